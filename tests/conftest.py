@@ -1,0 +1,40 @@
+"""Shared fixtures. The library is imported first, so that pytest never takes the extension's root for it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import tracevis3d  # noqa: F401
+from tracevis3d.places import cache_root
+
+# Compiled kernels stay where they are found again; only the cache of traces is the tests' own.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_root() / "numba"))
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """Keep the tests' cache of traces apart from the user's."""
+    os.environ["TRACEVIS3D_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def recorded() -> Path:
+    """The folder of recordings of real programs; skips where it is absent."""
+    return _folder("recorded")
+
+
+@pytest.fixture(scope="session")
+def public() -> Path:
+    """The folder of public repositories' trace files; skips where it is absent."""
+    return _folder("public")
+
+
+def _folder(name: str) -> Path:
+    path = SHARED / "traces" / name
+    if not path.is_dir():
+        pytest.skip(f"no {path}")
+    return path

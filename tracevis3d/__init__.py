@@ -1,0 +1,25 @@
+"""TraceVis3D: program execution traces as 3D scenes.
+
+Nothing heavy is imported here, and nothing is registered in Blender: names are loaded when first used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__version__ = "0.1.0"
+
+_API = ("Figure", "icicle", "info", "load", "save", "view")
+__all__ = ["__version__", *_API]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _API:
+        from . import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""What the papers compute from a trace."""

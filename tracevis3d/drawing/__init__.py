@@ -1,0 +1,1 @@
+"""The words a view speaks. NumPy only: nothing here knows Blender."""

@@ -1,0 +1,297 @@
+"""The words a view speaks: plain arrays that say what is where, in which colour, standing for what.
+
+Coordinates are scene units (about a metre): x to the right (usually time), y away from the reader, z up.
+Colours are indices into the drawing's one palette, so an element's colour *is* its legend's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = tuple[float, float, float]
+
+#: How an element's surface looks: ``solid`` for what stands for one thing, ``cluster`` for what stands for
+#: many, ``ghost`` for context (translucent), ``glow`` for what is lit up.
+Look = Literal["solid", "cluster", "ghost", "glow"]
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Axis-parallel boxes of one kind.
+
+    Attributes
+    ----------
+    kind : str
+        What they are, in the singular (``call``, ``cluster``); the key in reports.
+    low, size : float32 (n, 3)
+        Corner with the smallest coordinates, and extents (never negative).
+    color : int32 (n,)
+        Index into ``Drawing.palette``.
+    id : int64 (n,)
+        What each stands for, in the id space of ``kind`` (for a call its index in ``Trace.calls``).
+    time : float32 (n, 2)
+        Start and end as shares of the drawn time window (0 to 1), for films; may be (0, 2): always there.
+    source : int
+        Which of the view's traces the ids belong to.
+    """
+
+    kind: str
+    low: NDArray[np.float32]
+    size: NDArray[np.float32]
+    color: NDArray[np.int32]
+    id: NDArray[np.int64]
+    time: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 2), np.float32))
+    look: Look = "solid"
+    source: int = 0
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+
+@dataclass(frozen=True, eq=False)
+class Tubes:
+    """Swept tubes; the points of tube ``i`` are the slice ``[first[i], first[i + 1])``.
+
+    Attributes
+    ----------
+    point : float32 (m, 3)
+    radius : float32 (m, 2)
+        Half width and half height of the elliptical section at each point: along ``side`` and across it.
+    first : int64 (n + 1,)
+    color : int32 (n,)
+    id : int64 (n,)
+    side : Vector
+        The direction that the section's width keeps to as far as the path allows.
+    """
+
+    kind: str
+    point: NDArray[np.float32]
+    radius: NDArray[np.float32]
+    first: NDArray[np.int64]
+    color: NDArray[np.int32]
+    id: NDArray[np.int64]
+    side: Vector = (1.0, 0.0, 0.0)
+    look: Look = "solid"
+    source: int = 0
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Polylines of constant width; the points of line ``i`` are the slice ``[first[i], first[i + 1])``.
+
+    Attributes
+    ----------
+    point : float32 (m, 3)
+    first : int64 (n + 1,)
+    width : float32 (n,)
+        Scene units.
+    color : int32 (n,)
+    id : int64 (n,)
+    """
+
+    kind: str
+    point: NDArray[np.float32]
+    first: NDArray[np.int64]
+    width: NDArray[np.float32]
+    color: NDArray[np.int32]
+    id: NDArray[np.int64]
+    look: Look = "solid"
+    source: int = 0
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """Small solid signs at points.
+
+    Attributes
+    ----------
+    shape : {"sphere", "diamond", "cone", "pin"}
+    point : float32 (n, 3)
+    size : float32 (n,)
+        Diameter in scene units.
+    color : int32 (n,)
+    id : int64 (n,)
+    """
+
+    kind: str
+    shape: Literal["sphere", "diamond", "cone", "pin"]
+    point: NDArray[np.float32]
+    size: NDArray[np.float32]
+    color: NDArray[np.int32]
+    id: NDArray[np.int64]
+    look: Look = "solid"
+    source: int = 0
+
+    def __len__(self) -> int:
+        return len(self.point)
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Texts in the scene. Where two would overlap in a picture the higher ``rank`` wins.
+
+    Attributes
+    ----------
+    text : tuple of str (n)
+    anchor : float32 (n, 3)
+        Middle of the text's left end, middle or right end, by ``align``.
+    height : float32 (n,)
+        Line height in scene units.
+    room : float32 (n,)
+        The text is shortened with an ellipsis, or left out, to fit this width; inf: no bound.
+    rank : float32 (n,)
+        Importance.
+    align : {-1, 0, 1}
+        Anchor at the left end, the middle, the right end.
+    right, up : Vector
+        The plane the text is written on.
+    background : int32 (n,) or (0,)
+        Palette index of what the text lies on (it is drawn in the ink that contrasts); empty: on the ground.
+    """
+
+    kind: str
+    text: tuple[str, ...]
+    anchor: NDArray[np.float32]
+    height: NDArray[np.float32]
+    room: NDArray[np.float32]
+    rank: NDArray[np.float32]
+    align: Literal[-1, 0, 1] = 0
+    right: Vector = (1.0, 0.0, 0.0)
+    up: Vector = (0.0, 0.0, 1.0)
+    background: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A ruler in the scene.
+
+    Attributes
+    ----------
+    origin, direction : Vector
+        Where it starts, and its unit direction.
+    length : float
+    tick : tuple of float
+        Distances from the origin of the labelled ticks.
+    text : tuple of str
+        One per tick; units stand in the texts or the title.
+    minor : tuple of float
+        Distances of the ticks without text.
+    title : str
+    outward : Vector
+        The direction in which ticks and texts stand off.
+    height : float
+        Line height of the texts, in scene units.
+    grid : float
+        Length of grid lines drawn from each labelled tick against ``outward``; 0: none.
+    """
+
+    origin: Vector
+    direction: Vector
+    length: float
+    tick: tuple[float, ...]
+    text: tuple[str, ...]
+    minor: tuple[float, ...] = ()
+    title: str = ""
+    outward: Vector = (0.0, 0.0, -1.0)
+    height: float = 0.3
+    grid: float = 0.0
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """One line of a legend: the palette index and what it means."""
+
+    text: str
+    color: int
+    look: Look = "solid"
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What the colours mean: either entries, or a ramp of consecutive palette indices.
+
+    Attributes
+    ----------
+    title : str
+    entries : tuple of LegendEntry
+    ramp : (first, last) or None
+        Palette indices of a continuous colour map, both included.
+    ramp_tick, ramp_text
+        Positions along the ramp (0 to 1) and their texts.
+    """
+
+    title: str
+    entries: tuple[LegendEntry, ...] = ()
+    ramp: tuple[int, int] | None = None
+    ramp_tick: tuple[float, ...] = ()
+    ramp_text: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Camera:
+    """How the drawing wants to be looked at; the scene moves back until ``low``..``high`` fits the frame.
+
+    Attributes
+    ----------
+    direction : Vector
+        From the subject towards the camera.
+    up : Vector
+    projection : {"perspective", "orthographic"}
+    lens : float
+        Focal length in mm for a 36 mm wide sensor.
+    low, high : Vector
+        The box that must be in the picture.
+    """
+
+    direction: Vector
+    low: Vector
+    high: Vector
+    up: Vector = (0.0, 0.0, 1.0)
+    projection: Literal["perspective", "orthographic"] = "perspective"
+    lens: float = 85.0
+
+
+Element = Boxes | Tubes | Lines | Marks
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A picture before it is a scene.
+
+    Attributes
+    ----------
+    palette : float32 (k, 4)
+        sRGB and alpha, 0 to 1, as they are to appear on the screen.
+    elements : tuple of Boxes, Tubes, Lines and Marks
+    labels, axes, legends
+    camera : Camera
+    title : str
+        A line for the top of the picture; what is shown.
+    notes : tuple of str
+        Short facts for the foot of the picture (counts, resolution, what was left out).
+    counts : dict
+        What the report says beyond the numbers of elements (such as ``calls in clusters``).
+    """
+
+    palette: NDArray[np.float32]
+    elements: tuple[Element, ...]
+    camera: Camera
+    labels: tuple[Labels, ...] = ()
+    axes: tuple[Axis, ...] = ()
+    legends: tuple[Legend, ...] = ()
+    title: str = ""
+    notes: tuple[str, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)

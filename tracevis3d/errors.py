@@ -1,0 +1,32 @@
+"""The errors that a user can meet. Each message is one sentence that names the place and the remedy."""
+
+from __future__ import annotations
+
+
+class TraceVisError(Exception):
+    """Base of all errors that are told to the user as one sentence.
+
+    ``exit_code`` is what the command line returns for it.
+    """
+
+    exit_code = 1
+
+
+class InputError(TraceVisError):
+    """The input can't be used: the sentence names the file, the byte, line or field, and the reason."""
+
+
+class UsageError(TraceVisError):
+    """The words on the command line, or the parameters of a call, are off."""
+
+    exit_code = 2
+
+
+class MissingDependency(TraceVisError):
+    """A library or program that this step needs is not installed: the sentence says how to get it."""
+
+
+class Cancelled(TraceVisError):
+    """The user stopped a long step (ESC, Ctrl-C)."""
+
+    exit_code = 130

@@ -1,0 +1,28 @@
+"""How long work tells how far it is, and how it is stopped."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Called by long work between its steps.
+
+    An implementation shows the bar; it raises :class:`tracevis3d.errors.Cancelled` to stop the work.
+    """
+
+    def __call__(self, done: float, what: str) -> None:
+        """Report that the share ``done`` (0 to 1) is reached and ``what`` is being done (a few words)."""
+
+
+def silent(done: float, what: str) -> None:
+    """Progress that shows nothing."""
+
+
+def part(progress: Progress, low: float, high: float) -> Progress:
+    """Return a progress that maps its own 0..1 to ``low``..``high`` of ``progress``."""
+
+    def report(done: float, what: str) -> None:
+        progress(low + (high - low) * done, what)
+
+    return report

@@ -1,0 +1,382 @@
+"""The model of a trace: plain columns, in memory or memory-mapped.
+
+All times are int64 nanoseconds from the trace's start (``Trace.origin_ns``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .problems import Problems
+from .strings import Strings
+
+#: Kinds of a row of :class:`Sync`.
+WAIT, RELEASE, IO = 0, 1, 2
+SYNC_KINDS = ("wait", "release", "io")
+#: Kinds of a row of :class:`Memory`.
+ALLOC, FREE, ACCESS = 0, 1, 2
+MEMORY_KINDS = ("alloc", "free", "access")
+#: Kinds of a container, from the outside in.
+CONTAINER_KINDS = ("package", "module", "class", "file", "category")
+
+#: What a thread or process is called by whoever recorded it.
+RecordedId = int | str
+
+
+def _column(dtype: Any) -> Any:
+    return field(default_factory=lambda: np.empty(0, dtype), metadata={"dtype": np.dtype(dtype)})
+
+
+def _strings() -> Any:
+    return field(default_factory=Strings.empty)
+
+
+@dataclass(frozen=True, eq=False)
+class Calls:
+    """All calls, in pre-order within each thread, the threads one after another.
+
+    The subtree of call ``i`` (its call stack S(f) in TraceDiff, section IV-A) is the slice
+    ``[i, i + extent[i])``. Within a thread ``start`` never decreases.
+
+    Attributes
+    ----------
+    function : int32 (n,)
+        Index into ``Trace.functions``.
+    parent : int64 (n,)
+        Index of the caller; -1 for a root call.
+    depth : int32 (n,)
+        1 for a root call.
+    start, end : int64 (n,)
+        Nanoseconds; ``start <= end``; a call lies within its parent and siblings don't overlap.
+    extent : int64 (n,)
+        Number of calls in the subtree, the call itself included.
+    thread : int32 (n,)
+        Index into ``Trace.threads``.
+    record : int64 (n,) or (0,)
+        Byte offset, in the unpacked source, of the record that opened the call where that record has
+        arguments, else -1; empty if none has. :meth:`Trace.arguments` decodes them.
+    """
+
+    function: NDArray[np.int32] = _column(np.int32)
+    parent: NDArray[np.int64] = _column(np.int64)
+    depth: NDArray[np.int32] = _column(np.int32)
+    start: NDArray[np.int64] = _column(np.int64)
+    end: NDArray[np.int64] = _column(np.int64)
+    extent: NDArray[np.int64] = _column(np.int64)
+    thread: NDArray[np.int32] = _column(np.int32)
+    record: NDArray[np.int64] = _column(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.function)
+
+
+@dataclass(frozen=True, eq=False)
+class Containers:
+    """The tree that functions live in: packages, modules, classes. A parent comes before its children.
+
+    Attributes
+    ----------
+    name : Strings (n,)
+    parent : int32 (n,)
+        -1 for a root.
+    kind : uint8 (n,)
+        Index into :data:`CONTAINER_KINDS`.
+    """
+
+    name: Strings = _strings()
+    parent: NDArray[np.int32] = _column(np.int32)
+    kind: NDArray[np.uint8] = _column(np.uint8)
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Functions:
+    """The functions that are called.
+
+    Attributes
+    ----------
+    name : Strings (n,)
+        As recorded, in full.
+    label : Strings (n,)
+        The short name for people: without path, line and containers other than the class.
+    container : int32 (n,)
+        Index into ``Trace.containers``; -1 if nothing is known.
+    file : int32 (n,)
+        Index into ``Trace.files``; -1 if unknown.
+    line : int32 (n,)
+        1 for the first; 0 if unknown.
+    """
+
+    name: Strings = _strings()
+    label: Strings = _strings()
+    container: NDArray[np.int32] = _column(np.int32)
+    file: NDArray[np.int32] = _column(np.int32)
+    line: NDArray[np.int32] = _column(np.int32)
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Threads:
+    """The threads that have at least one event, in the order of the trace.
+
+    The calls of thread ``t`` are the slice ``[first[t], first[t] + count[t])``.
+
+    Attributes
+    ----------
+    process, tid : tuples of int or str
+        As recorded.
+    name, process_name : tuples of str
+        Empty if not recorded.
+    first, count : int64 (n,)
+    """
+
+    process: tuple[RecordedId, ...] = ()
+    tid: tuple[RecordedId, ...] = ()
+    name: tuple[str, ...] = ()
+    process_name: tuple[str, ...] = ()
+    first: NDArray[np.int64] = _column(np.int64)
+    count: NDArray[np.int64] = _column(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.tid)
+
+    def title(self, thread: int) -> str:
+        """Return what people call the thread: its name with its id, or its id alone."""
+        name = self.name[thread]
+        tid = str(self.tid[thread])
+        if not name:
+            return f"thread {tid}"
+        return name if tid in name else f"{name} ({tid})"
+
+
+@dataclass(frozen=True, eq=False)
+class Sync:
+    """Waits, releases and I/O on named objects, ordered by thread, then start.
+
+    Attributes
+    ----------
+    call : int64 (n,)
+        The call that waits, releases or transfers; -1 where the record is no call (an instant).
+    thread : int32 (n,)
+    start, end : int64 (n,)
+        Equal for an instant.
+    kind : uint8 (n,)
+        WAIT, RELEASE or IO.
+    contended : int8 (n,)
+        1: the wait blocked, 0: it did not, -1: not recorded.
+    name : int32 (n,)
+        What was done, as an index into ``names`` (such as ``Lock.acquire``).
+    first : int64 (n + 1,)
+        The objects of row ``i`` are ``object[first[i]:first[i + 1]]``.
+    object : int32 (m,)
+        Index into ``objects``.
+    """
+
+    call: NDArray[np.int64] = _column(np.int64)
+    thread: NDArray[np.int32] = _column(np.int32)
+    start: NDArray[np.int64] = _column(np.int64)
+    end: NDArray[np.int64] = _column(np.int64)
+    kind: NDArray[np.uint8] = _column(np.uint8)
+    contended: NDArray[np.int8] = _column(np.int8)
+    name: NDArray[np.int32] = _column(np.int32)
+    first: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros(1, np.int64), metadata={"dtype": np.dtype(np.int64)}
+    )
+    object: NDArray[np.int32] = _column(np.int32)
+    names: Strings = _strings()
+    objects: Strings = _strings()
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """Allocations, frees and accesses, ordered by time.
+
+    Attributes
+    ----------
+    time : int64 (n,)
+    address : uint64 (n,)
+    size : int64 (n,)
+        Bytes; 0 for a free.
+    kind : uint8 (n,)
+        ALLOC, FREE or ACCESS.
+    thread : int32 (n,)
+    call : int64 (n,)
+        The innermost call at that time; -1 if unknown.
+    """
+
+    time: NDArray[np.int64] = _column(np.int64)
+    address: NDArray[np.uint64] = _column(np.uint64)
+    size: NDArray[np.int64] = _column(np.int64)
+    kind: NDArray[np.uint8] = _column(np.uint8)
+    thread: NDArray[np.int32] = _column(np.int32)
+    call: NDArray[np.int64] = _column(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+@dataclass(frozen=True, eq=False)
+class Counters:
+    """Named series of values; the samples of series ``i`` are the slice ``[first[i], first[i + 1])``.
+
+    Attributes
+    ----------
+    name : Strings (n,)
+    process : tuple of int or str
+        As recorded, one per series.
+    first : int64 (n + 1,)
+    time : int64 (m,)
+        Never decreases within a series.
+    value : float64 (m,)
+    """
+
+    name: Strings = _strings()
+    process: tuple[RecordedId, ...] = ()
+    first: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros(1, np.int64), metadata={"dtype": np.dtype(np.int64)}
+    )
+    time: NDArray[np.int64] = _column(np.int64)
+    value: NDArray[np.float64] = _column(np.float64)
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """Arrows from one call to another (Chrome's flow events), ordered by start.
+
+    Attributes
+    ----------
+    source, target : int64 (n,)
+        Calls; -1 where an end hit none.
+    source_thread, target_thread : int32 (n,)
+    start, end : int64 (n,)
+    name : int32 (n,)
+        Index into ``names``.
+    """
+
+    source: NDArray[np.int64] = _column(np.int64)
+    target: NDArray[np.int64] = _column(np.int64)
+    source_thread: NDArray[np.int32] = _column(np.int32)
+    target_thread: NDArray[np.int32] = _column(np.int32)
+    start: NDArray[np.int64] = _column(np.int64)
+    end: NDArray[np.int64] = _column(np.int64)
+    name: NDArray[np.int32] = _column(np.int32)
+    names: Strings = _strings()
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """Asynchronous operations: they have a start and an end, but lie on no thread's stack.
+
+    Attributes
+    ----------
+    name : int32 (n,)
+        Index into ``names``.
+    thread : int32 (n,)
+        The thread that began it.
+    start, end : int64 (n,)
+    parent : int64 (n,)
+        The enclosing span of the same operation; -1 if none.
+    """
+
+    name: NDArray[np.int32] = _column(np.int32)
+    thread: NDArray[np.int32] = _column(np.int32)
+    start: NDArray[np.int64] = _column(np.int64)
+    end: NDArray[np.int64] = _column(np.int64)
+    parent: NDArray[np.int64] = _column(np.int64)
+    names: Strings = _strings()
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Instants:
+    """Moments without duration, ordered by time.
+
+    Attributes
+    ----------
+    name : int32 (n,)
+        Index into ``names``.
+    thread : int32 (n,)
+    time : int64 (n,)
+    """
+
+    name: NDArray[np.int32] = _column(np.int32)
+    thread: NDArray[np.int32] = _column(np.int32)
+    time: NDArray[np.int64] = _column(np.int64)
+    names: Strings = _strings()
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a trace came from.
+
+    Attributes
+    ----------
+    path : str
+        As given by the user; empty for a trace that was never a file.
+    format : str
+        Name of the format in the registry.
+    hash : str
+        SHA-256 of the file's bytes in hexadecimal (of the names and bytes of its files, for a folder).
+    size : int
+        Bytes on disk.
+    """
+
+    path: str = ""
+    format: str = ""
+    hash: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One recording of a program.
+
+    ``origin_ns`` is the recorded time, in nanoseconds, of time 0.
+    """
+
+    calls: Calls = field(default_factory=Calls)
+    functions: Functions = field(default_factory=Functions)
+    containers: Containers = field(default_factory=Containers)
+    files: Strings = field(default_factory=Strings.empty)
+    threads: Threads = field(default_factory=Threads)
+    sync: Sync = field(default_factory=Sync)
+    memory: Memory = field(default_factory=Memory)
+    counters: Counters = field(default_factory=Counters)
+    flows: Flows = field(default_factory=Flows)
+    spans: Spans = field(default_factory=Spans)
+    instants: Instants = field(default_factory=Instants)
+    problems: Problems = field(default_factory=Problems)
+    source: Source = field(default_factory=Source)
+    origin_ns: int = 0
+    span_ns: int = 0
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+
+#: The tables of a trace that the store writes column by column.
+TABLES = tuple(
+    f.name for f in fields(Trace) if f.name not in ("files", "problems", "source", "origin_ns", "span_ns")
+)

@@ -1,0 +1,67 @@
+"""What a reader had to mend or leave out: counted by kind, with the first place of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+#: What each kind of problem means, and what was done about it; shown by ``info``.
+KINDS: dict[str, str] = {
+    "out of order": "events were not in the order of their times and were sorted",
+    "unmatched begin": "calls that never ended were closed at the last time of their thread",
+    "unmatched end": "ends without a begin were left out",
+    "mismatched end": "an end named an outer call: the calls inside it were closed there",
+    "overlap": "a call ended after the call that it started in: it was cut at the end of the outer call",
+    "no duration": "complete events without a duration were read with duration 0",
+    "negative duration": "calls that ended before they started were read with duration 0",
+    "bad time": "events whose time is missing or not a number were left out",
+    "no name": "events without a name were read under the name (unnamed)",
+    "no thread": "events without a thread or process id were read as thread 0",
+    "bad value": "fields of the wrong type were left out",
+    "malformed": "records that could not be understood were left out",
+    "truncated": "the file ends in the middle: everything before that was read",
+    "unsupported": "records of a kind that is not shown were left out",
+}
+
+
+@dataclass
+class Problem:
+    """``count`` occurrences of a kind; ``first`` names the place of the first (line, byte, event …)."""
+
+    count: int
+    first: str
+
+
+class Problems(Mapping[str, Problem]):
+    """The problems of one trace, by kind."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, Problem] = {}
+
+    def add(self, kind: str, first: str, count: int = 1) -> None:
+        """Count ``count`` more of ``kind`` (a key of :data:`KINDS`); ``first`` is kept if it is the first."""
+        if kind not in KINDS:
+            raise KeyError(kind)
+        if count <= 0:
+            return
+        if kind in self._kinds:
+            self._kinds[kind].count += count
+        else:
+            self._kinds[kind] = Problem(count, first)
+
+    def __getitem__(self, kind: str) -> Problem:
+        return self._kinds[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def as_dict(self) -> dict[str, dict[str, int | str]]:
+        """Return ``{kind: {"count", "first"}}``, as reports hold it."""
+        return {kind: {"count": p.count, "first": p.first} for kind, p in self.items()}
+
+    def sentences(self) -> list[str]:
+        """Return one line per kind for people."""
+        return [f"{p.count:,} x {kind}: {KINDS[kind]} (first: {p.first})" for kind, p in self.items()]

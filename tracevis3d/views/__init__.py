@@ -1,0 +1,1 @@
+"""One file per view: traces and parameters in, a drawing out."""
