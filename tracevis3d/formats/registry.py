@@ -1,0 +1,268 @@
+"""Which formats there are, and which one a file is in: content decides before the name does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError, TraceVisError, UsageError
+from ..progress import Progress, silent
+from . import unpack
+
+if TYPE_CHECKING:
+    from ..trace.model import Trace
+
+#: Name of a format -> module of this package that defines ``FORMAT``. A module does little when imported:
+#: what a reader needs (Numba, msgspec, protobuf ...) is imported when it reads.
+_OWN = {
+    "chrome": ".chrome",
+    "speedscope": ".speedscope",
+    "collapsed": ".collapsed",
+    "log": ".log",
+    "uftrace": ".uftrace",
+    "perfetto": ".perfetto",
+}
+_ENTRY_POINTS = "tracevis3d.formats"
+
+#: How sure ``Format.sniff`` is.
+NO, MAYBE, LIKELY, SURE = 0.0, 0.3, 0.6, 1.0
+#: How many unpacked bytes a sniff sees.
+HEAD = 1 << 16
+#: What the file's suffix adds to the sniff of a format that doesn't deny it.
+_SUFFIX_BONUS = 0.05
+
+
+@dataclass(frozen=True)
+class Format:
+    """A way in which traces are stored.
+
+    Attributes
+    ----------
+    name : str
+        The word on the command line.
+    title : str
+        For people.
+    suffixes : tuple of str
+        Of files in this format, the usual one first, with the dot, without those of packers (``.gz``).
+    sniff : callable
+        ``sniff(head, name) -> float``: how sure it is, from :data:`NO` to :data:`SURE`, that a file is in
+        this format. ``head`` is the first :data:`HEAD` unpacked bytes at most, ``name`` the file's name
+        without folder, in lower case, without packers' suffixes. For a folder, ``head`` is the names of
+        its entries, sorted, one per line, and ``name`` ends in ``/``.
+    read : callable or None
+        ``read(path, progress) -> Trace``. It raises :class:`~tracevis3d.errors.InputError` if nothing can
+        be read; what it mends or leaves out goes to ``Trace.problems``. ``Trace.source`` is filled by
+        :func:`open_trace`.
+    write : callable or None
+        ``write(trace, path, progress)``.
+    is_folder : bool
+        Whether traces in this format are folders; then ``sniff`` is asked about folders too.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    sniff: Callable[[bytes, str], float]
+    read: Callable[[Path, Progress], Trace] | None
+    write: Callable[[Trace, Path, Progress], None] | None = None
+    is_folder: bool = False
+
+
+def names() -> list[str]:
+    """Return the names of all formats, ours first; imports none of them."""
+    return [*_own(), *sorted(name for name in _others() if name not in _OWN)]
+
+
+@cache
+def find(name: str) -> Format:
+    """Return the format called ``name``.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or if another package's format can't be loaded.
+    """
+    if name in _own():
+        return import_module(_OWN[name], __package__).FORMAT  # type: ignore[no-any-return]
+    others = _others()
+    if name not in others:
+        raise UsageError(f"there is no format {name!r}: there are {', '.join(names())}")
+    try:
+        loaded = others[name].load()
+    except Exception as error:
+        raise UsageError(f"the format {name!r} of {others[name].value} can't be loaded: {error}") from error
+    if not isinstance(loaded, Format):
+        raise UsageError(
+            f"the format {name!r} of {others[name].value} is no Format but a {type(loaded).__name__}"
+        )
+    return loaded
+
+
+def readable() -> list[Format]:
+    """Return all formats that can be read; those of other packages that fail to load are left out."""
+    return [f for f in _loadable() if f.read is not None]
+
+
+def writable() -> list[Format]:
+    """Return all formats that can be written."""
+    return [f for f in _loadable() if f.write is not None]
+
+
+def for_writing(path: str | Path) -> Format:
+    """Return the format to write ``path`` in, by its suffix.
+
+    Raises
+    ------
+    UsageError
+        If no format that can be written has this suffix.
+    """
+    name = unpack.bare_name(Path(path).name)
+    fits = [
+        (len(suffix), f) for f in writable() for suffix in f.suffixes if name.endswith(suffix)
+    ]
+    if not fits:
+        known = ", ".join(suffix for f in writable() for suffix in f.suffixes)
+        raise UsageError(f"can't tell from the name {str(path)!r} what to write: the suffixes are {known}")
+    return max(fits, key=lambda fit: fit[0])[1]
+
+
+def recognise(path: str | Path) -> Format:
+    """Return the format that the file or folder at ``path`` is in.
+
+    Raises
+    ------
+    InputError
+        If the path can't be read, is empty, or looks like no format that there is.
+    """
+    path = Path(path)
+    head, name = _look(path)
+    best, sure = None, NO
+    for candidate in readable():
+        if path.is_dir() and not candidate.is_folder:
+            continue
+        score = candidate.sniff(head, name)
+        if score > NO and name.endswith(candidate.suffixes):
+            score += _SUFFIX_BONUS
+        if score > sure:
+            best, sure = candidate, score
+    if best is None:
+        titles = ", ".join(f.title for f in readable())
+        raise InputError(
+            f"{path}: this is no trace in a known format (it looks like {_likeness(head, name)}): "
+            f"the formats are {titles}"
+        )
+    return best
+
+
+def open_trace(path: str | Path, progress: Progress = silent, form: Format | None = None) -> Trace:
+    """Read the trace at ``path``, in the format that its content shows, or in ``form``; nothing is cached.
+
+    ``Trace.source`` tells path, format and size; its hash is left empty for the caller that needs one.
+
+    Raises
+    ------
+    InputError
+        If it can't be read: one sentence with the file, the place and the reason.
+    """
+    path = Path(path)
+    chosen = form or recognise(path)
+    if chosen.read is None:
+        raise UsageError(f"the format {chosen.name!r} can be written but not read")
+    try:
+        trace = chosen.read(path, progress)
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: is nested too deeply for a {chosen.title}") from error
+    except MemoryError as error:
+        raise InputError(
+            f"{path}: does not fit into memory: record a shorter run, or close other programs"
+        ) from error
+    source = replace(trace.source, path=str(path), format=chosen.name, size=unpack.size_on_disk(path))
+    return replace(trace, source=source)
+
+
+def _look(path: Path) -> tuple[bytes, str]:
+    """Return what a sniff gets to see of ``path``."""
+    try:
+        if path.is_dir():
+            entries = sorted(entry.name for entry in path.iterdir())
+            if not entries:
+                raise InputError(f"{path}: the folder is empty")
+            return "\n".join(entries)[:HEAD].encode("utf-8", "surrogateescape"), path.name.lower() + "/"
+        head = unpack.head(path, HEAD)
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: there is no such file") from error
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
+    if not head:
+        raise InputError(f"{path}: the file is empty")
+    return head, unpack.bare_name(path.name)
+
+
+_MAGIC = (
+    (b"\x7fELF", "a program"),
+    (b"MZ", "a Windows program"),
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"PERFILE2", "perf's own binary file: convert it with 'perf script'"),
+    (b"FLR\x00", "a Java Flight Recorder file"),
+    (b"BLENDER", "a Blender file"),
+    (b"\xff\xfe", "UTF-16 text: save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text: save it as UTF-8"),
+)
+
+
+def _likeness(head: bytes, name: str) -> str:
+    """Say in a few words what the bytes look like."""
+    if name.endswith("/"):
+        count = head.count(b"\n") + 1
+        return f"a folder of {count:,} entr{'y' if count == 1 else 'ies'}"
+    for magic, what in _MAGIC:
+        if head.startswith(magic):
+            return what
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not text:
+        return "white space"
+    binary = sum(byte < 9 or 13 < byte < 32 for byte in head[:4096])
+    if binary:
+        return "binary data"
+    if text[:1] in b"{[":
+        return "JSON, but not of a trace"
+    if text[:1] == b"<":
+        return "XML or HTML"
+    line = text.splitlines()[0][:40].decode("utf-8", "replace")
+    return f"text that begins with {line!r}"
+
+
+@cache
+def _own() -> tuple[str, ...]:
+    """Return the names of the formats whose module is there."""
+    from importlib.util import find_spec
+
+    return tuple(name for name, module in _OWN.items() if find_spec(module, __package__) is not None)
+
+
+def _loadable() -> list[Format]:
+    found = []
+    for name in names():
+        try:
+            found.append(find(name))
+        except TraceVisError:
+            if name in _OWN:
+                raise
+    return found
+
+
+@cache
+def _others() -> dict[str, Any]:
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry for entry in entry_points(group=_ENTRY_POINTS)}
