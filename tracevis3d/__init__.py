@@ -10,7 +10,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _API = ("Figure", "icicle", "info", "load", "save", "view")
-__all__ = ["__version__", *_API]  # noqa: PLE0604
+__all__ = ["__version__", *_API]
 
 
 def __getattr__(name: str) -> Any:

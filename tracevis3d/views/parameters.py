@@ -79,6 +79,21 @@ class Parameter:
             raise UsageError(f"{self.name}={text}: one of {', '.join(self.choices)} is wanted")
         return value
 
+    def described(self) -> str:
+        """Return the sentence with unit, range and choices, for help and docs."""
+        parts = [self.sentence]
+        if self.choices:
+            parts.append(
+                "; ".join(f"{name}: {words}" if words else name for name, words in self.choices.items())
+            )
+        elif self.low is not None and self.high is not None:
+            parts.append(f"{self.low:g} to {self.high:g}{' ' + self.unit if self.unit else ''}")
+        elif self.low is not None:
+            parts.append(f"{self.low:g}{' ' + self.unit if self.unit else ''} or more")
+        elif self.unit:
+            parts.append(f"in {self.unit}")
+        return ". ".join(parts)
+
 
 _TRUTH = {
     "yes": True,

@@ -1,0 +1,38 @@
+# TraceVis3D: every target sets up what it needs by itself.
+PY := .venv/bin/python
+export PYTHON
+
+.PHONY: help setup demo test test-blender lint bench fuzz extension clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup:  ## Build .venv with all that the other targets need
+	@sh tools/setup.sh
+
+demo: setup  ## Draw recorded programs: a figure, a film and a .blend, into out/
+	@$(PY) -m examples
+
+test: setup  ## Run every test
+	@$(PY) -m pytest -q
+
+test-blender: setup  ## Run the extension in the real Blender 4.3 and 5.2 programs (as root, on Debian)
+	@$(PY) tools/test_blender.py
+
+lint: setup  ## Style, types, and which room may import which
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+	@.venv/bin/lint-imports
+
+bench: setup  ## Measure speed and memory against named peers, into benchmarks/results.json
+	@$(PY) -m benchmarks
+
+fuzz: setup  ## Throw damaged files at every reader (MINUTES=5)
+	@$(PY) tests/fuzz/run.py --minutes $(or $(MINUTES),5)
+
+extension: setup  ## Build the Blender extension for this machine into dist/
+	@$(PY) tools/build_extension.py
+
+clean:  ## Remove what the targets made, but .venv
+	rm -rf out dist build .pytest_cache .ruff_cache .mypy_cache .hypothesis

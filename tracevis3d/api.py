@@ -1,0 +1,249 @@
+"""What scripts call: load a trace, choose a view, render it.
+
+Examples
+--------
+>>> import tracevis3d as tv
+>>> trace = tv.load("run.json.gz")
+>>> tv.icicle(trace, color="function").render("run.png", style="stage")
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .drawing.frame import Frame
+from .drawing.output import Output, check_folder
+from .drawing.output import check as check_output
+from .drawing.words import Drawing
+from .errors import UsageError
+from .progress import Progress, part, silent
+from .trace.model import IO, RELEASE, WAIT, Trace
+from .views import parameters as declarations
+from .views import registry as views
+
+if TYPE_CHECKING:
+    from .formats.registry import Format
+
+__all__ = [
+    "Figure",
+    "Output",
+    "check_output",
+    "check_writable",
+    "icicle",
+    "info",
+    "load",
+    "save",
+    "view",
+    "write_report",
+]
+
+
+def load(path: str | os.PathLike[str], *, cache: bool = True, progress: Progress = silent) -> Trace:
+    """Read a recorded trace; its format is found by its content.
+
+    Parameters
+    ----------
+    path : path
+        A file, or a folder for formats that are folders.
+    cache : bool
+        Keep the loaded trace under the user's cache folder, and use it if it is there.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+        What had to be mended or left out is in ``trace.problems``.
+
+    Raises
+    ------
+    InputError
+        If nothing can be read from it; the sentence names the place and the reason.
+    """
+    from .formats import registry
+
+    if not cache:
+        return registry.open_trace(path, progress)
+    from .trace.cache import load_cached
+
+    return load_cached(path, lambda: registry.open_trace(path, progress))
+
+
+def check_writable(path: str | os.PathLike[str], packed: bool = False) -> Format:
+    """Return the format that ``path`` would be written in.
+
+    Raises
+    ------
+    UsageError
+        If no format that can be written has its suffix, or if only .tv3 has what is asked for.
+    InputError
+        If its folder is missing or can't be written to.
+    """
+    from .formats import registry
+
+    form = registry.for_writing(path)
+    if packed and form.name != "tv3":
+        raise UsageError(f"{path}: --packed is a form of .tv3 alone")
+    check_folder(path)
+    return form
+
+
+def save(
+    trace: Trace, path: str | os.PathLike[str], *, packed: bool = False, progress: Progress = silent
+) -> list[str]:
+    """Write ``trace`` in the format that the suffix of ``path`` names.
+
+    Returns
+    -------
+    list of str
+        A sentence for each part of the trace that the format can't hold.
+    """
+    form = check_writable(path, packed)
+    assert form.write is not None
+    return form.write(trace, path, progress, **({"packed": True} if packed else {}))
+
+
+def info(trace: Trace) -> dict[str, Any]:
+    """Return the facts of a trace, as ``tracevis3d info --json`` prints them."""
+    from .analysis.sets import distinct_sets
+    from .analysis.subtrees import distinct_subtrees
+    from .trace.model import ALLOC
+
+    subtrees = distinct_subtrees(trace.calls)
+    kinds = np.bincount(trace.sync.kind, minlength=3)
+    return {
+        "file": trace.source.path,
+        "format": trace.source.format,
+        "hash": trace.source.hash,
+        "origin_ns": trace.origin_ns,
+        "span_ns": trace.span_ns,
+        "calls": len(trace.calls),
+        "threads": int(np.count_nonzero(trace.threads.count)),
+        "functions": len(trace.functions),
+        "max_depth": int(trace.calls.depth.max(initial=0)),
+        "distinct_subtrees": len(subtrees),
+        "distinct_sets": len(distinct_sets(subtrees)),
+        "waits": int(kinds[WAIT]),
+        "releases": int(kinds[RELEASE]),
+        "io": int(kinds[IO]),
+        "allocations": int(np.count_nonzero(trace.memory.kind == ALLOC)),
+        "counters": len(trace.counters),
+        "problems": trace.problems.as_dict(),
+    }
+
+
+@dataclass
+class Figure:
+    """A view of traces with its parameters: what can be drawn and rendered.
+
+    Attributes
+    ----------
+    name : str
+        The view's name.
+    traces : tuple of Trace
+    settings : dict
+        Values, or texts, of the view's parameters; the others keep their defaults.
+    stages : dict
+        Seconds that each stage has taken, for the report.
+    """
+
+    name: str
+    traces: tuple[Trace, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    stages: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.view = views.find(self.name)
+        self.parameters = declarations.read(self.view.parameters, self.settings)
+
+    def of(self, *traces: Trace) -> Figure:
+        """Return the same figure of other traces."""
+        return replace(self, traces=traces, stages=dict(self.stages))
+
+    def drawing(self, frame: Frame | None = None, progress: Progress = silent) -> Drawing:
+        """Compute the drawing for a picture of the size of ``frame``."""
+        least, most = self.view.traces
+        if not least <= len(self.traces) <= most:
+            raise UsageError(f"the view {self.name!r} takes {least} to {most} traces, not {len(self.traces)}")
+        started = time.perf_counter()
+        drawing = self.view.draw(self.traces, self.parameters, frame or Frame(), progress)
+        self.stages["draw"] = time.perf_counter() - started
+        return drawing
+
+    def render(
+        self,
+        path: str | os.PathLike[str],
+        output: Output | None = None,
+        *,
+        progress: Progress = silent,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Render into a picture, film or scene file, by the suffix of ``path``.
+
+        Parameters
+        ----------
+        path : path
+            .png .jpg .exr .webp, .mp4 .mkv, .blend .glb .usdc
+        output : Output, optional
+            Style, engine, size and so on; ``options`` are fields of it, ``size`` may be a text
+            such as ``180mmx100mm`` (with ``dpi``).
+        progress : Progress
+
+        Returns
+        -------
+        dict
+            The report: what was drawn, how long each stage took, from which sources.
+        """
+        size, dpi = options.pop("size", None), options.pop("dpi", 300.0)
+        if size is not None:
+            options["frame"] = size if isinstance(size, Frame) else Frame.parse(size, dpi)
+        try:
+            output = replace(output or Output(), **options)
+        except TypeError as error:
+            raise UsageError(f"render: {error}") from None
+        check_output(path, output)
+        from .scene.produce import produce
+
+        drawing = self.drawing(output.frame, part(progress, 0.0, 0.2))
+        produced = produce(drawing, path, output, progress=part(progress, 0.2, 1.0))
+        self.stages.update(produced.stages)
+        return self._report(drawing, output, produced.counts)
+
+    def _report(self, drawing: Drawing, output: Output, counts: Mapping[str, Any]) -> dict[str, Any]:
+        elements: dict[str, int] = {}
+        for element in drawing.elements:
+            elements[element.kind] = elements.get(element.kind, 0) + len(element)
+        return {
+            "view": self.name,
+            "elements": elements,
+            "clusters": elements.get("cluster", 0),
+            **drawing.counts,
+            **counts,
+            "stages": {name: round(seconds, 4) for name, seconds in self.stages.items()},
+            "sources": [asdict(trace.source) for trace in self.traces],
+            "parameters": asdict(self.parameters),  # type: ignore[call-overload]
+            "output": asdict(output),
+            "problems": [trace.problems.as_dict() for trace in self.traces],
+        }
+
+
+def view(name: str, *traces: Trace, **settings: Any) -> Figure:
+    """Return the view called ``name`` of ``traces``; ``settings`` are its parameters."""
+    return Figure(name, traces, settings)
+
+
+def icicle(trace: Trace, **settings: Any) -> Figure:
+    """Return the call tree of every thread of ``trace`` as an extruded icicle."""
+    return view("icicle", trace, **settings)
+
+
+def write_report(report: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write a report as JSON."""
+    Path(path).write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

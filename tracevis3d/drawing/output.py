@@ -1,0 +1,92 @@
+"""What is asked of a picture file: style, engine, size, length. Checked before any work is done."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from ..errors import InputError, UsageError
+from .frame import Frame
+
+Style = Literal["paper", "stage", "flat"]
+Engine = Literal["auto", "workbench", "eevee", "cycles"]
+
+STYLES: tuple[str, ...] = get_args(Style)
+ENGINES: tuple[str, ...] = get_args(Engine)
+
+#: Suffixes of the files that a drawing can become, by what kind of file it is.
+STILLS = (".png", ".jpg", ".jpeg", ".exr", ".webp")
+FILMS = (".mp4", ".mkv")
+SCENES = (".blend", ".glb", ".usdc")
+_WITH_ALPHA = (".png", ".exr", ".webp")
+
+
+@dataclass(frozen=True)
+class Output:
+    """How a drawing is to be rendered.
+
+    Attributes
+    ----------
+    style : {"paper", "stage", "flat"}
+    engine : {"auto", "workbench", "eevee", "cycles"}
+    frame : Frame
+    samples : int
+        Per pixel; 0 leaves it to the engine.
+    transparent : bool
+        No background.
+    seconds : float
+        Length of a film.
+    fps : int
+        Frames a second of a film.
+    """
+
+    style: str = "paper"
+    engine: str = "auto"
+    frame: Frame = field(default_factory=Frame)
+    samples: int = 0
+    transparent: bool = False
+    seconds: float = 8.0
+    fps: int = 24
+
+
+def check(path: str | os.PathLike[str], output: Output) -> None:
+    """Raise if ``output`` can't be written to ``path``; nothing is created.
+
+    Raises
+    ------
+    UsageError
+        If the suffix, style, engine or a number is off.
+    InputError
+        If the folder is missing or can't be written to.
+    """
+    suffix = Path(path).suffix.lower()
+    known = (*STILLS, *FILMS, *SCENES)
+    if suffix not in known:
+        raise UsageError(f"{path}: the suffix {suffix!r} is none of {' '.join(known)}")
+    if output.style not in STYLES:
+        raise UsageError(f"--style {output.style}: one of {', '.join(STYLES)} is wanted")
+    if output.engine not in ENGINES:
+        raise UsageError(f"--engine {output.engine}: one of {', '.join(ENGINES)} is wanted")
+    if not 0 <= output.samples <= 65_536:
+        raise UsageError(f"--samples {output.samples}: 0 to 65,536 is wanted")
+    if output.transparent and suffix not in (*_WITH_ALPHA, *SCENES):
+        raise UsageError(f"--transparent: {suffix} holds no transparency; {' '.join(_WITH_ALPHA)} do")
+    if not 0.04 <= output.seconds <= 3600:
+        raise UsageError(f"--seconds {output.seconds:g}: 0.04 to 3600 is wanted")
+    if not 1 <= output.fps <= 240:
+        raise UsageError(f"--fps {output.fps}: 1 to 240 is wanted")
+    check_folder(path)
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Raise :class:`InputError` if a file can't be written at ``path``."""
+    place = Path(path)
+    if place.is_dir():
+        raise InputError(f"{path} is a folder: name a file in it")
+    folder = place.parent
+    if not folder.is_dir():
+        raise InputError(f"{path}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: the folder {folder} can't be written to")

@@ -1,0 +1,69 @@
+"""What the command line prints: a progress bar on standard error, and plain tables."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+_EVERY = 0.1  # seconds between two drawings of the bar
+
+
+class Bar:
+    """A progress bar on standard error; silent where that is no terminal, or if asked to be.
+
+    It is called as a :class:`tracevis3d.progress.Progress`.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
+        self._drawn = 0.0
+        self._open = False
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __call__(self, done: float, what: str) -> None:
+        now = self.now()
+        if not self._shown or (now - self._drawn < _EVERY and done < 1):
+            return
+        self._drawn = now
+        self._open = True
+        width = min(40, max(10, shutil.get_terminal_size().columns - 40))
+        full = round(min(max(done, 0.0), 1.0) * width)
+        sys.stderr.write(f"\r{'━' * full}{' ' * (width - full)} {done:4.0%} {what[:30]:<30}")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Wipe the bar."""
+        if self._open:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._open = False
+
+    @staticmethod
+    def now() -> float:
+        """Return seconds from some fixed moment."""
+        return time.perf_counter()
+
+
+def table(rows: Sequence[tuple[str, str]]) -> str:
+    """Lay ``rows`` out in two columns, the second wrapped to the terminal's width."""
+    if not rows:
+        return ""
+    left = max(len(name) for name, _ in rows) + 2
+    width = max(shutil.get_terminal_size((100, 24)).columns, left + 30)
+    lines = []
+    for name, text in rows:
+        wrapped = textwrap.wrap(text, width - left) or [""]
+        lines.append(f"{name:<{left}}{wrapped[0]}")
+        lines.extend(" " * left + more for more in wrapped[1:])
+    return "\n".join(lines)
