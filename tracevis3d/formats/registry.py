@@ -121,9 +121,7 @@ def for_writing(path: str | Path) -> Format:
         If no format that can be written has this suffix.
     """
     name = unpack.bare_name(Path(path).name)
-    fits = [
-        (len(suffix), f) for f in writable() for suffix in f.suffixes if name.endswith(suffix)
-    ]
+    fits = [(len(suffix), f) for f in writable() for suffix in f.suffixes if name.endswith(suffix)]
     if not fits:
         known = ", ".join(suffix for f in writable() for suffix in f.suffixes)
         raise UsageError(f"can't tell from the name {str(path)!r} what to write: the suffixes are {known}")

@@ -1,0 +1,292 @@
+"""The unpacked bytes of a file: plain, gzip or zstd, in pieces or as a whole.
+
+Gzip goes through ``isal`` where it is installed (several times faster), else through ``zlib``. A packed
+file that ends in the middle gives what can be unpacked and says so.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from ..errors import InputError, MissingDependency
+from ..progress import Progress, silent
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+#: Suffixes that packers add.
+SUFFIXES = (".gz", ".zst", ".zstd")
+#: Packed bytes read at once, and unpacked bytes asked for at once.
+_READ, _PIECE = 1 << 20, 1 << 22
+#: A file may unpack to this share of the free memory when it is wanted as a whole.
+_MEMORY_SHARE = 0.6
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """The unpacked content of a file.
+
+    Attributes
+    ----------
+    data : memoryview
+        Read-only bytes; of a plain file they are memory-mapped.
+    damage : str
+        Why unpacking stopped before the end ("the gzip data ends in the middle" ...); empty if it did not.
+    """
+
+    data: memoryview
+    damage: str = ""
+
+
+def bare_name(name: str) -> str:
+    """Return ``name`` in lower case without the suffixes of packers."""
+    name = name.lower()
+    while name.endswith(SUFFIXES):
+        name = name[: name.rindex(".")]
+    return name
+
+
+def head(path: Path, size: int) -> bytes:
+    """Return the first ``size`` unpacked bytes of the file at ``path``, or all if there are fewer."""
+    with Reader(path) as reader:
+        parts: list[bytes] = []
+        missing = size
+        while missing > 0 and (part := reader.read(missing)):
+            parts.append(part)
+            missing -= len(part)
+    return b"".join(parts)
+
+
+def size_on_disk(path: Path) -> int:
+    """Return the bytes of a file, or of all files below a folder."""
+    if path.is_dir():
+        return sum(entry.stat().st_size for entry in path.rglob("*") if entry.is_file())
+    return path.stat().st_size
+
+
+def unpack_file(path: Path, progress: Progress = silent) -> Unpacked:
+    """Return all unpacked bytes of the file at ``path``.
+
+    Raises
+    ------
+    InputError
+        If unpacked it would not fit into memory (see :data:`_MEMORY_SHARE`).
+    MissingDependency
+        If it is a zstd file and no library for it is installed.
+    """
+    with Reader(path) as reader:
+        if reader.packing == "plain":
+            if reader.size == 0:
+                return Unpacked(memoryview(b""))
+            with open(path, "rb") as file:
+                return Unpacked(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+        return _gather(reader, progress)
+
+
+def unpack_bytes(data: bytes, name: str = "the data") -> Unpacked:
+    """Return the unpacked form of ``data``; ``name`` stands for it in messages."""
+    import io
+
+    reader = Reader(Path(name), io.BytesIO(data))
+    if reader.packing == "plain":
+        return Unpacked(memoryview(data))
+    return _gather(reader, silent)
+
+
+def free_memory() -> int:
+    """Return the bytes of memory that could be had without swapping; 4 GiB where it can't be known."""
+    try:
+        with open("/proc/meminfo", "rb") as file:
+            for line in file:
+                if line.startswith(b"MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 4 << 30
+
+
+class Reader:
+    """Reads the unpacked bytes of a file piece by piece.
+
+    Attributes
+    ----------
+    packing : str
+        ``"plain"``, ``"gzip"`` or ``"zstd"``, by content.
+    size : int
+        Bytes of the file as it is stored.
+    damage : str
+        Why unpacking stopped before the end; empty as long as it did not.
+    """
+
+    def __init__(self, path: Path, file: BinaryIO | None = None) -> None:
+        self.path = path
+        self.damage = ""
+        self._file = file if file is not None else open(path, "rb", buffering=0)  # noqa: SIM115
+        self.size = self._file.seek(0, os.SEEK_END)
+        self._file.seek(0)
+        magic = self._file.read(4)
+        self._file.seek(0)
+        self._pieces: Iterator[bytes] = iter(())
+        self._rest = memoryview(b"")
+        if magic[:2] == _GZIP:
+            self.packing = "gzip"
+            self._pieces = self._unpack(_new_gzip, _GZIP, _READ)
+        elif magic == _ZSTD:
+            self.packing = "zstd"
+            # Without a bound on its output, a small step keeps what a bomb gives at once small.
+            self._pieces = self._unpack(_new_zstd(), _ZSTD, _READ >> 8)
+        else:
+            self.packing = "plain"
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    @property
+    def done(self) -> float:
+        """The share of the stored bytes that was read."""
+        return self._file.tell() / self.size if self.size else 1.0
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` unpacked bytes; none only at the end."""
+        if self.packing == "plain":
+            return self._file.read(size) or b""
+        if not self._rest:
+            self._rest = memoryview(next(self._pieces, b""))
+        part = bytes(self._rest[:size])
+        self._rest = self._rest[size:]
+        return part
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Fill ``buffer`` with unpacked bytes as far as there are any; return how many."""
+        filled = 0
+        while filled < len(buffer):
+            if self.packing == "plain":
+                count = self._file.readinto(buffer[filled:])  # type: ignore[attr-defined]
+                if not count:
+                    break
+            else:
+                if not self._rest:
+                    self._rest = memoryview(next(self._pieces, b""))
+                if not self._rest:
+                    break
+                count = min(len(self._rest), len(buffer) - filled)
+                buffer[filled : filled + count] = self._rest[:count]
+                self._rest = self._rest[count:]
+            filled += count
+        return filled
+
+    def _unpack(self, new_stream: Callable[[], _Stream], magic: bytes, step: int) -> Iterator[bytes]:
+        """Yield the unpacked members (frames) of the file, ``step`` packed bytes at a time."""
+        stream: _Stream | None = None
+        packed = b""
+        while True:
+            packed = packed or self._file.read(step) or b""
+            if stream is None:
+                if not packed:
+                    return
+                packed = packed.lstrip(b"\0")  # padding between members is common and harmless
+                if len(packed) < len(magic):
+                    packed += self._file.read(step) or b""
+                if not packed:
+                    continue
+                if not packed.startswith(magic):
+                    self.damage = f"after the {self.packing} data there is something else"
+                    return
+                stream = new_stream()
+            at_end = not packed
+            try:
+                piece = stream.decompress(packed)
+            except Exception as error:  # zlib, isal and zstd have no common base of their errors
+                self.damage = f"the {self.packing} data is damaged ({error})"
+                return
+            if piece:
+                yield piece
+            if stream.eof:
+                packed, stream = stream.unused_data, None
+            else:
+                packed = stream.unconsumed_tail
+                if at_end and not piece:
+                    self.damage = f"the {self.packing} data ends in the middle"
+                    return
+
+
+class _Stream(Protocol):
+    """What the unpackers of zlib, isal, zstandard and compression.zstd have in common."""
+
+    eof: bool
+    unused_data: bytes
+    unconsumed_tail: bytes
+
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+class _Bounded:
+    """Unpacks at most ``_PIECE`` bytes at once, so that a bomb can't fill the memory."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.eof = False
+        self.unused_data = b""
+        self.unconsumed_tail = b""
+
+    def decompress(self, data: bytes, /) -> bytes:
+        piece: bytes = self._stream.decompress(data, _PIECE)
+        self.eof = self._stream.eof
+        if self.eof:
+            self.unused_data = self._stream.unused_data
+        else:
+            self.unconsumed_tail = getattr(self._stream, "unconsumed_tail", b"")
+        return piece
+
+
+def _new_gzip() -> _Stream:
+    try:
+        from isal import isal_zlib
+
+        return _Bounded(isal_zlib.decompressobj(31))
+    except ImportError:
+        return _Bounded(zlib.decompressobj(31))
+
+
+def _new_zstd() -> Callable[[], _Stream]:
+    """Return what makes an unpacker for one zstd frame."""
+    try:
+        from compression import zstd  # Python 3.14
+
+        return lambda: _Bounded(zstd.ZstdDecompressor())
+    except ImportError:
+        pass
+    try:
+        import zstandard
+    except ImportError as error:
+        raise MissingDependency(
+            "this file is packed with zstd: install a library for it with 'pip install zstandard', "
+            "or unpack it with 'unzstd'"
+        ) from error
+    return lambda: zstandard.ZstdDecompressor().decompressobj()
+
+
+def _gather(reader: Reader, progress: Progress) -> Unpacked:
+    """Unpack everything, as long as it fits into memory."""
+    limit = int(free_memory() * _MEMORY_SHARE)
+    whole = bytearray()
+    while piece := reader.read(_PIECE):
+        if len(whole) + len(piece) > limit:
+            raise InputError(
+                f"{reader.path}: unpacks to more than {limit / 1e9:,.1f} GB, which does not fit into memory: "
+                "unpack it to see whether it is what it seems"
+            )
+        whole += piece
+        progress(reader.done, "unpacking")
+    return Unpacked(memoryview(whole).toreadonly(), reader.damage)
