@@ -1,0 +1,160 @@
+"""The real Blender programs of two Debian releases, each in a folder of its own that is kept and reused.
+
+Needs root, ``debootstrap`` and ``unshare``. Everything is mounted in a namespace of the command that runs,
+so nothing stays mounted behind it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+#: What Blender needs beside itself to render and to open a window where there is neither GPU nor screen.
+_COMMON = (
+    "blender",
+    "python3-numpy",
+    "python3-requests",
+    "python3-zstandard",
+    "libegl1",
+    "libgl1-mesa-dri",
+    "xvfb",
+    "xauth",
+)
+
+
+def cache_folder() -> Path:
+    """Return the folder that keeps the programs: ``TRACEVIS3D_BLENDERS``, or one in the user's cache."""
+    if given := os.environ.get("TRACEVIS3D_BLENDERS"):
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tracevis3d-blenders"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A Blender of one Debian release.
+
+    Attributes
+    ----------
+    version : str
+        Blender's, as ``4.3``.
+    suite : str
+        Debian's name of the release.
+    python : str
+        The Python inside it, as ``3.13``.
+    packages : tuple of str
+        Debian packages that this one needs beyond the common ones.
+    """
+
+    version: str
+    suite: str
+    python: str
+    packages: tuple[str, ...] = ()
+
+    @property
+    def root(self) -> Path:
+        """The folder that the release lies in."""
+        return cache_folder() / self.suite
+
+    def obstacle(self) -> str:
+        """Say in one sentence why it can't be set up here; empty if it can."""
+        if os.geteuid() != 0:
+            return "setting up the real Blender programs needs root (chroot, mount)"
+        for tool in ("debootstrap", "unshare", "chroot"):
+            if shutil.which(tool) is None:
+                return f"setting up the real Blender programs needs {tool}: install it with 'apt-get install {tool}'"
+        return ""
+
+    def prepare(self) -> None:
+        """Set the program up unless that was done before; takes about a minute and 2 GB."""
+        wanted = (*_COMMON, *self.packages)
+        stamp = self.root / "tracevis3d-ready"
+        key = hashlib.sha256(" ".join(wanted).encode()).hexdigest()
+        if stamp.is_file() and stamp.read_text() == key:
+            return
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        if not (self.root / "usr/bin/apt-get").exists():
+            shutil.rmtree(self.root, ignore_errors=True)
+            partial = self.root.with_name(f"{self.suite}.partial")
+            shutil.rmtree(partial, ignore_errors=True)
+            subprocess.run(["debootstrap", "--variant=minbase", self.suite, partial], check=True)
+            partial.rename(self.root)
+        # The mirror may be a snapshot whose lists have expired.
+        (self.root / "etc/apt/apt.conf.d/99tracevis3d").write_text('Acquire::Check-Valid-Until "false";\n')
+        policy = self.root / "usr/sbin/policy-rc.d"
+        policy.write_text("#!/bin/sh\nexit 101\n")
+        policy.chmod(0o755)
+        environment = {"DEBIAN_FRONTEND": "noninteractive"}
+        self.run(["apt-get", "update"], environment=environment).check_returncode()
+        install = ["apt-get", "install", "--yes", "--no-install-recommends", *wanted]
+        self.run(install, environment=environment).check_returncode()
+        self.run(["apt-get", "clean"], environment=environment).check_returncode()
+        stamp.write_text(key)
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        *,
+        folders: Mapping[str, tuple[Path, bool]] | None = None,
+        environment: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        log: Path | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run ``command`` inside.
+
+        Parameters
+        ----------
+        command
+            Program and arguments, with paths as they are inside.
+        folders
+            Path inside -> (folder outside, whether it may be written to).
+        environment
+            Added to a bare environment.
+        timeout
+            Seconds after which the command and all that it started is killed.
+        log
+            File that standard output and error are written to instead of the terminal.
+        """
+        quoted = shlex.quote
+        lines = ["set -e", f"mount -t proc proc {quoted(str(self.root / 'proc'))}"]
+        lines.append(f"mount --rbind /dev {quoted(str(self.root / 'dev'))}")
+        for inside, (outside, writable) in (folders or {}).items():
+            target = self.root / inside.lstrip("/")
+            target.mkdir(parents=True, exist_ok=True)
+            lines.append(f"mount --bind {quoted(str(outside))} {quoted(str(target))}")
+            if not writable:
+                lines.append(f"mount -o remount,bind,ro {quoted(str(target))}")
+        inner = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
+        inner |= environment or {}
+        settings = " ".join(quoted(f"{name}={value}") for name, value in inner.items())
+        words = " ".join(quoted(str(word)) for word in command)
+        lines.append(f"exec chroot {quoted(str(self.root))} /usr/bin/env -i {settings} {words}")
+        resolv = Path("/etc/resolv.conf")
+        if resolv.is_file():
+            shutil.copyfile(resolv, self.root / "etc/resolv.conf")
+        # A process namespace of its own: whatever Blender leaves running ends with the command.
+        outer = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
+        handle = log.open("a") if log else None
+        try:
+            return subprocess.run(
+                [*outer, "sh", "-c", "\n".join(lines)],
+                text=True,
+                stdout=handle,
+                stderr=subprocess.STDOUT if handle else None,
+                timeout=timeout,
+            )
+        finally:
+            if handle:
+                handle.close()
+
+
+#: Python is asked of the program itself when it runs; here it says which zip to build.
+PROGRAMS = (
+    Program("4.3", "trixie", "3.13"),
+    Program("5.2", "sid", "3.14", ("python3-cattr",)),
+)
