@@ -264,7 +264,7 @@ def _shown(value: object) -> str:
 def _formats(words: argparse.Namespace) -> None:
     from .formats import registry
 
-    formats = registry.formats()
+    formats = registry.readable()
     if words.json:
         _print_json(
             [

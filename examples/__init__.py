@@ -1,0 +1,1 @@
+"""Recorded programs, and what TraceVis3D makes of them."""

@@ -1,0 +1,128 @@
+"""What this machine can do: engines, GPU, codecs, Blender, Numba's cache; and what to install for more."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from .errors import TraceVisError
+from .places import cache_root
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: ``remedy`` says what to do if it is not ``ok``."""
+
+    what: str
+    ok: bool
+    found: str
+    remedy: str = ""
+
+
+def examine() -> list[Finding]:
+    """Look at this machine; takes a few seconds, because each engine renders a small picture."""
+    checks: tuple[Callable[[], Iterator[Finding]], ...] = (_python, _numba, _libraries, _cache, _blender)
+    return [finding for check in checks for finding in check()]
+
+
+def _python() -> Iterator[Finding]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    yield Finding("Python", True, f"{platform.python_version()} on {platform.platform()}, {cores} cores")
+    import numpy
+
+    yield Finding("NumPy", True, numpy.__version__)
+
+
+def _numba() -> Iterator[Finding]:
+    try:
+        from .kernels import jit
+    except TraceVisError as error:
+        yield Finding("Numba", False, "not found", str(error))
+        return
+    import numba
+
+    folder = os.environ.get("NUMBA_CACHE_DIR", "")
+    kernels = sum(name.endswith(".nbc") for _, _, names in os.walk(folder) for name in names)
+    yield Finding("Numba", True, f"{numba.__version__}, {kernels} compiled kernels kept in {folder}")
+    del jit
+
+
+def _libraries() -> Iterator[Finding]:
+    for module, what, package in (
+        ("msgspec", "JSON (checked readers)", "msgspec"),
+        ("isal", "fast gzip", "isal"),
+        ("zstandard", "zstd", "zstandard"),
+        ("perfetto", "Perfetto's protobuf", "perfetto"),
+    ):
+        if module == "zstandard" and sys.version_info >= (3, 14):
+            yield Finding(what, True, "compression.zstd")
+            continue
+        try:
+            loaded = __import__(module)
+        except ImportError:
+            yield Finding(what, False, f"{module} is not installed", f"pip install {package}")
+        else:
+            yield Finding(what, True, f"{module} {getattr(loaded, '__version__', '')}".rstrip())
+
+
+def _cache() -> Iterator[Finding]:
+    folder = cache_root()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        yield Finding("cache", False, f"{folder} can't be written to", "set TRACEVIS3D_CACHE to a folder of yours")
+        return
+    from .trace import cache
+
+    free = shutil.disk_usage(folder).free
+    yield Finding("cache", True, f"{cache.size():,} bytes in {folder}, {free / 1e9:.0f} GB free")
+
+
+def _blender() -> Iterator[Finding]:
+    try:
+        import bpy
+    except ImportError as error:
+        program = shutil.which("blender")
+        remedy = (
+            f"install the extension into {program} and run 'blender --background --command tracevis3d …'"
+            if program
+            else "pip install bpy (Python 3.11 or 3.13), or install Blender and the extension"
+        )
+        yield Finding("Blender", False, f"the module bpy can't be imported ({error})", remedy)
+        return
+    yield Finding("Blender", True, bpy.app.version_string + (" (module)" if bpy.app.module else ""))
+    from .scene import engines
+
+    for engine in engines.examine():
+        yield Finding(f"engine {engine.name}", engine.ok, engine.found, engine.remedy)
+    gpus = list(_gpus(bpy))
+    yield Finding(
+        "GPU for Cycles", bool(gpus), ", ".join(gpus) or "none found", "not needed: Cycles renders on the CPU"
+    )
+    codecs = bpy.app.ffmpeg
+    yield Finding(
+        "films (FFmpeg)",
+        codecs.supported,
+        codecs.avcodec_version_string.strip() if codecs.supported else "not built in",
+        "use a Blender that is built with FFmpeg, or render to .png",
+    )
+        built_in = bool(getattr(bpy.app.build_options, attribute, False))
+        yield Finding(name, built_in, "built in" if built_in else "not built in", "use Blender's own build")
+
+
+def _gpus(bpy) -> Iterator[str]:  # type: ignore[no-untyped-def]
+    with contextlib.suppress(KeyError, AttributeError, TypeError, ValueError):
+        preferences = bpy.context.preferences.addons["cycles"].preferences
+        for kind in ("CUDA", "OPTIX", "HIP", "METAL", "ONEAPI"):
+            with contextlib.suppress(ValueError, TypeError):
+                for device in preferences.get_devices_for_type(kind):
+                    if device.type != "CPU":
+                        yield f"{device.name} ({kind})"
