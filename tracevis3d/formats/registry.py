@@ -22,7 +22,7 @@ _OWN = {
     "chrome": ".chrome",
     "speedscope": ".speedscope",
     "collapsed": ".collapsed",
-    "log": ".log",
+    "enter_exit": ".enter_exit",
     "uftrace": ".uftrace",
     "perfetto": ".perfetto",
 }

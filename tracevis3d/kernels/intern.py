@@ -1,0 +1,93 @@
+"""Interning of names as they lie in a buffer: the same bytes get the same number, in order of appearance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import inline, kernel
+
+
+@inline
+def intern_bytes(data, low, high, table, hashes, starts, lengths, count):  # type: ignore[no-untyped-def]
+    """Return the number of ``data[low:high]``; it is ``count`` if the bytes are new (they are stored).
+
+    Open addressing with a 64-bit FNV-1a hash, checked byte by byte.
+    """
+    value = np.uint64(14695981039346656037)
+    for i in range(low, high):
+        value = (value ^ np.uint64(data[i])) * np.uint64(1099511628211)
+    value ^= value >> np.uint64(32)
+    mask = np.uint64(len(table) - 1)
+    length = high - low
+    slot = np.int64(value & mask)
+    while True:
+        known = table[slot]
+        if known < 0:
+            break
+        if hashes[known] == value and lengths[known] == length:
+            start = starts[known]
+            same = True
+            for i in range(length):
+                if data[start + i] != data[low + i]:
+                    same = False
+                    break
+            if same:
+                return np.int64(known)
+        slot = np.int64((np.uint64(slot) + np.uint64(1)) & mask)
+    table[slot] = count
+    hashes[count] = value
+    starts[count] = low
+    lengths[count] = length
+    return np.int64(count)
+
+
+@kernel
+def fill_table(table, hashes, count):  # type: ignore[no-untyped-def]
+    """Enter the numbers ``0..count-1`` with the given hashes into an empty (-1) table."""
+    mask = np.uint64(len(table) - 1)
+    for known in range(count):
+        slot = np.int64(hashes[known] & mask)
+        while table[slot] >= 0:
+            slot = np.int64((np.uint64(slot) + np.uint64(1)) & mask)
+        table[slot] = known
+
+
+class InternedNames:
+    """The tables that :func:`intern_bytes` works on; :meth:`grow` makes room between two calls of a kernel.
+
+    Attributes
+    ----------
+    table : int32 (slots,)
+        A power of two of slots, at most half of them taken; -1: free.
+    hashes : uint64 (capacity,)
+    starts, lengths : int64 (capacity,)
+        Where the bytes of a name lie in the buffer.
+    """
+
+    def __init__(self, capacity: int = 4096) -> None:
+        self.table: NDArray[np.int32] = np.full(2 * capacity, -1, np.int32)
+        self.hashes: NDArray[np.uint64] = np.zeros(capacity, np.uint64)
+        self.starts: NDArray[np.int64] = np.zeros(capacity, np.int64)
+        self.lengths: NDArray[np.int64] = np.zeros(capacity, np.int64)
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return what the kernels take, in their order."""
+        return self.table, self.hashes, self.starts, self.lengths
+
+    def grow(self, count: int) -> None:
+        """Quadruple the room; ``count`` names are in use."""
+        room = 4 * len(self.hashes)
+        self.hashes, self.starts, self.lengths = (
+            np.concatenate((a, np.zeros(room - len(a), a.dtype)))
+            for a in (self.hashes, self.starts, self.lengths)
+        )
+        self.table = np.full(2 * room, -1, np.int32)
+        fill_table(self.table, self.hashes, count)
+
+    def texts(self, data: NDArray[np.uint8], count: int) -> list[str]:
+        """Return the first ``count`` names, decoded; bytes that are no UTF-8 become U+FFFD."""
+        blob = memoryview(data)
+        bounds = zip(self.starts[:count].tolist(), self.lengths[:count].tolist(), strict=True)
+        return [str(blob[low : low + length], "utf-8", "replace") for low, length in bounds]

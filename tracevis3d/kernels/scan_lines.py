@@ -1,0 +1,250 @@
+"""Scanners of line formats: enter/exit logs and collapsed stacks, bytes in, columns out.
+
+Both are resumable: they stop where the table of names is full and go on from there once it has grown.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .intern import intern_bytes
+from .jit import inline, kernel
+
+#: Slots of the scanners' state (int64): where they are, what they have written, what was wrong and where.
+POSITION, LINE, ROWS, NAMES, FRAMES = 0, 1, 2, 3, 4
+MALFORMED, MALFORMED_LINE, BAD_TIME, BAD_TIME_LINE, NO_COUNT, NO_COUNT_LINE = 5, 6, 7, 8, 9, 10
+#: Stop when this many rows are written.
+LIMIT = 11
+STATE_SIZE = 12
+#: What a scanner returns.
+DONE, NAMES_FULL = 0, 1
+
+_TAB, _LF, _CR, _BLANK, _HASH, _PLUS, _COMMA, _MINUS, _DOT = 9, 10, 13, 32, 35, 43, 44, 45, 46
+_ZERO, _NINE, _SEMICOLON, _LESS, _GREATER = 48, 57, 59, 60, 62
+_E, _N, _X, _LOWER = 101, 110, 120, 32
+_NONE = -9223372036854775808
+_LIMIT = 922337203685477579
+"""Above this one more digit may leave int64."""
+
+
+@inline
+def scaled_decimal(data, low, high, wanted):  # type: ignore[no-untyped-def]
+    """Return the decimal number ``data[low:high]`` times ``10**wanted``, cut off; the least int64 if none."""
+    value = np.int64(0)
+    digits = 0
+    places = -1
+    for i in range(low, high):
+        byte = data[i]
+        if byte >= _ZERO and byte <= _NINE:
+            digits += 1
+            if places < wanted:
+                if value > _LIMIT:
+                    return np.int64(_NONE)
+                value = value * 10 + np.int64(byte - _ZERO)
+                if places >= 0:
+                    places += 1
+        elif byte == _DOT and places < 0:
+            places = 0
+        elif i > low or (byte != _MINUS and byte != _PLUS):
+            return np.int64(_NONE)
+    if digits == 0:
+        return np.int64(_NONE)
+    for _ in range(wanted - max(places, 0)):
+        if value > _LIMIT:
+            return np.int64(_NONE)
+        value *= 10
+    return -value if data[low] == _MINUS else value
+
+
+@kernel
+def scan_enter_exit(  # type: ignore[no-untyped-def]
+    data, state, thread, kind, function, time, table, hashes, starts, lengths
+):
+    """Read ``tid +/- name ns`` lines, fields parted by tabs, commas, semicolons or blanks, into columns.
+
+    The name is what lies between the direction and the last field, so it may hold separators itself.
+    ``kind`` is 0 for an enter, 1 for an exit. ``thread`` and ``function`` are numbers in one table of names;
+    ``function`` is -1 for an exit without a name. A time's fraction is cut off. Empty lines and lines that
+    begin with ``#`` are passed over; others that don't fit are counted in ``state``.
+    """
+    end = len(data)
+    at = state[POSITION]
+    line = state[LINE]
+    rows = state[ROWS]
+    names = state[NAMES]
+    limit = state[LIMIT]
+    result = DONE
+    while at < end and rows < limit:
+        if names + 2 > len(hashes):
+            result = NAMES_FULL
+            break
+        fields = 0
+        tid_low = tid_high = word_low = word_high = name_low = name_high = last_low = last_high = np.int64(0)
+        parted = True
+        while at < end:
+            byte = data[at]
+            if byte == _TAB or byte == _COMMA or byte == _BLANK or byte == _SEMICOLON or byte == _CR:
+                parted = True
+            elif byte == _LF:
+                break
+            else:
+                if parted:
+                    parted = False
+                    fields += 1
+                    if fields == 2:
+                        tid_high = last_high
+                        word_low = at
+                    elif fields == 3:
+                        word_high = last_high
+                        name_low = at
+                    elif fields == 1:
+                        tid_low = at
+                    name_high = last_high
+                    last_low = at
+                last_high = at + 1
+            at += 1
+        at += 1
+        line += 1
+        if fields == 0 or data[tid_low] == _HASH:
+            continue
+        way = -1
+        if fields >= 3:
+            byte = data[word_low]
+            if word_high - word_low == 1:
+                if byte == _PLUS or byte == _GREATER:
+                    way = 0
+                elif byte == _MINUS or byte == _LESS:
+                    way = 1
+            elif byte | _LOWER == _E:  # enter, entry, exit
+                second = data[word_low + 1] | _LOWER
+                if second == _N:
+                    way = 0
+                elif second == _X:
+                    way = 1
+        if way < 0:
+            state[MALFORMED] += 1
+            if state[MALFORMED] == 1:
+                state[MALFORMED_LINE] = line
+            continue
+        when = scaled_decimal(data, last_low, last_high, np.int64(0))
+        if when == _NONE:
+            state[BAD_TIME] += 1
+            if state[BAD_TIME] == 1:
+                state[BAD_TIME_LINE] = line
+            continue
+        if fields == 3:
+            name_high = name_low
+        kind[rows] = way
+        time[rows] = when
+        low = tid_low
+        high = tid_high
+        function[rows] = -1
+        for part in range(2):
+            known = intern_bytes(data, low, high, table, hashes, starts, lengths, names)
+            if known == names:
+                names += 1
+            if part == 0:
+                thread[rows] = known
+                low = name_low
+                high = name_high
+                if low == high and way == 1:
+                    break
+            else:
+                function[rows] = known
+        rows += 1
+    state[POSITION] = at
+    state[LINE] = line
+    state[ROWS] = rows
+    state[NAMES] = names
+    return result
+
+
+@kernel
+def scan_collapsed(data, state, first, weight, frame, table, hashes, starts, lengths):  # type: ignore[no-untyped-def]
+    """Read ``a;b;c 12`` lines: stack ``i`` is ``frame[first[i]:first[i + 1]]``, root first.
+
+    ``weight`` holds thousandths of a sample. A stack without a count weighs one sample (and is counted);
+    empty frames are passed over, blanks around a frame too. A line that begins with ``#`` and has no count
+    is a comment. At most as many frames as there are lines and semicolons are written.
+    """
+    end = len(data)
+    at = state[POSITION]
+    line = state[LINE]
+    rows = state[ROWS]
+    names = state[NAMES]
+    frames = state[FRAMES]
+    limit = state[LIMIT]
+    result = DONE
+    while at < end and rows < limit:
+        begin = at
+        number = np.int64(-1)
+        last = np.int64(0)
+        blank = True
+        while at < end and data[at] != _LF:
+            byte = data[at]
+            if byte == _BLANK or byte == _TAB or byte == _CR:
+                blank = True
+            else:
+                if blank:
+                    blank = False
+                    number = at
+                last = at + 1
+            at += 1
+        at += 1
+        line += 1
+        if number < 0:
+            continue
+        count = scaled_decimal(data, number, last, np.int64(3))
+        high = number
+        if count == _NONE:
+            if data[begin] == _HASH:
+                continue
+            high = last
+        before = frames
+        left = np.int64(-1)
+        right = np.int64(0)
+        for i in range(begin, high + 1):
+            byte = np.uint8(_SEMICOLON)
+            if i < high:
+                byte = data[i]
+            if byte != _SEMICOLON:
+                if byte != _BLANK and byte != _TAB:
+                    if left < 0:
+                        left = i
+                    right = i + 1
+            elif left >= 0:
+                if names >= len(hashes):
+                    result = NAMES_FULL
+                    break
+                known = intern_bytes(data, left, right, table, hashes, starts, lengths, names)
+                if known == names:
+                    names += 1
+                frame[frames] = known
+                frames += 1
+                left = np.int64(-1)
+        if result == NAMES_FULL:
+            # The line is read again from its start; the names it has so far stay.
+            at = begin
+            line -= 1
+            frames = before
+            break
+        if frames == before or (count < 0 and count != _NONE):
+            frames = before
+            state[MALFORMED] += 1
+            if state[MALFORMED] == 1:
+                state[MALFORMED_LINE] = line
+            continue
+        if count == _NONE:
+            count = np.int64(1000)
+            state[NO_COUNT] += 1
+            if state[NO_COUNT] == 1:
+                state[NO_COUNT_LINE] = line
+        weight[rows] = count
+        rows += 1
+        first[rows] = frames
+    state[POSITION] = at
+    state[LINE] = line
+    state[ROWS] = rows
+    state[NAMES] = names
+    state[FRAMES] = frames
+    return result
