@@ -78,7 +78,8 @@ def _cache() -> Iterator[Finding]:
     except OSError:
         writable = False
     if not writable:
-        yield Finding("cache", False, f"{folder} can't be written to", "set TRACEVIS3D_CACHE to a folder of yours")
+        remedy = "set TRACEVIS3D_CACHE to a folder of yours"
+        yield Finding("cache", False, f"{folder} can't be written to", remedy)
         return
     from .trace import cache
 
@@ -114,6 +115,7 @@ def _blender() -> Iterator[Finding]:
         codecs.avcodec_version_string.strip() if codecs.supported else "not built in",
         "use a Blender that is built with FFmpeg, or render to .png",
     )
+    for name, attribute in (("USD", "usd"), ("OpenXR (headsets)", "xr_openxr")):
         built_in = bool(getattr(bpy.app.build_options, attribute, False))
         yield Finding(name, built_in, "built in" if built_in else "not built in", "use Blender's own build")
 
