@@ -1,0 +1,651 @@
+"""Kernels that turn events into calls. Iterative and linear; :mod:`tracevis3d.trace.build` has the rules."""
+
+from __future__ import annotations
+
+from .jit import kernel
+
+# Kinds of events; the same numbers as in trace.events (kernels import nothing of trace).
+BEGIN, END, COMPLETE = 0, 1, 2
+
+#: How a thread's calls are built.
+PAIRS, BEGINS, ENDS, GENERAL = 0, 1, 2, 3
+
+#: Columns of the table that ``survey`` fills, one row per thread.
+(
+    OPENERS,
+    CLOSERS,
+    COMPLETES,
+    EVENTS,
+    LAST_START,
+    LAST_END,
+    LATE_STARTS,
+    LATE_ENDS,
+    TIES,
+    SHORTEST,
+    SURVEY_WIDTH,
+) = range(11)
+
+#: Rows of the table of problems: (count, first event). "Late" is told by ``count_late``.
+NEGATIVE, OVERLAP, UNMATCHED_BEGIN, UNMATCHED_END, MISMATCHED_END, LATE, N_PROBLEMS = range(7)
+
+
+@kernel
+def survey(thread, kind, time, end, n_threads, table):  # type: ignore[no-untyped-def]
+    """Count the events of each thread by kind, and how often complete events break an order.
+
+    ``table`` is int64 (threads, SURVEY_WIDTH), zero but for LAST_START and LAST_END (very low).
+    Events of no known thread are skipped.
+    """
+    for i in range(len(thread)):
+        t = thread[i]
+        if t < 0 or t >= n_threads:
+            continue
+        row = table[t]
+        row[EVENTS] += 1
+        k = kind[i]
+        if k == END:
+            row[CLOSERS] += 1
+            continue
+        row[OPENERS] += 1
+        if k != COMPLETE:
+            continue
+        row[COMPLETES] += 1
+        s = time[i]
+        e = end[i]
+        if e < s:
+            e = s
+        last = row[LAST_START]
+        if s > last:
+            row[LAST_START] = s
+            row[SHORTEST] = e if e > s else 0x7FFFFFFFFFFFFFFF
+        elif s == last:
+            if e > row[SHORTEST]:
+                row[TIES] += 1
+            elif e > s:
+                row[SHORTEST] = e
+        else:
+            row[LATE_STARTS] += 1
+        if e >= row[LAST_END]:
+            row[LAST_END] = e
+        else:
+            row[LATE_ENDS] += 1
+
+
+@kernel
+def nest_in_order(  # type: ignore[no-untyped-def]
+    thread, kind, function, time, end, record, origin, n_threads,
+    mode, first, state, stack,
+    o_function, o_parent, o_depth, o_start, o_end, o_extent, o_record, call_of, problems,
+):  # fmt: skip
+    """Build the calls of the threads in mode PAIRS or BEGINS, all in one pass over the stream.
+
+    A PAIRS thread that is not clean (a time that goes back, an end that does not fit) is set to
+    GENERAL and left. ``state`` is int64 (threads, 3): next call, depth, last time. ``stack`` is
+    int64 (calls,); thread ``t`` uses it from ``first[t]``.
+    """
+    has_record = len(record) > 0
+    t = -1
+    how = GENERAL
+    base = 0
+    c = 0
+    d = 0
+    last = 0
+    for i in range(len(thread)):
+        ti = thread[i]
+        if ti != t:
+            if ti < 0 or ti >= n_threads:
+                call_of[i] = -1
+                continue
+            if t >= 0:
+                state[t, 0] = c
+                state[t, 1] = d
+                state[t, 2] = last
+            t = ti
+            how = mode[t]
+            base = first[t]
+            c = state[t, 0]
+            d = state[t, 1]
+            last = state[t, 2]
+        if how >= ENDS:
+            continue
+        now = time[i] - origin
+        if how == PAIRS:
+            if now < last:
+                how = GENERAL
+                mode[t] = GENERAL
+                continue
+            last = now
+            if kind[i] == END:
+                f = function[i]
+                if d == 0:
+                    how = GENERAL
+                    mode[t] = GENERAL
+                    continue
+                d -= 1
+                q = stack[base + d]
+                if f >= 0 and f != o_function[q]:
+                    how = GENERAL
+                    mode[t] = GENERAL
+                    continue
+                o_end[q] = now
+                o_extent[q] = c - q
+                call_of[i] = q
+                continue
+            stop = now
+        else:
+            stop = end[i] - origin
+            if stop < now:
+                stop = now
+                problems[NEGATIVE, 0] += 1
+                if problems[NEGATIVE, 1] < 0:
+                    problems[NEGATIVE, 1] = i
+            while d > 0:
+                q = stack[base + d - 1]
+                if o_end[q] > now:
+                    if stop > o_end[q]:
+                        stop = o_end[q]
+                        problems[OVERLAP, 0] += 1
+                        if problems[OVERLAP, 1] < 0:
+                            problems[OVERLAP, 1] = i
+                    break
+                o_extent[q] = c - q
+                d -= 1
+        o_function[c] = function[i]
+        o_parent[c] = stack[base + d - 1] if d > 0 else -1
+        o_depth[c] = d + 1
+        o_start[c] = now
+        o_end[c] = stop
+        if has_record:
+            o_record[c] = record[i]
+        call_of[i] = c
+        stack[base + d] = c
+        d += 1
+        c += 1
+    if t >= 0:
+        state[t, 0] = c
+        state[t, 1] = d
+        state[t, 2] = last
+    for t in range(n_threads):
+        how = mode[t]
+        if how >= ENDS:
+            continue
+        base = first[t]
+        c = state[t, 0]
+        for d in range(state[t, 1]):
+            q = stack[base + d]
+            o_extent[q] = c - q
+            if how == PAIRS:
+                o_end[q] = state[t, 2]
+
+
+@kernel
+def gather(thread, n_threads, wanted, cursor, out):  # type: ignore[no-untyped-def]
+    """Write the events of the wanted threads to ``out``, thread by thread, in the order of the file.
+
+    ``cursor`` is int64 (threads,): where each wanted thread begins in ``out``.
+    """
+    for i in range(len(thread)):
+        t = thread[i]
+        if t >= 0 and t < n_threads and wanted[t]:
+            out[cursor[t]] = i
+            cursor[t] += 1
+
+
+@kernel
+def nest_ends(  # type: ignore[no-untyped-def]
+    bounds, first, function, time, end, record, origin, size, stack, clean,
+    o_function, o_parent, o_depth, o_start, o_end, o_extent, o_record, call_of, order, problems,
+):  # fmt: skip
+    """Build the calls of threads of complete events in the order of their ends (children first).
+
+    Events ``[bounds[g], bounds[g + 1])`` are thread ``g``, whose calls begin at ``first[g]``. In such a
+    stream a subtree is a contiguous slice that ends with its root, so its length, ``size``, links
+    everything. A second pass goes backwards, parents first, and gives each call its place.
+
+    ``clean[g]`` is 1 if the ends of the thread ascend. It becomes 0 where two events overlap without
+    nesting. Where it is 0 no calls are written, but the events in pre-order, to ``order``: sorted by
+    time but for few. ``stack`` is int64 (events, 3).
+    """
+    has_record = len(record) > 0
+    for g in range(len(first)):
+        lo = bounds[g]
+        hi = bounds[g + 1]
+        fits = clean[g]
+        for p in range(lo, hi):
+            s = time[p]
+            r = p - 1
+            if end[p] > s:
+                while r >= lo and time[r] >= s:
+                    r -= size[r]
+            if r >= lo and end[r] > s and time[r] < end[r]:
+                fits = 0
+            size[p] = p - r
+        clean[g] = fits
+        total = first[g] + (hi - lo)
+        d = 0
+        for p in range(hi - 1, lo - 1, -1):
+            while d > 0 and stack[d - 1, 0] > p:
+                d -= 1
+            n = size[p]
+            if d > 0:
+                parent = stack[d - 1, 1]
+                stack[d - 1, 2] -= n
+                c = stack[d - 1, 2]
+            else:
+                parent = -1
+                total -= n
+                c = total
+            if fits == 1:
+                s = time[p]
+                e = end[p]
+                if e < s:
+                    e = s
+                    problems[NEGATIVE, 0] += 1
+                    problems[NEGATIVE, 1] = p
+                o_function[c] = function[p]
+                o_parent[c] = parent
+                o_depth[c] = d + 1
+                o_start[c] = s - origin
+                o_end[c] = e - origin
+                o_extent[c] = n
+                if has_record:
+                    o_record[c] = record[p]
+                call_of[p] = c
+            else:
+                order[lo + c - first[g]] = p
+            stack[d, 0] = p - n + 1
+            stack[d, 1] = c
+            stack[d, 2] = c + n
+            d += 1
+
+
+@kernel
+def split_late(bounds, order, time, end, kind, late, kept, out, counts):  # type: ignore[no-untyped-def]
+    """Split ``order`` into an ascending part and the rest, by time within each thread (Cook and Kim 1980).
+
+    When an event is earlier than the last one kept, both are put aside, so that one event far in the
+    future does not make all that follow late; at most twice as many as needed are put aside.
+    ``kept`` and ``out`` receive positions of ``order``; ``counts`` their lengths, and in ``late``
+    (2,) the number and the first of the events that came late in the file.
+    """
+    n_kept = 0
+    n_out = 0
+    for g in range(len(bounds) - 1):
+        lo = bounds[g]
+        hi = bounds[g + 1]
+        # Late by begin, or, if that is fewer, by the moment of writing (a complete event: its end).
+        n_start = 0
+        n_end = 0
+        first_start = -1
+        first_end = -1
+        if hi > lo:
+            max_start = time[lo]
+            max_end = time[lo]
+            for r in range(lo, hi):
+                s = time[r]
+                e = s
+                if kind[r] == COMPLETE and end[r] > s:
+                    e = end[r]
+                if s < max_start:
+                    n_start += 1
+                    if first_start < 0:
+                        first_start = r
+                else:
+                    max_start = s
+                if e < max_end:
+                    n_end += 1
+                    if first_end < 0:
+                        first_end = r
+                else:
+                    max_end = e
+        if n_end < n_start:
+            n_start = n_end
+            first_start = first_end
+        if n_start > 0:
+            late[0] += n_start
+            if late[1] < 0:
+                late[1] = first_start
+        bottom = n_kept
+        for p in range(lo, hi):
+            if n_kept > bottom and time[order[p]] < time[order[kept[n_kept - 1]]]:
+                n_kept -= 1
+                out[n_out] = kept[n_kept]
+                out[n_out + 1] = p
+                n_out += 2
+            else:
+                kept[n_kept] = p
+                n_kept += 1
+    counts[0] = n_kept
+    counts[1] = n_out
+
+
+@kernel
+def merge_late(thread, time, order, kept, late, merged):  # type: ignore[no-untyped-def]
+    """Merge two lists of positions of ``order``, each ascending by (thread, time, position)."""
+    i = 0
+    j = 0
+    for m in range(len(merged)):
+        if j >= len(late):
+            take_kept = True
+        elif i >= len(kept):
+            take_kept = False
+        else:
+            a = order[kept[i]]
+            b = order[late[j]]
+            if thread[a] != thread[b]:
+                take_kept = thread[a] < thread[b]
+            elif time[a] != time[b]:
+                take_kept = time[a] < time[b]
+            else:
+                take_kept = kept[i] < late[j]
+        if take_kept:
+            merged[m] = order[kept[i]]
+            i += 1
+        else:
+            merged[m] = order[late[j]]
+            j += 1
+
+
+@kernel
+def match_pairs(  # type: ignore[no-untyped-def]
+    bounds, order, kind, function, time, last,
+    open_count, forced_head, early, stack, forced, next_forced, candidate,
+    stop, owner, forced_by, healed, problems,
+):  # fmt: skip
+    """Find the end of each BEGIN event; complete events are not looked at.
+
+    Parameters
+    ----------
+    open_count, forced_head, early
+        int64 (functions,), 0, -1 and -1.
+    stack, forced, next_forced, candidate
+        int64 (events,), scratch.
+    stop
+        int64 (events,): when a BEGIN's call ends (complete events' are there already).
+    owner
+        int64 (events,), -1: the BEGIN that an END closes.
+    forced_by
+        int64 (events,): -1 for a BEGIN with an END of its own, -2 for one that never ends, else the END
+        that closed it along with an outer call.
+    healed
+        int64 (events,), -1: for a BEGIN, the END of the same time and name that stands before it in the
+        file and is taken as its own.
+    problems
+        int64 (N_PROBLEMS, 2).
+    """
+    for g in range(len(bounds) - 1):
+        lo = bounds[g]
+        hi = bounds[g + 1]
+        for attempt in range(2):
+            depth = 0
+            n_forced = 0
+            mismatched = 0
+            first_mismatched = -1
+            now = 0
+            for p in range(lo, hi + 1):
+                if p < hi:
+                    e = order[p]
+                    if kind[e] == COMPLETE:
+                        continue
+                if p == hi or time[e] != now:
+                    # Time goes on: calls that were closed with an outer one and got no END are counted.
+                    previous = -1
+                    for k in range(n_forced):
+                        b = forced[k]
+                        forced_head[function[b]] = -1
+                        by = forced_by[b]
+                        if by >= 0 and by != previous:
+                            mismatched += 1
+                            if first_mismatched < 0:
+                                first_mismatched = by
+                            previous = by
+                    n_forced = 0
+                    if p == hi:
+                        break
+                    now = time[e]
+                f = function[e]
+                if kind[e] == BEGIN:
+                    if healed[e] >= 0:
+                        stop[e] = now
+                        forced_by[e] = -1
+                        continue
+                    candidate[e] = -1
+                    if attempt == 0 and early[f] >= lo and time[early[f]] == now:
+                        candidate[e] = early[f]
+                        early[f] = -1
+                    stack[depth] = e
+                    depth += 1
+                    open_count[f] += 1
+                    continue
+                if attempt == 1:
+                    if owner[e] >= 0 and healed[owner[e]] == e:
+                        continue
+                    owner[e] = -1
+                if f >= 0 and forced_head[f] >= 0:
+                    b = forced_head[f]
+                    forced_head[f] = next_forced[b]
+                    forced_by[b] = -1
+                    owner[e] = b
+                    continue
+                if depth == 0 or (f >= 0 and open_count[f] == 0):
+                    if attempt == 0 and f >= 0:
+                        early[f] = e
+                    continue
+                while True:
+                    depth -= 1
+                    b = stack[depth]
+                    fb = function[b]
+                    open_count[fb] -= 1
+                    stop[b] = now
+                    if f < 0 or fb == f:
+                        forced_by[b] = -1
+                        owner[e] = b
+                        break
+                    forced_by[b] = e
+                    next_forced[b] = forced_head[fb]
+                    forced_head[fb] = b
+                    forced[n_forced] = b
+                    n_forced += 1
+            n_open = depth
+            first_open = stack[0] if depth > 0 else -1
+            while depth > 0:
+                depth -= 1
+                b = stack[depth]
+                open_count[function[b]] -= 1
+                stop[b] = last[g]
+                forced_by[b] = -2
+            again = False
+            if attempt == 0:
+                for r in range(lo, hi):
+                    if kind[r] == BEGIN and candidate[r] >= 0 and forced_by[r] != -1:
+                        healed[r] = candidate[r]
+                        owner[candidate[r]] = r
+                        again = True
+            if again:
+                continue
+            if n_open > 0:
+                problems[UNMATCHED_BEGIN, 0] += n_open
+                if problems[UNMATCHED_BEGIN, 1] < 0:
+                    problems[UNMATCHED_BEGIN, 1] = first_open
+            if mismatched > 0:
+                problems[MISMATCHED_END, 0] += mismatched
+                if problems[MISMATCHED_END, 1] < 0:
+                    problems[MISMATCHED_END, 1] = first_mismatched
+            for r in range(lo, hi):
+                if kind[r] == END and owner[r] < 0:
+                    problems[UNMATCHED_END, 0] += 1
+                    if problems[UNMATCHED_END, 1] < 0:
+                        problems[UNMATCHED_END, 1] = r
+            break
+
+
+@kernel
+def find_ties(bounds, order, kind, time, stop, place, run, group):  # type: ignore[no-untyped-def]
+    """List the runs of opening events of one time that are not longest first.
+
+    Within a run, calls of no duration keep their place before the first longer one (group 0) or come
+    after the longer ones (group 2). Returns the number of positions written to ``place`` (positions of
+    ``order``), ``run`` (a number per run) and ``group``.
+    """
+    n = 0
+    n_runs = 0
+    for g in range(len(bounds) - 1):
+        hi = bounds[g + 1]
+        p = bounds[g]
+        while p < hi:
+            e = order[p]
+            if kind[e] == END:
+                p += 1
+                continue
+            now = time[e]
+            begin = p
+            written = n
+            stage = 0
+            previous = 0x7FFFFFFFFFFFFFFF
+            sorted_already = True
+            while p < hi:
+                e = order[p]
+                if kind[e] == END or time[e] != now:
+                    break
+                if stop[e] > now:
+                    if stage == 2 or stop[e] > previous:
+                        sorted_already = False
+                    if stage == 0:
+                        stage = 1
+                    previous = stop[e]
+                    group[n] = 1
+                else:
+                    if stage == 1:
+                        stage = 2
+                    group[n] = stage
+                place[n] = p
+                run[n] = n_runs
+                n += 1
+                p += 1
+            if sorted_already or p - begin < 2:
+                n = written
+            else:
+                n_runs += 1
+    return n
+
+
+@kernel
+def nest_general(  # type: ignore[no-untyped-def]
+    bounds, first, order, kind, function, time, stop, record, owner, forced_by, healed, origin,
+    stack, timed,
+    o_function, o_parent, o_depth, o_start, o_end, o_extent, o_record, call_of, problems,
+):  # fmt: skip
+    """Build calls from opening events in order of time whose ends, ``stop``, are known.
+
+    A complete call leaves the stack when its time is over (``timed``), a BEGIN's with its END, wherever
+    that stands in the order.
+    """
+    has_record = len(record) > 0
+    for g in range(len(first)):
+        c = first[g]
+        d = 0
+        for p in range(bounds[g], bounds[g + 1]):
+            r = order[p]
+            if kind[r] == END:
+                b = owner[r]
+                if b >= 0 and healed[b] < 0:
+                    q = call_of[b]
+                    if o_extent[q] == 0:
+                        while True:
+                            d -= 1
+                            top = stack[d]
+                            o_extent[top] = c - top
+                            if top == q:
+                                break
+                continue
+            s = time[r] - origin
+            e = stop[r] - origin
+            by_time = kind[r] == COMPLETE or healed[r] >= 0
+            if e < s:
+                e = s
+                problems[NEGATIVE, 0] += 1
+                if problems[NEGATIVE, 1] < 0:
+                    problems[NEGATIVE, 1] = r
+            while d > 0:
+                top = stack[d - 1]
+                if o_end[top] > s or (o_end[top] == s and e == s and timed[d - 1] == 0):
+                    break
+                o_extent[top] = c - top
+                d -= 1
+            if d > 0:
+                top = stack[d - 1]
+                if e > o_end[top]:
+                    e = o_end[top]
+                    # A call that never ended has no end of its own to complain about.
+                    if by_time or forced_by[r] != -2:
+                        problems[OVERLAP, 0] += 1
+                        if problems[OVERLAP, 1] < 0:
+                            problems[OVERLAP, 1] = r
+                    by_time = True
+            o_function[c] = function[r]
+            o_parent[c] = stack[d - 1] if d > 0 else -1
+            o_depth[c] = d + 1
+            o_start[c] = s
+            o_end[c] = e
+            o_extent[c] = 0
+            if has_record:
+                o_record[c] = record[r]
+            call_of[r] = c
+            stack[d] = c
+            timed[d] = 1 if by_time else 0
+            d += 1
+            c += 1
+        while d > 0:
+            d -= 1
+            top = stack[d]
+            o_extent[top] = c - top
+        for r in range(bounds[g], bounds[g + 1]):
+            if kind[r] == END:
+                call_of[r] = call_of[owner[r]] if owner[r] >= 0 else -1
+
+
+@kernel
+def find_innermost(start, end, parent, first, count, thread, time, order, out):  # type: ignore[no-untyped-def]
+    """Find the innermost call open at each (thread, time); ``order`` goes by thread, then time.
+
+    A call that a query finds over is never looked at again, so all climbs together are linear.
+    """
+    current = -1
+    found = -1
+    previous = -1
+    for k in range(len(order)):
+        i = order[k]
+        t = thread[i]
+        if t < 0 or t >= len(first) or count[t] == 0:
+            out[i] = -1
+            continue
+        now = time[i]
+        if t != previous:
+            previous = t
+            current = -1
+            found = -1
+        low = found + 1 if found >= 0 else first[t]
+        high = first[t] + count[t]
+        # Gallop, then bisect, to the last call that starts at or before now.
+        step = 1
+        while low + step <= high and start[low + step - 1] <= now:
+            low += step
+            step *= 2
+        if low + step < high:
+            high = low + step
+        while low < high:
+            middle = (low + high) >> 1
+            if start[middle] <= now:
+                low = middle + 1
+            else:
+                high = middle
+        low -= 1
+        if low < first[t]:
+            out[i] = -1
+            continue
+        if low != found:
+            found = low
+            current = low
+        while current >= 0 and end[current] < now:
+            current = parent[current]
+        out[i] = current

@@ -1,0 +1,668 @@
+"""A trace in the making: what a reader fills, event by event or in columns, and then finishes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .build import Built, build_calls, innermost
+from .events import BEGIN, COMPLETE, END, Events
+from .model import (
+    CONTAINER_KINDS,
+    Calls,
+    Containers,
+    Counters,
+    Flows,
+    Functions,
+    Instants,
+    Memory,
+    RecordedId,
+    Source,
+    Spans,
+    Sync,
+    Threads,
+    Trace,
+)
+from .problems import Problems
+from .strings import Strings
+
+#: Recorded times beyond this (146 years on either side of 0) are no times; it keeps differences in int64.
+TIME_LIMIT = 1 << 62
+
+#: Containers from the outside in: ``(kind, name)`` with a kind of :data:`.model.CONTAINER_KINDS`.
+ContainerPath = tuple[tuple[str, str], ...]
+
+
+class SplitName(Protocol):
+    """What a recorded function name says about the function."""
+
+    @property
+    def label(self) -> str:
+        """The short name for people."""
+
+    @property
+    def containers(self) -> ContainerPath:
+        """The containers, from the outside in."""
+
+    @property
+    def file(self) -> str:
+        """The source file; empty if unknown."""
+
+    @property
+    def line(self) -> int:
+        """The line, from 1; 0 if unknown."""
+
+
+class Recording:
+    """Collects what a file records, in the order of the file, and makes the :class:`Trace` of it.
+
+    Threads, functions and other texts are handed in by name and get an index (interned); columns are
+    appended in chunks. All times are recorded nanoseconds; :meth:`finish` takes the origin off.
+
+    A reader's loop looks like this::
+
+        recording = Recording()
+        thread = recording.thread(process=1, tid="main")
+        function = recording.function("main (a.py:1)")
+        recording.add_events(thread=[thread] * 2, kind=[BEGIN, END], function=[function] * 2, time=[0, 5])
+        trace = recording.finish(source, split_name, lambda event: f"line {event + 1}")
+
+    Attributes
+    ----------
+    problems : Problems
+        What was mended or left out so far; readers add to it.
+    """
+
+    def __init__(self) -> None:
+        self.problems = Problems()
+        self.n_events = 0
+        self._threads: dict[tuple[RecordedId, RecordedId], int] = {}
+        self._thread_names: dict[tuple[RecordedId, RecordedId], str] = {}
+        self._process_names: dict[RecordedId, str] = {}
+        self._functions: dict[str, int] = {}
+        self._function_details: dict[int, _Details] = {}
+        self._texts: dict[str, dict[str, int]] = {}
+        self._events: list[Events] = []
+        self._rows: dict[str, list[dict[str, NDArray[Any]]]] = {}
+        self._series: dict[tuple[RecordedId, str], int] = {}
+
+    # -- names ---------------------------------------------------------------------------------
+
+    def thread(self, process: RecordedId, tid: RecordedId) -> int:
+        """Return the index of a thread; 7 and "7" are two threads."""
+        # 1 == True and 1 == 1.0 in a dict: readers hand in int or str only.
+        return self._threads.setdefault((process, tid), len(self._threads))
+
+    def name_thread(self, process: RecordedId, tid: RecordedId, name: str) -> None:
+        """Remember what a thread is called; the last name given counts."""
+        self._thread_names[process, tid] = name
+
+    def name_process(self, process: RecordedId, name: str) -> None:
+        """Remember what a process is called; the last name given counts."""
+        self._process_names[process] = name
+
+    def function(
+        self,
+        name: str,
+        *,
+        label: str | None = None,
+        containers: ContainerPath | None = None,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> int:
+        """Return the index of the function ``name``.
+
+        What the format itself knows about it (``label``, ``containers`` from the outside in, ``file``,
+        ``line``) goes before what :meth:`finish` splits off the name; the first call that tells counts.
+        """
+        index = self._functions.setdefault(name, len(self._functions))
+        if (label is not None or containers or file or line) and index not in self._function_details:
+            self._function_details[index] = _Details(label, containers, file, line)
+        return index
+
+    def functions(self, names: Iterable[str]) -> NDArray[np.int32]:
+        """Return the indices of many function names, as a column that maps a reader's own numbering."""
+        table = self._functions
+        return np.array([table.setdefault(name, len(table)) for name in names], np.int32)
+
+    def text(self, table: str, text: str) -> int:
+        """Return the index of ``text`` among the names of ``table``.
+
+        ``table`` is "sync", "objects" (of sync), "flows", "spans" or "instants".
+        """
+        texts = self._texts.setdefault(table, {})
+        return texts.setdefault(text, len(texts))
+
+    def series(self, process: RecordedId, name: str) -> int:
+        """Return the index of the counter ``name`` of ``process``."""
+        return self._series.setdefault((process, name), len(self._series))
+
+    # -- columns -------------------------------------------------------------------------------
+
+    def add_events(
+        self,
+        *,
+        thread: ArrayLike,
+        kind: ArrayLike,
+        function: ArrayLike,
+        time: ArrayLike,
+        end: ArrayLike | None = None,
+        record: ArrayLike | None = None,
+    ) -> int:
+        """Append begin, end and complete events in the order of the file; return the index of the first.
+
+        Columns as in :class:`.events.Events`; ``end`` may be left out if none is COMPLETE, ``record``
+        if none has arguments.
+        """
+        time = np.ascontiguousarray(time, np.int64)
+        events = Events(
+            thread=np.ascontiguousarray(thread, np.int32),
+            kind=np.ascontiguousarray(kind, np.uint8),
+            function=np.ascontiguousarray(function, np.int32),
+            time=time,
+            end=time if end is None else np.ascontiguousarray(end, np.int64),
+            record=np.empty(0, np.int64) if record is None else np.ascontiguousarray(record, np.int64),
+        )
+        first = self.n_events
+        self._events.append(events)
+        self.n_events += len(events)
+        return first
+
+    def add_sync(
+        self,
+        *,
+        thread: ArrayLike,
+        kind: ArrayLike,
+        name: ArrayLike,
+        start: ArrayLike,
+        end: ArrayLike | None = None,
+        contended: ArrayLike | None = None,
+        event: ArrayLike | None = None,
+        objects: Sequence[Sequence[int]] = (),
+    ) -> None:
+        """Append waits, releases and I/O.
+
+        ``name`` holds indices of ``text("sync", ...)``, ``objects`` for each row those of
+        ``text("objects", ...)``. ``event`` is the event (an index as :meth:`add_events` counts them)
+        whose call this is, -1 where the record is no call: then the row's call is -1. ``end`` is
+        ``start`` if left out, ``contended`` -1.
+        """
+        start = np.asarray(start, np.int64)
+        n = len(start)
+        flat = [item for row in objects for item in row]
+        self._append(
+            "sync",
+            thread=np.asarray(thread, np.int32),
+            kind=np.asarray(kind, np.uint8),
+            name=np.asarray(name, np.int32),
+            start=start,
+            end=start if end is None else np.asarray(end, np.int64),
+            contended=np.full(n, -1, np.int8) if contended is None else np.asarray(contended, np.int8),
+            event=np.full(n, -1, np.int64) if event is None else np.asarray(event, np.int64),
+            n_objects=np.array([len(row) for row in objects], np.int64) if objects else np.zeros(n, np.int64),
+        )
+        self._append("objects", object=np.array(flat, np.int32))
+
+    def add_memory(
+        self,
+        *,
+        thread: ArrayLike,
+        kind: ArrayLike,
+        time: ArrayLike,
+        address: ArrayLike,
+        size: ArrayLike,
+    ) -> None:
+        """Append allocations, frees and accesses; the call is found by thread and time."""
+        self._append(
+            "memory",
+            thread=np.asarray(thread, np.int32),
+            kind=np.asarray(kind, np.uint8),
+            time=np.asarray(time, np.int64),
+            address=np.asarray(address, np.uint64),
+            size=np.asarray(size, np.int64),
+        )
+
+    def add_counters(self, *, series: ArrayLike, time: ArrayLike, value: ArrayLike) -> None:
+        """Append samples of the counters that :meth:`series` numbered."""
+        self._append(
+            "counters",
+            series=np.asarray(series, np.int32),
+            time=np.asarray(time, np.int64),
+            value=np.asarray(value, np.float64),
+        )
+
+    def add_flows(
+        self,
+        *,
+        name: ArrayLike,
+        source_thread: ArrayLike,
+        start: ArrayLike,
+        target_thread: ArrayLike,
+        end: ArrayLike,
+    ) -> None:
+        """Append arrows from one thread and time to another; the calls are found by these.
+
+        ``name`` holds indices of ``text("flows", ...)``.
+        """
+        self._append(
+            "flows",
+            name=np.asarray(name, np.int32),
+            source_thread=np.asarray(source_thread, np.int32),
+            start=np.asarray(start, np.int64),
+            target_thread=np.asarray(target_thread, np.int32),
+            end=np.asarray(end, np.int64),
+        )
+
+    def add_spans(
+        self, *, name: ArrayLike, thread: ArrayLike, start: ArrayLike, end: ArrayLike, parent: ArrayLike
+    ) -> None:
+        """Append asynchronous operations.
+
+        ``name`` holds indices of ``text("spans", ...)``, ``parent`` indices of spans as they were added
+        (over all calls of this method), -1 for none.
+        """
+        self._append(
+            "spans",
+            name=np.asarray(name, np.int32),
+            thread=np.asarray(thread, np.int32),
+            start=np.asarray(start, np.int64),
+            end=np.asarray(end, np.int64),
+            parent=np.asarray(parent, np.int64),
+        )
+
+    def add_instants(self, *, name: ArrayLike, thread: ArrayLike, time: ArrayLike) -> None:
+        """Append moments; ``name`` holds indices of ``text("instants", ...)``."""
+        self._append(
+            "instants",
+            name=np.asarray(name, np.int32),
+            thread=np.asarray(thread, np.int32),
+            time=np.asarray(time, np.int64),
+        )
+
+    # -- the trace -----------------------------------------------------------------------------
+
+    def finish(
+        self,
+        source: Source,
+        split: Callable[[str], SplitName],
+        place: Callable[[int], str] = lambda event: f"event {event + 1:,}",
+    ) -> Trace:
+        """Build the calls and return the trace.
+
+        Only functions that are called, and only threads with at least one event, sample, span or the
+        like, are kept; threads stay in the order of their first mention.
+
+        Parameters
+        ----------
+        source : Source
+        split : callable
+            Splits a function's recorded name (:func:`tracevis3d.formats.names.split`).
+        place : callable
+            Names the place of an event in the file, such as ``line 12``, from its index.
+        """
+        events = self._join_events(place)
+        tables = {name: self._join(name) for name in self._rows}
+        for table, columns in tables.items():
+            if table != "objects":
+                tables[table] = self._drop_bad_times(table, columns, tables)
+        origin, last = _time_range(events, tables)
+        built = build_calls(events, len(self._threads), self.problems, place, origin)
+
+        thread_map, threads = self._make_threads(events, built, tables)
+        calls, function_map = _only_called(built.calls, len(self._functions))
+        calls = replace(calls, thread=thread_map[calls.thread])
+        functions, containers, files = self._make_functions(function_map, split)
+        make = _Tables(tables, self._texts, built, origin, thread_map)
+        return Trace(
+            calls=calls,
+            functions=functions,
+            containers=containers,
+            files=files,
+            threads=threads,
+            sync=make.sync(),
+            memory=make.memory(),
+            counters=make.counters(self._series),
+            flows=make.flows(),
+            spans=make.spans(),
+            instants=make.instants(),
+            problems=self.problems,
+            source=source,
+            origin_ns=origin,
+            span_ns=last - origin,
+        )
+
+    def _append(self, table: str, **columns: NDArray[Any]) -> None:
+        if len({len(column) for column in columns.values()}) > 1:
+            raise ValueError(f"the columns of {table} differ in length")
+        self._rows.setdefault(table, []).append(columns)
+
+    def _join(self, table: str) -> dict[str, NDArray[Any]]:
+        chunks = self._rows[table]
+        return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
+
+    def _join_events(self, place: Callable[[int], str]) -> Events:
+        chunks = self._events
+        self._events = []
+        if not chunks:
+            empty = np.empty(0, np.int64)
+            return Events(
+                empty.astype(np.int32), empty.astype(np.uint8), empty.astype(np.int32), empty, empty
+            )
+        if len(chunks) == 1:
+            events = chunks[0]
+        else:
+            if any(len(chunk.record) for chunk in chunks):
+                missing = [
+                    replace(c, record=np.full(len(c), -1, np.int64)) if not len(c.record) else c
+                    for c in chunks
+                ]
+                chunks = missing
+            columns = {}
+            for name in ("thread", "kind", "function", "time", "end", "record"):
+                columns[name] = np.concatenate([getattr(chunk, name) for chunk in chunks])
+            events = Events(**columns)
+        if not len(events):
+            return events
+        low = min(int(events.time.min()), int(events.end.min()))
+        high = max(int(events.time.max()), int(events.end.max()))
+        if low > -TIME_LIMIT and high < TIME_LIMIT:
+            return events
+        complete = events.kind == COMPLETE
+        bad = np.abs(events.time.astype(np.float64)) >= TIME_LIMIT
+        bad |= complete & (np.abs(events.end.astype(np.float64)) >= TIME_LIMIT)
+        if bad.any():
+            self.problems.add("bad time", place(int(np.argmax(bad))), int(bad.sum()))
+        # Left-out events keep their index for ``place`` and ``event``: they become ends without a thread.
+        return replace(
+            events,
+            thread=np.where(bad, -1, events.thread).astype(np.int32),
+            kind=np.where(bad, END, events.kind).astype(np.uint8),
+            time=np.where(bad, 0, events.time),
+            end=np.where(bad | ~complete, 0, events.end),
+        )
+
+    def _drop_bad_times(
+        self, table: str, columns: dict[str, NDArray[Any]], tables: dict[str, dict[str, NDArray[Any]]]
+    ) -> dict[str, NDArray[Any]]:
+        keep: NDArray[np.bool_] | None = None
+        for name in ("time", "start", "end"):
+            if name in columns:
+                good = np.abs(columns[name].astype(np.float64)) < TIME_LIMIT
+                keep = good if keep is None else keep & good
+        if keep is None or keep.all():
+            return columns
+        self.problems.add("bad time", f"{table} record {int(np.argmin(keep)) + 1:,}", int((~keep).sum()))
+        if table == "sync":
+            rows = np.repeat(keep, columns["n_objects"])
+            tables["objects"] = {"object": tables["objects"]["object"][rows]}
+        if table == "spans":
+            new = np.where(keep, np.cumsum(keep) - 1, -1)
+            parent = columns["parent"]
+            columns["parent"] = np.where(parent >= 0, new[np.maximum(parent, 0)], -1)
+        return {name: column[keep] for name, column in columns.items()}
+
+    def _make_threads(
+        self, events: Events, built: Built, tables: dict[str, dict[str, NDArray[Any]]]
+    ) -> tuple[NDArray[np.int32], Threads]:
+        n = len(self._threads)
+        used = np.zeros(n, np.bool_)
+        used[built.count > 0] = True
+        if not used.all():
+            # An end without a begin is an event too: its thread stays.
+            present = np.bincount(events.thread[events.thread >= 0], minlength=n)[:n] > 0
+            used |= present
+        for columns in tables.values():
+            for name in ("thread", "source_thread", "target_thread"):
+                if name in columns:
+                    used[columns[name][columns[name] >= 0]] = True
+        ids = [key for key, keep in zip(self._threads, used.tolist()) if keep]
+        new = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
+        threads = Threads(
+            process=tuple(process for process, _ in ids),
+            tid=tuple(tid for _, tid in ids),
+            name=tuple(self._thread_names.get(key, "") for key in ids),
+            process_name=tuple(self._process_names.get(process, "") for process, _ in ids),
+            first=built.first[used],
+            count=built.count[used],
+        )
+        return new, threads
+
+    def _make_functions(
+        self, function_map: NDArray[np.int32], split: Callable[[str], SplitName]
+    ) -> tuple[Functions, Containers, Strings]:
+        names: list[str] = []
+        labels: list[str] = []
+        lines: list[int] = []
+        container: list[int] = []
+        file: list[int] = []
+        tree = _ContainerTree()
+        files: dict[str, int] = {}
+        nothing = _Details(None, None, None, None)
+        for (name, index), new in zip(self._functions.items(), function_map.tolist()):
+            if new < 0:
+                continue
+            own = self._function_details.get(index, nothing)
+            said = split(name)
+            names.append(name)
+            labels.append(said.label if own.label is None else own.label)
+            path = own.file or said.file or ""
+            file.append(files.setdefault(path, len(files)) if path else -1)
+            line = own.line if own.line else said.line
+            lines.append(line if line and 0 < line < 1 << 31 else 0)
+            container.append(tree.index(own.containers or said.containers))
+        functions = Functions(
+            name=Strings.of(names),
+            label=Strings.of(labels),
+            container=np.array(container, np.int32),
+            file=np.array(file, np.int32),
+            line=np.array(lines, np.int32),
+        )
+        return functions, tree.table(), Strings.of(files)
+
+
+class _Details:
+    """What a format itself says about a function."""
+
+    __slots__ = ("containers", "file", "label", "line")
+
+    def __init__(
+        self, label: str | None, containers: ContainerPath | None, file: str | None, line: int | None
+    ) -> None:
+        self.label = label
+        self.containers = containers
+        self.file = file
+        self.line = line
+
+
+class _ContainerTree:
+    """Containers, interned by their path."""
+
+    def __init__(self) -> None:
+        self._index: dict[tuple[int, str, str], int] = {}
+
+    def index(self, path: ContainerPath) -> int:
+        parent = -1
+        for kind, name in path:
+            parent = self._index.setdefault((parent, kind, name), len(self._index))
+        return parent
+
+    def table(self) -> Containers:
+        return Containers(
+            name=Strings.of([name for _, _, name in self._index]),
+            parent=np.array([parent for parent, _, _ in self._index], np.int32),
+            kind=np.array([CONTAINER_KINDS.index(kind) for _, kind, _ in self._index], np.uint8),
+        )
+
+
+def _time_range(events: Events, tables: dict[str, dict[str, NDArray[Any]]]) -> tuple[int, int]:
+    """Return the earliest and the latest recorded time; (0, 0) if there is none."""
+    low: list[int] = []
+    high: list[int] = []
+    if len(events):
+        used = events.thread >= 0
+        everything = bool(used.all())
+        time = events.time if everything else events.time[used]
+        if len(time):
+            low.append(int(time.min()))
+            high.append(int(time.max()))
+        complete = (events.kind == COMPLETE) & used
+        if complete.any():
+            high.append(int(events.end.max() if complete.all() else events.end[complete].max()))
+    for columns in tables.values():
+        for name in ("time", "start", "end"):
+            if name in columns and len(columns[name]):
+                low.append(int(columns[name].min()))
+                high.append(int(columns[name].max()))
+    return (min(low), max(high)) if low else (0, 0)
+
+
+def _only_called(calls: Calls, n_functions: int) -> tuple[Calls, NDArray[np.int32]]:
+    """Number the called functions only; return the calls and the map from old to new (-1: dropped)."""
+    used = (
+        np.bincount(calls.function, minlength=n_functions) > 0 if len(calls) else np.zeros(n_functions, bool)
+    )
+    new = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
+    if not used.all():
+        calls = replace(calls, function=new[calls.function])
+    return calls, new
+
+
+class _Tables:
+    """Makes the smaller tables: origin taken off, ordered, calls found."""
+
+    def __init__(
+        self,
+        tables: dict[str, dict[str, NDArray[Any]]],
+        texts: dict[str, dict[str, int]],
+        built: Built,
+        origin: int,
+        thread_map: NDArray[np.int32],
+    ) -> None:
+        self._tables = tables
+        self._texts = texts
+        self._built = built
+        self._origin = origin
+        self._map = thread_map
+
+    def _names(self, table: str) -> Strings:
+        return Strings.of(self._texts.get(table, ()))
+
+    def _times(self, columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        return {
+            name: column - self._origin if name in ("time", "start", "end") else column
+            for name, column in columns.items()
+        }
+
+    def _innermost(self, thread: NDArray[np.int32], time: NDArray[np.int64]) -> NDArray[np.int64]:
+        built = self._built
+        return innermost(built.calls, built.first, built.count, thread, time)
+
+    def _new(self, thread: NDArray[np.int32]) -> NDArray[np.int32]:
+        return np.where(thread >= 0, self._map[np.maximum(thread, 0)], -1).astype(np.int32)
+
+    def sync(self) -> Sync:
+        if "sync" not in self._tables:
+            return Sync(names=self._names("sync"), objects=self._names("objects"))
+        rows = self._times(self._tables["sync"])
+        flat = self._tables["objects"]["object"]
+        order = np.lexsort((rows["start"], rows["thread"]))
+        bounds = np.concatenate(([0], np.cumsum(rows["n_objects"])))
+        lengths = rows["n_objects"][order]
+        first = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        taken = np.arange(first[-1]) + np.repeat(bounds[:-1][order] - first[:-1], lengths)
+        event = rows["event"][order]
+        call = np.full(len(event), -1, np.int64)
+        known = event >= 0
+        call[known] = self._built.call_of_event[event[known]]
+        start = rows["start"][order]
+        return Sync(
+            call=call,
+            thread=self._new(rows["thread"][order]),
+            start=start,
+            end=np.maximum(rows["end"][order], start),
+            kind=rows["kind"][order],
+            contended=rows["contended"][order],
+            name=rows["name"][order],
+            first=first,
+            object=flat[taken].astype(np.int32),
+            names=self._names("sync"),
+            objects=self._names("objects"),
+        )
+
+    def memory(self) -> Memory:
+        if "memory" not in self._tables:
+            return Memory()
+        rows = self._times(self._tables["memory"])
+        order = np.argsort(rows["time"], kind="stable")
+        rows = {name: column[order] for name, column in rows.items()}
+        return Memory(
+            time=rows["time"],
+            address=rows["address"],
+            size=rows["size"],
+            kind=rows["kind"],
+            thread=self._new(rows["thread"]),
+            call=self._innermost(rows["thread"], rows["time"]),
+        )
+
+    def counters(self, series: dict[tuple[RecordedId, str], int]) -> Counters:
+        if "counters" not in self._tables:
+            return Counters()
+        rows = self._times(self._tables["counters"])
+        order = np.lexsort((rows["time"], rows["series"]))
+        counts = np.bincount(rows["series"], minlength=len(series))
+        return Counters(
+            name=Strings.of([name for _, name in series]),
+            process=tuple(process for process, _ in series),
+            first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+            time=rows["time"][order],
+            value=rows["value"][order],
+        )
+
+    def flows(self) -> Flows:
+        if "flows" not in self._tables:
+            return Flows()
+        rows = self._times(self._tables["flows"])
+        order = np.argsort(rows["start"], kind="stable")
+        rows = {name: column[order] for name, column in rows.items()}
+        return Flows(
+            source=self._innermost(rows["source_thread"], rows["start"]),
+            target=self._innermost(rows["target_thread"], rows["end"]),
+            source_thread=self._new(rows["source_thread"]),
+            target_thread=self._new(rows["target_thread"]),
+            start=rows["start"],
+            end=rows["end"],
+            name=rows["name"],
+            names=self._names("flows"),
+        )
+
+    def spans(self) -> Spans:
+        if "spans" not in self._tables:
+            return Spans()
+        rows = self._times(self._tables["spans"])
+        return Spans(
+            name=rows["name"],
+            thread=self._new(rows["thread"]),
+            start=rows["start"],
+            end=np.maximum(rows["end"], rows["start"]),
+            parent=rows["parent"],
+            names=self._names("spans"),
+        )
+
+    def instants(self) -> Instants:
+        if "instants" not in self._tables:
+            return Instants()
+        rows = self._times(self._tables["instants"])
+        order = np.argsort(rows["time"], kind="stable")
+        return Instants(
+            name=rows["name"][order],
+            thread=self._new(rows["thread"][order]),
+            time=rows["time"][order],
+            names=self._names("instants"),
+        )
+
+
+__all__ = ["BEGIN", "COMPLETE", "END", "ContainerPath", "Recording", "SplitName"]
