@@ -1,0 +1,50 @@
+"""The shape of a speedscope file, for msgspec; imported when a file is decoded."""
+
+from __future__ import annotations
+
+import msgspec
+
+#: What a missing field is: no bytes.
+_ABSENT = msgspec.Raw()
+
+
+class File(msgspec.Struct):
+    """The outermost object."""
+
+    profiles: list[msgspec.Raw] = []
+    shared: msgspec.Raw = _ABSENT
+
+
+class Shared(msgspec.Struct):
+    """What the profiles have in common."""
+
+    frames: list[msgspec.Raw] = []
+
+
+class Frame(msgspec.Struct):
+    """A function, or a place in one."""
+
+    name: str
+    file: str | None = None
+    line: int | None = None
+
+
+class Profile(msgspec.Struct):
+    """A profile of events or of samples; which, ``type`` says."""
+
+    type: str = ""
+    name: str | None = ""
+    unit: str = "none"
+    startValue: float = 0  # noqa: N815 (the file's word)
+    endValue: float = 0  # noqa: N815
+    events: msgspec.Raw = _ABSENT
+    samples: msgspec.Raw = _ABSENT
+    weights: msgspec.Raw = _ABSENT
+
+
+class Event(msgspec.Struct, gc=False):
+    """A frame is opened (``O``) or closed (``C``)."""
+
+    type: str
+    frame: int
+    at: float

@@ -1,0 +1,157 @@
+"""Collapsed ("folded") stacks: one line per stack, ``root;caller;callee 12``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..progress import Progress, part
+from . import names, registry, unpack
+from ._stacks import events_of_stacks, too_long
+from ._text import lines, utf8
+
+if TYPE_CHECKING:
+    from ..trace.model import RecordedId, Trace
+
+#: Nanoseconds that a sample is shown as: the format does not record how long one took.
+SAMPLE_NS = 1000
+
+_COUNTED = re.compile(rb".*\S[ \t]+\d+(?:\.\d*)?")
+_TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1a\x1c-\x1f]*")
+#: Root frames that name a process and thread, by tool: perf's (``comm-pid/tid``, ``comm-pid``), py-spy's
+#: (``thread (id): name``) and async-profiler's (``[name tid=id]``).
+_ROOTS = (
+    re.compile(r"(?P<process_name>.+)-(?P<process>\d+|\?)/(?P<tid>\d+)"),
+    re.compile(r"(?P<process_name>.+)-(?P<tid>\d+)"),
+    re.compile(r"[Tt]hread \(?(?P<tid>\w+)\)?(?:: ?(?P<name>.*))?"),
+    re.compile(r"\[(?P<name>.*) tid=(?P<tid>\d+)\]"),
+)
+
+
+def sniff(head: bytes, name: str) -> float:
+    """Say how sure it is that text is collapsed stacks."""
+    found = lines(head, len(head) >= registry.HEAD)[:200]
+    if not found or found[0][:1] in b"{[<" and b";" not in found[0]:
+        return registry.NO
+    if not all(_TEXT.fullmatch(line) for line in found):
+        return registry.NO
+    counted = sum(_COUNTED.fullmatch(line) is not None for line in found)
+    parted = sum(b";" in line for line in found)
+    if counted < 0.7 * len(found):
+        # Without counts it takes the name to tell.
+        told = name.endswith(FORMAT.suffixes) and parted > 0.7 * len(found)
+        return registry.MAYBE if told else registry.NO
+    if parted == 0:
+        return registry.MAYBE if name.endswith(FORMAT.suffixes) else registry.NO
+    return registry.LIKELY
+
+
+def read(path: Path, progress: Progress) -> Trace:
+    """Read collapsed stacks, each sample as :data:`SAMPLE_NS` nanoseconds, one stack after the other.
+
+    The format keeps neither order nor duration of what was sampled: stacks stand in the order of the file,
+    and where a stack begins like the one before, both lie in the same calls. UTF-8 and UTF-16 are read.
+
+    Raises
+    ------
+    InputError
+        If there is no stack in the file.
+    """
+    from ..kernels import scan_lines as s
+    from ..kernels.intern import InternedNames
+    from ..trace.model import Source
+    from ..trace.recording import Recording
+
+    unpacked = unpack.unpack_file(path, part(progress, 0, 0.4))
+    text = utf8(unpacked.data)
+    recording = Recording()
+    problems = recording.problems
+    if unpacked.damage:
+        problems.add("truncated", unpacked.damage)
+    progress(0.4, "reading lines")
+    data: NDArray[np.uint8] = np.frombuffer(text, np.uint8)
+    room = int(np.count_nonzero(data == ord("\n"))) + 1
+    first = np.zeros(room + 1, np.int64)
+    weight = np.empty(room, np.int64)
+    frame = np.empty(room + int(np.count_nonzero(data == ord(";"))), np.int32)
+    interned = InternedNames()
+    state = np.zeros(s.STATE_SIZE, np.int64)
+    state[s.LIMIT] = room
+    while s.scan_collapsed(data, state, first, weight, frame, *interned.arrays) == s.NAMES_FULL:
+        interned.grow(int(state[s.NAMES]))
+    rows = int(state[s.ROWS])
+    problems.add("malformed", f"line {state[s.MALFORMED_LINE]:,}", int(state[s.MALFORMED]))
+    problems.add("no count", f"line {state[s.NO_COUNT_LINE]:,}", int(state[s.NO_COUNT]))
+    if rows == 0:
+        raise InputError(f"{path}: no line is a stack: lines look like 'main;parse;read 12'")
+    weight = weight[:rows]
+    if too_long(weight):
+        raise InputError(
+            f"{path}: the counts add up to {np.sum(weight, dtype=np.float64) / 1000:.3g}, which is more than "
+            "can be laid on a time axis: divide them by a constant"
+        )
+    problems.add("no time unit", "the whole file", rows)
+    texts = interned.texts(data, int(state[s.NAMES]))
+    thread_of_root = _threads(recording, [texts[i] for i in _roots(frame, first, rows)])
+    progress(0.7, "building calls")
+    numbers = np.zeros(len(texts), np.int32)
+    if thread_of_root is not None:
+        numbers[_roots(frame, first, rows)] = thread_of_root
+    else:
+        recording.thread(0, 0)
+    thread = numbers[frame[first[:rows]]]
+    begin = np.zeros(int(thread.max()) + 1, np.int64)
+    events = events_of_stacks(thread, first[: rows + 1], frame, weight, begin)
+    recording.add_events(
+        thread=events.thread,
+        kind=events.kind,
+        function=recording.functions(texts)[events.function],
+        time=events.time,
+    )
+    trace = recording.finish(Source(), names.split)
+    progress(1, "building calls")
+    return trace
+
+
+def _roots(frame: NDArray[np.int32], first: NDArray[np.int64], rows: int) -> list[int]:
+    """Return the numbers of the root frames, ascending."""
+    return np.flatnonzero(np.bincount(frame[first[:rows]])).tolist()
+
+
+def _threads(recording, roots: list[str]) -> list[int] | None:  # type: ignore[no-untyped-def]
+    """Return the thread of each root frame if all of them name one, in the same way."""
+    for pattern in _ROOTS:
+        matches = [match for root in roots if (match := pattern.fullmatch(root))]
+        if len(matches) == len(roots):
+            return [_thread(recording, match.groupdict()) for match in matches]
+    return None
+
+
+def _thread(recording, said: dict[str, str | None]) -> int:  # type: ignore[no-untyped-def]
+    process = _id(said.get("process") or "0")
+    tid = _id(said["tid"] or "0")
+    if process_name := said.get("process_name"):
+        if "process" not in said:
+            process = tid
+        recording.name_process(process, process_name)
+    if name := said.get("name"):
+        recording.name_thread(process, tid, name)
+    return recording.thread(process, tid)  # type: ignore[no-any-return]
+
+
+def _id(text: str) -> RecordedId:
+    return int(text) if text.isdecimal() and len(text) < 19 else text
+
+
+FORMAT = registry.Format(
+    name="collapsed",
+    title="collapsed stacks",
+    suffixes=(".collapsed", ".folded", ".collapsed.txt", ".txt"),
+    sniff=sniff,
+    read=read,
+)
