@@ -7,23 +7,16 @@ from .jit import kernel
 # Kinds of events; the same numbers as in trace.events (kernels import nothing of trace).
 BEGIN, END, COMPLETE = 0, 1, 2
 
+#: Later than any time.
+NEVER = 0x7FFFFFFFFFFFFFFF
+
 #: How a thread's calls are built.
 PAIRS, BEGINS, ENDS, GENERAL = 0, 1, 2, 3
 
 #: Columns of the table that ``survey`` fills, one row per thread.
-(
-    OPENERS,
-    CLOSERS,
-    COMPLETES,
-    EVENTS,
-    LAST_START,
-    LAST_END,
-    LATE_STARTS,
-    LATE_ENDS,
-    TIES,
-    SHORTEST,
-    SURVEY_WIDTH,
-) = range(11)
+CLOSERS, COMPLETES, EVENTS, LAST_START, LAST_END, LATE_STARTS, LATE_ENDS, TIES, SHORTEST, SURVEY_WIDTH = (
+    range(10)
+)
 
 #: Rows of the table of problems: (count, first event). "Late" is told by ``count_late``.
 NEGATIVE, OVERLAP, UNMATCHED_BEGIN, UNMATCHED_END, MISMATCHED_END, LATE, N_PROBLEMS = range(7)
@@ -36,39 +29,58 @@ def survey(thread, kind, time, end, n_threads, table):  # type: ignore[no-untype
     ``table`` is int64 (threads, SURVEY_WIDTH), zero but for LAST_START and LAST_END (very low).
     Events of no known thread are skipped.
     """
-    for i in range(len(thread)):
+    n = len(thread)
+    i = 0
+    while i < n:
         t = thread[i]
         if t < 0 or t >= n_threads:
+            i += 1
             continue
         row = table[t]
-        row[EVENTS] += 1
-        k = kind[i]
-        if k == END:
-            row[CLOSERS] += 1
-            continue
-        row[OPENERS] += 1
-        if k != COMPLETE:
-            continue
-        row[COMPLETES] += 1
-        s = time[i]
-        e = end[i]
-        if e < s:
-            e = s
-        last = row[LAST_START]
-        if s > last:
-            row[LAST_START] = s
-            row[SHORTEST] = e if e > s else 0x7FFFFFFFFFFFFFFF
-        elif s == last:
-            if e > row[SHORTEST]:
-                row[TIES] += 1
-            elif e > s:
-                row[SHORTEST] = e
-        else:
-            row[LATE_STARTS] += 1
-        if e >= row[LAST_END]:
-            row[LAST_END] = e
-        else:
-            row[LATE_ENDS] += 1
+        begin = i
+        closers = 0
+        completes = 0
+        last_start = row[LAST_START]
+        last_end = row[LAST_END]
+        late_starts = 0
+        late_ends = 0
+        ties = 0
+        shortest = row[SHORTEST]
+        while i < n and thread[i] == t:
+            k = kind[i]
+            if k != COMPLETE:
+                closers += k
+                i += 1
+                continue
+            completes += 1
+            s = time[i]
+            e = end[i]
+            i += 1
+            if e < s:
+                e = s
+            if s > last_start:
+                last_start = s
+                shortest = NEVER
+            elif s < last_start:
+                late_starts += 1
+            if s == last_start:
+                if e > shortest:
+                    ties += 1
+                elif e > s:
+                    shortest = e
+            if e < last_end:
+                late_ends += 1
+            else:
+                last_end = e
+        row[EVENTS] += i - begin
+        row[CLOSERS] += closers
+        row[COMPLETES] += completes
+        row[LAST_START] = last_start
+        row[LAST_END] = last_end
+        row[LATE_STARTS] += late_starts
+        row[LATE_ENDS] += late_ends
+        row[TIES] += ties
+        row[SHORTEST] = shortest
 
 
 @kernel
@@ -84,87 +96,90 @@ def nest_in_order(  # type: ignore[no-untyped-def]
     int64 (calls,); thread ``t`` uses it from ``first[t]``.
     """
     has_record = len(record) > 0
-    t = -1
-    how = GENERAL
-    base = 0
-    c = 0
-    d = 0
-    last = 0
-    for i in range(len(thread)):
-        ti = thread[i]
-        if ti != t:
-            if ti < 0 or ti >= n_threads:
-                call_of[i] = -1
-                continue
-            if t >= 0:
-                state[t, 0] = c
-                state[t, 1] = d
-                state[t, 2] = last
-            t = ti
-            how = mode[t]
-            base = first[t]
-            c = state[t, 0]
-            d = state[t, 1]
-            last = state[t, 2]
-        if how >= ENDS:
+    n = len(thread)
+    i = 0
+    while i < n:
+        t = thread[i]
+        if t < 0 or t >= n_threads:
+            call_of[i] = -1
+            i += 1
             continue
-        now = time[i] - origin
-        if how == PAIRS:
+        how = mode[t]
+        c = state[t, 0]
+        last = state[t, 2]
+        # The stack of thread t grows from slot first[t]; d is one past its top.
+        base = first[t]
+        d = base + state[t, 1]
+        while i < n and thread[i] == t and how == PAIRS:
+            now = time[i] - origin
+            f = function[i]
             if now < last:
                 how = GENERAL
-                mode[t] = GENERAL
-                continue
+                break
             last = now
             if kind[i] == END:
-                f = function[i]
-                if d == 0:
+                if d == base:
                     how = GENERAL
-                    mode[t] = GENERAL
-                    continue
+                    break
                 d -= 1
-                q = stack[base + d]
+                q = stack[d]
                 if f >= 0 and f != o_function[q]:
                     how = GENERAL
-                    mode[t] = GENERAL
-                    continue
+                    break
                 o_end[q] = now
                 o_extent[q] = c - q
                 call_of[i] = q
-                continue
-            stop = now
-        else:
+            else:
+                o_function[c] = f
+                o_parent[c] = stack[d - 1] if d > base else -1
+                o_depth[c] = d - base + 1
+                o_start[c] = now
+                if has_record:
+                    o_record[c] = record[i]
+                call_of[i] = c
+                stack[d] = c
+                d += 1
+                c += 1
+            i += 1
+        while i < n and thread[i] == t and how == BEGINS:
+            now = time[i] - origin
             stop = end[i] - origin
             if stop < now:
                 stop = now
                 problems[NEGATIVE, 0] += 1
                 if problems[NEGATIVE, 1] < 0:
                     problems[NEGATIVE, 1] = i
-            while d > 0:
-                q = stack[base + d - 1]
+            parent = -1
+            while d > base:
+                q = stack[d - 1]
                 if o_end[q] > now:
-                    if stop > o_end[q]:
-                        stop = o_end[q]
-                        problems[OVERLAP, 0] += 1
-                        if problems[OVERLAP, 1] < 0:
-                            problems[OVERLAP, 1] = i
+                    parent = q
                     break
                 o_extent[q] = c - q
                 d -= 1
-        o_function[c] = function[i]
-        o_parent[c] = stack[base + d - 1] if d > 0 else -1
-        o_depth[c] = d + 1
-        o_start[c] = now
-        o_end[c] = stop
-        if has_record:
-            o_record[c] = record[i]
-        call_of[i] = c
-        stack[base + d] = c
-        d += 1
-        c += 1
-    if t >= 0:
+            if parent >= 0 and stop > o_end[parent]:
+                stop = o_end[parent]
+                problems[OVERLAP, 0] += 1
+                if problems[OVERLAP, 1] < 0:
+                    problems[OVERLAP, 1] = i
+            o_function[c] = function[i]
+            o_parent[c] = parent
+            o_depth[c] = d - base + 1
+            o_start[c] = now
+            o_end[c] = stop
+            if has_record:
+                o_record[c] = record[i]
+            call_of[i] = c
+            stack[d] = c
+            d += 1
+            c += 1
+            i += 1
+        mode[t] = how
         state[t, 0] = c
-        state[t, 1] = d
+        state[t, 1] = d - base
         state[t, 2] = last
+        while i < n and thread[i] == t and how >= ENDS:
+            i += 1
     for t in range(n_threads):
         how = mode[t]
         if how >= ENDS:
@@ -193,18 +208,20 @@ def gather(thread, n_threads, wanted, cursor, out):  # type: ignore[no-untyped-d
 
 @kernel
 def nest_ends(  # type: ignore[no-untyped-def]
-    bounds, first, function, time, end, record, origin, size, stack, clean,
+    bounds, first, function, time, end, record, origin, low, open_calls, clean,
     o_function, o_parent, o_depth, o_start, o_end, o_extent, o_record, call_of, order, problems,
 ):  # fmt: skip
     """Build the calls of threads of complete events in the order of their ends (children first).
 
     Events ``[bounds[g], bounds[g + 1])`` are thread ``g``, whose calls begin at ``first[g]``. In such a
-    stream a subtree is a contiguous slice that ends with its root, so its length, ``size``, links
-    everything. A second pass goes backwards, parents first, and gives each call its place.
+    stream a subtree is a contiguous slice that ends with its root, so the slice's length links everything;
+    ``call_of`` holds it between the passes. The second pass goes backwards, parents first: a call at
+    place p of the stream, below d others, with n calls in its subtree, is at place p - n + 1 + d of the
+    pre-order.
 
     ``clean[g]`` is 1 if the ends of the thread ascend. It becomes 0 where two events overlap without
     nesting. Where it is 0 no calls are written, but the events in pre-order, to ``order``: sorted by
-    time but for few. ``stack`` is int64 (events, 3).
+    time but for few. ``low`` and ``open_calls`` are int64 (events,), scratch.
     """
     has_record = len(record) > 0
     for g in range(len(first)):
@@ -216,25 +233,17 @@ def nest_ends(  # type: ignore[no-untyped-def]
             r = p - 1
             if end[p] > s:
                 while r >= lo and time[r] >= s:
-                    r -= size[r]
+                    r -= call_of[r]
             if r >= lo and end[r] > s and time[r] < end[r]:
                 fits = 0
-            size[p] = p - r
+            call_of[p] = p - r
         clean[g] = fits
-        total = first[g] + (hi - lo)
         d = 0
         for p in range(hi - 1, lo - 1, -1):
-            while d > 0 and stack[d - 1, 0] > p:
+            while d > 0 and low[d - 1] > p:
                 d -= 1
-            n = size[p]
-            if d > 0:
-                parent = stack[d - 1, 1]
-                stack[d - 1, 2] -= n
-                c = stack[d - 1, 2]
-            else:
-                parent = -1
-                total -= n
-                c = total
+            n = call_of[p]
+            c = first[g] + p - lo - n + 1 + d
             if fits == 1:
                 s = time[p]
                 e = end[p]
@@ -243,7 +252,7 @@ def nest_ends(  # type: ignore[no-untyped-def]
                     problems[NEGATIVE, 0] += 1
                     problems[NEGATIVE, 1] = p
                 o_function[c] = function[p]
-                o_parent[c] = parent
+                o_parent[c] = open_calls[d - 1] if d > 0 else -1
                 o_depth[c] = d + 1
                 o_start[c] = s - origin
                 o_end[c] = e - origin
@@ -253,10 +262,10 @@ def nest_ends(  # type: ignore[no-untyped-def]
                 call_of[p] = c
             else:
                 order[lo + c - first[g]] = p
-            stack[d, 0] = p - n + 1
-            stack[d, 1] = c
-            stack[d, 2] = c + n
-            d += 1
+            if n > 1:
+                low[d] = p - n + 1
+                open_calls[d] = c
+                d += 1
 
 
 @kernel
@@ -501,7 +510,7 @@ def find_ties(bounds, order, kind, time, stop, place, run, group):  # type: igno
             begin = p
             written = n
             stage = 0
-            previous = 0x7FFFFFFFFFFFFFFF
+            previous = NEVER
             sorted_already = True
             while p < hi:
                 e = order[p]

@@ -198,7 +198,7 @@ class _Builder:
         table[:, k.LAST_START] = table[:, k.LAST_END] = np.iinfo(np.int64).min
         e = self.events
         k.survey(e.thread, e.kind, e.time, e.end, self.threads, table)
-        self.count = table[:, k.OPENERS].copy()
+        self.count = table[:, k.EVENTS] - table[:, k.CLOSERS]
         self.first = np.cumsum(self.count) - self.count
         self.events_of = table[:, k.EVENTS].copy()
         complete = table[:, k.COMPLETES] > 0
@@ -260,10 +260,10 @@ class _Builder:
         clean = (self.mode[chosen] == k.ENDS).astype(np.int64)
         call_of = self.call_of if index is None else np.empty(len(e), np.int64)
         counted = np.full((k.N_PROBLEMS, 2), (0, -1), np.int64)
-        order = np.arange(len(e))
+        order = np.empty(len(e), np.int64)
         k.nest_ends(
             bounds, self.first[chosen], e.function, e.time, e.end, e.record, self.origin,
-            np.empty(len(e), np.int64), np.empty((len(e), 3), np.int64), clean,
+            np.empty(len(e), np.int64), np.empty(len(e), np.int64), clean,
             *self._columns(), call_of, order, counted,
         )  # fmt: skip
         if index is not None:
