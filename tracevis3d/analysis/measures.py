@@ -1,0 +1,42 @@
+"""What can be measured of a call: the numbers that a view's third axis and its colours carry.
+
+The number of calls in a call's subtree is ``Calls.extent``; the others are here, each in linear time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..trace.model import ALLOC, Calls, Memory
+from .subtrees import Subtrees
+
+
+def self_times(calls: Calls) -> NDArray[np.int64]:
+    """Return the duration of each call without its children's: int64 (n,), nanoseconds, never negative."""
+    from ..kernels.measures import fill_self_times
+
+    result = np.empty(len(calls), np.int64)
+    fill_self_times(calls.parent, calls.start, calls.end, result)
+    return result
+
+
+def repetitions(subtrees: Subtrees, which: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.int64]:
+    """Return how many calls of the trace have the same subtree as each of ``which``, itself included.
+
+    So often the program did just the same, wherever. It depends on the distinct subtree alone: equal
+    subtrees stand equally high in a picture. Int64 of the shape of ``which``; costs no more than that.
+    """
+    return np.asarray(subtrees.occurrences[subtrees.of_call[which]])
+
+
+def allocated_below(calls: Calls, memory: Memory) -> NDArray[np.int64]:
+    """Return the bytes allocated by each call and the calls below it: int64 (n,).
+
+    What was freed again counts too; allocations of no known call don't. 0 for all if ``memory`` is empty.
+    """
+    from ..kernels.measures import fill_allocated
+
+    result = np.empty(len(calls), np.int64)
+    fill_allocated(calls.parent, memory.call, memory.size, memory.kind, ALLOC, result)
+    return result

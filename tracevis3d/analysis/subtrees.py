@@ -1,0 +1,125 @@
+"""The distinct subtrees of a trace: the compact call graph of SEAT (Hamou-Lhadj and Lethbridge)."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..trace.model import Calls
+
+T = TypeVar("T", bound=np.generic)
+
+#: All bits of a hash.
+HASH_MASK = 0xFFFF_FFFF_FFFF_FFFF
+
+
+@dataclass(frozen=True, eq=False)
+class Subtrees:
+    """The classes of identical subtrees, numbered so that children come before their parents.
+
+    Two calls are in one class if they call the same function and their children, in order, are in the
+    same classes. Threads share classes.
+
+    Attributes
+    ----------
+    of_call : int32 (n,)
+        Class of each call.
+    function : int32 (m,)
+        Function of the class's calls.
+    first : int64 (m + 1,)
+        The children of class ``c`` are ``child[first[c]:first[c + 1]]``, in the order of the calls.
+    child : int32 (e,)
+        Classes; ``e < n``.
+    call : int64 (m,)
+        The first call of the class.
+    occurrences : int64 (m,)
+        Number of calls of the class.
+    extent : int64 (m,)
+        Number of calls in one such subtree, the root included.
+    """
+
+    of_call: NDArray[np.int32]
+    function: NDArray[np.int32]
+    first: NDArray[np.int64]
+    child: NDArray[np.int32]
+    call: NDArray[np.int64]
+    occurrences: NDArray[np.int64]
+    extent: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.function)
+
+
+def distinct_subtrees(calls: Calls, *, hash_mask: int = HASH_MASK) -> Subtrees:
+    """Find the distinct subtrees of ``calls`` in linear time.
+
+    Parameters
+    ----------
+    calls : Calls
+        ``function`` and ``extent`` are read.
+    hash_mask : int
+        Bits of the 64-bit hash that are used. The result doesn't depend on it, only the time does: tests
+        provoke collisions with it.
+
+    Returns
+    -------
+    Subtrees
+    """
+    from ..kernels.subtrees import fill_table, number_subtrees
+
+    n = len(calls)
+    function = np.ascontiguousarray(calls.function, np.int32)
+    extent = np.ascontiguousarray(calls.extent, np.int64)
+    leaf = np.full(int(function.max()) + 1 if n else 0, -1, np.int32)
+    # A secret seed: nobody can prepare a trace whose subtrees collide.
+    seed, mask = np.uint64(secrets.randbits(64)), np.uint64(hash_mask)
+
+    of_call = np.empty(n, np.int32)
+    capacity = min(max(n, 1), 1 << 14)
+    class_function = np.empty(capacity, np.int32)
+    class_first = np.zeros(capacity + 1, np.int64)
+    class_child = np.empty(4 * capacity, np.int32)
+    class_call = np.empty(capacity, np.int64)
+    class_occurrences = np.empty(capacity, np.int64)
+    table = _table(capacity)
+    stop, classes, edges = n, 0, 0
+    while stop:
+        stop, classes, edges, wanted = number_subtrees(
+            function, extent, stop, seed, mask, of_call, leaf, table, classes, edges,
+            class_function, class_first, class_child, class_call, class_occurrences,
+        )  # fmt: skip
+        if stop and wanted > len(class_child):
+            class_child = grown(class_child, min(n, max(wanted, 2 * len(class_child))))
+        if stop and classes == capacity:
+            capacity = min(n, 2 * capacity)
+            class_function = grown(class_function, capacity)
+            class_first = grown(class_first, capacity + 1)
+            class_call = grown(class_call, capacity)
+            class_occurrences = grown(class_occurrences, capacity)
+            table = _table(capacity)
+            fill_table(table, seed, mask, classes, class_function, class_first, class_child)
+    call = class_call[:classes].copy()
+    return Subtrees(
+        of_call,
+        class_function[:classes].copy(),
+        class_first[: classes + 1].copy(),
+        class_child[:edges].copy(),
+        call,
+        class_occurrences[:classes].copy(),
+        extent[call],
+    )
+
+
+def _table(capacity: int) -> NDArray[np.uint64]:
+    return np.zeros(1 << (2 * capacity - 1).bit_length(), np.uint64)
+
+
+def grown(array: NDArray[T], size: int) -> NDArray[T]:
+    """Return a larger copy of ``array``: ``size`` elements, the new ones not set."""
+    larger = np.empty(size, array.dtype)
+    larger[: len(array)] = array
+    return larger

@@ -1,0 +1,349 @@
+"""Level of detail: what a window on a trace shows at a resolution, in time that follows what it shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..trace.model import Calls
+
+#: Longer than any trace, yet far enough from overflow to be added to a time.
+_FOREVER = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Calls shorter than the resolution, merged along one level of one thread.
+
+    A cluster's *members* are neighbours at depth ``depth``; it stands for them and all calls below them.
+    Ordered by thread, then depth, then start.
+
+    Attributes
+    ----------
+    thread, depth : int32 (c,)
+        Of the members.
+    bottom : int32 (c,)
+        Depth of the deepest call below the members (in the window or not), at most the cut's last depth.
+    start, end : int64 (c,)
+        Nanoseconds: start of the first member, end of the last (in the window or not).
+    calls : int64 (c,)
+        How many calls of the window and the depth range it stands for.
+    longest : int64 (c,)
+        The member that lasts longest (compared as float32; the first of equals): what to name it by.
+    first, stop : int64 (c,)
+        Positions of the members, for :meth:`CutIndex.members`.
+    """
+
+    thread: NDArray[np.int32]
+    depth: NDArray[np.int32]
+    bottom: NDArray[np.int32]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    calls: NDArray[np.int64]
+    longest: NDArray[np.int64]
+    first: NDArray[np.int64]
+    stop: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.thread)
+
+
+_CLUSTER_COLUMNS = tuple(f.name for f in fields(Clusters))
+_INT32_COLUMNS = ("thread", "depth", "bottom")
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """What a window shows.
+
+    Attributes
+    ----------
+    calls : int64 (v,)
+        The calls shown by themselves, ordered by thread, then depth, then start.
+    clusters : Clusters
+        The others, merged.
+    t0, t1, depth0, depth1, resolution : int
+        The window, as it was asked for; the resolution in whole nanoseconds.
+    """
+
+    calls: NDArray[np.int64]
+    clusters: Clusters
+    t0: int
+    t1: int
+    depth0: int
+    depth1: int
+    resolution: int
+
+    @property
+    def total(self) -> int:
+        """The number of calls that the cut stands for: all that meet the window."""
+        return len(self.calls) + int(self.clusters.calls.sum())
+
+
+class CutBuffers:
+    """Room for one cut, to be used again for the next: that one overwrites the arrays of the last."""
+
+    def __init__(self) -> None:
+        self.calls = np.empty(1 << 14, np.int64)
+        self.clusters: dict[str, NDArray[Any]] = {}
+        self.grow_clusters(1 << 13)
+
+    def grow_clusters(self, size: int) -> None:
+        """Make room for ``size`` clusters; what was there is lost."""
+        for name in _CLUSTER_COLUMNS:
+            self.clusters[name] = np.empty(size, np.int32 if name in _INT32_COLUMNS else np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class CutIndex:
+    """The calls of each thread sorted by depth, then start, with what a cut needs to leap over them.
+
+    24.6 bytes a call. A call's place in that order is its *position*; the calls of one thread and depth
+    are a *level*. :meth:`arrays` gives the columns to store, :meth:`from_arrays` takes them back.
+
+    Attributes
+    ----------
+    calls : Calls
+    thread_level : int64 (threads + 1,)
+        Where each thread's entries in ``level_first`` start.
+    level_first : int64 (levels + threads,)
+        First position of each level of each thread, then the thread's end.
+    order : int32 (n,)
+        Call at each position.
+    begin : int64 (n,)
+        Its start.
+    length : float32 (n,)
+        Its duration, rounded.
+    child : int32 (n + 1,)
+        Position of its first child, or where it would be: the children of the call at ``p`` are at
+        ``[child[p], child[p + 1])``, up to the thread's end.
+    bottom : int32 (n,)
+        Depth of the deepest call in its subtree.
+    peak_first : int64 (k + 1,)
+    peak_longest, peak_bottom : int32 (about n / 15,)
+        The longest position and the greatest bottom among each 16, each 256, ... positions.
+    """
+
+    calls: Calls
+    thread_level: NDArray[np.int64]
+    level_first: NDArray[np.int64]
+    order: NDArray[np.int32]
+    begin: NDArray[np.int64]
+    length: NDArray[np.float32]
+    child: NDArray[np.int32]
+    bottom: NDArray[np.int32]
+    peak_first: NDArray[np.int64]
+    peak_longest: NDArray[np.int32]
+    peak_bottom: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, calls: Calls, thread_first: ArrayLike, thread_count: ArrayLike) -> CutIndex:
+        """Build the index in linear time.
+
+        Parameters
+        ----------
+        calls : Calls
+        thread_first, thread_count : int64 (threads,)
+            The calls of each thread, as :class:`~..trace.model.Threads` holds them; together all calls.
+
+        Raises
+        ------
+        ValueError
+            From 2,147,483,647 calls on.
+        """
+        from ..kernels.cut import build_peaks, sort_levels
+
+        n = len(calls)
+        if n >= np.iinfo(np.int32).max:
+            raise ValueError(f"{n:,} calls are too many for one index")
+        first = np.ascontiguousarray(thread_first, np.int64)
+        count = np.ascontiguousarray(thread_count, np.int64)
+        depth = np.ascontiguousarray(calls.depth, np.int32)
+        levels = np.array(
+            [depth[f : f + c].max() if c else 0 for f, c in zip(first.tolist(), count.tolist(), strict=True)],
+            np.int64,
+        )
+        thread_level = np.zeros(len(first) + 1, np.int64)
+        np.cumsum(levels + 1, out=thread_level[1:])
+        deepest = int(levels.max(initial=0))
+        index = cls(
+            calls,
+            thread_level,
+            np.zeros(int(thread_level[-1]), np.int64),
+            np.empty(n, np.int32),
+            np.empty(n, np.int64),
+            np.empty(n, np.float32),
+            np.empty(n + 1, np.int32),
+            np.empty(n, np.int32),
+            *_peaks(n),
+        )
+        sort_levels(
+            depth, np.ascontiguousarray(calls.start, np.int64), np.ascontiguousarray(calls.end, np.int64),
+            first, count, thread_level, np.empty(deepest + 2, np.int64), np.empty(deepest + 2, np.int64),
+            index.level_first, index.order, index.begin, index.length, index.child, index.bottom,
+        )  # fmt: skip
+        build_peaks(index.length, index.bottom, index.peak_first, index.peak_longest, index.peak_bottom)
+        return index
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the index's own columns by name, without the calls."""
+        return {name: getattr(self, name) for name in _INDEX_COLUMNS}
+
+    @classmethod
+    def from_arrays(cls, calls: Calls, arrays: Mapping[str, NDArray[Any]]) -> CutIndex:
+        """Return the index of ``calls`` whose columns were stored."""
+        return cls(calls, *(arrays[name] for name in _INDEX_COLUMNS))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the index's own columns."""
+        return sum(array.nbytes for array in self.arrays().values())
+
+    def cut(
+        self,
+        t0: int,
+        t1: int,
+        depth0: int = 1,
+        depth1: int | None = None,
+        resolution_ns: float = 0,
+        threads: Sequence[int] | NDArray[np.int64] | None = None,
+        into: CutBuffers | None = None,
+    ) -> Cut:
+        """Return what a window shows.
+
+        A call meets the window if it starts before ``t1`` and doesn't end before ``t0``: one without
+        duration at ``t0`` does, one at ``t1`` doesn't. A call at least as long as the resolution is shown
+        by itself. The longest runs of shorter ones that are neighbours at their depth, less than the
+        resolution apart, and not already below a cluster, become one cluster each. Each call that meets
+        the window and the depth range is thus shown or in exactly one cluster.
+
+        Parameters
+        ----------
+        t0, t1 : int
+            Nanoseconds, ``t0 < t1``. To see the whole trace let ``t1`` be its last nanosecond + 1.
+        depth0, depth1 : int
+            First and last depth, both included; None for the deepest.
+        resolution_ns : float
+            Calls below this duration are merged; 0 shows each. Usually the time that a pixel covers.
+        threads : sequence of int
+            Threads to show; None for all.
+        into : CutBuffers
+            Where to put the result; None for fresh arrays.
+
+        Returns
+        -------
+        Cut
+            Its arrays are parts of ``into``'s where that is given.
+
+        Raises
+        ------
+        ValueError
+            If the window is empty, or a thread or the resolution doesn't exist.
+        """
+        from ..kernels.cut import cut_levels
+
+        if not t0 < t1:
+            raise ValueError(f"the window [{t0}, {t1}) is empty")
+        if math.isnan(resolution_ns) or resolution_ns < 0:
+            raise ValueError(f"the resolution {resolution_ns} is no duration")
+        resolution = _FOREVER if resolution_ns >= _FOREVER else math.ceil(resolution_ns)
+        deepest = int(np.diff(self.thread_level).max(initial=1)) - 1
+        last_depth = deepest if depth1 is None else min(int(depth1), deepest)
+        chosen = np.arange(len(self.thread_level) - 1) if threads is None else np.unique(threads)
+        chosen = chosen.astype(np.int64)
+        if len(chosen) and not 0 <= chosen[0] <= chosen[-1] < len(self.thread_level) - 1:
+            raise ValueError(f"threads are numbered from 0 to {len(self.thread_level) - 2}")
+        buffers = into or CutBuffers()
+        while True:
+            columns = buffers.clusters
+            visible, clusters = cut_levels(
+                chosen, max(int(t0), -_FOREVER), min(int(t1), _FOREVER), max(int(depth0), 1), last_depth,
+                resolution, self.calls.end, self.calls.extent,
+                self.thread_level, self.level_first, self.order, self.begin, self.length, self.child,
+                self.bottom, self.peak_first, self.peak_longest, self.peak_bottom,
+                buffers.calls, *(columns[name] for name in _CLUSTER_COLUMNS),
+            )  # fmt: skip
+            if visible > len(buffers.calls):
+                buffers.calls = np.empty(2 * len(buffers.calls), np.int64)
+            elif clusters > len(columns["thread"]):
+                buffers.grow_clusters(2 * len(columns["thread"]))
+            else:
+                break
+        return Cut(
+            buffers.calls[:visible],
+            Clusters(**{name: columns[name][:clusters] for name in _CLUSTER_COLUMNS}),
+            int(t0),
+            int(t1),
+            max(int(depth0), 1),
+            last_depth,
+            resolution,
+        )
+
+    def at(self, thread: int, time: int, depth: int) -> int:
+        """Return the call of ``thread`` that is open at ``depth`` at ``time``; -1 if none is.
+
+        A call is open from its start until before its end; one without duration at its start alone.
+        O(log n).
+        """
+        low, high = self._level(thread, depth)
+        p = low + int(np.searchsorted(self.begin[low:high], time, side="right")) - 1
+        if p < low:
+            return -1
+        call = int(self.order[p])
+        return call if time < self.calls.end[call] or time == self.begin[p] else -1
+
+    def position(self, call: int) -> int:
+        """Return the position of ``call``. O(log n)."""
+        low, high = self._level(int(self.calls.thread[call]), int(self.calls.depth[call]))
+        return low + int(np.searchsorted(self.order[low:high], call))
+
+    def members(self, clusters: Clusters, cluster: int) -> NDArray[np.int32]:
+        """Return the calls that a cluster merged at its own depth, in order (int32, part of the index)."""
+        return self.order[clusters.first[cluster] : clusters.stop[cluster]]
+
+    def locate(self, cut: Cut, call: int) -> tuple[str, int] | None:
+        """Tell what shows ``call`` in ``cut``: ``("call", i)``, ``("cluster", k)``, or None if nothing does.
+
+        O(visible calls + depth * log n).
+        """
+        calls, clusters = self.calls, cut.clusters
+        if not (calls.start[call] < cut.t1 and calls.end[call] >= cut.t0):
+            return None
+        if not cut.depth0 <= calls.depth[call] <= cut.depth1:
+            return None
+        if calls.end[call] - calls.start[call] >= cut.resolution:
+            found = np.flatnonzero(cut.calls == call)
+            return ("call", int(found[0])) if len(found) else None
+        ancestor = call
+        while ancestor >= 0 and calls.depth[ancestor] >= cut.depth0:
+            place = self.position(ancestor)
+            k = int(np.searchsorted(clusters.first, place, side="right")) - 1
+            if k >= 0 and place < clusters.stop[k]:
+                return "cluster", k
+            ancestor = int(calls.parent[ancestor])
+        return None
+
+    def _level(self, thread: int, depth: int) -> tuple[int, int]:
+        """Return the positions ``[low, high)`` of the calls of ``thread`` at ``depth``."""
+        base, stop = (int(x) for x in self.thread_level[thread : thread + 2])
+        if not 1 <= depth < stop - base:
+            return 0, 0
+        low, high = (int(x) for x in self.level_first[base + depth - 1 : base + depth + 1])
+        return low, high
+
+
+_INDEX_COLUMNS = tuple(f.name for f in fields(CutIndex) if f.name != "calls")
+
+
+def _peaks(n: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """Return where the storeys over ``n`` positions start, and room for them."""
+    sizes = [n]
+    while sizes[-1] > 1 or len(sizes) == 1:
+        sizes.append(-(-sizes[-1] // 16))
+    first = np.cumsum([0, *sizes[1:]])
+    return first.astype(np.int64), np.empty(int(first[-1]), np.int32), np.empty(int(first[-1]), np.int32)
