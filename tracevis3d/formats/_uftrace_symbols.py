@@ -39,7 +39,9 @@ class Module:
         self.name = name
         self.symbols = _symbols(sym)
         self._lows = [symbol.low for symbol in self.symbols]
-        self.sources = _sources(dbg)
+        self.sources: dict[int, tuple[str, int]] = {}
+        self.arguments: dict[int, tuple[Sizes, Sizes]] = {}
+        self._read_debug(dbg.decode("utf-8", "replace"))
 
     def find(self, offset: int) -> Symbol | None:
         """Return the function at ``offset`` from the module's start."""
@@ -47,6 +49,22 @@ class Module:
         if at < 0 or offset >= self.symbols[at].high:
             return None
         return self.symbols[at]
+
+    def _read_debug(self, text: str) -> None:
+        """Read a ``.dbg``: after ``F: address name`` file and line (``L``), arguments (``A``), result (``R``)."""
+        address = -1
+        for line in text.splitlines():
+            what, _, rest = line.partition(" ")
+            if what == "F:":
+                address = _number(rest.partition(" ")[0], 16)
+            elif address < 0:
+                continue
+            elif what == "L:":
+                number, _, file = rest.partition(" ")
+                self.sources[address] = file, max(_number(number, 10), 0)
+            elif what in ("A:", "R:"):
+                known = self.arguments.get(address, ((), ()))
+                self.arguments[address] = _sizes(rest.removeprefix("@"), *known)
 
 
 @dataclass
@@ -99,21 +117,6 @@ def _symbols(text: bytes) -> list[Symbol]:
     return symbols
 
 
-def _sources(text: bytes) -> dict[int, tuple[str, int]]:
-    """Read a ``.dbg``: file and line by the address of a function (``F: addr name``, ``L: line file``)."""
-    sources: dict[int, tuple[str, int]] = {}
-    address = -1
-    for line in text.decode("utf-8", "replace").splitlines():
-        words = line.split(maxsplit=2)
-        if len(words) < 3:
-            continue
-        if words[0] == "F:":
-            address = _number(words[1], 16)
-        elif words[0] == "L:" and address >= 0:
-            sources[address] = words[2], max(_number(words[1], 10), 0)
-    return sources
-
-
 def _number(text: str, base: int) -> int:
     try:
         return int(text, base)
@@ -131,22 +134,23 @@ class ArgumentSpecs:
             key, _, value = line.partition(":")
             if key in ("argspec", "retspec", "argauto", "retauto") and not value.startswith("lines="):
                 _add_specs(auto if key.endswith("auto") else own, value)
-        self._exact = auto | own
+        self._own = own
+        self._auto = auto
         self._patterns = [
             (pattern, own[name]) for name in own if _REGEX_SIGNS.search(name) and (pattern := _pattern(name))
         ]
 
     def __bool__(self) -> bool:
-        return bool(self._exact)
+        return bool(self._own or self._auto)
 
-    def of(self, name: str) -> tuple[Sizes, Sizes] | None:
-        """Return the sizes of arguments and of the returned value of the function ``name``."""
-        found = self._exact.get(name)
-        if found is None:
-            for pattern, sizes in self._patterns:
-                if pattern.search(name):
-                    return sizes
-        return found
+    def of(self, symbol: Symbol, module: Module) -> tuple[Sizes, Sizes] | None:
+        """Return the sizes of arguments and of the returned value: as asked for, by debug data, by name."""
+        if symbol.name in self._own:
+            return self._own[symbol.name]
+        for pattern, sizes in self._patterns:
+            if pattern.search(symbol.name):
+                return sizes
+        return module.arguments.get(symbol.low) or self._auto.get(symbol.name)
 
 
 def _add_specs(table: dict[str, tuple[Sizes, Sizes]], text: str) -> None:
@@ -154,17 +158,20 @@ def _add_specs(table: dict[str, tuple[Sizes, Sizes]], text: str) -> None:
         name, at, actions = item.strip().partition("@")
         if not at or not name:
             continue
-        arguments, returned = table.get(name, ((), ()))
-        for action in actions.split(","):
-            match = _SPEC.fullmatch(action.strip())
-            if match is None:
-                continue
-            size = _size(match)
-            if match["what"] == "retval":
-                returned = (size,)
-            else:
-                arguments = (*arguments, size)
-        table[name] = arguments, returned
+        table[name] = _sizes(actions, *table.get(name, ((), ())))
+
+
+def _sizes(actions: str, arguments: Sizes, returned: Sizes) -> tuple[Sizes, Sizes]:
+    """Add the arguments and the returned value that ``actions`` name, such as ``arg1/s,arg2,retval/i32``."""
+    for action in actions.split(","):
+        match = _SPEC.fullmatch(action.strip())
+        if match is None:
+            continue
+        if match["what"] == "retval":
+            returned = (_size(match),)
+        else:
+            arguments = (*arguments, _size(match))
+    return arguments, returned
 
 
 def _size(match: re.Match[str]) -> int:
@@ -201,7 +208,7 @@ def key_ranges(
     for number, modules in sessions:
         for start, module in modules:
             for symbol in module.symbols:
-                if sizes := specs.of(symbol.name):
+                if sizes := specs.of(symbol, module):
                     low = (number << 48) | (start + symbol.low) & ((1 << 48) - 1)
                     found.append((low, low + symbol.high - symbol.low, *sizes))
     return sorted(found)
