@@ -341,12 +341,16 @@ class Source:
         SHA-256 of the file's bytes in hexadecimal (of the names and bytes of its files, for a folder).
     size : int
         Bytes on disk.
+    recording : str
+        Path of the recorded file where that is not ``path``: a .tv3 file keeps where it came from, and the
+        hash of that. Arguments of calls are read from there.
     """
 
     path: str = ""
     format: str = ""
     hash: str = ""
     size: int = 0
+    recording: str = ""
 
 
 @dataclass(frozen=True, eq=False)

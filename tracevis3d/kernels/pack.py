@@ -1,0 +1,280 @@
+"""Kernels of the store: checksums, the check of a trace's calls, and their packed form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .jit import kernel
+from .words import load64, store64
+
+_PRIME = np.uint64(0x9E3779B97F4A7C15)
+_ONE = np.uint64(1)
+
+#: Before any time.
+NO_TIME = -0x8000000000000000
+
+#: What :func:`unpack_calls` and :func:`check_calls` return when all is well.
+FINE = -1
+
+# The packed form of a call is a control byte and up to 29 bytes of numbers, each in as few bytes as it
+# needs, little-endian: the time since the start of the call before, the duration, how many calls ended in
+# between, and how far the record is from that of the call before that has one. Two bits of the control
+# byte for each tell which of four forms it has.
+TIME_BYTES = np.array([1, 2, 4, 8], np.int64)
+ENDED_BYTES = np.array([0, 0, 1, 4], np.int64)
+RECORD_BYTES = np.array([0, 2, 4, 8], np.int64)
+
+
+def _lengths() -> np.ndarray:
+    """Return, for each control byte, the bytes of the four numbers (256, 4)."""
+    control = np.arange(256)
+    return np.stack(
+        [
+            TIME_BYTES[control & 3],
+            TIME_BYTES[control >> 2 & 3],
+            ENDED_BYTES[control >> 4 & 3],
+            RECORD_BYTES[control >> 6],
+        ],
+        axis=1,
+    ).astype(np.int64)
+
+
+#: Bytes of the four numbers by control byte, int64 (256, 4).
+LENGTHS = _lengths()
+#: The longest packed call; the data is padded by this much.
+LONGEST = 32
+
+
+@kernel
+def checksum(data):  # type: ignore[no-untyped-def]
+    """Return a 64-bit checksum of bytes; a change within any 8 bytes always changes it.
+
+    It tells damage, not intent. Four lanes of multiply-xor keep the multiplier busy.
+    """
+    n = len(data)
+    a = np.uint64(n)
+    b = a + _PRIME
+    c = b + _PRIME
+    d = c + _PRIME
+    i = 0
+    while i + 32 <= n:
+        a = (a ^ load64(data, i)) * _PRIME
+        b = (b ^ load64(data, i + 8)) * _PRIME
+        c = (c ^ load64(data, i + 16)) * _PRIME
+        d = (d ^ load64(data, i + 24)) * _PRIME
+        i += 32
+    while i < n:
+        a = (a ^ np.uint64(data[i])) * _PRIME
+        i += 1
+    a = (a ^ (b >> np.uint64(32)) ^ (b << np.uint64(32))) * _PRIME
+    a = (a ^ (c >> np.uint64(32)) ^ (c << np.uint64(32))) * _PRIME
+    a = (a ^ (d >> np.uint64(32)) ^ (d << np.uint64(32))) * _PRIME
+    return a ^ (a >> np.uint64(29))
+
+
+@kernel
+def check_calls(  # type: ignore[no-untyped-def]
+    function, parent, depth, start, end, extent, thread, first, count, n_functions
+):
+    """Return the first call that breaks the model's rules, :data:`FINE` if none does.
+
+    ``first`` and ``count`` have been checked: the slices follow each other and cover all calls.
+    """
+    for t in range(len(first)):
+        lo = first[t]
+        hi = lo + count[t]
+        q = -1
+        before = NO_TIME
+        for i in range(lo, hi):
+            # Close what ended before this call, up to its parent.
+            p = parent[i]
+            while q != p:
+                if q < 0 or q + extent[q] != i:
+                    return i
+                before = end[q]
+                q = parent[q]
+            if p >= 0:
+                if extent[i] < 1 or extent[i] > p + extent[p] - i:
+                    return i
+                if depth[i] != depth[p] + 1 or end[i] > end[p]:
+                    return i
+                if p == i - 1:
+                    before = start[p]
+            elif extent[i] < 1 or extent[i] > hi - i or depth[i] != 1:
+                return i
+            if start[i] < before or end[i] < start[i]:
+                return i
+            if thread[i] != t or function[i] < 0 or function[i] >= n_functions:
+                return i
+            q = i
+        while q >= 0:
+            if q + extent[q] != hi:
+                return q
+            q = parent[q]
+    return FINE
+
+
+@kernel
+def measure_calls(first, count, depth, start, end, record, control):  # type: ignore[no-untyped-def]
+    """Choose the control byte of each call; return the bytes that their numbers take in all."""
+    has_record = len(record) > 0
+    total = 0
+    last_record = 0
+    for t in range(len(first)):
+        previous = 0
+        level = 0
+        for i in range(first[t], first[t] + count[t]):
+            code = 0
+            delta = start[i] - previous
+            previous = start[i]
+            if delta < 0 or delta > 0xFFFFFFFF:
+                code = 3
+                total += 8
+            elif delta > 0xFFFF:
+                code = 2
+                total += 4
+            elif delta > 0xFF:
+                code = 1
+                total += 2
+            else:
+                total += 1
+            delta = end[i] - start[i]
+            if delta < 0 or delta > 0xFFFFFFFF:
+                code |= 12
+                total += 8
+            elif delta > 0xFFFF:
+                code |= 8
+                total += 4
+            elif delta > 0xFF:
+                code |= 4
+                total += 2
+            else:
+                total += 1
+            ended = level + 1 - depth[i]
+            level = depth[i]
+            if ended > 0xFF:
+                code |= 48
+                total += 4
+            elif ended > 1:
+                code |= 32
+                total += 1
+            elif ended == 1:
+                code |= 16
+            if has_record and record[i] >= 0:
+                delta = record[i] - last_record
+                last_record = record[i]
+                if -0x8000 <= delta < 0x8000:
+                    code |= 64
+                    total += 2
+                elif -0x80000000 <= delta < 0x80000000:
+                    code |= 128
+                    total += 4
+                else:
+                    code |= 192
+                    total += 8
+            control[i] = code
+    return total
+
+
+@kernel
+def pack_calls(first, count, depth, start, end, record, control, lengths, data):  # type: ignore[no-untyped-def]
+    """Write the numbers of the calls to ``data`` (uint8, :data:`LONGEST` bytes longer than measured)."""
+    at = 0
+    last_record = 0
+    for t in range(len(first)):
+        previous = 0
+        level = 0
+        for i in range(first[t], first[t] + count[t]):
+            code = control[i]
+            # Each store writes 8 bytes; what is beyond the number's own is written over by the next.
+            store64(data, at, np.uint64(start[i] - previous))
+            at += lengths[code, 0]
+            previous = start[i]
+            store64(data, at, np.uint64(end[i] - start[i]))
+            at += lengths[code, 1]
+            store64(data, at, np.uint64(level + 1 - depth[i]))
+            at += lengths[code, 2]
+            level = depth[i]
+            if code >= 64:
+                delta = record[i] - last_record
+                last_record = record[i]
+                store64(data, at, (np.uint64(delta) << _ONE) ^ np.uint64(delta >> 63))
+                at += lengths[code, 3]
+
+
+@kernel
+def unpack_calls(  # type: ignore[no-untyped-def]
+    first, count, packed_function, n_functions, control, lengths, masks, data, stack,
+    function, parent, depth, start, end, extent, thread, record,
+):  # fmt: skip
+    """Rebuild the calls from their packed form.
+
+    Nothing is taken on trust: the first call that would break the model's rules, or is not within
+    ``data``, is returned, :data:`FINE` if there is none. ``masks`` is uint64 (9,): the low bytes to keep.
+    ``stack`` is int64 (calls + 1,).
+    """
+    has_record = len(record) > 0
+    size = len(data) - LONGEST
+    at = 0
+    last_record = 0
+    for t in range(len(first)):
+        hi = first[t] + count[t]
+        s = 0
+        d = 0
+        before = NO_TIME
+        for i in range(first[t], hi):
+            if at > size:
+                return i
+            code = control[i]
+            n = lengths[code, 0]
+            delta = np.int64(load64(data, at) & masks[n])
+            at += n
+            n = lengths[code, 1]
+            e = np.int64(load64(data, at) & masks[n])
+            at += n
+            n = lengths[code, 2]
+            ended = np.int64(load64(data, at) & masks[n])
+            at += n
+            if code & 48 == 16:
+                ended = 1
+            s += delta
+            e += s
+            if ended > d or ended < 0:
+                return i
+            for _ in range(ended):
+                d -= 1
+                q = stack[d]
+                extent[q] = i - q
+                before = end[q]
+            p = -1
+            if d > 0:
+                p = stack[d - 1]
+                if e > end[p] or (p == i - 1 and s < start[p]):
+                    return i
+            f = packed_function[i]
+            if f >= n_functions or e < s or (p < i - 1 and s < before):
+                return i
+            function[i] = f
+            parent[i] = p
+            stack[d] = i
+            d += 1
+            depth[i] = d
+            start[i] = s
+            end[i] = e
+            thread[i] = t
+            if has_record:
+                record[i] = -1
+                if code >= 64:
+                    n = lengths[code, 3]
+                    word = load64(data, at) & masks[n]
+                    at += n
+                    last_record += np.int64(word >> _ONE) ^ -np.int64(word & _ONE)
+                    if last_record < 0:
+                        return i
+                    record[i] = last_record
+            elif code >= 64:
+                return i
+        while d > 0:
+            d -= 1
+            extent[stack[d]] = hi - stack[d]
+    return FINE if at == size else len(control)

@@ -1,0 +1,209 @@
+"""The cache: loaded traces, and what analyses computed from them, under the user's cache folder.
+
+An entry is named after the content that it comes from and the program that made it, is written in one
+step, and is never changed: a program that is killed leaves at most a partial file that is never read. When
+the cache grows beyond its limit, what was not used for longest goes. A cache that can't be read or written
+costs time, never a result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..places import cache_root
+from . import container, known_files, store
+from .model import Trace
+
+#: The cache keeps below this, and below a tenth of the room that it and the free disk make together.
+LIMIT_BYTES = 10_000_000_000
+_LIMIT_SHARE = 0.1
+#: Partial files of this age belong to nobody any more.
+_PARTIAL_AGE_S = 3600.0
+_TRACES, _ARRAYS = "traces", "arrays"
+#: Rooms of the library whose code decides what a reader makes of a file.
+_READING = ("formats", "trace", "kernels")
+
+
+def load_cached(path: str | os.PathLike[str], read: Callable[[], Trace]) -> Trace:
+    """Return the trace at ``path``: from the cache if the same content was read before, else by ``read``.
+
+    A .tv3 file is not kept twice. The hash of the content is put into ``Trace.source``.
+
+    Parameters
+    ----------
+    path : path
+    read : callable
+        Reads the trace; its errors pass through.
+    """
+    path = Path(path)
+    if store.is_store(path):
+        return read()
+    try:
+        digest = known_files.content_hash(path)
+    except OSError:
+        return read()
+    entry = cache_root() / _TRACES / f"{digest}-{reader_version()[:16]}.tv3"
+    if (trace := _open_trace(entry)) is not None:
+        # The same content may lie elsewhere by now.
+        return replace(trace, source=replace(trace.source, path=str(path), recording=""))
+    trace = read()
+    trace = replace(trace, source=replace(trace.source, hash=digest))
+    with contextlib.suppress(InputError, OSError):
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        if _bytes_of(trace) < _limit():
+            store.save(trace, entry)
+            _evict(keep=entry)
+    return trace
+
+
+def cached(kind: str, key: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
+    """Return named arrays from the cache, or make and keep them.
+
+    Parameters
+    ----------
+    kind : str
+        What they are, as a file's name, with the version of the algorithm: ``subtrees-1``.
+    key : str
+        All that they depend on, such as the hashes of the traces and the parameters.
+    make : callable
+        Computes them.
+
+    Returns
+    -------
+    mapping of str to array
+        The arrays of ``make``; from the cache they are memory-mapped.
+    """
+    name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    entry = cache_root() / _ARRAYS / kind / name
+    if entry.exists():
+        try:
+            found = container.read(entry, kind)
+            if found.facts.get("key") != key:
+                raise container.damaged(entry, "it is of something else")
+            if not found.trusted:
+                found.check_sums()
+                found.trust()
+            _touch(entry)
+            return found.columns
+        except InputError:
+            _drop(entry)
+    arrays = make()
+    with contextlib.suppress(OSError):
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        if sum(array.nbytes for array in arrays.values()) < _limit():
+            container.write(entry, kind, {"key": key}, arrays)
+            _evict(keep=entry)
+    return arrays
+
+
+def size() -> int:
+    """Return the bytes that the cache takes on disk; compiled kernels are not part of it."""
+    return sum(entry.size for entry in _entries())
+
+
+def clear() -> int:
+    """Remove everything from the cache and return the bytes that were freed."""
+    freed = size()
+    for name in (_TRACES, _ARRAYS):
+        shutil.rmtree(cache_root() / name, ignore_errors=True)
+    shutil.rmtree(known_files.folder(), ignore_errors=True)
+    return freed - size()
+
+
+@cache
+def reader_version() -> str:
+    """Return a hash of the code that reads traces, so that no entry outlives the reader that made it."""
+    package = Path(__file__).resolve().parents[1]
+    whole = hashlib.sha256()
+    for room in _READING:
+        for file in sorted((package / room).glob("*.py")):
+            with contextlib.suppress(OSError):
+                whole.update(file.name.encode() + b"\0" + file.read_bytes())
+    return whole.hexdigest()
+
+
+def _open_trace(entry: Path) -> Trace | None:
+    """Return the trace of an entry; a damaged entry is removed."""
+    if not entry.exists():
+        return None
+    try:
+        trace = store.load(entry)
+    except InputError:
+        _drop(entry)
+        return None
+    _touch(entry)
+    return trace
+
+
+def _touch(entry: Path) -> None:
+    """Set the time of last use, and leave that of the last change, which tells whether it was checked."""
+    with contextlib.suppress(OSError):
+        os.utime(entry, ns=(time.time_ns(), entry.stat().st_mtime_ns))
+
+
+def _drop(entry: Path) -> None:
+    with contextlib.suppress(OSError):
+        entry.unlink()
+
+
+def _bytes_of(trace: Trace) -> int:
+    return sum(getattr(trace.calls, name).nbytes for name in vars(trace.calls))
+
+
+class _Entry:
+    """A file of the cache, as it was when looked at."""
+
+    __slots__ = ("changed", "path", "size", "used")
+
+    def __init__(self, path: Path, found: os.stat_result) -> None:
+        self.path = path
+        self.size = found.st_size
+        self.used = max(found.st_atime, found.st_mtime)
+        self.changed = found.st_mtime
+
+
+def _entries() -> Iterator[_Entry]:
+    for folder in (cache_root() / _TRACES, cache_root() / _ARRAYS, known_files.folder()):
+        for path in folder.rglob("*"):
+            try:
+                if path.is_file():
+                    yield _Entry(path, path.stat())
+            except OSError:
+                continue
+
+
+def _limit() -> float:
+    """Return how many bytes the cache may take."""
+    try:
+        free = shutil.disk_usage(cache_root()).free
+    except OSError:
+        return LIMIT_BYTES
+    return min(LIMIT_BYTES, _LIMIT_SHARE * (free + size()))
+
+
+def _evict(keep: Path) -> None:
+    """Remove what was not used for longest until the cache is within its limit, and old partial files."""
+    entries = sorted(_entries(), key=lambda entry: entry.used)
+    now = time.time()
+    taken = sum(entry.size for entry in entries)
+    limit = _limit()
+    for entry in entries:
+        abandoned = entry.path.suffix == ".part" and now - entry.changed > _PARTIAL_AGE_S
+        if abandoned or (taken > limit and entry.path != keep):
+            _drop(entry.path)
+            taken -= entry.size
+
+
+__all__ = ["LIMIT_BYTES", "cached", "clear", "load_cached", "reader_version", "size"]

@@ -1,0 +1,248 @@
+"""A file of named columns that is memory-mapped when it is opened.
+
+Layout: a block of 64 bytes (magic, version, length and SHA-256 of the header), the header in JSON, the
+columns, each at a multiple of 64 bytes, little-endian. The header lists the columns (name, dtype, length,
+offset, checksum), says how long the file is, and holds whatever the writer keeps beside the columns.
+
+A kernel indexes without bounds checks, so a file from anywhere must not be trusted: the reader compares
+the header with the file before it maps anything, and tells whether this very file (size, time of change,
+inode) was checked or written by us before. If not, the caller checks checksums and contents once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import mmap
+import os
+import secrets
+import struct
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from . import known_files
+
+MAGIC = b"\x89TV3\r\n\x1a\n"
+VERSION = 1
+_BLOCK = struct.Struct("<8sIIQ32s8x")
+_ALIGNMENT = 64
+#: A header is refused beyond this: no writer makes one so long.
+_LONGEST_HEADER = 1 << 30
+#: dtypes that a column may have.
+_DTYPES = {
+    np.dtype(code).str: np.dtype(code)
+    for code in ("<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "<f8", "<f4")
+}
+#: Linux counts private writable mappings as memory in use unless told not to.
+_NO_RESERVE = 0x4000 if sys.platform == "linux" else 0
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Container:
+    """An open file of columns.
+
+    Attributes
+    ----------
+    facts : dict
+        What the writer kept beside the columns.
+    columns : dict of str to array
+        Views of the mapped file. They count as writable, because Numba compiles kernels anew for
+        read-only arrays, but the mapping is private: the file never changes.
+    trusted : bool
+        Whether this file was written or checked by us before and did not change since.
+    path : Path
+    """
+
+    facts: dict[str, Any]
+    columns: dict[str, NDArray[Any]]
+    trusted: bool
+    path: Path
+    checksums: dict[str, int]
+
+    def check_sums(self) -> None:
+        """Compare the columns with their checksums.
+
+        Raises
+        ------
+        InputError
+            If one does not fit.
+        """
+        for name, column in self.columns.items():
+            if _checksum(column) != self.checksums[name]:
+                raise damaged(self.path, f"the checksum of {name} is wrong")
+
+    def trust(self) -> None:
+        """Remember that the file was checked."""
+        known_files.remember(self.path, checked=True)
+
+
+def damaged(path: Path, why: str) -> InputError:
+    """Return the error for a file that is not as it was written."""
+    return InputError(f"{path}: the file is damaged ({why}): write it again from the recording")
+
+
+def is_container(path: Path) -> bool:
+    """Tell whether the file at ``path`` begins like a container."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def write(path: Path, kind: str, facts: dict[str, Any], columns: Columns) -> None:
+    """Write a container in one step: at any moment there is the old file, the new one, or none.
+
+    Parameters
+    ----------
+    path : Path
+    kind : str
+        What the file is, in a word; :func:`read` asks for it.
+    facts : dict
+        Anything that JSON holds.
+    columns : mapping of str to array
+
+    Raises
+    ------
+    OSError
+        If the file can't be written; no part of it is left then.
+    """
+    table: list[list[Any]] = []
+    offset = 0
+    arrays = []
+    for name, given in columns.items():
+        column = np.ascontiguousarray(given, given.dtype.newbyteorder("<"))
+        if column.dtype.str not in _DTYPES:
+            raise ValueError(f"a column of {column.dtype} can't be stored: {name}")
+        table.append([name, column.dtype.str, len(column), offset, f"{_checksum(column):016x}"])
+        arrays.append(column)
+        offset += -(-column.nbytes // _ALIGNMENT) * _ALIGNMENT
+    text = json.dumps(
+        {"kind": kind, "bytes": offset, "columns": table, "facts": facts}, separators=(",", ":")
+    ).encode()
+    block = _BLOCK.pack(MAGIC, VERSION, 0, len(text), hashlib.sha256(text).digest())
+    part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    try:
+        with open(part, "xb") as file:
+            file.write(block)
+            file.write(text)
+            file.write(bytes(-len(text) % _ALIGNMENT))
+            for column in arrays:
+                if column.nbytes:
+                    file.write(memoryview(column).cast("B"))
+                    file.write(bytes(-column.nbytes % _ALIGNMENT))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+    _sync_folder(path.parent)
+    known_files.remember(path, checked=True)
+
+
+def read(path: Path, kind: str) -> Container:
+    """Open a container; its columns are mapped, not read.
+
+    Raises
+    ------
+    InputError
+        If the file is no container of this kind and version, or is damaged as far as the header tells.
+    """
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            header, start = _read_header(path, file, size, kind)
+            # Anonymous and empty files can't be mapped; a container is never empty.
+            mapped = _map(file.fileno(), size)
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
+    columns: dict[str, NDArray[Any]] = {}
+    checksums: dict[str, int] = {}
+    try:
+        total = header["bytes"]
+        if type(total) is not int or total != size - start:
+            raise damaged(path, f"it has {size:,} bytes where the header says otherwise")
+        for name, code, length, offset, sum_ in header["columns"]:
+            dtype = _DTYPES[code]
+            if type(length) is not int or type(offset) is not int or type(name) is not str:
+                raise TypeError
+            if length < 0 or offset < 0 or offset % _ALIGNMENT or offset + length * dtype.itemsize > total:
+                raise damaged(path, f"the column {name[:60]!r} lies outside of the file")
+            if name in columns:
+                raise KeyError(name)
+            columns[name] = (
+                np.frombuffer(mapped, dtype, length, start + offset) if length else np.empty(0, dtype)
+            )
+            checksums[name] = int(sum_, 16)
+        facts = header["facts"]
+        if type(facts) is not dict:
+            raise TypeError
+    except (KeyError, TypeError, ValueError) as error:
+        raise damaged(path, "its table of columns makes no sense") from error
+    trusted = bool(known_files.recall(path).get("checked"))
+    return Container(facts, columns, trusted, path, checksums)
+
+
+def _read_header(path: Path, file: Any, size: int, kind: str) -> tuple[dict[str, Any], int]:
+    block = file.read(_BLOCK.size)
+    if len(block) < _BLOCK.size or not block.startswith(MAGIC):
+        if MAGIC.startswith(block[: len(MAGIC)]) or block.startswith(MAGIC):
+            raise damaged(path, "it ends in the middle")
+        raise InputError(f"{path}: this is no .tv3 file: convert a recording with 'tracevis3d convert'")
+    _, version, _, length, digest = _BLOCK.unpack(block)
+    if version > VERSION:
+        raise InputError(
+            f"{path}: was written by a newer TraceVis3D (version {version} of the file format, this one reads "
+            f"up to {VERSION}): update TraceVis3D, or write the file again with this one"
+        )
+    if length > min(size - len(block), _LONGEST_HEADER):
+        raise damaged(path, "it ends within its header")
+    text = file.read(length)
+    if hashlib.sha256(text).digest() != digest:
+        raise damaged(path, "the checksum of its header is wrong")
+    try:
+        header = json.loads(text)
+        if header["kind"] != kind:
+            raise InputError(f"{path}: holds {str(header['kind'])[:40]!r}, not {kind!r}")
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise damaged(path, "its header makes no sense") from error
+    return header, len(block) + length + -length % _ALIGNMENT
+
+
+def _map(descriptor: int, size: int) -> mmap.mmap:
+    if sys.platform == "win32":
+        return mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
+    return mmap.mmap(
+        descriptor, size, flags=mmap.MAP_PRIVATE | _NO_RESERVE, prot=mmap.PROT_READ | mmap.PROT_WRITE
+    )
+
+
+def _checksum(column: NDArray[Any]) -> int:
+    from ..kernels.pack import checksum
+
+    data = np.require(column, None, ["C", "W"]).view(np.uint8)
+    return int(checksum(data))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last; only POSIX can, and only some file systems do."""
+    if sys.platform == "win32":
+        return
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

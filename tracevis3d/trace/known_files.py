@@ -1,0 +1,99 @@
+"""What was found out about files before: their hash, that they were checked.
+
+One small file per known file, below the cache's folder, tells size, time of change and inode: a fact holds
+as long as these do. Nothing here may fail: without a writable cache nothing is known, that is all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import Any
+
+from ..places import cache_root
+
+#: A file changed so shortly ago may change again within one tick of its clock.
+_TICK_NS = 100_000_000
+_PIECE = 1 << 20
+
+
+def folder() -> Path:
+    """Return where facts are kept."""
+    return cache_root() / "files"
+
+
+def recall(path: Path) -> dict[str, Any]:
+    """Return what is known about the file at ``path`` as it is now; empty if nothing is."""
+    try:
+        state = _state(path)
+        with open(_place(path), encoding="utf-8") as file:
+            known = json.loads(file.read(1 << 16))
+        facts = known["facts"]
+        return facts if known["state"] == state and isinstance(facts, dict) else {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+def remember(path: Path, **facts: Any) -> None:
+    """Add facts about the file at ``path`` as it is now."""
+    try:
+        state = _state(path)
+        text = json.dumps({"path": str(path), "state": state, "facts": {**recall(path), **facts}})
+        place = _place(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part = place.with_name(f".{place.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+        try:
+            part.write_text(text, encoding="utf-8")
+            os.replace(part, place)
+        finally:
+            part.unlink(missing_ok=True)
+    except (OSError, ValueError):
+        pass
+
+
+def content_hash(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes in hexadecimal; of a folder, that of its files' names and bytes.
+
+    A file that did not change since it was last asked for is not read again.
+
+    Raises
+    ------
+    OSError
+        If the file can't be read.
+    """
+    if path.is_dir():
+        whole = hashlib.sha256()
+        for entry in sorted(p for p in path.rglob("*") if p.is_file()):
+            name = entry.relative_to(path).as_posix()
+            whole.update(f"{name}\0{content_hash(entry)}\n".encode("utf-8", "surrogateescape"))
+        return whole.hexdigest()
+    known = recall(path).get("hash")
+    if isinstance(known, str):
+        return known
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        before = os.fstat(file.fileno())
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+        after = os.fstat(file.fileno())
+    settled = time.time_ns() - after.st_mtime_ns > _TICK_NS
+    if settled and (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size):
+        remember(path, hash=digest.hexdigest())
+    return digest.hexdigest()
+
+
+def _state(path: Path) -> list[int]:
+    found = os.stat(path)
+    return [found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev]
+
+
+def _place(path: Path) -> Path:
+    with contextlib.suppress(OSError):
+        path = path.resolve()
+    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
+    return folder() / f"{name}.json"
