@@ -55,7 +55,7 @@ def plain_cut(calls, t0, t1, depth0, depth1, resolution, threads):
             longest = max(members, key=lambda i: (np.float32(end[i] - start[i]), -i))
             clusters.append(
                 (t, d, min(depth1, max(depth[j] for j in below)), start[members[0]], end[members[-1]],
-                 sum(inside[j] for j in below), longest, members)
+                 sum(inside[j] for j in below), longest, sum(end[i] - start[i] for i in members), members)
             )  # fmt: skip
     return shown, clusters, sum(inside)
 
@@ -63,11 +63,8 @@ def plain_cut(calls, t0, t1, depth0, depth1, resolution, threads):
 def rows(index: CutIndex, cut: Cut):
     """Return the clusters of ``cut`` as tuples like the twin's."""
     c = cut.clusters
-    return [
-        (*(int(column[k]) for column in (c.thread, c.depth, c.bottom, c.start, c.end, c.calls, c.longest)),
-         index.members(c, k).tolist())
-        for k in range(len(c))
-    ]  # fmt: skip
+    columns = (c.thread, c.depth, c.bottom, c.start, c.end, c.calls, c.longest, c.covered)
+    return [(*(int(column[k]) for column in columns), index.members(c, k).tolist()) for k in range(len(c))]
 
 
 @given(data=st.data())
@@ -94,13 +91,13 @@ def test_same_as_twin(data: st.DataObject) -> None:
         place = index.locate(cut, call)
         if place is None:
             assert call not in shown
-            assert not any(m <= call < m + calls.extent[m] for c in clusters for m in c[7]) or not (
+            assert not any(m <= call < m + calls.extent[m] for c in clusters for m in c[8]) or not (
                 calls.start[call] < t1 and calls.end[call] >= t0 and calls.depth[call] <= cut.depth1
             )
         elif place[0] == "call":
             assert shown[place[1]] == call
         else:
-            assert any(m <= call < m + calls.extent[m] for m in clusters[place[1]][7])
+            assert any(m <= call < m + calls.extent[m] for m in clusters[place[1]][8])
 
 
 @given(st.integers(0, 2**32), st.integers(1, 60))
@@ -182,18 +179,17 @@ def test_many_clusters_go_beyond_the_first_buffers() -> None:
     assert len(cut.clusters) == 50_000
 
 
-def test_buffers_are_used_again() -> None:
-    calls, first, count = synthetic.program(10_000)
+def test_working_space_is_used_again() -> None:
+    calls, first, count = synthetic.program(100_000)
     index = CutIndex.of(calls, first, count)
     buffers = CutBuffers()
     span = int(calls.end.max()) + 1
-    one = index.cut(0, span, resolution_ns=span / 100, into=buffers)
+    one = index.cut(0, span, resolution_ns=span / 100, buffers=buffers)
     kept = one.calls.copy()
-    two = index.cut(0, span // 2, resolution_ns=span / 50, into=buffers)
-    assert np.shares_memory(one.calls, two.calls)
-    fresh = index.cut(0, span, resolution_ns=span / 100)
-    assert np.array_equal(fresh.calls, kept)
-    assert not np.shares_memory(fresh.calls, two.calls)
+    index.cut(0, span, buffers=buffers)
+    assert len(buffers.shown) >= 100_000
+    assert np.array_equal(one.calls, kept)
+    assert np.array_equal(index.cut(0, span, resolution_ns=span / 100, buffers=buffers).calls, kept)
 
 
 def test_stored_columns_give_the_same_cut(tmp_path) -> None:

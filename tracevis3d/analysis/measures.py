@@ -35,8 +35,9 @@ def allocated_below(calls: Calls, memory: Memory) -> NDArray[np.int64]:
 
     What was freed again counts too; allocations of no known call don't. 0 for all if ``memory`` is empty.
     """
-    from ..kernels.measures import fill_allocated
-
-    result = np.empty(len(calls), np.int64)
-    fill_allocated(calls.parent, memory.call, memory.size, memory.kind, ALLOC, result)
-    return result
+    known = (memory.kind == ALLOC) & (memory.call >= 0)
+    before = np.zeros(len(calls) + 1, np.int64)
+    np.add.at(before, memory.call[known] + 1, memory.size[known])
+    np.cumsum(before, out=before)
+    first = np.arange(len(calls))
+    return np.asarray(before[first + calls.extent] - before[first])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .subtrees import HASH_MASK, Subtrees, grown
+from .subtrees import HASH_MASK, Subtrees, empty_table, grown
 
 #: Members that are looked at before giving up: some seconds of work. Recorded programs need far less,
 #: about their distinct subtrees times the functions below each; only a trace made for it has more.
@@ -81,7 +81,8 @@ def distinct_sets(subtrees: Subtrees, *, budget: int = BUDGET, hash_mask: int = 
     InputError
         If ``budget`` doesn't suffice.
     """
-    from ..kernels.sets import fill_set_table, number_sets
+    from ..kernels.sets import number_sets
+    from ..kernels.subtrees import fill_table
 
     m = len(subtrees)
     functions = int(subtrees.function.max()) + 1 if m else 0
@@ -95,7 +96,7 @@ def distinct_sets(subtrees: Subtrees, *, budget: int = BUDGET, hash_mask: int = 
     added = np.empty(8 * capacity, np.int32)
     hashes = np.empty(capacity, np.uint64)
     seen = np.empty(capacity, np.int32)
-    table = _table(capacity)
+    table = empty_table(capacity)
     start, turn, sets, used = 0, 0, 0, 0
     while True:
         start, turn, sets, used, budget = number_sets(
@@ -113,14 +114,10 @@ def distinct_sets(subtrees: Subtrees, *, budget: int = BUDGET, hash_mask: int = 
             capacity = min(m, 2 * capacity)
             base, size, first = grown(base, capacity), grown(size, capacity), grown(first, capacity + 1)
             hashes, seen = grown(hashes, capacity), grown(seen, capacity)
-            table = _table(capacity)
-            fill_set_table(table, seed, mask, sets, hashes)
+            table = empty_table(capacity)
+            fill_table(table, hashes, sets)
         else:
             added = grown(added, 2 * len(added))
     return Sets(
         of_class, base[:sets].copy(), size[:sets].copy(), first[: sets + 1].copy(), added[:used].copy()
     )
-
-
-def _table(capacity: int) -> NDArray[np.int32]:
-    return np.zeros(1 << (2 * capacity - 1).bit_length(), np.int32)

@@ -85,12 +85,13 @@ def distinct_subtrees(calls: Calls, *, hash_mask: int = HASH_MASK) -> Subtrees:
     class_child = np.empty(4 * capacity, np.int32)
     class_call = np.empty(capacity, np.int64)
     class_occurrences = np.empty(capacity, np.int64)
-    table = _table(capacity)
+    class_hash = np.empty(capacity, np.uint64)
+    table = empty_table(capacity)
     stop, classes, edges = n, 0, 0
     while stop:
         stop, classes, edges, wanted = number_subtrees(
             function, extent, stop, seed, mask, of_call, leaf, table, classes, edges,
-            class_function, class_first, class_child, class_call, class_occurrences,
+            class_function, class_first, class_child, class_call, class_occurrences, class_hash,
         )  # fmt: skip
         if stop and wanted > len(class_child):
             class_child = grown(class_child, min(n, max(wanted, 2 * len(class_child))))
@@ -100,8 +101,9 @@ def distinct_subtrees(calls: Calls, *, hash_mask: int = HASH_MASK) -> Subtrees:
             class_first = grown(class_first, capacity + 1)
             class_call = grown(class_call, capacity)
             class_occurrences = grown(class_occurrences, capacity)
-            table = _table(capacity)
-            fill_table(table, seed, mask, classes, class_function, class_first, class_child)
+            class_hash = grown(class_hash, capacity)
+            table = empty_table(capacity)
+            fill_table(table, class_hash, classes)
     call = class_call[:classes].copy()
     return Subtrees(
         of_call,
@@ -114,7 +116,8 @@ def distinct_subtrees(calls: Calls, *, hash_mask: int = HASH_MASK) -> Subtrees:
     )
 
 
-def _table(capacity: int) -> NDArray[np.uint64]:
+def empty_table(capacity: int) -> NDArray[np.uint64]:
+    """Return a hash table that ``capacity`` entries fill to half at most."""
     return np.zeros(1 << (2 * capacity - 1).bit_length(), np.uint64)
 
 

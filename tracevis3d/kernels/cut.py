@@ -93,63 +93,59 @@ def sort_levels(
 
 
 @kernel
-def build_peaks(length: Any, bottom: Any, peak_first: Any, peak_longest: Any, peak_bottom: Any) -> None:
-    """Sum up 16 positions in one, again and again.
+def sum_up(
+    runs: Any,
+    length: Any,
+    bottom: Any,
+    peak_first: Any,
+    peak_longest: Any,
+    peak_bottom: Any,
+    peak_total: Any,
+    longest: Any,
+    deepest: Any,
+    total: Any,
+) -> None:
+    """Find what a cluster says of the positions in its run, in time that follows their number's logarithm.
 
     Parameters
     ----------
-    length : float32 (n,)
-    bottom : int32 (n,)
-    peak_first : int64 (k + 1,)
-        Where each storey starts: storey 0 has ``ceil(n / 16)`` entries, the last has one.
-    peak_longest, peak_bottom : int32
-        Filled: the first of the longest positions, and the greatest bottom, of each 16 entries below.
+    runs : int64 (c, 3)
+        As :func:`cut_levels` fills them.
+    length, bottom, peak_first, peak_longest, peak_bottom, peak_total
+        The index.
+    longest : int64 (c,)
+    deepest : int32 (c,)
+    total : float64 (c,)
+        Filled: the first of the longest positions, the greatest bottom, the sum of the lengths.
     """
-    below = len(length)
-    for storey in range(len(peak_first) - 1):
-        base = peak_first[storey]
-        lower = peak_first[storey - 1] if storey else 0
-        for block in range(peak_first[storey + 1] - base):
-            low = block * 16
-            best = np.int64(peak_longest[lower + low]) if storey else low
-            deepest = 0
-            for x in range(low, min(low + 16, below)):
-                candidate = np.int64(peak_longest[lower + x]) if storey else x
-                if length[candidate] > length[best]:
-                    best = candidate
-                deepest = max(deepest, peak_bottom[lower + x] if storey else bottom[x])
-            peak_longest[base + block] = best
-            peak_bottom[base + block] = deepest
-        below = peak_first[storey + 1] - base
-
-
-@inline
-def peak(
-    low: Any, high: Any, length: Any, bottom: Any, peak_first: Any, peak_longest: Any, peak_bottom: Any
-) -> Any:
-    """Return the first of the longest positions in ``[low, high)`` and the greatest bottom there."""
-    best = low
-    deepest: Any = np.int64(bottom[low])
-    lower = -1  # -1: the positions themselves
-    storey = 0
-    while low < high:
-        # Whole blocks of 16 are left to the next storey.
-        left_end = min((low + 15) & ~15, high)
-        right = max(high & ~15, left_end)
-        for side in range(2):
-            for x in range(low if side == 0 else right, left_end if side == 0 else high):
-                candidate = x if lower < 0 else np.int64(peak_longest[lower + x])
-                gain = length[candidate] - length[best]
-                if gain > 0 or (gain == 0 and candidate < best):
-                    best = candidate
-                deepest = max(deepest, np.int64(bottom[x] if lower < 0 else peak_bottom[lower + x]))
-        if left_end >= right:
-            break
-        low = left_end >> 4
-        high = right >> 4
-        lower = peak_first[storey]
-        storey += 1
-    return best, deepest
+    for i in range(len(runs)):
+        x = runs[i, 0]
+        high = runs[i, 1]
+        best: Any = x
+        reach: Any = np.int64(0)
+        covered = 0.0
+        while x < high:
+            # The largest block of 16, 256, ... positions that starts here and lies within.
+            size = 1
+            storey = 0
+            while x & (16 * size - 1) == 0 and x + 16 * size <= high:
+                size *= 16
+                storey += 1
+            candidate: Any = x
+            if storey > 0:
+                block = peak_first[storey - 1] + x // size
+                candidate = np.int64(peak_longest[block])
+                reach = max(reach, np.int64(peak_bottom[block]))
+                covered += peak_total[block]
+            else:
+                reach = max(reach, np.int64(bottom[x]))
+                covered += length[x]
+            if length[candidate] > length[best]:
+                best = candidate
+            x += size
+        longest[i] = best
+        deepest[i] = reach
+        total[i] = covered
 
 
 @inline
@@ -225,21 +221,9 @@ def cut_levels(
     begin: Any,
     length: Any,
     child: Any,
-    bottom: Any,
-    peak_first: Any,
-    peak_longest: Any,
-    peak_bottom: Any,
     shown: Any,
-    cluster_thread: Any,
-    cluster_depth: Any,
-    cluster_bottom: Any,
-    cluster_start: Any,
-    cluster_end: Any,
-    cluster_calls: Any,
-    cluster_longest: Any,
-    cluster_first: Any,
-    cluster_stop: Any,
-) -> Any:
+    runs: Any,
+) -> tuple[int, int]:
     """Find the calls and the clusters that a window shows; see :meth:`.layout.cut.CutIndex.cut`.
 
     Each level is gone through once, under the calls shown one level up. Calls that are too short are
@@ -252,13 +236,12 @@ def cut_levels(
     t0, t1, depth0, depth1, resolution : int
     end, extent : int64 (n,)
         Of the calls.
-    thread_level, level_first, order, begin, length, child, bottom, peak_first, peak_longest, peak_bottom
+    thread_level, level_first, order, begin, length, child
         The index.
     shown : int64 (v,)
-        Filled: calls.
-    cluster_thread, cluster_depth, cluster_bottom : int32 (c,)
-    cluster_start, cluster_end, cluster_calls, cluster_longest, cluster_first, cluster_stop : int64 (c,)
-        Filled for each cluster.
+        Filled: positions of the calls that are shown.
+    runs : int64 (c, 3)
+        Filled: a cluster's first position, the one after its last, and its number of calls.
 
     Returns
     -------
@@ -274,27 +257,26 @@ def cut_levels(
         thread_end = level_first[base + levels]
         last_depth = min(depth1, levels)
         above = visible  # the calls shown one level up: shown[above:here]
-        here = visible
         for depth in range(depth0, last_depth + 1):
-            run = -1  # first position of the open run of short calls
-            run_stop = -1
-            run_calls = 0
+            here = visible
             ranges = 1 if depth == depth0 else here - above
+            run: Any = -1  # first position of the open run of short calls
+            run_stop: Any = -1
+            run_calls: Any = 0
             for r in range(ranges + 1):
                 p: Any = 0
                 stop: Any = 0
                 if r == ranges:
                     pass  # an empty range at the end closes the last run
                 elif depth == depth0:
-                    p, stop = clip(
-                        level_first[base + depth - 1], level_first[base + depth], t0, t1, begin, order, end
-                    )
+                    p = level_first[base + depth - 1]
+                    stop = level_first[base + depth]
                 else:
                     parent = shown[above + r]
                     p = np.int64(child[parent])
                     stop = min(np.int64(child[parent + 1]), thread_end)
-                    if r == 0 or r == ranges - 1:
-                        p, stop = clip(p, stop, t0, t1, begin, order, end)
+                if r == 0 or r == ranges - 1:
+                    p, stop = clip(p, stop, t0, t1, begin, order, end)
                 while p < stop or (r == ranges and run >= 0):
                     wide = r < ranges and is_wide(p, resolution, rounded, begin, length, order, end)
                     if run >= 0 and (
@@ -305,20 +287,11 @@ def cut_levels(
                             and begin[p] - end[order[run_stop - 1]] >= resolution
                         )
                     ):
-                        if clusters == len(cluster_thread):
+                        if clusters == len(runs):
                             return visible, clusters + 1
-                        longest, deepest = peak(
-                            run, run_stop, length, bottom, peak_first, peak_longest, peak_bottom
-                        )
-                        cluster_thread[clusters] = t
-                        cluster_depth[clusters] = depth
-                        cluster_bottom[clusters] = min(deepest, last_depth)
-                        cluster_start[clusters] = begin[run]
-                        cluster_end[clusters] = end[order[run_stop - 1]]
-                        cluster_calls[clusters] = run_calls
-                        cluster_longest[clusters] = order[longest]
-                        cluster_first[clusters] = run
-                        cluster_stop[clusters] = run_stop
+                        runs[clusters, 0] = run
+                        runs[clusters, 1] = run_stop
+                        runs[clusters, 2] = run_calls
                         clusters += 1
                         run = -1
                     if r == ranges:
@@ -356,12 +329,7 @@ def cut_levels(
                             p, q, last_depth - depth, t0, t1, thread_end, begin, order, child, end
                         )
                     p = q
-            for v in range(above, here):
-                shown[v] = order[shown[v]]
             above = here
-            here = visible
-            if above == here:
+            if above == visible:
                 break
-        for v in range(above, visible):
-            shown[v] = order[shown[v]]
     return visible, clusters

@@ -30,9 +30,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel(function: F) -> F:
     """Compile ``function`` with Numba: cached on disk, without the GIL, no bounds checks, IEEE-strict."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    return numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)  # type: ignore[no-any-return]
 
 
 def inline(function: F) -> F:
-    """Compile a helper that kernels call; LLVM inlines it."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy", inline="never")(function)  # type: ignore[no-any-return]
+    """Compile a helper that kernels alone call; LLVM inlines it. Without the wrappers for Python and C."""
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)  # type: ignore[no-any-return]

@@ -49,15 +49,15 @@ def number_sets(
     turn : int
         How many classes were taken up so far, those taken up again included.
     seed, mask : uint64
-        Start of each hash; bits of the hash that are kept (fewer only to test collisions).
+        Start of each member's hash; bits of it that are kept (fewer only to test collisions).
     budget : int
         Members that may still be looked at.
     of_class : int32 (m,)
         Filled: set of each class.
     mark : int32 (functions,)
         The last turn that marked the function; 0 for none.
-    table : int32 (2**k,)
-        Open addressing: set + 1; 0 is free. At most half full.
+    table : uint64 (2**k,)
+        Open addressing: the hash's upper half above the set + 1; 0 is free. At most half full.
     sets, added : int
         How many sets, and functions added, there are so far.
     set_base, set_size : int32 (s,)
@@ -75,6 +75,7 @@ def number_sets(
         ``start`` is ``m`` when done, and smaller when a buffer must grow or when ``budget`` is below 0.
     """
     slots = np.uint64(len(table) - 1)
+    low_half = np.uint64(0xFFFFFFFF)
     capacity = len(set_base)
     room = len(set_added)
     marked = -1  # the set whose members are marked
@@ -84,7 +85,7 @@ def number_sets(
             return c, turn, sets, added, budget
         turn += 1
         f = class_function[c]
-        own = mix(seed, f)
+        own = mix(seed, f) & mask
         top = added
         base = -1
         size = 0
@@ -97,9 +98,9 @@ def number_sets(
             hashed = own
         else:
             for k in range(class_first[c], class_first[c + 1]):
-                s = of_class[class_child[k]]
-                if base < 0 or set_size[s] > set_size[base]:
-                    base = s
+                wider = of_class[class_child[k]]
+                if base < 0 or set_size[wider] > set_size[base]:
+                    base = wider
             size = set_size[base]
             hashed = set_hash[base]
             if base != marked:
@@ -132,18 +133,18 @@ def number_sets(
                             set_added[top] = g
                             top += 1
                             size += 1
-                            hashed += mix(seed, g)
+                            hashed += mix(seed, g) & mask
                     budget -= set_first[walked + 1] - set_first[walked] + 1
                     walked = set_base[walked]
             if top == added:
                 of_class[c] = base
                 continue
-        found = -1
-        short = mix(seed, hashed) & mask
-        slot = short & slots
+        found: Any = -1
+        tag = hashed & ~low_half
+        slot = hashed & slots
         while table[slot] != 0:
-            s = table[slot] - 1
-            if set_hash[s] & mask == hashed & mask and set_size[s] == size:
+            s: Any = np.int64(table[slot] & low_half) - 1
+            if set_hash[s] == hashed and set_size[s] == size:
                 same = True
                 if leaf:
                     same = set_added[set_first[s]] == f
@@ -169,19 +170,8 @@ def number_sets(
             set_seen[found] = 0
             added = top
             set_first[sets] = added
-            table[slot] = found + 1
+            table[slot] = tag | np.uint64(found + 1)
         of_class[c] = found
         if not leaf:
             marked = found
     return len(class_function), turn, sets, added, budget
-
-
-@kernel
-def fill_set_table(table: Any, seed: Any, mask: Any, sets: int, set_hash: Any) -> None:
-    """Enter the first ``sets`` sets into a larger, empty ``table`` of :func:`number_sets`."""
-    slots = np.uint64(len(table) - 1)
-    for s in range(sets):
-        slot = mix(seed, set_hash[s]) & mask & slots
-        while table[slot] != 0:
-            slot = (slot + np.uint64(1)) & slots
-        table[slot] = s + 1

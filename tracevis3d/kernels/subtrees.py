@@ -33,6 +33,7 @@ def number_subtrees(
     class_child: Any,
     class_call: Any,
     class_occurrences: Any,
+    class_hash: Any,
 ) -> tuple[int, int, int, int]:
     """Give each call the number of its subtree's class, from the last call to the first.
 
@@ -59,7 +60,8 @@ def number_subtrees(
     class_first : int64 (c + 1,)
     class_child : int32 (e,)
     class_call, class_occurrences : int64 (c,)
-        Filled for each class: function, children, the first call and the number of calls.
+    class_hash : uint64 (c,)
+        Filled for each class: function, children, the first call, the number of calls, the hash.
 
     Returns
     -------
@@ -77,6 +79,7 @@ def number_subtrees(
         degree = 0
         slot = np.uint64(0)
         tag = np.uint64(0)
+        hashed = np.uint64(0)
         if extent[i] == 1:
             found = leaf[f]
         else:
@@ -109,6 +112,7 @@ def number_subtrees(
             found = classes
             classes += 1
             class_function[found] = f
+            class_hash[found] = hashed if degree > 0 else mix(seed, f) & mask
             class_occurrences[found] = 0
             if degree == 0:
                 leaf[f] = found
@@ -127,20 +131,14 @@ def number_subtrees(
 
 
 @kernel
-def fill_table(
-    table: Any, seed: Any, mask: Any, classes: int, class_function: Any, class_first: Any, class_child: Any
-) -> None:
-    """Enter the first ``classes`` classes into a larger, empty ``table`` of :func:`number_subtrees`."""
+def fill_table(table: Any, hashes: Any, count: int) -> None:
+    """Enter ``0 ... count - 1`` by their ``hashes`` (uint64) into a larger, empty ``table``.
+
+    ``table`` is uint64 (2**k,): the hash's upper half above the number + 1; 0 is free.
+    """
     slots = np.uint64(len(table) - 1)
-    low_half = np.uint64(0xFFFFFFFF)
-    for c in range(classes):
-        if class_first[c] == class_first[c + 1]:
-            continue
-        hashed = mix(seed, class_function[c])
-        for k in range(class_first[c], class_first[c + 1]):
-            hashed = mix(hashed, class_child[k])
-        hashed &= mask
-        slot = hashed & slots
+    for i in range(count):
+        slot = hashes[i] & slots
         while table[slot] != 0:
             slot = (slot + np.uint64(1)) & slots
-        table[slot] = (hashed & ~low_half) | np.uint64(c + 1)
+        table[slot] = (hashes[i] & ~np.uint64(0xFFFFFFFF)) | np.uint64(i + 1)

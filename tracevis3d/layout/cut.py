@@ -35,6 +35,8 @@ class Clusters:
         How many calls of the window and the depth range it stands for.
     longest : int64 (c,)
         The member that lasts longest (compared as float32; the first of equals): what to name it by.
+    covered : float64 (c,)
+        Nanoseconds: sum of the members' durations, to six digits.
     first, stop : int64 (c,)
         Positions of the members, for :meth:`CutIndex.members`.
     """
@@ -46,15 +48,12 @@ class Clusters:
     end: NDArray[np.int64]
     calls: NDArray[np.int64]
     longest: NDArray[np.int64]
+    covered: NDArray[np.float64]
     first: NDArray[np.int64]
     stop: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.thread)
-
-
-_CLUSTER_COLUMNS = tuple(f.name for f in fields(Clusters))
-_INT32_COLUMNS = ("thread", "depth", "bottom")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,24 +85,18 @@ class Cut:
 
 
 class CutBuffers:
-    """Room for one cut, to be used again for the next: that one overwrites the arrays of the last."""
+    """Working space of a cut, to be used again for the next; it grows as needed."""
 
     def __init__(self) -> None:
-        self.calls = np.empty(1 << 14, np.int64)
-        self.clusters: dict[str, NDArray[Any]] = {}
-        self.grow_clusters(1 << 13)
-
-    def grow_clusters(self, size: int) -> None:
-        """Make room for ``size`` clusters; what was there is lost."""
-        for name in _CLUSTER_COLUMNS:
-            self.clusters[name] = np.empty(size, np.int32 if name in _INT32_COLUMNS else np.int64)
+        self.shown = np.empty(1 << 14, np.int64)
+        self.runs = np.empty((1 << 13, 3), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class CutIndex:
     """The calls of each thread sorted by depth, then start, with what a cut needs to leap over them.
 
-    24.6 bytes a call. A call's place in that order is its *position*; the calls of one thread and depth
+    24.8 bytes a call. A call's place in that order is its *position*; the calls of one thread and depth
     are a *level*. :meth:`arrays` gives the columns to store, :meth:`from_arrays` takes them back.
 
     Attributes
@@ -126,7 +119,9 @@ class CutIndex:
         Depth of the deepest call in its subtree.
     peak_first : int64 (k + 1,)
     peak_longest, peak_bottom : int32 (about n / 15,)
-        The longest position and the greatest bottom among each 16, each 256, ... positions.
+    peak_total : float32 (about n / 15,)
+        The longest position, the greatest bottom and the sum of the lengths of each 16, each 256, ...
+        positions.
     """
 
     calls: Calls
@@ -140,6 +135,7 @@ class CutIndex:
     peak_first: NDArray[np.int64]
     peak_longest: NDArray[np.int32]
     peak_bottom: NDArray[np.int32]
+    peak_total: NDArray[np.float32]
 
     @classmethod
     def of(cls, calls: Calls, thread_first: ArrayLike, thread_count: ArrayLike) -> CutIndex:
@@ -156,7 +152,7 @@ class CutIndex:
         ValueError
             From 2,147,483,647 calls on.
         """
-        from ..kernels.cut import build_peaks, sort_levels
+        from ..kernels.cut import sort_levels
 
         n = len(calls)
         if n >= np.iinfo(np.int32).max:
@@ -171,24 +167,17 @@ class CutIndex:
         thread_level = np.zeros(len(first) + 1, np.int64)
         np.cumsum(levels + 1, out=thread_level[1:])
         deepest = int(levels.max(initial=0))
-        index = cls(
-            calls,
-            thread_level,
-            np.zeros(int(thread_level[-1]), np.int64),
-            np.empty(n, np.int32),
-            np.empty(n, np.int64),
-            np.empty(n, np.float32),
-            np.empty(n + 1, np.int32),
-            np.empty(n, np.int32),
-            *_peaks(n),
-        )
+        level_first = np.zeros(int(thread_level[-1]), np.int64)
+        order, begin, length = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.float32)
+        child, bottom = np.empty(n + 1, np.int32), np.empty(n, np.int32)
         sort_levels(
             depth, np.ascontiguousarray(calls.start, np.int64), np.ascontiguousarray(calls.end, np.int64),
             first, count, thread_level, np.empty(deepest + 2, np.int64), np.empty(deepest + 2, np.int64),
-            index.level_first, index.order, index.begin, index.length, index.child, index.bottom,
+            level_first, order, begin, length, child, bottom,
         )  # fmt: skip
-        build_peaks(index.length, index.bottom, index.peak_first, index.peak_longest, index.peak_bottom)
-        return index
+        return cls(
+            calls, thread_level, level_first, order, begin, length, child, bottom, *_peaks(length, bottom)
+        )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the index's own columns by name, without the calls."""
@@ -212,7 +201,7 @@ class CutIndex:
         depth1: int | None = None,
         resolution_ns: float = 0,
         threads: Sequence[int] | NDArray[np.int64] | None = None,
-        into: CutBuffers | None = None,
+        buffers: CutBuffers | None = None,
     ) -> Cut:
         """Return what a window shows.
 
@@ -232,13 +221,12 @@ class CutIndex:
             Calls below this duration are merged; 0 shows each. Usually the time that a pixel covers.
         threads : sequence of int
             Threads to show; None for all.
-        into : CutBuffers
-            Where to put the result; None for fresh arrays.
+        buffers : CutBuffers
+            Working space to use again; None for a new one.
 
         Returns
         -------
         Cut
-            Its arrays are parts of ``into``'s where that is given.
 
         Raises
         ------
@@ -258,30 +246,57 @@ class CutIndex:
         chosen = chosen.astype(np.int64)
         if len(chosen) and not 0 <= chosen[0] <= chosen[-1] < len(self.thread_level) - 1:
             raise ValueError(f"threads are numbered from 0 to {len(self.thread_level) - 2}")
-        buffers = into or CutBuffers()
+        if buffers is None:
+            buffers = CutBuffers()
+        first_depth = max(int(depth0), 1)
         while True:
-            columns = buffers.clusters
+            shown, runs = buffers.shown, buffers.runs
             visible, clusters = cut_levels(
-                chosen, max(int(t0), -_FOREVER), min(int(t1), _FOREVER), max(int(depth0), 1), last_depth,
-                resolution, self.calls.end, self.calls.extent,
-                self.thread_level, self.level_first, self.order, self.begin, self.length, self.child,
-                self.bottom, self.peak_first, self.peak_longest, self.peak_bottom,
-                buffers.calls, *(columns[name] for name in _CLUSTER_COLUMNS),
+                chosen, max(int(t0), -_FOREVER), min(int(t1), _FOREVER), first_depth, last_depth, resolution,
+                self.calls.end, self.calls.extent, self.thread_level, self.level_first, self.order,
+                self.begin, self.length, self.child, shown, runs,
             )  # fmt: skip
-            if visible > len(buffers.calls):
-                buffers.calls = np.empty(2 * len(buffers.calls), np.int64)
-            elif clusters > len(columns["thread"]):
-                buffers.grow_clusters(2 * len(columns["thread"]))
+            if visible > len(shown):
+                buffers.shown = np.empty(2 * len(shown), np.int64)
+            elif clusters > len(runs):
+                buffers.runs = np.empty((2 * len(runs), 3), np.int64)
             else:
                 break
+        calls = self.order[shown[:visible]].astype(np.int64)
         return Cut(
-            buffers.calls[:visible],
-            Clusters(**{name: columns[name][:clusters] for name in _CLUSTER_COLUMNS}),
+            calls,
+            self._clusters(runs[:clusters], last_depth),
             int(t0),
             int(t1),
-            max(int(depth0), 1),
+            first_depth,
             last_depth,
             resolution,
+        )
+
+    def _clusters(self, runs: NDArray[np.int64], last_depth: int) -> Clusters:
+        """Return the clusters of the ``runs`` that :func:`..kernels.cut.cut_levels` found."""
+        from ..kernels.cut import sum_up
+
+        longest = np.empty(len(runs), np.int64)
+        deepest = np.empty(len(runs), np.int32)
+        covered = np.empty(len(runs), np.float64)
+        sum_up(
+            runs, self.length, self.bottom, self.peak_first, self.peak_longest, self.peak_bottom,
+            self.peak_total, longest, deepest, covered,
+        )  # fmt: skip
+        first, stop = runs[:, 0].copy(), runs[:, 1].copy()
+        first_call = self.order[first]
+        return Clusters(
+            thread=self.calls.thread[first_call],
+            depth=self.calls.depth[first_call],
+            bottom=np.minimum(deepest, last_depth).astype(np.int32),
+            start=self.begin[first],
+            end=self.calls.end[self.order[stop - 1]],
+            calls=runs[:, 2].copy(),
+            longest=self.order[longest].astype(np.int64),
+            covered=covered,
+            first=first,
+            stop=stop,
         )
 
     def at(self, thread: int, time: int, depth: int) -> int:
@@ -340,10 +355,27 @@ class CutIndex:
 _INDEX_COLUMNS = tuple(f.name for f in fields(CutIndex) if f.name != "calls")
 
 
-def _peaks(n: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-    """Return where the storeys over ``n`` positions start, and room for them."""
-    sizes = [n]
-    while sizes[-1] > 1 or len(sizes) == 1:
-        sizes.append(-(-sizes[-1] // 16))
-    first = np.cumsum([0, *sizes[1:]])
-    return first.astype(np.int64), np.empty(int(first[-1]), np.int32), np.empty(int(first[-1]), np.int32)
+def _peaks(length: NDArray[np.float32], bottom: NDArray[np.int32]) -> tuple[NDArray[Any], ...]:
+    """Return ``peak_first``, ``peak_longest``, ``peak_bottom`` and ``peak_total``."""
+    longest, value, total = np.arange(0, dtype=np.int32), length, length
+    storeys: list[tuple[NDArray[Any], ...]] = []
+    sizes = [0]
+    while len(value) and (len(value) > 1 or not storeys):
+        blocks = np.arange(0, len(value), 16)
+        best = blocks + _argmax16(value)
+        longest = (longest[best] if storeys else best).astype(np.int32)
+        value = value[best]
+        bottom = np.maximum.reduceat(bottom, blocks)
+        total = np.add.reduceat(total, blocks)
+        storeys.append((longest, bottom, total))
+        sizes.append(len(blocks))
+    empty = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
+    columns = (np.concatenate(parts) for parts in zip(empty, *storeys, strict=True))
+    return np.cumsum(sizes, dtype=np.int64), *columns
+
+
+def _argmax16(value: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return where the first of the greatest of each 16 values is, 0 to 15; the last may be fewer."""
+    whole = len(value) // 16 * 16
+    found = value[:whole].reshape(-1, 16).argmax(axis=1)
+    return found if whole == len(value) else np.append(found, value[whole:].argmax())
