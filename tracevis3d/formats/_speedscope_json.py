@@ -35,8 +35,8 @@ class Profile(msgspec.Struct):
     type: str = ""
     name: str | None = ""
     unit: str = "none"
-    startValue: float = 0  # noqa: N815 (the file's word)
-    endValue: float = 0  # noqa: N815
+    startValue: int | float = 0  # noqa: N815 (the file's word)
+    endValue: int | float = 0  # noqa: N815
     events: msgspec.Raw = _ABSENT
     samples: msgspec.Raw = _ABSENT
     weights: msgspec.Raw = _ABSENT
@@ -47,4 +47,4 @@ class Event(msgspec.Struct, gc=False):
 
     type: str
     frame: int
-    at: float
+    at: int | float

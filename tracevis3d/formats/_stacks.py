@@ -46,7 +46,10 @@ def events_of_stacks(
     order = np.argsort(thread, kind="stable")
     count = count_stack_events(order, thread, first, frame)
     events = StackEvents(
-        np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count, np.int32), np.empty(count, np.int64)
+        np.empty(count, np.int32),
+        np.empty(count, np.uint8),
+        np.empty(count, np.int32),
+        np.empty(count, np.int64),
     )
     lay_stacks(order, thread, first, frame, weight, begin, *events)
     return events

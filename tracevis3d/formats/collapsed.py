@@ -36,7 +36,7 @@ _ROOTS = (
 def sniff(head: bytes, name: str) -> float:
     """Say how sure it is that text is collapsed stacks."""
     found = lines(head, len(head) >= registry.HEAD)[:200]
-    if not found or found[0][:1] in b"{[<" and b";" not in found[0]:
+    if not found or (found[0][:1] in b"{[<" and b";" not in found[0]):
         return registry.NO
     if not all(_TEXT.fullmatch(line) for line in found):
         return registry.NO

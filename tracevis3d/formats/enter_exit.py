@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..progress import Progress, part
-from . import names, registry, unpack
+from . import _writing, names, registry, unpack
 from ._text import lines, utf8
 
 if TYPE_CHECKING:
@@ -192,10 +192,38 @@ def _thread_names(text: memoryview | bytes) -> Iterator[tuple[str, str]]:
             yield match[1], match[2].strip()
 
 
+def write(trace: Trace, path: Path, progress: Progress) -> None:
+    """Write the calls of ``trace`` as an enter/exit log, one thread after the other, times as recorded.
+
+    Only calls are kept, and of thread ids and names what fits on a line; processes are left out.
+    """
+    function_names = [_writing.one_line(name).encode() for name in trace.functions.name]
+    with _writing.output(path) as file:
+        file.write(b"# tid\tdir\tfunction\tns\n")
+        tids = _written_tids(trace)
+        for tid, name in zip(tids, trace.threads.name, strict=True):
+            if name:
+                file.write(f"# thread {tid} {_writing.one_line(name)}\n".encode())
+        for thread, tid in enumerate(tids):
+            progress(thread / len(tids), "writing")
+            texts = (f"{tid}\t+\t".encode(), f"{tid}\t-\t".encode(), b"\t", b"\n")
+            _writing.write_calls(trace, thread, texts, function_names, file)
+    progress(1, "writing")
+
+
+def _written_tids(trace: Trace) -> list[str]:
+    """Return thread ids without separators; where two processes share one, with the process before it."""
+    tids = [str(tid) for tid in trace.threads.tid]
+    if len(set(tids)) < len(tids):
+        tids = [f"{process}/{tid}" for process, tid in zip(trace.threads.process, tids, strict=True)]
+    return [re.sub(r"[\s,;]+", "_", tid) or "_" for tid in tids]
+
+
 FORMAT = registry.Format(
     name="enter_exit",
     title="enter/exit log",
     suffixes=(".tsv", ".csv", ".log"),
     sniff=sniff,
     read=read,
+    write=write,
 )

@@ -256,7 +256,11 @@ class _Reader:
 
     def place(self, event: int) -> str:
         """Name the place of an event."""
-        return f"the packet at byte {self._bytes[event]:,}" if event < len(self._bytes) else f"event {event + 1:,}"
+        return (
+            f"the packet at byte {self._bytes[event]:,}"
+            if event < len(self._bytes)
+            else f"event {event + 1:,}"
+        )
 
     # -- packets -------------------------------------------------------------------------------
 
@@ -283,7 +287,9 @@ class _Reader:
             elif tag >= 0 and kind in (_FIXED64, _FIXED32):
                 size = 8 if kind == _FIXED64 else 4
             elif tag >= 0:
-                self._recording.problems.add("malformed", f"byte {start:,}: the rest of the file is no packets")
+                self._recording.problems.add(
+                    "malformed", f"byte {start:,}: the rest of the file is no packets"
+                )
                 return
             if tag < 0 or size < 0 or at + size > len(data):
                 self._recording.problems.add("truncated", f"byte {start:,}: the last packet is cut off")
@@ -393,7 +399,9 @@ class _Reader:
         elif legacy is not None and legacy.phase:
             self._legacy(at, track, name, time, legacy)
         else:
-            self._recording.problems.add("unsupported", f"the packet at byte {at:,}: a track event of type {kind}")
+            self._recording.problems.add(
+                "unsupported", f"the packet at byte {at:,}: a track event of type {kind}"
+            )
             return
         for uuid, value in zip(
             event.extra_counter_track_uuids or sequence.counters, event.extra_counter_values, strict=False
@@ -436,9 +444,13 @@ class _Reader:
         elif phase in "bSeF":
             self._span(at, track, name, time, legacy, phase in "bS")
         elif phase in "stf":
-            self._add_flow(legacy.unscoped_id or legacy.global_id or legacy.local_id, track, time, int(phase == "f"))
+            self._add_flow(
+                legacy.unscoped_id or legacy.global_id or legacy.local_id, track, time, int(phase == "f")
+            )
         else:
-            self._recording.problems.add("unsupported", f"the packet at byte {at:,}: an event of phase {phase}")
+            self._recording.problems.add(
+                "unsupported", f"the packet at byte {at:,}: an event of phase {phase}"
+            )
 
     def _span(self, at: int, track: int, name: str, time: int, legacy: Any, begins: bool) -> None:
         which = legacy.WhichOneof("id")
@@ -531,7 +543,11 @@ class _Reader:
         descriptor = self._descriptors.get(uuid)
         if descriptor is None:
             return 0, uuid, ""
-        name = descriptor.name or getattr(descriptor, "static_name", "") or getattr(descriptor, "atrace_name", "")
+        name = (
+            descriptor.name
+            or getattr(descriptor, "static_name", "")
+            or getattr(descriptor, "atrace_name", "")
+        )
         process, thread = self._owner(descriptor)
         if descriptor.HasField("thread"):
             said = descriptor.thread.thread_name or name or self._thread_names.get(thread or (0, 0), "")
@@ -585,7 +601,9 @@ class _Reader:
             return
         name, track, start, end, parent = (np.array(column) for column in zip(*self._spans, strict=True))
         never = end < 0
-        last = max((int(times.max()) for times in (np.asarray(self._events[4]), start, end) if len(times)), default=0)
+        last = max(
+            (int(times.max()) for times in (np.asarray(self._events[4]), start, end) if len(times)), default=0
+        )
         self._recording.problems.add("unmatched begin", "an asynchronous event", int(never.sum()))
         self._recording.add_spans(
             name=name, thread=thread[track], start=start, end=np.where(never, last, end), parent=parent

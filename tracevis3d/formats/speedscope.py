@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..progress import Progress, part
-from . import names, registry, unpack
+from . import _writing, names, registry, unpack
 from ._stacks import events_of_stacks, too_long
 from ._text import utf8
 
@@ -292,14 +292,15 @@ class _Profiles:
         else:
             kinds = list(map(attrgetter("type"), events))
             frames = _integers(map(attrgetter("frame"), events), len(events))
-            at = np.fromiter(map(attrgetter("at"), events), np.float64, len(events))
+            at = list(map(attrgetter("at"), events))
             rows = np.arange(len(events))
         opens = np.fromiter(map("O".__eq__, kinds), np.bool_, len(kinds))
         closes = np.fromiter(map("C".__eq__, kinds), np.bool_, len(kinds))
         good = self._known(where, rows, opens | closes, "malformed", "has a type that is neither O nor C")
-        good &= self._known(where, rows, np.abs(at * scale) < _TIME_LIMIT, "bad time", "is outside of time")
+        time, in_range = _nanoseconds(at, scale)
+        good &= self._known(where, rows, in_range, "bad time", "is outside of time")
         function = self._frames.functions(frames[good], where)
-        time = np.rint(at[good] * scale).astype(np.int64)
+        time = time[good]
         first = self._recording.add_events(
             thread=np.full(len(time), thread, np.int32),
             kind=closes[good].astype(np.uint8),
@@ -319,7 +320,7 @@ class _Profiles:
 
     def _each_event(
         self, where: str, raw: msgspec.Raw
-    ) -> tuple[list[str], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    ) -> tuple[list[str], NDArray[np.int64], list[float], NDArray[np.int64]]:
         """Decode events one by one where some of them have wrong types; leave those out, counted."""
         events = self._anything(raw)
         kinds: list[str] = []
@@ -334,9 +335,9 @@ class _Profiles:
                 continue
             kinds.append(kind)
             frames.append(frame)
-            at.append(float(when))
+            at.append(when)
             rows.append(number)
-        return kinds, np.array(frames, np.int64), np.array(at, np.float64), np.array(rows, np.int64)
+        return kinds, np.array(frames, np.int64), at, np.array(rows, np.int64)
 
     def _add_samples(self, where: str, thread: int, scale: int, profile: Any) -> None:
         try:
@@ -349,9 +350,14 @@ class _Profiles:
         frames = _integers(chain.from_iterable(samples), int(first[-1]))
         del samples
         weight = self._sample_weights(where, scale, profile, len(lengths))
-        begin = profile.startValue * scale if abs(profile.startValue * scale) < _TIME_LIMIT else 0.0
+        begin = profile.startValue * scale
+        if not abs(begin) < _TIME_LIMIT:
+            self._recording.problems.add("bad time", f"{where}: its start is outside of time")
+            begin = 0
         if too_long(weight, begin):
-            self._recording.problems.add("bad time", f"{where}: its weights add up to more than time has", len(weight))
+            self._recording.problems.add(
+                "bad time", f"{where}: its weights add up to more than time has", len(weight)
+            )
             weight[:] = 0
         events = events_of_stacks(
             np.zeros(len(lengths), np.int32),
@@ -387,7 +393,9 @@ class _Profiles:
             recorded = self._weights.decode(profile.weights or b"[]")
         except self._invalid:
             loose = self._anything(profile.weights)
-            recorded = [float(w) if _is_number(w) else np.nan for w in loose] if isinstance(loose, list) else []
+            recorded = (
+                [float(w) if _is_number(w) else np.nan for w in loose] if isinstance(loose, list) else []
+            )
         weights = np.full(count, np.nan)
         given = np.array(recorded[:count], np.float64) * scale
         weights[: len(given)] = np.where(np.abs(given) < _TIME_LIMIT, given, np.nan)
@@ -410,12 +418,80 @@ class _Profiles:
         return span / count if 0 < span < _TIME_LIMIT else float(scale)
 
 
+def write(trace: Trace, path: Path, progress: Progress) -> None:
+    """Write the calls of ``trace``, each thread as a profile of events in nanoseconds, times as recorded."""
+    import json
+
+    functions, threads = trace.functions, trace.threads
+    files = list(trace.files)
+    frames = []
+    for name, label, file, line in zip(
+        functions.name, functions.label, functions.file.tolist(), functions.line.tolist(), strict=True
+    ):
+        frame: dict[str, str | int] = {"name": name}
+        if file >= 0:
+            # The reader puts file and line behind the name again.
+            place = f" ({files[file]}:{line})" if line else f" ({files[file]})"
+            frame = {"name": name.removesuffix(place) or label, "file": files[file]}
+            if line:
+                frame["line"] = line
+        frames.append(frame)
+    numbers = [str(number).encode() for number in range(len(frames))]
+    texts = (b',{"type":"O","frame":', b',{"type":"C","frame":', b',"at":', b"}")
+    with _writing.output(path) as out:
+        shared = {
+            "$schema": "https://www.speedscope.app/file-format-schema.json",
+            "exporter": "tracevis3d",
+            "shared": {"frames": frames},
+        }
+        out.write(json.dumps(shared, separators=(",", ":")).encode()[:-1] + b',"profiles":[')
+        for thread in range(len(threads)):
+            progress(thread / len(threads), "writing")
+            part = slice(int(threads.first[thread]), int(threads.first[thread] + threads.count[thread]))
+            start = int(trace.calls.start[part].min(initial=trace.span_ns)) if threads.count[thread] else 0
+            profile = {
+                "type": "evented",
+                "name": _profile_name(trace, thread),
+                "unit": "nanoseconds",
+                "startValue": trace.origin_ns + start,
+                "endValue": trace.origin_ns + int(trace.calls.end[part].max(initial=start)),
+            }
+            head = json.dumps(profile, separators=(",", ":")).encode()[:-1] + b',"events":['
+            out.write((b"," if thread else b"") + head)
+            _writing.write_calls(trace, thread, texts, numbers, out, skip=1)
+            out.write(b"]}")
+        out.write(b"]}")
+    progress(1, "writing")
+
+
+def _profile_name(trace: Trace, thread: int) -> str:
+    """Return the name of a thread as py-spy writes it, so that ids are found again."""
+    process, tid, name = (
+        column[thread] for column in (trace.threads.process, trace.threads.tid, trace.threads.name)
+    )
+    if not re.fullmatch(r"\w+", str(tid)):
+        return name or str(tid)
+    before = f"Process {process} " if isinstance(process, int) and process > 0 else ""
+    return f'{before}Thread {tid} "{name}"'
+
+
 def _integers(numbers: Any, count: int) -> NDArray[np.int64]:
     """Return integers as a column; those beyond int64 become -1."""
     try:
         return np.fromiter(numbers, np.int64, count)
     except OverflowError:
         return np.full(count, -1, np.int64)
+
+
+def _nanoseconds(values: list[float], scale: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return times in nanoseconds, and which of them are within range; whole numbers are kept exactly."""
+    numbers: NDArray[Any] = np.array(values) if values else np.empty(0, np.int64)
+    if numbers.dtype.kind == "i":
+        good = np.abs(numbers.astype(np.float64)) < _TIME_LIMIT / scale
+        return np.where(good, numbers, 0) * scale, good
+    scaled = numbers.astype(np.float64) * scale
+    good = np.abs(scaled) < _TIME_LIMIT
+    return np.rint(np.where(good, scaled, 0)).astype(np.int64), good
 
 
 def _is_int(value: object) -> bool:
@@ -436,4 +512,5 @@ FORMAT = registry.Format(
     suffixes=(".speedscope.json", ".speedscope"),
     sniff=sniff,
     read=read,
+    write=write,
 )

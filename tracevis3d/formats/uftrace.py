@@ -18,18 +18,21 @@ from . import names, registry, unpack
 from ._uftrace_symbols import ArgumentSpecs, Module, Session, key_ranges, parse_map
 
 if TYPE_CHECKING:
-    from ..trace.recording import Recording
-
     from ..trace.model import Trace
+    from ..trace.recording import Recording
 
 _MAGIC = b"Ftrace!\0"
 _HEADER_SIZE = 40
 _LITTLE_ENDIAN, _BITS_64 = 1, 2
 _DATA = re.compile(r"(\d+)\.dat")
-_TASK = re.compile(r'(?P<what>SESS|TASK|FORK|DLOP) timestamp=(?P<s>\d+)\.(?P<ns>\d{1,9})(?P<rest>(?: \S+=(?:"[^"]*"|\S+))*)\s*')
+_TASK = re.compile(
+    r'(?P<what>SESS|TASK|FORK|DLOP) timestamp=(?P<s>\d+)\.(?P<ns>\d{1,9})(?P<rest>(?: \S+=(?:"[^"]*"|\S+))*)\s*'
+)
 _FIELD = re.compile(r'(\S+?)=(?:"([^"]*)"|(\S+))')
 #: What a tar's members are recognised by.
-_MEMBERS = re.compile(rb"(?:[^\0]*/)?(?:info|task\.txt|default\.opts|sid-[0-9a-f]+\.map|\d+\.dat|[^/\0]+\.sym)")
+_MEMBERS = re.compile(
+    rb"(?:[^\0]*/)?(?:info|task\.txt|default\.opts|sid-[0-9a-f]+\.map|\d+\.dat|[^/\0]+\.sym)"
+)
 _ADDRESS = (1 << 48) - 1
 
 
@@ -72,9 +75,13 @@ def read(path: Path, progress: Progress) -> Trace:
     tasks = _Tasks(files.text("task.txt"), files)
     symbols = _Modules(files, tasks)
     scanner = _Scanner(symbols, ArgumentSpecs(info), tasks)
-    tids = sorted((int(match[1]) for name in files.names if (match := _DATA.fullmatch(name))), key=tasks.order)
+    tids = sorted(
+        (int(match[1]) for name in files.names if (match := _DATA.fullmatch(name))), key=tasks.order
+    )
     if not tids:
-        raise InputError(f"{path}: holds no records of a thread (no file such as 1234.dat): record the run again")
+        raise InputError(
+            f"{path}: holds no records of a thread (no file such as 1234.dat): record the run again"
+        )
     for number, tid in enumerate(tids):
         progress(0.3 + 0.5 * number / len(tids), "reading records")
         scanner.add(tid, files.data(f"{tid}.dat"), recording)
@@ -119,7 +126,9 @@ class _Tar(_Folder):
                         continue
                     place = PurePosixPath(member.name)
                     low = member.offset_data
-                    folders.setdefault(str(place.parent), {})[place.name] = self._view[low : low + member.size]
+                    folders.setdefault(str(place.parent), {})[place.name] = self._view[
+                        low : low + member.size
+                    ]
         except (tarfile.TarError, OSError, ValueError) as error:
             damage = damage or f"the tar ends in the middle ({error})"
         if damage:
@@ -165,7 +174,9 @@ def _info(path: Path, files: _Folder) -> str:
     """Check the header of ``info`` and return its text."""
     data = bytes(files.data("info")[: 1 << 24])
     if not data.startswith(_MAGIC) or len(data) < _HEADER_SIZE:
-        raise InputError(f"{path}: its file 'info' is missing or not uftrace's: give the folder that uftrace wrote")
+        raise InputError(
+            f"{path}: its file 'info' is missing or not uftrace's: give the folder that uftrace wrote"
+        )
     if data[14] != _LITTLE_ENDIAN or data[15] != _BITS_64:
         raise InputError(
             f"{path}: was recorded on a machine with another byte order or of 32 bits: convert it there with "
@@ -205,7 +216,9 @@ class _Tasks:
                 parent = _int(fields.get("ppid"))
                 self._add(pid, pid)
                 self.programs.setdefault(pid, self.programs.get(self.process.get(parent, parent), ""))
-                self._starts.setdefault(pid, []).extend(self._starts.get(self.process.get(parent, parent), ()))
+                self._starts.setdefault(pid, []).extend(
+                    self._starts.get(self.process.get(parent, parent), ())
+                )
             elif fields.get("sid") in numbers:
                 base = _int(fields.get("base"), 16)
                 session = self.sessions[numbers[fields["sid"]]]
@@ -230,7 +243,9 @@ class _Tasks:
     def sessions_of(self, tid: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the numbers of a thread's sessions and since when each holds."""
         starts = sorted(set(self._starts.get(self.process.get(tid, tid), ()))) or [(0, 0)]
-        return np.array([number for _, number in starts], np.int64), np.array([when for when, _ in starts], np.int64)
+        return np.array([number for _, number in starts], np.int64), np.array(
+            [when for when, _ in starts], np.int64
+        )
 
 
 def _int(text: str | None, base: int = 10) -> int:
