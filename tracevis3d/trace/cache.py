@@ -54,7 +54,7 @@ def load_cached(path: str | os.PathLike[str], read: Callable[[], Trace]) -> Trac
         digest = known_files.content_hash(path)
     except OSError:
         return read()
-    entry = cache_root() / _TRACES / f"{digest}-{reader_version()[:16]}.tv3"
+    entry = _entry_of(digest)
     if (trace := _open_trace(entry)) is not None:
         # The same content may lie elsewhere by now.
         return replace(trace, source=replace(trace.source, path=str(path), recording=""))
@@ -66,6 +66,11 @@ def load_cached(path: str | os.PathLike[str], read: Callable[[], Trace]) -> Trac
             store.save(trace, entry)
             _evict(keep=entry)
     return trace
+
+
+def find_trace(digest: str) -> Trace | None:
+    """Return the trace whose source has the hash ``digest``, wherever that was; None if it isn't kept."""
+    return _open_trace(_entry_of(digest)) if digest else None
 
 
 def cached(kind: str, key: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
@@ -132,6 +137,10 @@ def reader_version() -> str:
             with contextlib.suppress(OSError):
                 whole.update(file.name.encode() + b"\0" + file.read_bytes())
     return whole.hexdigest()
+
+
+def _entry_of(digest: str) -> Path:
+    return cache_root() / _TRACES / f"{digest}-{reader_version()[:16]}.tv3"
 
 
 def _open_trace(entry: Path) -> Trace | None:
@@ -206,4 +215,4 @@ def _evict(keep: Path) -> None:
             taken -= entry.size
 
 
-__all__ = ["LIMIT_BYTES", "cached", "clear", "load_cached", "reader_version", "size"]
+__all__ = ["LIMIT_BYTES", "cached", "clear", "find_trace", "load_cached", "reader_version", "size"]
