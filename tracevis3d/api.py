@@ -25,7 +25,7 @@ from .drawing.output import check as check_output
 from .drawing.words import Drawing
 from .errors import UsageError
 from .progress import Progress, part, silent
-from .trace.model import IO, RELEASE, WAIT, Trace
+from .trace.model import ALLOC, IO, RELEASE, TABLES, WAIT, Trace
 from .views import parameters as declarations
 from .views import registry as views
 
@@ -107,14 +107,21 @@ def save(
     """
     form = check_writable(path, packed)
     assert form.write is not None
-    return form.write(trace, path, progress, **({"packed": True} if packed else {}))
+    form.write(trace, Path(path), progress, **({"packed": True} if packed else {}))
+    lost = [name for name in TABLES if name not in (*_ALWAYS, *form.holds) and len(getattr(trace, name))]
+    return [
+        f"{len(getattr(trace, name)):,} {name} are left out: {form.title} can't hold them" for name in lost
+    ]
+
+
+#: Tables that every format that is written holds.
+_ALWAYS = ("calls", "functions", "containers", "threads")
 
 
 def info(trace: Trace) -> dict[str, Any]:
     """Return the facts of a trace, as ``tracevis3d info --json`` prints them."""
     from .analysis.sets import distinct_sets
     from .analysis.subtrees import distinct_subtrees
-    from .trace.model import ALLOC
 
     subtrees = distinct_subtrees(trace.calls)
     kinds = np.bincount(trace.sync.kind, minlength=3)

@@ -25,6 +25,7 @@ _OWN = {
     "enter_exit": ".enter_exit",
     "uftrace": ".uftrace",
     "perfetto": ".perfetto",
+    "tv3": ".tv3",
 }
 _ENTRY_POINTS = "tracevis3d.formats"
 
@@ -59,6 +60,9 @@ class Format:
         :func:`open_trace`.
     write : callable or None
         ``write(trace, path, progress)``.
+    holds : tuple of str
+        The tables of a trace (:data:`tracevis3d.trace.model.TABLES`) beyond calls, functions and threads that
+        are written; whoever asks for a file is told of the others.
     is_folder : bool
         Whether traces in this format are folders; then ``sniff`` is asked about folders too.
     """
@@ -68,7 +72,8 @@ class Format:
     suffixes: tuple[str, ...]
     sniff: Callable[[bytes, str], float]
     read: Callable[[Path, Progress], Trace] | None
-    write: Callable[[Trace, Path, Progress], None] | None = None
+    write: Callable[..., None] | None = None
+    holds: tuple[str, ...] = ()
     is_folder: bool = False
 
 

@@ -1,0 +1,40 @@
+"""TraceVis3D's own files: a trace's columns as they are, memory-mapped when read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..trace.model import TABLES
+from .registry import NO, SURE, Format
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..progress import Progress
+    from ..trace.model import Trace
+
+
+def sniff(head: bytes, name: str) -> float:
+    """See :attr:`~.registry.Format.sniff`."""
+    from ..trace.container import MAGIC
+
+    return SURE if head.startswith(MAGIC) else NO
+
+
+def read(path: Path, progress: Progress) -> Trace:
+    """See :attr:`~.registry.Format.read`."""
+    from ..trace import store
+
+    progress(0.0, "mapping columns")
+    return store.load(path)
+
+
+def write(trace: Trace, path: Path, progress: Progress, *, packed: bool = False) -> None:
+    """Write every column; ``packed`` makes the file a few times smaller and slower to load."""
+    from ..trace import store
+
+    progress(0.0, "writing columns")
+    store.save(trace, path, packed)
+
+
+FORMAT = Format("tv3", "TraceVis3D columns", (".tv3",), sniff, read, write, holds=TABLES)
