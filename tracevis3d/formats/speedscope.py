@@ -5,6 +5,7 @@ Source: https://www.speedscope.app/file-format-schema.json
 
 from __future__ import annotations
 
+import contextlib
 import re
 from itertools import chain
 from operator import attrgetter
@@ -144,14 +145,16 @@ def _decode_file(path: Path, text: memoryview | bytes, damage: str, recording: R
         outer = msgspec.json.decode(text, type=shape.File)
     except msgspec.ValidationError as error:
         raise InputError(f"{path}: is no speedscope file: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: is no speedscope file: it is nested too deeply") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         at = _byte_of(error, len(text))
-        whole = _cut(text[:at])
-        try:
-            outer = msgspec.json.decode(whole, type=shape.File)
-        except (msgspec.DecodeError, UnicodeDecodeError) as again:
-            raise InputError(f"{path}: byte {at:,}: is no JSON that can be read: {error}") from again
-        recording.problems.add("truncated", damage or f"byte {at:,}: {error}")
+        outer = shape.File()
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            outer = msgspec.json.decode(_cut(text[:at]), type=shape.File)
+        if not outer.profiles:
+            raise InputError(f"{path}: byte {at:,}: is no JSON that can be read ({error})") from error
+        recording.problems.add("truncated", damage or f"byte {at:,} ({error})")
         damage = ""
     if damage:
         recording.problems.add("truncated", damage)
