@@ -343,7 +343,7 @@ class _Scanner:
         room = len(words) // 2
         columns = np.empty(room, np.uint8), np.empty(room, np.int32), np.empty(room, np.int64)
         state = np.zeros(s.STATE_SIZE, np.int64)
-        state[s.LAST_TIME] = -1
+        state[s.LAST_TIME], state[s.LAST_DEPTH] = -1, 1023
         state[s.KEYS] = self._known
         sessions, starts = self._tasks.sessions_of(tid)
         while (

@@ -11,9 +11,9 @@ import numpy as np
 from .jit import inline, kernel
 
 #: Slots of the state (int64); POSITION and places are words of 8 bytes.
-POSITION, ROWS, KEYS, SESSION, LAST_TIME = 0, 1, 2, 3, 4
-EVENTS, EVENTS_AT, LOST, LOST_AT, BROKEN, BROKEN_AT, GUESSED, GUESSED_AT = 5, 6, 7, 8, 9, 10, 11, 12
-STATE_SIZE = 13
+POSITION, ROWS, KEYS, SESSION, LAST_TIME, LAST_DEPTH = 0, 1, 2, 3, 4, 5
+EVENTS, EVENTS_AT, LOST, LOST_AT, BROKEN, BROKEN_AT, GUESSED, GUESSED_AT = 6, 7, 8, 9, 10, 11, 12, 13
+STATE_SIZE = 14
 #: What :func:`scan_records` returns.
 DONE, KEYS_FULL = 0, 1
 
@@ -24,11 +24,14 @@ _GAP = 3_600_000_000_000
 
 
 @inline
-def _is_record(words, at, last_time):  # type: ignore[no-untyped-def]
-    """Whether a record can start at ``at``: its magic is right and its time follows the last."""
+def _is_record(words, at, last_time, last_depth):  # type: ignore[no-untyped-def]
+    """Whether a record can start at ``at``: its magic is right, time and depth go on from the last."""
     if at + 1 >= len(words):
         return at == len(words)
-    if ((words[at + 1] >> np.uint64(3)) & np.uint64(7)) != np.uint64(_MAGIC):
+    word = words[at + 1]
+    if ((word >> np.uint64(3)) & np.uint64(7)) != np.uint64(_MAGIC):
+        return False
+    if np.int64((word >> np.uint64(6)) & np.uint64(1023)) > last_depth + 1:
         return False
     time = np.int64(words[at])
     return last_time < 0 or (time >= last_time and time - last_time < _GAP)
@@ -72,7 +75,7 @@ def scan_records(  # type: ignore[no-untyped-def]
     ----------
     words : uint64 (n,)
     state : int64 (STATE_SIZE,)
-        Zeros at first, but LAST_TIME, which is -1.
+        Zeros at first, but LAST_TIME, which is -1, and LAST_DEPTH, which is the deepest of all.
     sessions, session_start : int64 (s,)
         Numbers of the thread's sessions and the times from which they hold, ascending.
     out_kind : uint8 (n // 2,)
@@ -98,6 +101,7 @@ def scan_records(  # type: ignore[no-untyped-def]
     known = state[KEYS]
     session = state[SESSION]
     last_time = state[LAST_TIME]
+    last_depth = state[LAST_DEPTH]
     mask = len(table) - 1
     result = DONE
     while at + 1 < len(words):
@@ -158,6 +162,7 @@ def scan_records(  # type: ignore[no-untyped-def]
                 out_time[rows] = time
                 rows += 1
                 last_time = time
+                last_depth = np.int64((word >> np.uint64(6)) & np.uint64(1023))
             if word & np.uint64(4):
                 if kind == _EVENT:
                     if at < len(words):
@@ -166,20 +171,21 @@ def scan_records(  # type: ignore[no-untyped-def]
                     at = _after_arguments(words, at, spec + kind, spec_first, spec_size)
                 if at > len(words):
                     at = np.int64(len(words))
-                if (spec < 0 and kind != _EVENT) or not _is_record(words, at, last_time):
+                if (spec < 0 and kind != _EVENT) or not _is_record(words, at, last_time, last_depth):
                     guess = True
                     at = start + 2
                     state[GUESSED] += 1
                     if state[GUESSED] == 1:
                         state[GUESSED_AT] = start
         if guess:
-            while at < len(words) and not _is_record(words, at, last_time):
+            while at < len(words) and not _is_record(words, at, last_time, last_depth):
                 at += 1
     state[POSITION] = at
     state[ROWS] = rows
     state[KEYS] = known
     state[SESSION] = session
     state[LAST_TIME] = last_time
+    state[LAST_DEPTH] = last_depth
     return result
 
 
