@@ -43,7 +43,7 @@ BLENDERS_OWN = frozenset({"numpy", "requests", "zstandard"})
 CONTENT = (MANIFEST, "__init__.py", "LICENSE", "operators", "panels", "tracevis3d")
 #: Blender's name of a platform -> pip's names, and the ends of the platform tags that fit.
 PLATFORMS = {
-    "linux-x64": tuple(f"manylinux_2_{minor}_x86_64" for minor in (28, 27, 26, 24, 17)) + ("manylinux2014_x86_64",),
+    "linux-x64": (*(f"manylinux_2_{n}_x86_64" for n in (28, 27, 26, 24, 17)), "manylinux2014_x86_64"),
     "windows-x64": ("win_amd64",),
     "macos-arm64": ("macosx_12_0_arm64",),
     "macos-x64": ("macosx_12_0_x86_64",),
@@ -113,7 +113,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--all", action="store_true", help="build every target, not only this machine's")
     parser.add_argument("--target", action="append", default=[], help=f"one of {', '.join(TARGETS)}")
     parser.add_argument("--output", type=Path, default=DIST, help="folder for the zips (default dist/)")
-    parser.add_argument("--update", action="store_true", help="choose the newest wheels; write tools/wheels.toml")
+    parser.add_argument(
+        "--update", action="store_true", help="choose the newest wheels; write tools/wheels.toml"
+    )
     words = parser.parse_args(arguments)
     try:
         if words.update:
@@ -159,7 +161,9 @@ def sources(wheels: list[Path], target: Target) -> dict[str, bytes]:
     for top in CONTENT:
         start = ROOT / top
         for path in [start] if start.is_file() else sorted(start.rglob("*")):
-            hidden = any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(ROOT).parts)
+            hidden = any(
+                part.startswith(".") or part == "__pycache__" for part in path.relative_to(ROOT).parts
+            )
             if path.is_file() and not hidden:
                 found[path.relative_to(ROOT).as_posix()] = path.read_bytes()
     found[MANIFEST] = manifest(found[MANIFEST].decode("utf-8"), wheels, target).encode("utf-8")
@@ -226,7 +230,12 @@ def _fits(interpreter: str, abi: str, tag: str, target: Target) -> bool:
     python = interpreter in (f"cp3{target.minor}", "py3") or (
         abi == "abi3" and interpreter.startswith("cp3") and int(interpreter[3:]) <= target.minor
     )
-    machine = {"linux-x64": "_x86_64", "windows-x64": "win_amd64", "macos-arm64": "_arm64", "macos-x64": "_x86_64"}
+    machine = {
+        "linux-x64": "_x86_64",
+        "windows-x64": "win_amd64",
+        "macos-arm64": "_arm64",
+        "macos-x64": "_x86_64",
+    }
     system = {"linux": "manylinux", "windows": "win", "macos": "macosx"}[target.platform.split("-")[0]]
     place = tag == "any" or (
         tag.startswith(system)
@@ -240,7 +249,11 @@ def _requirements(wheel: Path, target: Target) -> list[Requirement]:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
         metadata = email.message_from_bytes(archive.read(name))
-    environment = {"python_version": f"3.{target.minor}", "python_full_version": f"3.{target.minor}.0", "extra": ""}
+    environment = {
+        "python_version": f"3.{target.minor}",
+        "python_full_version": f"3.{target.minor}.0",
+        "extra": "",
+    }
     found = [Requirement(line) for line in metadata.get_all("Requires-Dist") or []]
     return [r for r in found if r.marker is None or r.marker.evaluate(environment)]
 

@@ -67,7 +67,7 @@ class Program:
             return "setting up the real Blender programs needs root (chroot, mount)"
         for tool in ("debootstrap", "unshare", "chroot"):
             if shutil.which(tool) is None:
-                return f"setting up the real Blender programs needs {tool}: install it with 'apt-get install {tool}'"
+                return f"setting up the real Blender programs needs {tool}: apt-get install {tool}"
         return ""
 
     def prepare(self) -> None:

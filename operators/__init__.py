@@ -1,0 +1,28 @@
+"""The extension's hands: each operator calls the library, and says what came of it."""
+
+from . import (
+    command,
+    environment,
+    import_trace,
+    rebuild,
+    remove_view,
+    render,
+    save_trace,
+    settings,
+    sources,
+)
+
+_MODULES = (settings, sources, import_trace, rebuild, render, save_trace, remove_view, command)
+
+
+def register() -> None:
+    """Register everything, in order."""
+    environment.use_own_cache()
+    for module in _MODULES:
+        module.register()
+
+
+def unregister() -> None:
+    """Remove everything, in reverse order."""
+    for module in reversed(_MODULES):
+        module.unregister()

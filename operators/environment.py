@@ -1,0 +1,32 @@
+"""Where the extension lives, and whether the libraries that it brings can be found."""
+
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import bpy
+
+from ..tracevis3d import places
+
+#: The root package, by which Blender knows the extension (``bl_ext.<repository>.tracevis3d``).
+EXTENSION = __package__.rpartition(".")[0]
+
+
+def use_own_cache() -> None:
+    """Put the cache into the extension's user folder; must run before Numba is imported."""
+    # Loaded from a script folder rather than installed as an extension, there is none: the user's cache serves.
+    with suppress(ValueError):
+        places.use_cache_root(Path(bpy.utils.extension_path_user(EXTENSION, path="cache", create=False)))
+
+
+@cache
+def missing_library() -> str:
+    """Return one sentence on what is missing to read and draw traces; empty if nothing is."""
+    for module, title in (("numba", "Numba"), ("msgspec", "msgspec")):
+        if find_spec(module) is None:
+            return (
+                f"{title} is missing: install the TraceVis3D zip for this platform and Python "
+                "version, which brings it along"
+            )
+    return ""

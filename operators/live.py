@@ -1,0 +1,35 @@
+"""Changed parameters show at once where that is quick, and wait for *Rebuild* where it is not."""
+
+import time
+
+import bpy
+
+from ..tracevis3d.errors import TraceVisError
+from ..tracevis3d.progress import silent
+from . import making, sources
+from .task import idle
+
+_QUICK = 0.4  # seconds that a rebuild may take to be done while a slider is dragged
+
+
+def rebuild(collection: bpy.types.Collection) -> None:
+    """Rebuild the view if its traces are in memory, the last time was quick, and a person is looking.
+
+    It is part of the change of the property, so that both are one step of undo.
+    """
+    if bpy.app.background or not idle() or collection.library is not None:
+        return
+    seconds = making.seconds_of(collection)
+    traces = sources.in_memory(collection)
+    if traces is None or seconds is None or seconds > _QUICK:
+        return
+    started = time.perf_counter()
+    try:
+        figure = making.figure_of(collection, traces)
+        drawing = figure.drawing(making.frame_of(bpy.context.scene), silent)
+        making.show(bpy.context.scene, collection, traces, figure, drawing)
+    except TraceVisError as error:
+        # The panel keeps saying that the view is not up to date; Rebuild tells why.
+        print(f"TraceVis3D: {error}")
+        return
+    making.took(collection, time.perf_counter() - started)

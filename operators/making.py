@@ -1,0 +1,112 @@
+"""From a trace to a view in the scene: the library draws without bpy, then its scene room builds."""
+
+import os
+from typing import Any
+
+import bpy
+
+from ..tracevis3d.drawing.frame import Frame
+from ..tracevis3d.progress import Progress, part
+from . import facts, settings, sources
+
+#: Seconds that the last rebuild of a view took, by the session's id of its collection.
+_seconds: dict[int, float] = {}
+
+
+def frame_of(scene: bpy.types.Scene) -> Frame:
+    """Return the frame of the scene's pictures, which decides what is wide enough to be drawn."""
+    return Frame(max(16, scene.render.resolution_x), max(16, scene.render.resolution_y))
+
+
+def read_and_draw(path: str, view: str, frame: Frame, progress: Progress) -> tuple[Any, Any, Any]:
+    """Return trace, figure and drawing of the file at ``path``; touches nothing of Blender's."""
+    from ..tracevis3d import api
+
+    progress(0.0, f"reading {os.path.basename(path)}")
+    trace = api.load(path, progress=part(progress, 0.0, 0.8))
+    figure = api.view(view, trace)
+    return trace, figure, figure.drawing(frame, part(progress, 0.8, 1.0))
+
+
+def figure_of(collection: bpy.types.Collection, traces: list[Any]) -> Any:
+    """Return the figure that the settings on ``collection`` describe."""
+    from ..tracevis3d import api
+
+    return api.view(settings.of(collection).view, *traces, **settings.values(collection))
+
+
+def new_view(
+    scene: bpy.types.Scene, trace: Any, figure: Any, drawing: Any, style: str
+) -> bpy.types.Collection:
+    """Add a view of ``trace`` to the scene and make it the active one."""
+    name = os.path.basename(os.path.normpath(trace.source.path)).partition(".")[0]
+    collection = bpy.data.collections.new(f"{name} {figure.name}")
+    scene.collection.children.link(collection)
+    stored = settings.of(collection)
+    stored.view = figure.name
+    with settings.quietly():
+        stored.style = style
+    source = stored.sources.add()
+    source.path = sources.relative(trace.source.path, bpy.data.filepath)
+    before, scene.tracevis3d_view = scene.tracevis3d_view, collection
+    try:
+        show(scene, collection, [trace], figure, drawing)
+    except BaseException:
+        scene.tracevis3d_view = before
+        bpy.data.collections.remove(collection)
+        raise
+    return collection
+
+
+def show(
+    scene: bpy.types.Scene, collection: bpy.types.Collection, traces: list[Any], figure: Any, drawing: Any
+) -> None:
+    """Put ``drawing`` into the collection in place of what was there, and store what it was made from."""
+    from ..tracevis3d.scene.build import build
+
+    stored = settings.of(collection)
+    render = scene.render
+    percentage, current = render.resolution_percentage, scene.camera
+    built = build(
+        drawing,
+        style=stored.style,
+        frame=frame_of(scene),
+        scene=scene,
+        collection=collection,
+        name=collection.name,
+    )
+    # What the person sees through stays what it was, unless it is the view that is looked at.
+    render.resolution_percentage = percentage
+    if current is not None and settings.active_in(scene) != collection:
+        scene.camera = current
+    for source, trace in zip(stored.sources, traces, strict=True):
+        _describe(source, trace)
+        sources.remember(trace)
+    _fill(stored.facts, facts.of_drawing(drawing, built.counts))
+    shown, wanted = figure.parameters, settings.values(collection)
+    stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())
+
+
+def _describe(source: bpy.types.PropertyGroup, trace: Any) -> None:
+    """Store what the panel says about ``trace``, and by what it is found again."""
+    source.format, source.hash, source.size = trace.source.format, trace.source.hash, str(trace.source.size)
+    _fill(source.facts, facts.of_trace(trace))
+    _fill(source.problems, facts.of_problems(trace))
+
+
+def _fill(stored: Any, rows: Any) -> None:
+    stored.clear()
+    for row in rows:
+        fact = stored.add()
+        for name, text in zip(("label", "text", "detail"), row):
+            setattr(fact, name, text)
+
+
+def took(collection: bpy.types.Collection, seconds: float) -> None:
+    """Remember how long a rebuild took, so that the next change knows whether it may follow at once."""
+    _seconds[collection.session_uid] = seconds
+
+
+def seconds_of(collection: bpy.types.Collection) -> float | None:
+    """Return how long the last rebuild of the view took in this session; None if there was none."""
+    return _seconds.get(collection.session_uid)

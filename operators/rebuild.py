@@ -1,0 +1,113 @@
+"""Draw the active view anew with its parameters as they are, or as they were at first."""
+
+import time
+from typing import Any
+
+import bpy
+
+from ..tracevis3d.progress import Progress, part
+from ..tracevis3d.views import registry as views
+from ..tracevis3d.views.parameters import declared
+from . import environment, making, settings, sources
+from .task import LongOperator, idle
+
+
+class _Rebuilding(LongOperator):
+    """What both operators do."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if sentence := environment.missing_library():
+            cls.poll_message_set(sentence)
+        elif not idle():
+            cls.poll_message_set("A trace is being read")
+        elif context.mode != "OBJECT":
+            cls.poll_message_set("Leave edit mode first")
+        elif (collection := settings.active(context)) is None:
+            cls.poll_message_set("This scene has no view: import a trace first")
+        elif settings.parameters(collection) is None:
+            cls.poll_message_set("The view is not installed here")
+        elif collection.library is not None:
+            cls.poll_message_set("The view is linked from another .blend: rebuild it there")
+        else:
+            return True
+        return False
+
+    def rebuild(
+        self,
+        context: bpy.types.Context,
+        collection: bpy.types.Collection,
+        values: dict[str, Any],
+        assign: bool = False,
+    ) -> set[str]:
+        """Draw the view of ``collection`` with the parameters ``values``, and ``assign`` them if asked to."""
+        name, view, frame = collection.name, settings.of(collection).view, making.frame_of(context.scene)
+        find = sources.finder(collection)
+        started = time.perf_counter()
+
+        def work(progress: Progress) -> Any:
+            from ..tracevis3d import api
+
+            traces = find(part(progress, 0.0, 0.7))
+            figure = api.view(view, *traces, **values)
+            return traces, figure, figure.drawing(frame, part(progress, 0.7, 1.0))
+
+        def finish(context: bpy.types.Context, result: Any) -> set[str]:
+            # Looked up again: undo may have replaced what was there when the work began.
+            target = bpy.data.collections.get(name)
+            if not settings.is_view(target):
+                self.report({"ERROR"}, "The view was removed meanwhile")
+                return {"CANCELLED"}
+            traces = result[0]
+            if assign:
+                settings.assign(target, values)
+            for source, trace in zip(settings.of(target).sources, traces, strict=True):
+                if source.hash != trace.source.hash:
+                    self.report({"WARNING"}, f"{sources.name_of(source)} has changed since it was imported")
+            making.show(context.scene, target, *result)
+            making.took(target, time.perf_counter() - started)
+            return {"FINISHED"}
+
+        return self.carry_out(context, work, finish)
+
+
+class TRACEVIS3D_OT_rebuild(_Rebuilding, bpy.types.Operator):
+    """Draw the view anew from its trace, with the parameters as they are now"""
+
+    bl_idname = "tracevis3d.rebuild"
+    bl_label = "Rebuild View"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        collection = settings.active(context)
+        return self.rebuild(context, collection, settings.values(collection))
+
+
+class TRACEVIS3D_OT_reset_parameters(_Rebuilding, bpy.types.Operator):
+    """Give all parameters of the view their default values, and draw it anew"""
+
+    bl_idname = "tracevis3d.reset_parameters"
+    bl_label = "Reset Parameters"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        collection = settings.active(context)
+        view = views.find(settings.of(collection).view)
+        return self.rebuild(
+            context, collection, {p.name: p.default for p in declared(view.parameters)}, assign=True
+        )
+
+
+_CLASSES = (TRACEVIS3D_OT_rebuild, TRACEVIS3D_OT_reset_parameters)
+
+
+def register() -> None:
+    """Register the operators."""
+    for operator in _CLASSES:
+        bpy.utils.register_class(operator)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    for operator in reversed(_CLASSES):
+        bpy.utils.unregister_class(operator)

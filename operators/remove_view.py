@@ -1,0 +1,46 @@
+"""Take a view out of the scene, with all that was made for it."""
+
+import bpy
+
+from . import settings
+from .task import idle
+
+
+class TRACEVIS3D_OT_remove_view(bpy.types.Operator):
+    """Remove the active view and everything that was made for it; the trace's file is not touched"""
+
+    bl_idname = "tracevis3d.remove_view"
+    bl_label = "Remove View"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not idle():
+            cls.poll_message_set("A trace is being read")
+            return False
+        if settings.active(context) is None:
+            cls.poll_message_set("This scene has no view: import a trace first")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        from ..tracevis3d.scene.build import clear
+
+        collection = settings.active(context)
+        clear(collection)
+        bpy.data.collections.remove(collection)
+        remaining = settings.active(context)
+        context.scene.tracevis3d_view = remaining
+        if remaining is not None and context.scene.camera is None:
+            context.scene.camera = next((o for o in remaining.objects if o.type == "CAMERA"), None)
+        return {"FINISHED"}
+
+
+def register() -> None:
+    """Register the operator."""
+    bpy.utils.register_class(TRACEVIS3D_OT_remove_view)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    bpy.utils.unregister_class(TRACEVIS3D_OT_remove_view)

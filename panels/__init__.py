@@ -1,0 +1,19 @@
+"""The extension's face: the tab TraceVis in the 3D view's sidebar."""
+
+import bpy
+
+from . import output, trace, view
+
+_CLASSES = (*trace.CLASSES, *view.CLASSES, *output.CLASSES)
+
+
+def register() -> None:
+    """Register the panels, in the order in which they stand."""
+    for panel in _CLASSES:
+        bpy.utils.register_class(panel)
+
+
+def unregister() -> None:
+    """Remove the panels."""
+    for panel in reversed(_CLASSES):
+        bpy.utils.unregister_class(panel)

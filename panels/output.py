@@ -1,0 +1,33 @@
+"""The panel *Output*: pictures and films of the active view, with the scene's own render settings."""
+
+import bpy
+
+from . import parts
+
+
+class TRACEVIS3D_PT_output(parts.ViewPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_output"
+    bl_label = "Output"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        scene = context.scene
+        render = scene.render
+        layout.prop(render, "engine")
+        column = layout.column(align=True)
+        column.prop(render, "resolution_x", text="Width")
+        column.prop(render, "resolution_y", text="Height")
+        column.prop(render, "resolution_percentage", text="%")
+        layout.prop(render, "film_transparent", text="Transparent")
+        column = layout.column(align=True)
+        column.prop(render, "fps", text="Frames a Second")
+        column.prop(scene, "frame_end", text="Last Frame")
+        column = layout.column(align=True)
+        column.scale_y = 1.2
+        column.operator("tracevis3d.render_image", text="Render Image …", icon="RENDER_STILL")
+        column.operator("tracevis3d.render_film", text="Render Film …", icon="RENDER_ANIMATION")
+
+
+CLASSES = (TRACEVIS3D_PT_output,)

@@ -1,0 +1,50 @@
+"""What the panels have in common. A panel only lays out what is stored: it computes and reads nothing."""
+
+import textwrap
+from typing import Any
+
+import bpy
+
+from ..operators import environment, settings
+
+_CHARACTER = 6.2  # mean width of a character of Blender's font, in pixels at scale 1
+_MARGIN = 60.0  # of a panel, with its icon and borders
+
+
+class SidebarPanel:
+    """Where the panels stand."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "TraceVis"
+
+
+class ViewPanel(SidebarPanel):
+    """A panel about the active view; it is not there as long as there is none."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return not environment.missing_library() and settings.active(context) is not None
+
+
+def paragraph(layout: Any, context: bpy.types.Context, text: str, icon: str = "NONE") -> None:
+    """Write ``text`` in as many lines as the panel's width asks for."""
+    scale = context.preferences.system.ui_scale
+    width = max(16, int((context.region.width / scale - _MARGIN) / _CHARACTER))
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for i, line in enumerate(textwrap.wrap(text, width)):
+        column.label(text=line, icon=icon if i == 0 else ("BLANK1" if icon != "NONE" else "NONE"))
+
+
+def fact_rows(layout: Any, facts: Any) -> None:
+    """Write labels and texts in two columns."""
+    column = layout.column(align=True)
+    column.scale_y = 0.85
+    for fact in facts:
+        row = column.split(factor=0.45)
+        label = row.row()
+        label.alignment = "RIGHT"
+        label.active = False
+        label.label(text=fact.label)
+        row.label(text=fact.text)

@@ -1,0 +1,100 @@
+"""What the scripts that run inside a Blender share; with ``bpy`` from a wheel they run in plain Python."""
+
+import hashlib
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+
+import bpy
+
+NAME = "bl_ext.user_default.tracevis3d"
+
+
+def arguments():
+    """Return the words after ``--``, or all of them in plain Python."""
+    words = sys.argv
+    return words[words.index("--") + 1 :] if "--" in words else words[1:]
+
+
+def extension(part=""):
+    """Return the installed extension's package, or a module in it."""
+    return importlib.import_module(NAME + part)
+
+
+def enable():
+    """Enable the installed extension in this process."""
+    assert bpy.ops.preferences.addon_enable(module=NAME) == {"FINISHED"}
+    assert NAME in bpy.context.preferences.addons
+
+
+def views():
+    """Return the collections that hold views."""
+    return [c for c in bpy.data.collections if c.tracevis3d.view]
+
+
+def only_view():
+    """Return the one collection that holds a view."""
+    (collection,) = views()
+    return collection
+
+
+def digest(path):
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def pixels(path):
+    """Return a picture as float array (height, width, 4)."""
+    import numpy as np
+
+    image = bpy.data.images.load(str(path), check_existing=False)
+    try:
+        width, height = image.size
+        values = np.empty(width * height * 4, np.float32)
+        image.pixels.foreach_get(values)
+    finally:
+        bpy.data.images.remove(image)
+    return values.reshape(height, width, 4)
+
+
+def is_picture(path, width, height):
+    """Assert that a picture has the size, and more than one colour."""
+    got = pixels(path)
+    assert got.shape == (height, width, 4), got.shape
+    assert got[..., :3].std() > 0.02, f"{path} is blank"
+    return got
+
+
+def same_picture(one, other):
+    """Assert that two pictures differ in no more than a few pixels of edges."""
+    import numpy as np
+
+    a, b = pixels(one), pixels(other)
+    assert a.shape == b.shape
+    different = np.mean(np.abs(a - b).max(axis=2) > 8 / 255)
+    assert different < 0.01, f"{different:.2%} of the pixels differ"
+
+
+def fails(operator, *words, **settings):
+    """Assert that ``operator`` fails with a sentence that has ``words``, and no traceback; return it."""
+    try:
+        result = operator(**settings)
+    except RuntimeError as error:
+        sentence = str(error).strip()
+        assert "Traceback" not in sentence, sentence
+        for word in words:
+            assert word in sentence, (word, sentence)
+        return sentence
+    raise AssertionError(f"it should have failed, but returned {result}")
+
+
+def say(**facts):
+    """Print facts for the log."""
+    print("FACTS", json.dumps(facts, default=str), flush=True)
+
+
+def folder(name):
+    """Return a folder that the runner names in the environment."""
+    return Path(os.environ[name])

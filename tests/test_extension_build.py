@@ -1,0 +1,133 @@
+"""The zips of the extension: what is in them, and what the build refuses."""
+
+import tomllib
+import zipfile
+
+import pytest
+
+from tools import build_extension as build
+
+LINUX = build.Target.parse("linux-x64-cp313")
+
+
+def wheel(folder, name, requires=()):
+    """Write a wheel that has metadata alone."""
+    path = folder / name
+    project, version = name.split("-")[:2]
+    lines = [f"Metadata-Version: 2.1\nName: {project}\nVersion: {version}\n"]
+    lines += [f"Requires-Dist: {requirement}\n" for requirement in requires]
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{project}-{version}.dist-info/METADATA", "".join(lines))
+    return path
+
+
+def test_every_target_has_pinned_wheels_that_fit_it():
+    lock = build._lock()
+    assert set(lock) == set(build.TARGETS)
+    for name, pinned in lock.items():
+        target = build.Target.parse(name)
+        projects = set()
+        for file, digest in pinned.items():
+            project, _, _, tags = build.parse_wheel_filename(file)
+            projects.add(str(project))
+            assert any(build._fits(tag.interpreter, tag.abi, tag.platform, target) for tag in tags), file
+            assert len(digest) == 64
+        assert projects == set(build.PACKAGES), name
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "fits"),
+    [
+        ("numba-1.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl", "linux-x64-cp313", True),
+        ("numba-1.0-cp313-cp313-manylinux_2_28_x86_64.whl", "linux-x64-cp311", False),
+        ("numba-1.0-cp313-cp313-manylinux_2_28_aarch64.whl", "linux-x64-cp313", False),
+        ("numba-1.0-cp313-cp313-win_amd64.whl", "linux-x64-cp313", False),
+        ("numba-1.0-cp313-cp313-win_amd64.whl", "windows-x64-cp313", True),
+        ("numba-1.0-cp311-cp311-macosx_12_0_arm64.whl", "macos-arm64-cp311", True),
+        ("numba-1.0-cp311-cp311-macosx_12_0_arm64.whl", "macos-x64-cp311", False),
+        ("numba-1.0-cp310-abi3-macosx_10_9_universal2.whl", "macos-arm64-cp313", True),
+        ("numba-1.0-cp314-abi3-macosx_10_9_universal2.whl", "macos-arm64-cp313", False),
+        ("numba-1.0-py3-none-any.whl", "windows-x64-cp311", True),
+    ],
+)
+def test_a_wheel_of_another_platform_or_python_is_refused(tmp_path, name, target, fits):
+    wheels = [wheel(tmp_path, name)]
+    if fits:
+        build.check_wheels(wheels, build.Target.parse(target))
+    else:
+        with pytest.raises(build.BuildError, match="is not for"):
+            build.check_wheels(wheels, build.Target.parse(target))
+
+
+def test_wheels_must_satisfy_each_other(tmp_path):
+    tag = "cp313-cp313-manylinux_2_28_x86_64.whl"
+    numba = wheel(
+        tmp_path,
+        f"numba-0.68-{tag}",
+        ["llvmlite<0.51,>=0.50", "numpy>=1.22", 'old; python_version < "3.9"', 'extra; extra == "test"'],
+    )
+    with pytest.raises(build.BuildError, match=r"needs llvmlite.*not bundled"):
+        build.check_wheels([numba], LINUX)
+    with pytest.raises(build.BuildError, match=r"needs llvmlite.*but 0\.51\.0 is bundled"):
+        build.check_wheels([numba, wheel(tmp_path, f"llvmlite-0.51.0-{tag}")], LINUX)
+    build.check_wheels([numba, wheel(tmp_path, f"llvmlite-0.50.1-{tag}")], LINUX)
+
+
+def test_numpy_is_never_bundled(tmp_path):
+    own = wheel(tmp_path, "numpy-2.0.0-cp313-cp313-manylinux_2_28_x86_64.whl")
+    with pytest.raises(build.BuildError, match="comes with Blender"):
+        build.check_wheels([own], LINUX)
+
+
+def test_a_file_that_is_not_the_pinned_one_is_refused(tmp_path, monkeypatch):
+    name = "numba-1.0-py3-none-any.whl"
+    monkeypatch.setattr(build, "WHEELS", tmp_path)
+    monkeypatch.setattr(build, "_lock", lambda: {"linux-x64-cp313": {name: "0" * 64}})
+    wheel(tmp_path, name)
+    with pytest.raises(build.BuildError, match="SHA-256 differs"):
+        build.fetch(LINUX)
+    assert not (tmp_path / name).exists()
+
+
+def test_the_zip_has_the_extension_and_nothing_else(tmp_path, monkeypatch):
+    name = "numba-1.0-py3-none-any.whl"
+    own = wheel(tmp_path, name)
+    monkeypatch.setattr(build, "fetch", lambda target: [own])
+    path = build.build(LINUX, tmp_path / "dist")
+    assert path.name == f"tracevis3d-{git_manifest()['version']}-linux-x64-cp313.zip"
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        manifest = tomllib.loads(archive.read("blender_manifest.toml").decode())
+        assert archive.read(f"wheels/{name}") == own.read_bytes()
+    assert {n.split("/")[0] for n in names} == {*build.CONTENT, "wheels"}
+    assert not [n for n in names if "__pycache__" in n or n.endswith(".pyc") or "/." in n]
+    assert "tracevis3d/trace/model.py" in names
+    assert manifest["wheels"] == [f"./wheels/{name}"]
+    assert manifest["platforms"] == ["linux-x64"]
+    expected = {key: value for key, value in git_manifest().items() if key != "build"}
+    assert {k: v for k, v in manifest.items() if k not in ("wheels", "platforms")} == expected
+    # The same sources give the same zip.
+    assert build.build(LINUX, tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+def git_manifest():
+    return tomllib.loads((build.ROOT / build.MANIFEST).read_text("utf-8"))
+
+
+def test_the_manifest_in_git_names_no_wheels_and_the_librarys_version():
+    import tracevis3d
+
+    manifest = git_manifest()
+    assert "wheels" not in manifest
+    assert "platforms" not in manifest
+    assert manifest["version"] == tracevis3d.__version__
+    assert manifest["blender_version_min"] == "4.2.0"
+    assert len(manifest["tagline"]) <= 64
+    for sentence in manifest["permissions"].values():
+        assert len(sentence) <= 64
+        assert not sentence.endswith(".")
+
+
+def test_an_unknown_target_is_told_in_one_sentence(capsys):
+    assert build.main(["--target", "amiga-cp311"]) == 1
+    assert "amiga-cp311" in capsys.readouterr().err

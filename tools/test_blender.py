@@ -1,0 +1,157 @@
+"""Try the extension in real Blender programs, from validation to disabling, with and without a window.
+
+    python tools/test_blender.py [--only 4.3] [--setup]
+
+What they write is kept in ``build/test-blender/VERSION``: logs, pictures and screenshots.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import build_extension
+from real_blender import PROGRAMS, Program
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTPUT = ROOT / "build" / "test-blender"
+#: A small trace for the whole way, and the one that takes long enough to be stopped (of the folder beside
+#: the repository, where it is there).
+SMALL = ROOT / "examples" / "vt_markdown_repeat1.json.gz"
+LARGE = (
+    Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared"))
+    / "traces/recorded/vt_pylint_0.9M.json.gz"
+)
+_TIMEOUT = 240.0
+_SCREEN = "1280x800x24"
+
+
+class Failed(Exception):
+    """A step went wrong; the message names it and its log."""
+
+
+@dataclass
+class Way:
+    """The steps in one program."""
+
+    program: Program
+    place: Path
+
+    def walk(self) -> None:
+        """Take all steps, in order."""
+        shutil.rmtree(self.place, ignore_errors=True)
+        self.place.mkdir(parents=True)
+        python = self.program.python.replace(".", "")
+        archive = build_extension.build(build_extension.Target.parse(f"linux-x64-cp{python}"), self.place)
+        self.step("validate the checkout", ["--command", "extension", "validate", "/mnt/project"])
+        self.step("validate the zip", ["--command", "extension", "validate", f"/mnt/out/{archive.name}"])
+        checkout = ["--source-dir", "/mnt/project", "--output-dir", "/mnt/out"]
+        self.step("build with Blender's own builder", ["--command", "extension", "build", *checkout])
+        install = ["extension", "install-file", "-r", "user_default", "--enable", f"/mnt/out/{archive.name}"]
+        self.step("install", ["--command", *install])
+        trace = self.outside(SMALL)
+        self.script("import, change, undo, render, save", "whole_way.py", trace, "/mnt/out")
+        self.script("reopen without the trace", "reopen.py", "/mnt/out")
+        self.step(
+            "render without the extension",
+            ["-b", "--factory-startup", *self.python("without.py", "/mnt/out")],
+        )
+        command = ["--background", "--command", "tracevis3d"]
+        self.step("command: info", [*command, "info", trace, "--json"])
+        picture = "/mnt/out/command.png"
+        self.step(
+            "command: render", [*command, "render", "icicle", trace, "-o", picture, "--size", "480x270"]
+        )
+        if not (self.place / "command.png").is_file():
+            raise Failed(f"Blender {self.program.version}: the command wrote no picture")
+        self.step("command: an absent trace", [*command, "info", "/mnt/out/absent.json"], wanted=1)
+        self.step("command: a wrong word", [*command, "rendre"], wanted=2)
+        self.window()
+        self.script("disable and enable", "disable.py")
+
+    def window(self) -> None:
+        """Drive the program in a window on a screen of its own."""
+        trace = self.outside(LARGE if LARGE.is_file() else SMALL)
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", "1280", "800", "--no-window-focus"]
+        line = ["xvfb-run", "-a", "-s", f"-screen 0 {_SCREEN} -nolisten tcp", "blender", *words]
+        line += self.python("window.py", trace, "/mnt/out")
+        self.step("import in a window, ESC, undo", line[line.index("blender") + 1 :], before=line[:5])
+        if not (self.place / "passed").is_file():
+            raise Failed(f"Blender {self.program.version}: the window's steps failed: {self.log}")
+
+    def outside(self, path: Path) -> str:
+        """Return the path inside of a file outside."""
+        if path.is_relative_to(ROOT):
+            return f"/mnt/project/{path.relative_to(ROOT).as_posix()}"
+        return f"/mnt/traces/{path.name}"
+
+    @staticmethod
+    def python(script: str, *words: str) -> list[str]:
+        """Return Blender's words for running a script of ``tests/blender``."""
+        return ["--python-exit-code", "3", "--python", f"/mnt/project/tests/blender/{script}", "--", *words]
+
+    def script(self, what: str, script: str, *words: str) -> None:
+        """Run a script in Blender without a window."""
+        self.step(what, ["-b", *self.python(script, *words)])
+
+    def step(self, what: str, words: list[str], wanted: int = 0, before: list[str] | None = None) -> None:
+        """Run Blender with ``words``; raise :class:`Failed` unless it exits with ``wanted``."""
+        folders = {"/mnt/project": (ROOT, False), "/mnt/out": (self.place, True)}
+        if LARGE.is_file():
+            folders["/mnt/traces"] = (LARGE.parent, False)
+        home = {"HOME": "/mnt/out/home", "LIBGL_ALWAYS_SOFTWARE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        (self.place / "home").mkdir(exist_ok=True)
+        started = time.perf_counter()
+        with self.log.open("a") as log:
+            log.write(f"\n==== {what}: blender {' '.join(words)}\n")
+        done = self.program.run(
+            [*(before or ["blender"]), *words],
+            folders=folders,
+            environment=home,
+            timeout=_TIMEOUT,
+            log=self.log,
+        )
+        seconds = time.perf_counter() - started
+        if done.returncode != wanted:
+            raise Failed(
+                f"Blender {self.program.version}: {what!r} exited with {done.returncode}, not {wanted}: "
+                f"see {self.log}"
+            )
+        print(f"Blender {self.program.version}  {seconds:6.1f} s  {what}", flush=True)
+
+    @property
+    def log(self) -> Path:
+        """The file that everything is written to."""
+        return self.place / "log.txt"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(description="Try the extension in real Blender programs.")
+    parser.add_argument("--only", choices=[p.version for p in PROGRAMS], help="one of the programs")
+    parser.add_argument("--setup", action="store_true", help="set the programs up, and stop there")
+    words = parser.parse_args(arguments)
+    for program in PROGRAMS:
+        if words.only not in (None, program.version):
+            continue
+        if obstacle := program.obstacle():
+            print(f"test_blender: {obstacle}", file=sys.stderr)
+            return 1
+        program.prepare()
+        if words.setup:
+            continue
+        try:
+            Way(program, OUTPUT / program.version).walk()
+        except (Failed, build_extension.BuildError) as error:
+            print(f"test_blender: {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
