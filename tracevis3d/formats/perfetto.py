@@ -61,13 +61,11 @@ def sniff(head: bytes, name: str) -> float:
     at = packets = 0
     view = memoryview(head)
     while at < len(head):
-        if head[at] != _PACKET_TAG:
-            return registry.NO
-        size, at = _varint(view, at + 1)
-        if size < 0:
+        size, at = _varint(view, at + 1) if head[at] == _PACKET_TAG else (-2, at)
+        if size == -1:
             break
-        if not _is_message(view[at : at + size], at + size > len(head)):
-            return registry.NO
+        if size < 0 or not _is_message(view[at : at + size], at + size > len(head)):
+            return registry.LIKELY if packets >= 2 else registry.NO
         at += size
         packets += at <= len(head)
     whole = at == len(head) or len(head) >= registry.HEAD
