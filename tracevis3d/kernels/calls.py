@@ -93,7 +93,8 @@ def nest_in_order(  # type: ignore[no-untyped-def]
 
     A PAIRS thread that is not clean (a time that goes back, an end that does not fit) is set to
     GENERAL and left. ``state`` is int64 (threads, 3): next call, depth, last time. ``stack`` is
-    int64 (calls,); thread ``t`` uses it from ``first[t]``.
+    int64 (calls,); thread ``t`` uses it from ``first[t]``. For begins without an end only the number is
+    noted.
     """
     has_record = len(record) > 0
     n = len(thread)
@@ -191,6 +192,7 @@ def nest_in_order(  # type: ignore[no-untyped-def]
             o_extent[q] = c - q
             if how == PAIRS:
                 o_end[q] = state[t, 2]
+                problems[UNMATCHED_BEGIN, 0] += 1
 
 
 @kernel
@@ -489,17 +491,21 @@ def match_pairs(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_ties(bounds, order, kind, time, stop, place, run, group):  # type: ignore[no-untyped-def]
+def find_ties(bounds, ends_first, order, kind, time, stop, place, run, group, rank):  # type: ignore[no-untyped-def]
     """List the runs of opening events of one time that are not longest first.
 
     Within a run, calls of no duration keep their place before the first longer one (group 0) or come
-    after the longer ones (group 2). Returns the number of positions written to ``place`` (positions of
-    ``order``), ``run`` (a number per run) and ``group``.
+    after the longer ones (group 2). In a thread that is written by ends (``ends_first[g]``), all of them
+    come after, and of equal calls the later one in the file is the outer one.
+
+    Returns the number of positions written to ``place`` (positions of ``order``), with the number of the
+    ``run``, the ``group``, and the ``rank`` among equals of the group.
     """
     n = 0
     n_runs = 0
     for g in range(len(bounds) - 1):
         hi = bounds[g + 1]
+        by_end = ends_first[g]
         p = bounds[g]
         while p < hi:
             e = order[p]
@@ -507,31 +513,50 @@ def find_ties(bounds, order, kind, time, stop, place, run, group):  # type: igno
                 p += 1
                 continue
             now = time[e]
-            begin = p
             written = n
-            stage = 0
-            previous = NEVER
-            sorted_already = True
+            stage = 2 if by_end else 0
+            shortest = NEVER
+            previous = 0
+            previous_rank = 0
+            previous_group = 0
+            in_order = True
             while p < hi:
                 e = order[p]
                 if kind[e] == END or time[e] != now:
                     break
+                length = 0
+                mine = p
                 if stop[e] > now:
-                    if stage == 2 or stop[e] > previous:
-                        sorted_already = False
-                    if stage == 0:
-                        stage = 1
-                    previous = stop[e]
+                    length = stop[e] - now
                     group[n] = 1
-                else:
-                    if stage == 1:
+                    if stage == 0:
                         stage = 2
+                    if by_end:
+                        mine = -e
+                else:
                     group[n] = stage
+                    if by_end:
+                        mine = e
+                if by_end:
+                    if n > written and (
+                        group[n] < previous_group
+                        or (group[n] == previous_group and length > previous)
+                        or (group[n] == previous_group and length == previous and mine < previous_rank)
+                    ):
+                        in_order = False
+                elif length > 0:
+                    if length > shortest:
+                        in_order = False
+                    shortest = length
+                previous = length
+                previous_rank = mine
+                previous_group = group[n]
                 place[n] = p
                 run[n] = n_runs
+                rank[n] = mine
                 n += 1
                 p += 1
-            if sorted_already or p - begin < 2:
+            if in_order:
                 n = written
             else:
                 n_runs += 1

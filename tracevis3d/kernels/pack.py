@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .jit import kernel
 from .words import load64, store64
@@ -25,8 +26,8 @@ ENDED_BYTES = np.array([0, 0, 1, 4], np.int64)
 RECORD_BYTES = np.array([0, 2, 4, 8], np.int64)
 
 
-def _lengths() -> np.ndarray:
-    """Return, for each control byte, the bytes of the four numbers (256, 4)."""
+def _forms() -> NDArray[np.int64]:
+    """Return, for each control byte, the bytes of the four numbers, and what is added to the third."""
     control = np.arange(256)
     return np.stack(
         [
@@ -34,13 +35,16 @@ def _lengths() -> np.ndarray:
             TIME_BYTES[control >> 2 & 3],
             ENDED_BYTES[control >> 4 & 3],
             RECORD_BYTES[control >> 6],
+            control >> 4 & 3 == 1,
         ],
         axis=1,
     ).astype(np.int64)
 
 
-#: Bytes of the four numbers by control byte, int64 (256, 4).
-LENGTHS = _lengths()
+#: int64 (256, 5), by control byte: the bytes of the four numbers, and 1 where one call ended.
+FORMS = _forms()
+#: uint64 (9,): the bits of so many bytes.
+MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 #: The longest packed call; the data is padded by this much.
 LONGEST = 32
 
@@ -177,7 +181,7 @@ def measure_calls(first, count, depth, start, end, record, control):  # type: ig
 
 
 @kernel
-def pack_calls(first, count, depth, start, end, record, control, lengths, data):  # type: ignore[no-untyped-def]
+def pack_calls(first, count, depth, start, end, record, control, forms, data):  # type: ignore[no-untyped-def]
     """Write the numbers of the calls to ``data`` (uint8, :data:`LONGEST` bytes longer than measured)."""
     at = 0
     last_record = 0
@@ -188,30 +192,30 @@ def pack_calls(first, count, depth, start, end, record, control, lengths, data):
             code = control[i]
             # Each store writes 8 bytes; what is beyond the number's own is written over by the next.
             store64(data, at, np.uint64(start[i] - previous))
-            at += lengths[code, 0]
+            at += forms[code, 0]
             previous = start[i]
             store64(data, at, np.uint64(end[i] - start[i]))
-            at += lengths[code, 1]
+            at += forms[code, 1]
             store64(data, at, np.uint64(level + 1 - depth[i]))
-            at += lengths[code, 2]
+            at += forms[code, 2]
             level = depth[i]
             if code >= 64:
                 delta = record[i] - last_record
                 last_record = record[i]
                 store64(data, at, (np.uint64(delta) << _ONE) ^ np.uint64(delta >> 63))
-                at += lengths[code, 3]
+                at += forms[code, 3]
 
 
 @kernel
 def unpack_calls(  # type: ignore[no-untyped-def]
-    first, count, packed_function, n_functions, control, lengths, masks, data, stack,
+    first, count, packed_function, n_functions, control, forms, masks, data, stack,
     function, parent, depth, start, end, extent, thread, record,
 ):  # fmt: skip
     """Rebuild the calls from their packed form.
 
     Nothing is taken on trust: the first call that would break the model's rules, or is not within
-    ``data``, is returned, :data:`FINE` if there is none. ``masks`` is uint64 (9,): the low bytes to keep.
-    ``stack`` is int64 (calls + 1,).
+    ``data``, is returned, :data:`FINE` if there is none. ``forms`` and ``masks`` are FORMS and MASKS,
+    ``stack`` is int64 (calls + 1,), scratch.
     """
     has_record = len(record) > 0
     size = len(data) - LONGEST
@@ -226,17 +230,15 @@ def unpack_calls(  # type: ignore[no-untyped-def]
             if at > size:
                 return i
             code = control[i]
-            n = lengths[code, 0]
+            n = forms[code, 0]
             delta = np.int64(load64(data, at) & masks[n])
             at += n
-            n = lengths[code, 1]
+            n = forms[code, 1]
             e = np.int64(load64(data, at) & masks[n])
             at += n
-            n = lengths[code, 2]
-            ended = np.int64(load64(data, at) & masks[n])
+            n = forms[code, 2]
+            ended = np.int64(load64(data, at) & masks[n]) + forms[code, 4]
             at += n
-            if code & 48 == 16:
-                ended = 1
             s += delta
             e += s
             if ended > d or ended < 0:
@@ -265,7 +267,7 @@ def unpack_calls(  # type: ignore[no-untyped-def]
             if has_record:
                 record[i] = -1
                 if code >= 64:
-                    n = lengths[code, 3]
+                    n = forms[code, 3]
                     word = load64(data, at) & masks[n]
                     at += n
                     last_record += np.int64(word >> _ONE) ^ -np.int64(word & _ONE)

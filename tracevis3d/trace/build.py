@@ -18,8 +18,8 @@ COMPLETE
 No duration
     A call of no duration holds no COMPLETE call. At the moment where another call starts it is inside if
     it comes later in the file, else before it; at the moment where another ends it is behind it. In a
-    thread that is written in the order of the ends it is inside the first longer call written after it
-    that holds its time.
+    thread that is written in the order of the ends it is inside what starts with it, and inside what ends
+    with it and is written later, unless calls overlap there.
 Both kinds on one thread
     BEGINs and ENDs are matched first; the calls are then nested by their intervals.
 
@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .events import Events
+from .events import COMPLETE, END, Events
 from .model import Calls
 from .problems import Problems
 
@@ -138,6 +138,10 @@ def _check(events: Events) -> None:
         lengths.add(len(events.record))
     if len(lengths) > 1:
         raise ValueError(f"the columns of the events differ in length: {sorted(lengths)}")
+    if events.kind.max(initial=0) > COMPLETE:
+        raise ValueError("there is an event of no known kind")
+    if events.function.min(initial=0) < 0 and ((events.function < 0) & (events.kind != END)).any():
+        raise ValueError("an opening event has no function")
 
 
 class _Builder:
@@ -180,7 +184,7 @@ class _Builder:
         self.call_of = np.empty(len(events), np.int64)
         if (self.events_of.sum()) < len(events):
             self.call_of.fill(-1)
-        self.counted = np.full((k.N_PROBLEMS, 2), (0, -1), np.int64)
+        self.found = self._no_counts()
 
         if (self.mode < k.ENDS).any():
             self._nest_in_order()
@@ -188,7 +192,7 @@ class _Builder:
             self._nest_ends()
         if (self.mode == k.GENERAL).any():
             self._nest_general()
-        self._tell(self.counted)
+        self._tell()
         return Built(self.out, self.first, self.count, self.call_of)
 
     def _survey(self) -> None:
@@ -221,11 +225,21 @@ class _Builder:
         state = np.zeros((self.threads, 3), np.int64)
         state[:, 0] = self.first
         state[:, 2] = np.iinfo(np.int64).min
+        counted = self._no_counts()
+        stack = np.empty(len(self.out), np.int64)
         self.kernels.nest_in_order(
             e.thread, e.kind, e.function, e.time, e.end, e.record, self.origin, self.threads,
-            self.mode, self.first, state, np.empty(len(self.out), np.int64),
-            *self._columns(), self.call_of, self.counted,
+            self.mode, self.first, state, stack,
+            *self._columns(), self.call_of, counted,
         )  # fmt: skip
+        if counted[self.kernels.UNMATCHED_BEGIN, 0]:
+            left_open = (self.mode == self.kernels.PAIRS) & (state[:, 1] > 0)
+            bottom = np.zeros(len(self.out), np.bool_)
+            bottom[stack[self.first[left_open]]] = True
+            begins = np.flatnonzero((e.thread >= 0) & (e.thread < self.threads) & (e.kind != END))
+            begins = begins[left_open[e.thread[begins]]]
+            counted[self.kernels.UNMATCHED_BEGIN, 1] = begins[np.argmax(bottom[self.call_of[begins]])]
+        self._note(counted)
 
     def _gather(self, wanted: NDArray[np.bool_]) -> tuple[Ints | None, Events, Ints, NDArray[np.intp]]:
         """Return the events of the wanted threads, thread by thread.
@@ -259,7 +273,7 @@ class _Builder:
         index, e, bounds, chosen = self._gather(wanted)
         clean = (self.mode[chosen] == k.ENDS).astype(np.int64)
         call_of = self.call_of if index is None else np.empty(len(e), np.int64)
-        counted = np.full((k.N_PROBLEMS, 2), (0, -1), np.int64)
+        counted = self._no_counts()
         order = np.empty(len(e), np.int64)
         k.nest_ends(
             bounds, self.first[chosen], e.function, e.time, e.end, e.record, self.origin,
@@ -268,20 +282,20 @@ class _Builder:
         )  # fmt: skip
         if index is not None:
             self.call_of[index] = call_of
-        self._tell(counted, index)
+        self._note(counted, index)
         self.mode[chosen[clean == 0]] = k.GENERAL
         #: For each such thread, its events in pre-order, counted from its first.
         self.pre_order = {
             int(t): order[bounds[g] : bounds[g + 1]] - bounds[g]
             for g, t in enumerate(chosen.tolist())
-            if not clean[g]
+            if not clean[g] and self.ends_first[t]
         }
 
     def _nest_general(self) -> None:
         k = self.kernels
         index, e, bounds, chosen = self._gather(self.mode == k.GENERAL)
         n = len(e)
-        counted = np.full((k.N_PROBLEMS, 2), (0, -1), np.int64)
+        counted = self._no_counts()
         order = np.arange(n)
         for t, given in getattr(self, "pre_order", {}).items():
             g = int(np.searchsorted(chosen, t))
@@ -294,27 +308,24 @@ class _Builder:
         healed = np.full(n, -1, np.int64)
         functions = int(e.function.max(initial=-1)) + 1
         if (e.kind != k.COMPLETE).any():
-            last = np.maximum.reduceat(
-                np.where(e.kind == k.COMPLETE, np.maximum(e.end, e.time), e.time), bounds[:-1]
-            )
+            latest = np.where(e.kind == k.COMPLETE, np.maximum(e.end, e.time), e.time)
+            last = np.maximum.reduceat(latest, bounds[:-1])
             k.match_pairs(
                 bounds, order, e.kind, e.function, e.time, last,
-                np.zeros(functions, np.int64), np.full(functions, -1, np.int64), np.full(functions, -1, np.int64),
+                np.zeros(functions, np.int64), *(np.full(functions, -1, np.int64) for _ in range(2)),
                 *(np.empty(n, np.int64) for _ in range(4)),
                 stop, owner, forced_by, healed, counted,
             )  # fmt: skip
-        self._sort_ties(e, bounds, order, stop)
-        call_of = np.empty(n, np.int64)
+        self._sort_ties(e, bounds, self.ends_first[chosen].astype(np.int64), order, stop)
+        call_of = self.call_of if index is None else np.empty(n, np.int64)
         k.nest_general(
             bounds, self.first[chosen], order, e.kind, e.function, e.time, stop, e.record,
             owner, forced_by, healed, self.origin, np.empty(n, np.int64), np.empty(n, np.uint8),
             *self._columns(), call_of, counted,
         )  # fmt: skip
-        if index is None:
-            self.call_of[:] = call_of
-        else:
+        if index is not None:
             self.call_of[index] = call_of
-        self._tell(counted, index)
+        self._note(counted, index)
 
     def _sort(self, e: Events, bounds: Ints, order: Ints, counted: Ints) -> Ints:
         """Sort ``order`` by time within each thread, by sorting only what is out of order."""
@@ -331,20 +342,31 @@ class _Builder:
         k.merge_late(e.thread, e.time, order, kept[: lengths[0]], out, merged)
         return merged
 
-    def _sort_ties(self, e: Events, bounds: Ints, order: Ints, stop: Ints) -> None:
+    def _sort_ties(self, e: Events, bounds: Ints, ends_first: Ints, order: Ints, stop: Ints) -> None:
         """Put those that open at one time longest first, in place."""
         n = len(order)
-        place, run, group = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.uint8)
-        found = self.kernels.find_ties(bounds, order, e.kind, e.time, stop, place, run, group)
+        place, run, rank = (np.empty(n, np.int64) for _ in range(3))
+        group = np.empty(n, np.uint8)
+        found = self.kernels.find_ties(
+            bounds, ends_first, order, e.kind, e.time, stop, place, run, group, rank
+        )
         if found == 0:
             return
-        place, run, group = place[:found], run[:found], group[:found]
+        place, run, group, rank = place[:found], run[:found], group[:found], rank[:found]
         which = order[place]
         length = np.where(group == 1, stop[which] - e.time[which], 0)
-        order[place] = which[np.lexsort((place, -length, group, run))]
+        order[place] = which[np.lexsort((rank, -length, group, run))]
 
-    def _tell(self, counted: Ints, index: Ints | None = None) -> None:
-        """Pass counts on to the problems; ``index`` are the events that the counts' events stand for."""
+    def _note(self, counted: Ints, index: Ints | None = None) -> None:
+        """Take in a kernel's counts; ``index`` are the events that its events stand for."""
+        for row, (count, event) in enumerate(counted.tolist()):
+            if count:
+                first = int(event if index is None else index[event])
+                self.found[row, 1] = first if not self.found[row, 0] else min(first, self.found[row, 1])
+                self.found[row, 0] += count
+
+    def _tell(self) -> None:
+        """Pass what was found on to the problems."""
         k = self.kernels
         names = {
             k.LATE: "out of order",
@@ -355,6 +377,9 @@ class _Builder:
             k.NEGATIVE: "negative duration",
         }
         for row, name in names.items():
-            count, first = counted[row].tolist()
+            count, first = self.found[row].tolist()
             if count:
-                self.problems.add(name, self.place(int(first if index is None else index[first])), count)
+                self.problems.add(name, self.place(first), count)
+
+    def _no_counts(self) -> Ints:
+        return np.full((self.kernels.N_PROBLEMS, 2), (0, -1), np.int64)

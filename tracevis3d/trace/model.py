@@ -379,6 +379,23 @@ class Trace:
     def __len__(self) -> int:
         return len(self.calls)
 
+    def arguments(self, call: int) -> dict[str, Any]:
+        """Return the arguments recorded with a call, decoded from the source; empty if there are none.
+
+        A packed source is unpacked up to the record, which takes a moment far into a large file.
+
+        Raises
+        ------
+        InputError
+            If the source is gone or changed since the trace was read, or the record can't be decoded.
+        """
+        record = self.calls.record
+        if not len(record) or record[call] < 0:
+            return {}
+        from .arguments import read_arguments
+
+        return read_arguments(self.source, int(record[call]))
+
 
 #: The tables of a trace that the store writes column by column.
 TABLES = tuple(

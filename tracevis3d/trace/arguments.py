@@ -1,0 +1,111 @@
+"""Arguments of calls, decoded from the recording when they are asked for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from ..errors import InputError, MissingDependency
+from . import known_files
+from .model import Source
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+#: A record is read in windows that double, up to this: no tracer writes longer ones.
+_WINDOW, _LONGEST = 1 << 16, 1 << 26
+_STEP = 1 << 22
+
+
+def read_arguments(source: Source, offset: int) -> dict[str, Any]:
+    """Return the arguments of the JSON record whose brace opens at byte ``offset`` of the unpacked source.
+
+    Raises
+    ------
+    InputError
+        If the source is gone or changed, or the record can't be decoded.
+    MissingDependency
+        If it is a zstd file and no library for it is installed.
+    """
+    path = _find(source)
+    if source.hash and known_files.content_hash(path) != source.hash:
+        raise InputError(f"{path}: has changed since the trace was read: read it again to see arguments")
+    try:
+        with open(path, "rb") as raw:
+            file = _unpacked(raw, path)
+            _skip(file, offset)
+            record = _decode(file, path, offset)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: the arguments at byte {offset:,} can't be read: {error}") from error
+    arguments = record.get("args")
+    if isinstance(arguments, dict):
+        return arguments
+    return {} if arguments is None else {"args": arguments}
+
+
+def _find(source: Source) -> Path:
+    """Return where the recording is now: where it was, or beside the .tv3 file that was made of it."""
+    recorded = Path(source.recording or source.path)
+    beside = Path(source.path).parent / recorded.name
+    for path in (recorded, beside):
+        if path.is_file():
+            return path
+    raise InputError(f"{recorded}: the recording is gone: arguments of calls are read from it")
+
+
+def _unpacked(raw: BinaryIO, path: Path) -> BinaryIO:
+    magic = raw.read(4)
+    raw.seek(0)
+    if magic.startswith(_GZIP):
+        try:
+            from isal import igzip
+        except ImportError:
+            return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
+        return cast(BinaryIO, igzip.IGzipFile(fileobj=raw))
+    if magic != _ZSTD:
+        return raw
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return cast(BinaryIO, zstd.ZstdFile(raw))
+    try:
+        import zstandard
+    except ImportError as error:
+        raise MissingDependency(f"{path}: zstd files need zstandard: 'pip install zstandard'") from error
+    return cast(BinaryIO, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True))
+
+
+def _skip(file: BinaryIO, offset: int) -> None:
+    if type(file).__module__ in ("_io", "io"):
+        file.seek(offset)
+        return
+    while offset > 0:
+        piece = file.read(min(offset, _STEP))
+        if not piece:
+            raise EOFError("the file ends before")
+        offset -= len(piece)
+
+
+def _decode(file: BinaryIO, path: Path, offset: int) -> dict[str, Any]:
+    """Decode one JSON object; bytes that are no UTF-8 become U+FFFD."""
+    decoder = json.JSONDecoder()
+    data = b""
+    wanted = _WINDOW
+    while True:
+        while len(data) < wanted and (piece := file.read(wanted - len(data))):
+            data += piece
+        try:
+            record, _ = decoder.raw_decode(data.decode("utf-8", "replace"))
+        except (ValueError, RecursionError) as error:
+            if len(data) < wanted or wanted >= _LONGEST or not data.startswith(b"{"):
+                raise InputError(
+                    f"{path}: the record at byte {offset:,} is no JSON object ({error})"
+                ) from error
+            wanted *= 2
+            continue
+        if not isinstance(record, dict):
+            raise InputError(f"{path}: the record at byte {offset:,} is no JSON object")
+        return record
