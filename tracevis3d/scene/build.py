@@ -1,0 +1,308 @@
+"""A drawing becomes one collection of Blender objects."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drawing.frame import Frame
+from ..drawing.words import Boxes, Camera, Drawing, Lines, Marks, Tubes
+from ..layout.lettering import Setting, Typeface, set_texts
+from ..progress import Progress, silent
+from . import axes as rulers_of
+from . import boxes, camera, figures, labels, legend, marks, stage, styles
+from .color import is_dark, mixed
+from .glyphs import typeface
+from .styles import Light, Style
+
+#: Inks on coloured surfaces.
+_ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.08, 0.09, 0.11)
+
+
+@dataclass
+class Built:
+    """What :func:`build` has made.
+
+    Attributes
+    ----------
+    scene, collection : bpy.types.Scene, bpy.types.Collection
+    camera : bpy.types.Object
+    view : View
+        Where points of the scene fall in the picture.
+    style : Style
+    frame : Frame
+    drawing : Drawing
+    surround : Surround
+        Where title, legends and notes are in the picture.
+    counts : dict
+        ``labels`` shown, ``labels_left_out``, ``label_overlaps``, ``legend_entries_left_out``.
+    """
+
+    scene: Any
+    collection: Any
+    camera: Any
+    view: camera.View
+    style: Style
+    frame: Frame
+    drawing: Drawing
+    surround: legend.Surround
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def build(
+    drawing: Drawing,
+    *,
+    style: str = "paper",
+    frame: Frame | None = None,
+    scene: Any | None = None,
+    collection: Any | None = None,
+    name: str = "TraceVis3D",
+    progress: Progress = silent,
+) -> Built:
+    """Make the objects of ``drawing`` in a scene, in one collection.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    style : {"paper", "stage", "flat"}
+    frame : Frame, optional
+        The picture's size: labels are chosen for it.
+    scene : bpy.types.Scene, optional
+        The current one if left out. Its camera, world, colour management and resolution are set.
+    collection : bpy.types.Collection, optional
+        An earlier result: its objects are replaced, with their data.
+    name : str
+        Of the collection, and the first word of its objects' names.
+    progress : Progress
+
+    Raises
+    ------
+    UsageError
+        If there is no such style.
+    Cancelled
+        If ``progress`` says so.
+    """
+    look, frame, scene = styles.named(style), frame or Frame(), scene or bpy.context.scene
+    made = _Making(drawing, look, frame, scene, name)
+    made.compose(progress)
+    progress(0.3, "building the scene")
+    made.elements(progress)
+    progress(0.8, "setting texts")
+    made.texts()
+    made.surroundings()
+    built = made.finish(collection)
+    progress(1.0, "scene built")
+    return built
+
+
+class _Making:
+    """One run of :func:`build`. Nothing is linked to the scene before all of it is made."""
+
+    def __init__(self, drawing: Drawing, style: Style, frame: Frame, scene: Any, name: str) -> None:
+        self.drawing, self.style, self.frame, self.scene, self.name = drawing, style, frame, scene, name
+        self.typeface: Typeface = typeface()
+        self.camera_words = _straight(drawing.camera) if style.straight else drawing.camera
+        self.light = Light.of(self.camera_words)
+        self.palette = _opaque(drawing.palette, style)
+        self.objects: list[Any] = []
+        self.in_frame: list[Any] = []
+        self.counts: dict[str, int] = {}
+
+    def compose(self, progress: Progress) -> None:
+        """Decide where everything is in the picture."""
+        progress(0.0, "composing the picture")
+        typeface, drawing = self.typeface, self.drawing
+        self.surround = legend.lay_out(drawing, self.style, self.frame, typeface)
+        axes = camera.axes(self.camera_words)
+        self.rulers = [rulers_of.lay_out(axis, axes, typeface) for axis in drawing.axes]
+        low, high = np.array(drawing.camera.low, np.float64), np.array(drawing.camera.high, np.float64)
+        points = [np.array(list(itertools.product(*zip(low, high))))]
+        points += [ruler.extent() for ruler in self.rulers]
+        points += [labels.extent(group, typeface) for group in drawing.labels if len(group)]
+        self.view = camera.fit(self.camera_words, self.frame, self.surround.region, np.concatenate(points))
+        free = labels.Free(self.view, (0, 0, self.frame.width, self.surround.region[3]))
+        self.axis_texts, axis_lost = rulers_of.choose_texts(
+            self.rulers, self.view, free, typeface, self.style.ink
+        )
+        inks = [self._inks(group.background, len(group)) for group in drawing.labels]
+        self.label_texts, lost = labels.choose(drawing.labels, self.view, free, typeface, inks)
+        shown = [*self.axis_texts.rectangle, *self.label_texts.rectangle]
+        self.counts = {
+            "labels": len(self.label_texts),
+            "labels_left_out": lost,
+            "axis_texts_left_out": axis_lost,
+            "legend_entries_left_out": self.surround.left_out,
+            "label_overlaps": labels.overlaps(shown),
+        }
+
+    def _inks(self, background: NDArray[np.int32], n: int) -> NDArray[np.float64]:
+        """Return the colour (n, 3) of each label: the style's ink, or what contrasts with the ``background``."""
+        if not len(background):
+            return np.tile(self.style.ink, (n, 1))
+        dark = is_dark(self.palette)[np.clip(background, 0, len(self.palette) - 1)]
+        return np.where(dark[:, None], [_ON_DARK], [_ON_LIGHT])
+
+    def elements(self, progress: Progress) -> None:
+        """Make the objects of the drawing's elements."""
+        for i, element in enumerate(self.drawing.elements):
+            progress(0.3 + 0.5 * i / len(self.drawing.elements), f"building {element.kind}s")
+            name = f"{self.name} {element.kind}"
+            if isinstance(element, Boxes):
+                shown = boxes.show(element, self.palette, self.style, self.light, name)
+            elif isinstance(element, Marks):
+                shown = marks.show(element, self.palette, self.style, self.light, name)
+            else:
+                raise NotImplementedError
+            shown["tracevis3d_kind"], shown["tracevis3d_source"] = element.kind, element.source
+            self.objects.append(shown)
+
+    def texts(self) -> None:
+        """Make labels and rulers."""
+        for kind, texts in (("labels", self.label_texts), ("axis texts", self.axis_texts)):
+            if len(texts):
+                colors = np.column_stack([np.array(texts.color), np.ones(len(texts))]).astype(np.float32)
+                setting = set_texts(
+                    texts.text,
+                    np.array(texts.start),
+                    np.array(texts.right),
+                    np.array(texts.up),
+                    np.array(texts.size),
+                    self.typeface,
+                )
+                self.objects.append(figures.texts(f"{self.name} {kind}", setting, colors, self.style))
+        pixel = max(1.0, self.frame.height / 1080)
+        for kind, strength, color in (("axis lines", 1.6, self.style.ink), ("grid", 1.1, self.style.muted)):
+            grid = kind == "grid"
+            start = [r.grid_start if grid else r.start for r in self.rulers]
+            end = [r.grid_end if grid else r.end for r in self.rulers]
+            if not start or not sum(map(len, start)):
+                continue
+            a, b = np.concatenate(start), np.concatenate(end)
+            keep = np.linalg.norm(b - a, axis=1) > 0
+            if not keep.any():
+                continue
+            a, b = a[keep], b[keep]
+            width = strength * pixel / np.maximum(self.view.pixels_per_unit((a + b) / 2), 1e-9)
+            colors = np.tile(np.array([*color, 1.0], np.float32), (len(a), 1))
+            self.objects.append(figures.bars(f"{self.name} {kind}", a, b, width, colors, self.style))
+
+    def surroundings(self) -> None:
+        """Make title, legends and notes on a pane before the camera; camera, lights and wall."""
+        pane = camera.Pane.of(self.view)
+        lines, swatches = self.surround.lines, self.surround.swatches
+        if swatches:
+            corner, colors = legend.quads(swatches)
+            at = pane.local(corner)
+            # Later patches lie on earlier ones: each a hair closer to the camera.
+            at[:, 2] += np.repeat(np.arange(len(swatches)), 4) * (1e-4 * pane.depth / len(swatches))
+            self.in_frame.append(figures.patches(f"{self.name} legend", at, colors, self.style))
+        if lines:
+            n = len(lines)
+            start = pane.local(np.array([[line.left, line.baseline] for line in lines]))
+            start[:, 2] += 2e-4 * pane.depth
+            size = np.array([line.size for line in lines]) * pane.unit
+            right, up = np.tile([1.0, 0.0, 0.0], (n, 1)), np.tile([0.0, 1.0, 0.0], (n, 1))
+            setting: Setting = set_texts([line.text for line in lines], start, right, up, size, self.typeface)
+            colors = np.array([[*line.srgb, 1.0] for line in lines], np.float32)
+            self.in_frame.append(figures.texts(f"{self.name} title", setting, colors, self.style))
+        low, high = (
+            np.array(self.drawing.camera.low, np.float64),
+            np.array(self.drawing.camera.high, np.float64),
+        )
+        extra = [
+            stage.key_light(self.style, self.light, f"{self.name} key light"),
+            stage.wall(self.style, self.light, low, high, f"{self.name} wall"),
+        ]
+        self.objects += [shown for shown in extra if shown is not None]
+
+    def finish(self, collection: Any | None) -> Built:
+        """Link everything to the scene in place of what was in ``collection``."""
+        if collection is None:
+            collection = bpy.data.collections.new(self.name)
+        else:
+            clear(collection)
+        if collection not in self.scene.collection.children_recursive:
+            self.scene.collection.children.link(collection)
+        eye = camera.place(self.view, f"{self.name} camera")
+        for shown in (*self.objects, *self.in_frame, eye):
+            collection.objects.link(shown)
+        for shown in self.in_frame:
+            shown.parent = eye
+        self.scene.camera = eye
+        self.scene.world = stage.world(self.style)
+        apply_frame(self.scene, self.frame)
+        show_colors_as_data(self.scene)
+        return Built(
+            self.scene,
+            collection,
+            eye,
+            self.view,
+            self.style,
+            self.frame,
+            self.drawing,
+            self.surround,
+            self.counts,
+        )
+
+
+def clear(collection: Any) -> None:
+    """Remove the collection's objects with the data that nothing else uses."""
+    removed: list[Any] = []
+    for shown in list(collection.objects):
+        for modifier in shown.modifiers:
+            if modifier.type == "NODES" and modifier.node_group is not None:
+                from . import compat
+
+                template = compat.get_input(modifier, "Template")
+                if template is not None:
+                    removed.append(template)
+        removed.append(shown)
+    data = [shown.data for shown in removed if shown.data is not None]
+    bpy.data.batch_remove(removed)
+    bpy.data.batch_remove([block for block in data if block.users == 0])
+
+
+def apply_frame(scene: Any, frame: Frame) -> None:
+    """Set the scene's resolution."""
+    scene.render.resolution_x, scene.render.resolution_y = frame.width, frame.height
+    scene.render.resolution_percentage = 100
+    scene.render.pixel_aspect_x = scene.render.pixel_aspect_y = 1.0
+    if hasattr(scene.render, "ppm_factor"):
+        scene.render.ppm_factor, scene.render.ppm_base = frame.dpi, 0.0254
+
+
+def show_colors_as_data(scene: Any) -> None:
+    """Turn off what would change colours between the palette and the picture, in every engine."""
+    scene.display_settings.display_device = "sRGB"
+    settings = scene.view_settings
+    settings.view_transform, settings.look = "Standard", "None"
+    settings.exposure, settings.gamma = 0.0, 1.0
+    settings.use_curve_mapping = False
+    scene.render.dither_intensity = 0.0
+    shading = scene.display.shading
+    shading.light, shading.color_type = "FLAT", "VERTEX"
+    shading.show_cavity = shading.show_shadows = shading.show_object_outline = shading.show_xray = False
+    shading.use_dof = False
+
+
+def _straight(words: Camera) -> Camera:
+    """Return the camera that looks along the axis which ``words`` looks along most, without perspective."""
+    facing = Light.of(words).facing
+    return replace(words, direction=tuple(facing.tolist()), projection="orthographic")
+
+
+def _opaque(palette: NDArray[np.float32], style: Style) -> NDArray[np.float32]:
+    """Return the palette on the style's background: an alpha below 1 is how much of a colour covers it."""
+    out = np.array(palette, np.float32)
+    if out.shape[1] == 4:
+        shares = 1 - out[:, 3]
+        for i in np.flatnonzero(shares > 0):
+            out[i : i + 1] = mixed(out[i : i + 1], style.background, float(shares[i]))
+        out[:, 3] = 1
+        return out
+    return np.column_stack([out, np.ones(len(out), np.float32)])

@@ -1,0 +1,39 @@
+"""Colours: a palette's sRGB values, the linear light that Blender computes with, and ink that contrasts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
+
+def linear(srgb: NDArray[np.floating]) -> Floats:
+    """Return the linear values of sRGB colours (last axis r, g, b and perhaps alpha, which stays)."""
+    out = np.array(srgb, np.float32)
+    c = out[..., :3]
+    out[..., :3] = np.where(c <= 0.04045, c / 12.92, ((np.maximum(c, 0) + 0.055) / 1.055) ** 2.4)
+    return out
+
+
+def srgb(values: NDArray[np.floating]) -> Floats:
+    """Return the sRGB values of linear colours, the inverse of :func:`linear`."""
+    out = np.array(values, np.float32)
+    c = np.maximum(out[..., :3], 0)
+    out[..., :3] = np.where(c <= 0.0031308, c * 12.92, 1.055 * c ** (1 / 2.4) - 0.055)
+    return out
+
+
+def mixed(colors: NDArray[np.floating], other: tuple[float, float, float], share: float) -> Floats:
+    """Return sRGB ``colors`` moved by ``share`` towards ``other``, alpha kept."""
+    out = np.array(colors, np.float32)
+    out[..., :3] += (np.asarray(other, np.float32) - out[..., :3]) * np.float32(share)
+    return out
+
+
+def is_dark(colors: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Tell for sRGB colours (n, 4) whether white ink contrasts better than near-black ink (WCAG 2 luminance)."""
+    light = linear(colors)[..., :3] @ np.array([0.2126, 0.7152, 0.0722], np.float32)
+    # Equal contrast ratios to white (1.05) and to near-black ink (0.06) meet at this luminance; text
+    # reads well on saturated mid-tones a little before that, in white.
+    return np.asarray(light < 0.26, np.bool_)

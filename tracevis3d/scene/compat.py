@@ -1,0 +1,113 @@
+"""Every difference between Blender 4.2 and 5.2 that the scene meets, each decided by asking what is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..errors import UsageError
+
+
+def engine_ids() -> dict[str, str]:
+    """Return our names of the render engines with Blender's identifiers, as far as this Blender has them."""
+    known = {item.identifier for item in bpy.types.RenderSettings.bl_rna.properties["engine"].enum_items}
+    # The enum lists built-in engines only; Cycles is an add-on that registers itself.
+    found = {"workbench": "BLENDER_WORKBENCH"}
+    for identifier in ("BLENDER_EEVEE_NEXT", "BLENDER_EEVEE"):
+        if identifier in known:
+            found["eevee"] = identifier
+            break
+    if hasattr(bpy.types.Scene, "cycles") or _enable_cycles():
+        found["cycles"] = "CYCLES"
+    return found
+
+
+def _enable_cycles() -> bool:
+    import addon_utils
+
+    try:
+        return addon_utils.enable("cycles") is not None and hasattr(bpy.types.Scene, "cycles")
+    except Exception:  # an add-on's start-up can raise anything
+        return False
+
+
+def node_tree(block: Any) -> Any:
+    """Return the node tree of a material or world, made if this Blender does not make it by itself."""
+    if block.node_tree is None:
+        block.use_nodes = True
+    return block.node_tree
+
+
+def socket(sockets: Any, name: str) -> Any:
+    """Return the enabled socket called ``name``: positions and hidden twins differ between versions."""
+    for candidate in sockets:
+        if candidate.name == name and candidate.enabled:
+            return candidate
+    raise KeyError(f"no socket {name!r} among {[s.name for s in sockets if s.enabled]}")
+
+
+def _identifier(modifier: Any, name: str) -> str:
+    for item in modifier.node_group.interface.items_tree:
+        if item.item_type == "SOCKET" and item.in_out == "INPUT" and item.name == name:
+            return str(item.identifier)
+    raise KeyError(f"{modifier.node_group.name} has no input {name!r}")
+
+
+def set_input(modifier: Any, name: str, value: Any) -> None:
+    """Set the geometry-nodes modifier's input called ``name``."""
+    identifier = _identifier(modifier, name)
+    inputs = getattr(getattr(modifier, "properties", None), "inputs", None)
+    if inputs is not None:
+        getattr(inputs, identifier).value = value
+    else:
+        modifier[identifier] = value
+
+
+def get_input(modifier: Any, name: str) -> Any:
+    """Return the value of the geometry-nodes modifier's input called ``name``."""
+    identifier = _identifier(modifier, name)
+    inputs = getattr(getattr(modifier, "properties", None), "inputs", None)
+    return getattr(inputs, identifier).value if inputs is not None else modifier[identifier]
+
+
+def set_still_output(settings: Any, file_format: str) -> None:
+    """Let ``render.image_settings`` write a still image of the given format."""
+    if hasattr(settings, "media_type"):
+        settings.media_type = "IMAGE"
+    settings.file_format = file_format
+
+
+def set_movie_output(render: Any, container: str) -> None:
+    """Let the scene's render settings write an H.264 film in ``container`` (``MPEG4`` or ``MKV``)."""
+    settings = render.image_settings
+    if hasattr(settings, "media_type"):
+        settings.media_type = "VIDEO"
+    try:
+        settings.file_format = "FFMPEG"
+    except TypeError:
+        raise UsageError(
+            "This Blender is built without FFmpeg: render .png stills instead of a film."
+        ) from None
+    settings.color_mode = "RGB"
+    render.ffmpeg.format = container
+    render.ffmpeg.codec = "H264"
+    render.ffmpeg.constant_rate_factor = "HIGH"
+    render.ffmpeg.ffmpeg_preset = "GOOD"
+    render.ffmpeg.gopsize = 12
+
+
+def linear_keys(block: Any) -> None:
+    """Make all keyframes of a datablock ease in and out as one move; ``Action.fcurves`` is gone in 5.0."""
+    data = block.animation_data
+    if data is None or data.action is None:
+        return
+    action = data.action
+    curves = getattr(action, "fcurves", None)
+    if curves is None:
+        bag = action.layers[0].strips[0].channelbag(data.action_slot)
+        curves = bag.fcurves if bag else ()
+    for curve in curves:
+        for key in curve.keyframe_points:
+            key.interpolation = "SINE"
+            key.easing = "EASE_IN_OUT"

@@ -1,0 +1,81 @@
+"""Node groups written in code: named, with a version, reused if present."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from . import compat
+
+_VERSION = "tracevis3d_version"
+
+
+def existing(name: str, version: int) -> Any | None:
+    """Return the node group of that name and version, if this file has it."""
+    group = bpy.data.node_groups.get(name)
+    return group if group is not None and group.get(_VERSION) == version else None
+
+
+class Builder:
+    """Fills one node tree; sockets are found by name, links run from output to input.
+
+    Parameters
+    ----------
+    tree : bpy.types.NodeTree
+    """
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+        self._column = 0
+
+    @classmethod
+    def geometry(cls, name: str, version: int) -> Builder:
+        """Start a geometry-nodes group (an outdated one of that name keeps its users and is refilled)."""
+        tree = bpy.data.node_groups.get(name) or bpy.data.node_groups.new(name, "GeometryNodeTree")
+        tree.nodes.clear()
+        tree.interface.clear()
+        tree[_VERSION] = version
+        return cls(tree)
+
+    @classmethod
+    def shader(cls, block: Any) -> Builder:
+        """Start over the nodes of a material or a world."""
+        tree = compat.node_tree(block)
+        tree.nodes.clear()
+        return cls(tree)
+
+    def input(self, name: str, kind: str, default: Any = None) -> None:
+        """Add an input to the group; ``kind`` as in ``NodeSocketFloat`` without its first ten letters."""
+        item = self.tree.interface.new_socket(name, in_out="INPUT", socket_type=f"NodeSocket{kind}")
+        if default is not None:
+            item.default_value = default
+
+    def output(self, name: str, kind: str) -> None:
+        """Add an output to the group."""
+        self.tree.interface.new_socket(name, in_out="OUTPUT", socket_type=f"NodeSocket{kind}")
+
+    def node(self, kind: str, *, feed: dict[str | int, Any] | None = None, **settings: Any) -> Any:
+        """Add a node; ``feed`` maps inputs (by name, or by position where names repeat) to sockets or values."""
+        node = self.tree.nodes.new(kind)
+        node.location = (self._column * 190, 0)
+        self._column += 1
+        for key, value in settings.items():
+            setattr(node, key, value)
+        for key, value in (feed or {}).items():
+            target = node.inputs[key] if isinstance(key, int) else compat.socket(node.inputs, key)
+            if isinstance(value, bpy.types.NodeSocket):
+                self.tree.links.new(value, target)
+            else:
+                target.default_value = value
+        return node
+
+    def attribute(self, name: str, kind: str) -> Any:
+        """Return the output of a Named Attribute node."""
+        node = self.node("GeometryNodeInputNamedAttribute", data_type=kind, feed={"Name": name})
+        return compat.socket(node.outputs, "Attribute")
+
+    def math(self, operation: str, *values: Any, clamp: bool = False) -> Any:
+        """Return the output of a Math node."""
+        feed: dict[str | int, Any] = dict(enumerate(values))
+        return self.node("ShaderNodeMath", operation=operation, use_clamp=clamp, feed=feed).outputs[0]

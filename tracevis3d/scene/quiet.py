@@ -1,0 +1,104 @@
+"""Keep what Blender prints by itself away from our users' terminals, and hear the interrupt key meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+
+_PATIENCE = 2.0
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[Callable[[], str]]:
+    """Send what C code writes to the descriptors 1 and 2 to a file; Python's own streams still reach the user.
+
+    Yields
+    ------
+    callable
+        Returns what was written so far.
+    """
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context(tempfile.TemporaryFile())
+        for descriptor, name in ((1, "stdout"), (2, "stderr")):
+            stack.enter_context(_redirected(descriptor, name, log.fileno()))
+
+        def written() -> str:
+            log.flush()
+            size = os.fstat(log.fileno()).st_size
+            return os.pread(log.fileno(), size, 0).decode("utf-8", "replace") if hasattr(os, "pread") else ""
+
+        yield written
+
+
+@contextlib.contextmanager
+def _redirected(descriptor: int, name: str, target: int) -> Iterator[None]:
+    stream = getattr(sys, name)
+    try:
+        saved = os.dup(descriptor)
+    except OSError:  # closed, as for a program without a console
+        yield
+        return
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        stream.flush()
+    ours = None
+    try:
+        on_it = stream is not None and stream.fileno() == descriptor
+    except (AttributeError, OSError, ValueError):
+        on_it = False
+    if on_it:
+        ours = os.fdopen(os.dup(saved), "w", encoding=stream.encoding, errors="backslashreplace", buffering=1)
+        setattr(sys, name, ours)
+    os.dup2(target, descriptor)
+    try:
+        yield
+    finally:
+        os.dup2(saved, descriptor)
+        os.close(saved)
+        if ours is not None:
+            setattr(sys, name, stream)
+            ours.close()
+
+
+@contextlib.contextmanager
+def interruptible(clean_up: Callable[[], None]) -> Iterator[None]:
+    """End the process on Ctrl-C while C code runs that never gives Python a turn.
+
+    A render in Blender as a module can't be stopped from Python: the signal would wait until it is done. So a
+    thread hears it, gives Blender two seconds to end by itself (its program does), calls ``clean_up`` and
+    exits with 130.
+    """
+    usual = threading.current_thread() is threading.main_thread() and (
+        signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if not usual or not hasattr(signal, "set_wakeup_fd") or sys.platform == "win32":
+        yield
+        return
+    hear, tell = os.pipe()
+    os.set_blocking(tell, False)
+    before = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    done = threading.Event()
+
+    def listen() -> None:
+        while not done.is_set():
+            heard = os.read(hear, 1)
+            if heard and heard[0] == signal.SIGINT and not done.wait(_PATIENCE):
+                clean_up()
+                os.write(2, b"\n")
+                os._exit(130)
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    try:
+        yield
+    finally:
+        done.set()
+        signal.set_wakeup_fd(before)
+        os.write(tell, b"\0")
+        listener.join(timeout=1.0)
+        os.close(tell)
+        os.close(hear)

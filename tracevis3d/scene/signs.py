@@ -1,0 +1,250 @@
+"""Template meshes of what is instanced: a small mesh per colour (and per proportion of a box), in one mesh.
+
+An instance shows its template's vertex colours in every engine, which a colour per instance does not do in
+Workbench. So the node group splits this mesh by its face attribute ``part`` and picks a part per point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import meshes
+from .color import linear, mixed
+from .materials import SHADED, TINT
+from .styles import Light, Style
+
+#: Buckets per axis of how wide a box is, in powers of two of its chamfer.
+BUCKETS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A small polygon mesh: unit size.
+
+    Attributes
+    ----------
+    position : float32 (v, 3)
+    corner : int32 (c,)
+    first : int32 (f,)
+    normal : float32 (c, 3)
+        Per corner.
+    rim : bool (f,)
+        Faces of a chamfered edge.
+    pale : bool (f,)
+        Faces of a cluster's light ribs.
+    smooth : bool
+    """
+
+    position: NDArray[np.float32]
+    corner: NDArray[np.int32]
+    first: NDArray[np.int32]
+    normal: NDArray[np.float32]
+    rim: NDArray[np.bool_]
+    pale: NDArray[np.bool_]
+    smooth: bool = False
+
+
+def _shape(
+    position: Any,
+    faces: list[list[int]],
+    rim: list[bool] | None = None,
+    pale: list[bool] | None = None,
+    normal: NDArray[np.float32] | None = None,
+) -> Shape:
+    points = np.asarray(position, np.float32)
+    corner = np.concatenate([np.asarray(f, np.int32) for f in faces])
+    sizes = np.array([len(f) for f in faces])
+    first = (np.cumsum(sizes) - sizes).astype(np.int32)
+    if normal is None:
+        flat = np.array([np.cross(points[f[1]] - points[f[0]], points[f[2]] - points[f[0]]) for f in faces])
+        flat /= np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-12)
+        corners = np.repeat(flat, sizes, axis=0).astype(np.float32)
+    else:
+        corners = normal[corner]
+    none = [False] * len(faces)
+    return Shape(
+        points,
+        corner,
+        first,
+        corners,
+        np.array(rim or none),
+        np.array(pale or none),
+        smooth=normal is not None,
+    )
+
+
+def _outward(points: NDArray[np.float32], face: list[int]) -> list[int]:
+    """Turn the face so that it looks away from the middle of the unit cube."""
+    a, b, c = (points[i] for i in face[:3])
+    normal = np.cross(b - a, c - a)
+    return face if normal @ (points[face].mean(axis=0) - 0.5) > 0 else face[::-1]
+
+
+def chamfered_box(edge: tuple[float, float, float], ribs: int = 0) -> Shape:
+    """Return the unit box from 0 to 1 with chamfers of the given width along x, y and z.
+
+    With ``ribs``, the four upright sides are divided into that many horizontal ribs, every second one pale.
+    """
+    grid: dict[tuple[float, float, float], int] = {}
+    points: list[tuple[float, float, float]] = []
+
+    def vertex(point: tuple[float, float, float]) -> int:
+        if point not in grid:
+            grid[point] = len(points)
+            points.append(point)
+        return grid[point]
+
+    def at(axis: int, side: int, u: float, v: float) -> int:
+        point = [0.0, 0.0, 0.0]
+        others = [a for a in range(3) if a != axis]
+        point[axis] = float(side)
+        point[others[0]], point[others[1]] = u, v
+        return vertex((point[0], point[1], point[2]))
+
+    faces: list[list[int]] = []
+    rim: list[bool] = []
+    pale: list[bool] = []
+    inner: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
+    for axis, side in product(range(3), (0, 1)):
+        a, b = (i for i in range(3) if i != axis)
+        lows, highs = (edge[a], edge[b]), (1 - edge[a], 1 - edge[b])
+        count = ribs if ribs and axis != 2 else 1
+        cuts = [lows[1] + (highs[1] - lows[1]) * i / count for i in range(count + 1)]
+        columns = [[at(axis, side, u, v) for v in cuts] for u in (lows[0], highs[0])]
+        for i in range(count):
+            faces.append([columns[0][i], columns[1][i], columns[1][i + 1], columns[0][i + 1]])
+            rim.append(False)
+            pale.append(bool(ribs) and (i % 2 == 0 or axis == 2))
+        # The border's vertices along each of its four edges, for the chamfers: key (axis, end) of the edge.
+        inner[axis, side] = {
+            (a, 0): columns[0],
+            (a, 1): columns[1],
+            (b, 0): [columns[0][0], columns[1][0]],
+            (b, 1): [columns[0][-1], columns[1][-1]],
+        }
+    for (a, b), i, j in product(((0, 1), (0, 2), (1, 2)), (0, 1), (0, 1)):
+        one, two = inner[a, i][b, j], inner[b, j][a, i]
+        faces.append([*one, *two[::-1]])
+        rim.append(True)
+        pale.append(False)
+    for i, j, k in product((0, 1), repeat=3):
+        faces.append(
+            [
+                at(0, i, edge[1] if j == 0 else 1 - edge[1], edge[2] if k == 0 else 1 - edge[2]),
+                at(1, j, edge[0] if i == 0 else 1 - edge[0], edge[2] if k == 0 else 1 - edge[2]),
+                at(2, k, edge[0] if i == 0 else 1 - edge[0], edge[1] if j == 0 else 1 - edge[1]),
+            ]
+        )
+        rim.append(True)
+        pale.append(False)
+    position = np.array(points, np.float32)
+    return _shape(position, [_outward(position, f) for f in faces], rim, pale)
+
+
+def _revolved(profile: list[tuple[float, float]], sides: int) -> Shape:
+    """Return the solid of a profile of (radius, height), its first and last radius 0, around the z axis."""
+    angle = np.linspace(0, 2 * np.pi, sides, endpoint=False)
+    rings, normals, starts = [], [], []
+    outline = np.array(profile)
+    along = np.gradient(outline, axis=0)
+    across = np.stack([along[:, 1], -along[:, 0]], axis=1)
+    across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-12)
+    count = 0
+    for (radius, height), (nr, nz) in zip(profile, across):
+        n = 1 if radius == 0 else sides
+        c, s = np.cos(angle[:n]), np.sin(angle[:n])
+        rings.append(np.stack([radius * c, radius * s, np.full(n, height)], axis=1))
+        if n == 1:
+            normals.append(np.array([[0.0, 0.0, np.sign(height) or 1.0]]))
+        else:
+            normals.append(np.stack([nr * c, nr * s, np.full(n, nz)], axis=1))
+        starts.append((count, n))
+        count += n
+    faces = []
+    for (low, n), (high, m) in zip(starts, starts[1:]):
+        for i in range(sides):
+            j = (i + 1) % sides
+            if n == 1:
+                faces.append([low, high + j, high + i][:: 1 if m > 1 else -1])
+            elif m == 1:
+                faces.append([low + i, low + j, high])
+            else:
+                faces.append([low + i, low + j, high + j, high + i])
+    position = np.concatenate(rings).astype(np.float32)
+    smooth = np.concatenate(normals).astype(np.float32)
+    return _shape(position, faces, normal=smooth)
+
+
+def mark_shape(name: str) -> Shape:
+    """Return the unit shape of a mark: ``sphere``, ``diamond``, ``cone`` (pointing down to the point) or ``pin``."""
+    if name == "sphere":
+        t = np.linspace(-np.pi / 2, np.pi / 2, 13)
+        return _revolved(
+            [(0.0 if i in (0, 12) else 0.5 * np.cos(a), 0.5 * np.sin(a)) for i, a in enumerate(t)], 24
+        )
+    if name == "diamond":
+        solid = _revolved([(0.0, -0.5), (0.5, 0.0), (0.0, 0.5)], 4)
+        faces = [solid.corner[f : f + 3].tolist() for f in solid.first]
+        return _shape(solid.position, faces)
+    if name == "cone":
+        solid = _revolved([(0.0, 0.0), (0.5, 1.0), (0.0, 1.0)], 24)
+        faces = [solid.corner[f : f + 3].tolist() for f in solid.first]
+        return _shape(solid.position, faces)
+    # A pin: the tip is the point, a ball on top of a cone.
+    t = np.linspace(-0.35, np.pi / 2, 10)
+    ball = [(0.5 * np.cos(a), 1.3 + 0.5 * np.sin(a)) for a in t[:-1]]
+    return _revolved([(0.0, 0.0), *ball, (0.0, 1.8)], 24)
+
+
+def template(name: str, parts: list[tuple[Shape, NDArray[np.float32]]], style: Style, light: Light) -> Any:
+    """Return one mesh with a part for each shape and colour, in order: face attribute ``part`` counts them.
+
+    Parameters
+    ----------
+    name : str
+    parts : list of (Shape, float32 (k, 4))
+        Each shape with the sRGB colours that it is needed in: k parts.
+    style, light
+        For the colours that Workbench shows.
+    """
+    position, corner, first, tint, shaded, part, sharp = [], [], [], [], [], [], []
+    vertices = corners = count = 0
+    for shape, colors in parts:
+        k, v, c = len(colors), len(shape.position), len(shape.corner)
+        position.append(np.tile(shape.position, (k, 1)))
+        corner.append((shape.corner[None] + (vertices + v * np.arange(k))[:, None]).reshape(-1))
+        first.append((shape.first[None] + (corners + c * np.arange(k))[:, None]).reshape(-1))
+        part.append(np.repeat(np.arange(count, count + k), len(shape.first)))
+        sharp.append(np.full(k * len(shape.first), not shape.smooth))
+        sizes = np.diff(np.append(shape.first, c))
+        # (4 kinds of face, k colours): plain, rim, pale, pale rim
+        plain = linear(colors)
+        rim = linear(mixed(colors, style.rim[0], style.rim[1]))
+        pale = linear(mixed(colors, style.background, 0.55))
+        kind = np.repeat(np.where(shape.rim, 1, np.where(shape.pale, 2, 0)), sizes)
+        own = np.stack([plain, rim, pale])[kind]  # (c, k, 4)
+        own = np.swapaxes(own, 0, 1)
+        bright = light.brightness(style, shape.normal).astype(np.float32)
+        with_light = own.copy()
+        with_light[..., :3] *= bright[None, :, None]
+        tint.append(own.reshape(-1, 4))
+        shaded.append(with_light.reshape(-1, 4))
+        vertices, corners, count = vertices + k * v, corners + k * c, count + k
+    if not parts:
+        return meshes.points(name, np.empty((0, 3), np.float32))
+    mesh = meshes.polygons(
+        name,
+        np.concatenate(position),
+        np.concatenate(corner).astype(np.int32),
+        np.concatenate(first).astype(np.int32),
+    )
+    meshes.set_attribute(mesh, "sharp_face", "BOOLEAN", "FACE", np.concatenate(sharp))
+    meshes.set_attribute(mesh, "part", "INT", "FACE", np.concatenate(part))
+    meshes.set_color(mesh, TINT, "CORNER", np.concatenate(tint))
+    meshes.set_color(mesh, SHADED, "CORNER", np.concatenate(shaded), active=True)
+    return mesh
