@@ -187,7 +187,6 @@ def count_below(
     levels: Any,
     t0: Any,
     t1: Any,
-    thread_end: Any,
     begin: Any,
     order: Any,
     child: Any,
@@ -196,9 +195,7 @@ def count_below(
     """Return how many calls of the subtrees at ``[low, high)``, ``levels`` deep, the window meets."""
     total = high - low
     for _ in range(levels):
-        low, high = clip(
-            np.int64(child[low]), min(np.int64(child[high]), thread_end), t0, t1, begin, order, end
-        )
+        low, high = clip(np.int64(child[low]), np.int64(child[high]), t0, t1, begin, order, end)
         if low >= high:
             break
         total += high - low
@@ -254,7 +251,6 @@ def cut_levels(
     for t in threads:
         base = thread_level[t]
         levels = thread_level[t + 1] - base - 1
-        thread_end = level_first[base + levels]
         last_depth = min(depth1, levels)
         above = visible  # the calls shown one level up: shown[above:here]
         for depth in range(depth0, last_depth + 1):
@@ -274,7 +270,7 @@ def cut_levels(
                 else:
                     parent = shown[above + r]
                     p = np.int64(child[parent])
-                    stop = min(np.int64(child[parent + 1]), thread_end)
+                    stop = np.int64(child[parent + 1])
                 if r == 0 or r == ranges - 1:
                     p, stop = clip(p, stop, t0, t1, begin, order, end)
                 while p < stop or (r == ranges and run >= 0):
@@ -325,9 +321,7 @@ def cut_levels(
                     ):
                         run_calls += last + extent[last] - order[p]
                     else:
-                        run_calls += count_below(
-                            p, q, last_depth - depth, t0, t1, thread_end, begin, order, child, end
-                        )
+                        run_calls += count_below(p, q, last_depth - depth, t0, t1, begin, order, child, end)
                     p = q
             above = here
             if above == visible:
