@@ -19,6 +19,11 @@ class Frame:
     height: int = 1080
     dpi: float = 96.0
 
+    @property
+    def least_text(self) -> float:
+        """Height in pixels that a line of text needs to be read: on a screen, or printed at ``dpi``."""
+        return 7.0 * max(1.0, self.height / 1080, self.dpi / 150)
+
     @classmethod
     def parse(cls, text: str, dpi: float = 300.0) -> Frame:
         """Read ``1920x1080``, ``180mmx100mm``, ``18cmx10cm`` or ``7inx4in``.
@@ -44,6 +49,7 @@ class Frame:
         for side in pixels:
             if not 16 <= side <= _LIMIT:
                 raise UsageError(
-                    f"--size {text} at {dpi:g} dpi has a side of {side:,} pixels: 16 to {_LIMIT:,} can be rendered"
+                    f"--size {text} at {dpi:g} dpi has a side of {side:,} pixels: "
+                    f"16 to {_LIMIT:,} can be rendered"
                 )
         return cls(pixels[0], pixels[1], dpi)

@@ -1,0 +1,93 @@
+"""Where points of the scene fall in the picture, before there is a scene."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .frame import Frame
+from .words import Camera
+
+#: Width in mm of the sensor that ``Camera.lens`` is meant for.
+SENSOR_MM = 36.0
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """A camera that has moved back until its subject fits.
+
+    Attributes
+    ----------
+    eye : float64 (3,)
+        For an orthographic camera a point in front of the subject.
+    right, up, forward : float64 (3,)
+        Orthonormal.
+    tangent : float
+        Half the picture's width at distance 1; for an orthographic camera half its width.
+    perspective : bool
+    frame : Frame
+    """
+
+    eye: NDArray[np.float64]
+    right: NDArray[np.float64]
+    up: NDArray[np.float64]
+    forward: NDArray[np.float64]
+    tangent: float
+    perspective: bool
+    frame: Frame
+
+    def pixels(self, points: ArrayLike) -> NDArray[np.float64]:
+        """Return where ``points`` (n, 3) fall: pixels (n, 2) from the picture's lower left corner."""
+        offset = np.asarray(points, np.float64) - self.eye
+        x, y, z = offset @ self.right, offset @ self.up, offset @ self.forward
+        half = self.tangent * (z if self.perspective else np.ones_like(z))
+        scale = self.frame.width / 2 / half
+        return np.stack([self.frame.width / 2 + x * scale, self.frame.height / 2 + y * scale], axis=-1)
+
+
+def fit(camera: Camera, frame: Frame, share: tuple[float, float] = (1.0, 1.0)) -> Projection:
+    """Move ``camera`` back until its box fits the middle of the picture.
+
+    Parameters
+    ----------
+    camera : Camera
+    frame : Frame
+    share : (float, float)
+        The share of the picture's width and height that the box may take.
+    """
+    low, high = np.array(camera.low, np.float64), np.array(camera.high, np.float64)
+    forward = -_unit(np.array(camera.direction, np.float64))
+    right = np.cross(forward, np.array(camera.up, np.float64))
+    if not np.linalg.norm(right) > 1e-9:
+        right = np.array([1.0, 0.0, 0.0])
+    right = _unit(right)
+    up = np.cross(right, forward)
+    corner = np.array(list(itertools.product(*zip(low, high)))) - (low + high) / 2
+    x, y, z = corner @ right, corner @ up, corner @ forward
+    aspect = frame.height / frame.width
+    perspective = camera.projection == "perspective"
+    if perspective:
+        wide = SENSOR_MM / 2 / camera.lens
+        tx, ty = wide * share[0], wide * aspect * share[1]
+        # The nearest eye for which each corner lies inside the four planes of the view (closed form).
+        back = max(
+            ((x - z * tx).max() - (x + z * tx).min()) / (2 * tx),
+            ((y - z * ty).max() - (y + z * ty).min()) / (2 * ty),
+            1e-3 - z.min(),
+        )
+        across = ((x - z * tx).max() + (x + z * tx).min()) / 2
+        along = ((y - z * ty).max() + (y + z * ty).min()) / 2
+        tangent = wide
+    else:
+        across, along = (x.max() + x.min()) / 2, (y.max() + y.min()) / 2
+        tangent = max(np.ptp(x) / share[0], np.ptp(y) / share[1] / aspect, 1e-6) / 2
+        back = 1.0 - z.min()
+    eye = (low + high) / 2 + right * across + up * along - forward * back
+    return Projection(eye, right, up, forward, float(tangent), perspective, frame)
+
+
+def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    return vector / np.linalg.norm(vector)

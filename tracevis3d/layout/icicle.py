@@ -1,0 +1,216 @@
+"""Where the boxes of an icicle plot go: time along x, stack depth along z, a measure towards the reader.
+
+The plot is that of TraceDiff (section IV-C) and SyncTrace (section IV-A): a call's box is as wide as the
+call is long, and stands on its caller's. Here each box also has a thickness, and threads stand on terraces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """Where the lanes of threads lie; lane 0 is the lowest, and nearest to the reader.
+
+    Attributes
+    ----------
+    floor : float64 (n,)
+        z of the lower side of the lane's first level.
+    height : float64 (n,)
+        Room of the lane: its levels, or more where a lane with few levels needs it for its name.
+    back : float64 (n,)
+        y of the plane that the lane's boxes stand against.
+    edge : float64 (levels + 1,)
+        Height above the floor at which each level begins; the last is the top of the last level.
+    """
+
+    floor: Floats
+    height: Floats
+    back: Floats
+    edge: Floats
+
+    def __len__(self) -> int:
+        return len(self.floor)
+
+    @property
+    def top(self) -> float:
+        """Return the upper end of the topmost lane."""
+        return float(self.floor[-1] + self.height[-1]) if len(self) else 0.0
+
+
+def level_heights(cover: Floats, taper: float) -> Floats:
+    """Return relative heights of levels, 1 for the highest.
+
+    Parameters
+    ----------
+    cover : float64 (levels,)
+        How much time is spent in each level, in any unit.
+    taper : float
+        0 makes all levels equally high, 1 makes heights proportional to ``cover``, but never less than a
+        twentieth of the highest.
+
+    Returns
+    -------
+    float64 (levels,)
+    """
+    if not len(cover) or cover.max() <= 0:
+        return np.ones(len(cover))
+    return np.asarray(np.maximum(cover / cover.max(), 0.05) ** taper)
+
+
+def stack_lanes(
+    levels: Ints,
+    heights: Floats,
+    *,
+    total: float,
+    highest: float,
+    least: float,
+    spacing: float,
+    level: float = 0.0,
+) -> Lanes:
+    """Put lanes above each other.
+
+    Parameters
+    ----------
+    levels : int64 (n,)
+        Number of levels in each lane.
+    heights : float64 (most levels,)
+        Relative heights of the levels, as :func:`level_heights` returns them.
+    total : float
+        Height that all lanes together should have.
+    highest : float
+        A relative height of 1 is never more than this in scene units.
+    least : float
+        Least height of a lane.
+    spacing : float
+        Free height between two lanes, in levels of relative height 1.
+    level : float
+        Height of a level of relative height 1; 0: as ``total`` allows.
+
+    Returns
+    -------
+    Lanes
+        All against the plane y = 0.
+    """
+    edge = np.concatenate([[0.0], np.cumsum(heights)])
+    own = edge[np.minimum(levels, len(heights))]
+    gaps = spacing * (len(levels) - 1)
+    unit = level
+    if not unit:
+        low, unit = 0.0, highest
+        if np.maximum(own * unit, least).sum() + gaps * unit > total:
+            high = highest
+            for _ in range(50):
+                unit = (low + high) / 2
+                if np.maximum(own * unit, least).sum() + gaps * unit > total:
+                    high = unit
+                else:
+                    low = unit
+    height = np.maximum(own * unit, least)
+    floor = np.concatenate([[0.0], np.cumsum(height + spacing * unit)])[:-1]
+    return Lanes(floor, height, np.zeros(len(levels)), edge * unit)
+
+
+def time_to_x(time: Ints, start: int, end: int, width: float) -> NDArray[np.float32]:
+    """Return the x, 0 to ``width``, of times in the window ``start``..``end``; clipped to it."""
+    share = (np.clip(time, start, end) - start) / float(max(end - start, 1))
+    return np.asarray(share * width, np.float32)
+
+
+def place_boxes(
+    start: Ints,
+    end: Ints,
+    low_level: Ints,
+    high_level: Ints,
+    lane: Ints,
+    thickness: Floats,
+    lanes: Lanes,
+    *,
+    window: tuple[int, int],
+    width: float,
+    gap: float,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return ``low`` and ``size`` of boxes.
+
+    Parameters
+    ----------
+    start, end : int64 (n,)
+        Nanoseconds; what lies outside the window is cut off.
+    low_level, high_level : int64 (n,)
+        First and last level that the box fills, from 0; equal for a call.
+    lane : int64 (n,)
+    thickness : float64 (n,)
+        Extent towards the reader from the lane's back plane.
+    lanes : Lanes
+    window : (int, int)
+        Nanoseconds.
+    width : float
+        Width of the window in scene units.
+    gap : float
+        Share of a level's height that stays free above a box, 0 to 1. There is never a gap along x: width
+        is duration.
+
+    Returns
+    -------
+    low, size : float32 (n, 3)
+    """
+    left = time_to_x(start, *window, width)
+    low = np.empty((len(start), 3), np.float32)
+    extent = np.empty((len(start), 3), np.float32)
+    low[:, 0] = left
+    # From the duration itself, not from two rounded ends: width is duration, exactly.
+    inside = np.minimum(end, window[1]) - np.maximum(start, window[0])
+    extent[:, 0] = inside * (width / float(max(window[1] - window[0], 1)))
+    last = len(lanes.edge) - 1
+    bottom = lanes.edge[np.minimum(low_level, last)]
+    top = lanes.edge[np.minimum(high_level + 1, last)]
+    below = lanes.edge[np.minimum(high_level, last)]
+    low[:, 2] = lanes.floor[lane] + bottom
+    extent[:, 2] = top - bottom - gap * (top - below)
+    extent[:, 1] = thickness
+    low[:, 1] = lanes.back[lane] - thickness
+    return low, extent
+
+
+def widest_gaps(
+    start: Floats, end: Floats, owner: Ints, child_start: Floats, child_end: Floats
+) -> tuple[Floats, Floats]:
+    """Return for each owner the widest part of ``start``..``end`` that none of its children covers.
+
+    Parameters
+    ----------
+    start, end : float64 (n,)
+    owner : int64 (m,)
+        Owner of each child, 0 to n - 1.
+    child_start, child_end : float64 (m,)
+        Children of one owner don't overlap.
+
+    Returns
+    -------
+    gap_start, gap_end : float64 (n,)
+    """
+    n = len(start)
+    # A child without width at each owner's end closes the last gap.
+    whose = np.concatenate([owner, np.arange(n)])
+    begins = np.concatenate([child_start, end])
+    ends = np.concatenate([child_end, end])
+    order = np.lexsort((begins, whose))
+    whose, begins, ends = whose[order], begins[order], ends[order]
+    free_from = np.empty(len(whose))
+    free_from[1:] = ends[:-1]
+    first = np.ones(len(whose), np.bool_)
+    first[1:] = whose[1:] != whose[:-1]
+    free_from[first] = start[whose[first]]
+    gap = np.maximum(begins - free_from, 0.0)
+    widest = np.lexsort((gap, whose))
+    last = np.ones(len(whose), np.bool_)
+    last[:-1] = whose[1:] != whose[:-1]  # the order of owners is the same as before
+    best = widest[last]
+    return free_from[best], free_from[best] + gap[best]

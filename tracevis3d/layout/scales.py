@@ -1,0 +1,71 @@
+"""Scales: quantities to shares of a length or of a colour ramp, and the ticks that tell them back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .ticks import decades, rounds, thin
+
+Kind = Literal["linear", "sqrt", "log"]
+
+#: A logarithmic scale spans at most this ratio; smaller values lie at its low end.
+LOG_RANGE = 1e5
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A monotone map from ``low``..``high`` to 0..1.
+
+    ``linear`` and ``sqrt`` start at 0 (``low`` is 0). ``log`` starts at ``low``: smaller values, and 0, lie
+    at its start.
+    """
+
+    kind: Kind
+    low: float
+    high: float
+
+    @classmethod
+    def over(cls, kind: Kind, values: NDArray[np.float64]) -> Scale:
+        """Return the scale that reaches from the least positive to the largest of ``values``."""
+        high = float(values.max()) if len(values) else 0.0
+        if kind != "log" or high <= 0:
+            return cls(kind, 0.0, max(high, 0.0))
+        low = float(np.min(values, where=values > 0, initial=high))
+        return cls(kind, max(low, high / LOG_RANGE), high)
+
+    def place(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Return where ``values`` lie, 0 to 1; all at 0 if the scale has no extent."""
+        given = np.asarray(values, np.float64)
+        if not self.high > self.low:
+            return np.where(given > 0, float(self.kind == "log" and self.high > 0), 0.0)
+        if self.kind == "log":
+            share: NDArray[np.float64] = np.log(np.maximum(given, self.low) / self.low) / np.log(
+                self.high / self.low
+            )
+        else:
+            share = np.maximum(given, 0.0) / self.high
+            if self.kind == "sqrt":
+                share = np.sqrt(share)
+        return np.minimum(share, 1.0)
+
+    def ticks(
+        self, text: Callable[[float], str], most: int = 5, apart: float = 0.1
+    ) -> tuple[tuple[float, ...], tuple[str, ...]]:
+        """Return places (0 to 1) and texts of about ``most`` round values, ``apart`` or more."""
+        if not self.high > self.low:
+            return ((1.0,), (text(self.high),)) if self.high > 0 else ((0.0,), (text(0.0),))
+        if self.kind == "log":
+            values = decades(self.low, self.high, most) or [self.high]
+        elif self.kind == "sqrt":
+            top = rounds(0.0, self.high, 3)[-1]
+            values = [0.0, top / 1000, top / 100, top / 10, top / 4, top]
+        else:
+            values = rounds(0.0, self.high, most)
+        places = self.place(values)
+        kept = thin(values, places.tolist(), apart)
+        return tuple(float(places[i]) for i in kept), tuple(text(values[i]) for i in kept)

@@ -1,0 +1,201 @@
+"""Round ticks and the texts of quantities: times with their units, counts, bytes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+#: Units of time and their nanoseconds, from small to large.
+TIME_UNITS: tuple[tuple[str, int], ...] = (
+    ("ns", 1),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+)
+_UNIT_NS = dict(TIME_UNITS)
+_BYTE_UNITS = (("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40))
+# Steps above a second that clocks use, as (nanoseconds, number of parts for the minor ticks).
+_CLOCK_STEPS = tuple(
+    (seconds * 1_000_000_000, parts)
+    for seconds, parts in (
+        (1, 5), (2, 4), (5, 5), (10, 5), (15, 3), (30, 3), (60, 6), (120, 4), (300, 5), (600, 5),
+        (900, 3), (1800, 3), (3600, 6), (7200, 4), (21600, 6), (43200, 6), (86400, 6),
+    )
+)  # fmt: skip
+# More digits than this in a tick's text are told once, in the title, instead.
+_MOST_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """Ticks of an axis.
+
+    Attributes
+    ----------
+    at : tuple of float
+        Values of the labelled ticks, increasing, all within the asked range.
+    text : tuple of str
+        One per labelled tick; the unit stands in it or in ``unit``.
+    minor : tuple of float
+        Values of the ticks without text, within the range, none of them labelled.
+    unit : str
+        What the texts are in; empty if each text says it.
+    offset : str
+        The value that is to be added to every text, with its unit; empty if there is none.
+    """
+
+    at: tuple[float, ...]
+    text: tuple[str, ...]
+    minor: tuple[float, ...] = ()
+    unit: str = ""
+    offset: str = ""
+
+
+def time_ticks(start_ns: int, end_ns: int, most: int = 10) -> Ticks:
+    """Return round ticks for the times from ``start_ns`` to ``end_ns``.
+
+    Steps are 1, 2 or 5 times a power of ten up to a second, then those of a clock (10 s, 15 s, 30 s,
+    1 min, ...). All texts are in one unit, without it. Where the window is so narrow that the texts
+    would repeat many digits, they count from ``offset``.
+
+    Parameters
+    ----------
+    start_ns, end_ns : int
+        The window, ``start_ns <= end_ns``.
+    most : int
+        The largest number of labelled ticks, at least 2.
+    """
+    span = max(end_ns - start_ns, 1)
+    step, parts = _time_step(span / max(most - 1, 1))
+    at = _multiples(start_ns, end_ns, step)
+    minor_step = step // parts
+    minor = [t for t in _multiples(start_ns, end_ns, minor_step) if t % step] if minor_step else []
+    unit, unit_ns = _time_unit(max(abs(start_ns), abs(end_ns)), step)
+    base = 0
+    digits = len(str(max(abs(start_ns), abs(end_ns)) // step))
+    if at and digits > _MOST_DIGITS:
+        coarse = 10 ** math.ceil(math.log10(span))
+        base = start_ns // coarse * coarse
+        unit, unit_ns = _time_unit(end_ns - base, step)
+    texts = [_decimal(t - base, unit_ns, step) for t in at]
+    return Ticks(
+        tuple(float(t) for t in at),
+        tuple(f"+{text}" if base else text for text in texts),
+        tuple(float(t) for t in minor),
+        unit,
+        exact_duration(base) if base else "",
+    )
+
+
+def _time_step(least: float) -> tuple[int, int]:
+    """Return the round step of at least ``least`` nanoseconds, and into how many parts it is divided."""
+    if least > 1e9 / 2:
+        for step, parts in _CLOCK_STEPS:
+            if step >= least:
+                return step, parts
+        days = _round_step(least / _CLOCK_STEPS[-1][0])
+        return round(days) * _CLOCK_STEPS[-1][0], 4
+    step = max(1, round(_round_step(least)))
+    return step, 4 if str(step)[0] == "2" else 5
+
+
+def _round_step(least: float) -> float:
+    power = 10.0 ** math.floor(math.log10(least)) if least > 0 else 1.0
+    for factor in (1.0, 2.0, 5.0):
+        if factor * power >= least * (1 - 1e-9):
+            return factor * power
+    return 10.0 * power
+
+
+def _multiples(start: int, end: int, step: int) -> list[int]:
+    return list(range(-(-start // step) * step, end + 1, step))
+
+
+def _time_unit(largest_ns: int, step_ns: int) -> tuple[str, int]:
+    """Return the unit in which ``largest_ns`` is at least 1; minutes and hours only for whole steps."""
+    units = [u for u in TIME_UNITS if u[1] <= max(largest_ns, 1)]
+    while len(units) > 1 and units[-1][1] >= _UNIT_NS["min"] and step_ns % units[-1][1]:
+        units.pop()
+    return units[-1]
+
+
+def _decimal(value: int, unit: int, step: int) -> str:
+    """Write ``value / unit`` exactly, with the decimals that ``step`` needs."""
+    decimals = 0
+    while decimals < 12 and (step * 10**decimals) % unit:
+        decimals += 1
+    scaled = value * 10**decimals // unit
+    sign, scaled = ("-" if scaled < 0 else ""), abs(scaled)
+    whole, rest = divmod(scaled, 10**decimals)
+    return f"{sign}{whole:,}" + (f".{rest:0{decimals}d}" if decimals else "")
+
+
+def exact_duration(ns: int) -> str:
+    """Write ``ns`` nanoseconds without rounding, in the largest decimal unit (``12.345 ms``)."""
+    unit, size = next((u for u in reversed(TIME_UNITS[:4]) if abs(ns) >= u[1]), TIME_UNITS[0])
+    whole, rest = divmod(abs(ns), size)
+    digits = str(rest).zfill(len(str(size)) - 1).rstrip("0")
+    return ("-" if ns < 0 else "") + f"{whole:,}" + (f".{digits}" if digits and rest else "") + f" {unit}"
+
+
+def duration(ns: float, digits: int = 3) -> str:
+    """Write a duration for people, rounded to ``digits`` significant digits (``1.23 ms``, ``4 min 10 s``)."""
+    if ns != 0 and abs(ns) >= 2 * _UNIT_NS["min"]:
+        seconds = round(abs(ns) / 1e9)
+        hours, minutes = seconds // 3600, seconds // 60 % 60
+        text = f"{hours:,} h {minutes} min" if hours else f"{minutes} min {seconds % 60} s"
+        return ("-" if ns < 0 else "") + text
+    for unit, size in reversed(TIME_UNITS[:4]):
+        if abs(_significant(ns, digits)) >= size:
+            return f"{_plain(_significant(ns / size, digits))} {unit}"
+    return f"{_plain(_significant(ns, digits))} ns"
+
+
+def count(n: float) -> str:
+    """Write a number of things (``1,234``; fractions keep three digits)."""
+    return f"{round(n):,}" if abs(n) >= 1000 or float(n).is_integer() else _plain(_significant(n, 3))
+
+
+def size(n: float) -> str:
+    """Write a number of bytes (``1.5 MiB``)."""
+    for unit, factor in reversed(_BYTE_UNITS):
+        if abs(n) >= factor:
+            return f"{_plain(_significant(n / factor, 3))} {unit}"
+    return f"{_plain(_significant(n, 3))} B"
+
+
+def _significant(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")
+
+
+def _plain(value: float) -> str:
+    text = f"{value:,.12f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
+def decades(low: float, high: float, most: int = 8) -> list[float]:
+    """Return powers of ten from ``low`` to ``high`` (both positive), thinned to at most ``most``."""
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    step = max(1, math.ceil((last - first + 1) / most))
+    return [10.0**k for k in range(first, last + 1, step)]
+
+
+def rounds(low: float, high: float, most: int = 6) -> list[float]:
+    """Return at most ``most`` multiples of a round step between ``low`` and ``high``."""
+    if not high > low:
+        return []
+    step = _round_step((high - low) / max(most - 1, 1))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+def thin(at: Sequence[float], places: Sequence[float], least: float) -> list[int]:
+    """Return which ticks to keep so that their ``places`` lie ``least`` apart; the last one is kept."""
+    kept: list[int] = []
+    for i in range(len(at) - 1, -1, -1):
+        if not kept or abs(places[kept[-1]] - places[i]) >= least:
+            kept.append(i)
+    return kept[::-1]

@@ -1,0 +1,225 @@
+"""What the colour of a call says, and the legend that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drawing.palettes import OTHER, Palette, cycle
+from ..drawing.words import Legend, LegendEntry
+from ..layout import ticks
+from ..layout.scales import Scale
+from ..trace.model import CONTAINER_KINDS, Trace
+from .derived import derived
+
+Colors = NDArray[np.float32]
+Indices = NDArray[np.int32]
+
+#: Values of a parameter ``color``.
+COLORS = {
+    "module": "by module (or file, or category)",
+    "package": "by outermost package",
+    "function": "by function",
+    "thread": "by thread",
+    "self": "by self time, on a ramp",
+    "subtree": "the subtrees that repeat and take most time, each with all that is in it",
+    "none": "all alike",
+}
+_RAMP = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Coloring:
+    """Colours of calls.
+
+    Attributes
+    ----------
+    palette : float32 (k, 4)
+    of : callable
+        ``of(calls) -> int32``: palette indices of calls (int64 indices into ``Trace.calls``).
+    legend : Legend or None
+    scale : Scale or None
+        Of a ramp: where a value lies on the whole palette.
+    """
+
+    palette: Colors
+    of: Callable[[NDArray[np.int64]], Indices]
+    legend: Legend | None
+    scale: Scale | None = None
+
+
+def coloring(trace: Trace, by: str, palette: Palette, entries: int, threads: NDArray[np.int64]) -> Coloring:
+    """Return how calls are coloured.
+
+    Parameters
+    ----------
+    trace : Trace
+    by : str
+        A key of :data:`COLORS`.
+    palette : Palette
+    entries : int
+        The most colours of kinds; what takes less time is grey and said to be ``other`` in the legend.
+    threads : int64 (k,)
+        The lanes that are drawn, in order: neighbours never get the same colour.
+    """
+    entries = min(entries, len(palette.kinds))
+    if by == "none":
+        one = np.stack([palette.kinds[0]])
+        return Coloring(one, lambda ids: np.zeros(len(ids), np.int32), None)
+    if by == "thread":
+        return _by_thread(trace, palette, threads)
+    if by == "self":
+        return _by_self(trace, palette)
+    if by == "subtree":
+        return _by_subtree(trace, palette, entries)
+    if by == "function":
+        kind_of_function = np.arange(len(trace.functions), dtype=np.int64)
+        names: Callable[[int], str] = trace.functions.label.__getitem__
+    else:
+        kind_of_function, names = _containers(trace, outermost=by == "package")
+    return _by_kind(trace, by, kind_of_function, names, palette, entries)
+
+
+def _by_kind(
+    trace: Trace,
+    by: str,
+    kind: NDArray[np.int64],
+    names: Callable[[int], str],
+    palette: Palette,
+    entries: int,
+) -> Coloring:
+    """Colour the kinds of functions that fill most of an icicle; ``kind`` (functions,) is -1 for none."""
+    known = derived(trace)
+    has = kind >= 0
+    kinds = int(kind.max(initial=-1)) + 1
+    area = np.bincount(kind[has], known.area_by_function[has], kinds)
+    own = np.bincount(kind[has], known.self_by_function[has], kinds)
+    order = np.argsort(-area, kind="stable")[:entries]
+    order = order[area[order] > 0]
+    color_of_kind = np.full(kinds + 1, len(order), np.int32)  # the last place is for kind -1
+    color_of_kind[order] = np.arange(len(order))
+    table = color_of_kind[kind]
+    total = max(float(known.self_by_function.sum()), 1.0)
+    lines = [LegendEntry(f"{names(int(k))}  {_share(own[k] / total)}", i) for i, k in enumerate(order)]
+    rest = int(np.count_nonzero(area > 0)) - len(order)
+    if rest > 0 or not has.all() or not lines:
+        other = (total - float(own[order].sum())) / total
+        lines.append(
+            LegendEntry(f"{f'{rest:,} other' if rest > 0 else 'other'}  {_share(other)}", len(order))
+        )
+    title = {"function": "Function", "module": "Module", "package": "Package"}[by] + ", self time"
+    colors = np.vstack([palette.kinds[: len(order)], OTHER[None]])
+    functions = trace.calls.function
+    return Coloring(colors, lambda ids: table[functions[ids]], Legend(title, tuple(lines)))
+
+
+def _share(share: float) -> str:
+    return (
+        f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %" if share >= 0.001 else "< 0.1 %"
+    )
+
+
+def _containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Callable[[int], str]]:
+    """Return the container that stands for each function (-1: none), and its name as people know it."""
+    containers = trace.containers
+    n = len(containers)
+    own = np.arange(n, dtype=np.int64)
+    parent = containers.parent.astype(np.int64)
+    is_class = containers.kind == CONTAINER_KINDS.index("class")
+    for c in range(n):  # parents come before their children
+        if parent[c] >= 0 and (outermost or is_class[c]):
+            own[c] = own[parent[c]]
+    container = trace.functions.container
+    of_function = np.where(container >= 0, own[np.maximum(container, 0)] if n else -1, -1)
+
+    def name(c: int) -> str:
+        text = containers.name[c]
+        while (c := int(parent[c])) >= 0 and text.count(".") < 2:
+            outer = containers.name[c]
+            if not text.startswith(outer):  # some formats record the whole path as the name
+                text = f"{outer}.{text}"
+        return text or "(unnamed)"
+
+    return of_function, name
+
+
+def _by_thread(trace: Trace, palette: Palette, threads: NDArray[np.int64]) -> Coloring:
+    table = np.zeros(len(trace.threads), np.int32)
+    table[threads] = cycle(len(threads), len(palette.kinds))
+    calls = trace.calls
+    lines = [LegendEntry(trace.threads.title(int(t)), int(table[t])) for t in threads[: len(palette.kinds)]]
+    more = len(threads) - len(lines)
+    title = "Thread" if more <= 0 else f"Thread (colours repeat for {more:,} more)"
+    return Coloring(palette.kinds, lambda ids: table[calls.thread[ids]], Legend(title, tuple(lines)))
+
+
+def _by_self(trace: Trace, palette: Palette) -> Coloring:
+    self_time = derived(trace).self_time
+    scale = Scale.over("log", np.array([1.0, max(float(self_time.max(initial=0)), 10.0)]))
+    at, texts = scale.ticks(ticks.duration, 5)
+    legend = Legend("Self time", ramp=(0, _RAMP - 1), ramp_tick=at, ramp_text=texts)
+
+    def of(ids: NDArray[np.int64]) -> Indices:
+        return np.asarray(np.rint(scale.place(self_time[ids]) * (_RAMP - 1)), np.int32)
+
+    return Coloring(palette.ramp(_RAMP), of, legend, scale)
+
+
+def _by_subtree(trace: Trace, palette: Palette, entries: int) -> Coloring:
+    call, pick = top_repeats(trace, entries)
+    lines = []
+    occurrences = np.bincount(pick[pick >= 0], minlength=len(call)) // np.maximum(trace.calls.extent[call], 1)
+    for i, c in enumerate(call):
+        label = trace.functions.label[int(trace.calls.function[c])]
+        size = int(trace.calls.extent[c])
+        lines.append(
+            LegendEntry(f"{label}  × {occurrences[i]:,} ({size:,} call{'s' if size > 1 else ''})", i)
+        )
+    lines.append(LegendEntry("everything else", len(call)))
+
+    def of(ids: NDArray[np.int64]) -> Indices:
+        found = pick[ids]
+        return np.where(found < 0, np.int32(len(call)), found)
+
+    colors = np.vstack([palette.kinds[: len(call)], OTHER[None]])
+    return Coloring(colors, of, Legend("Repeated subtrees", tuple(lines)))
+
+
+def top_repeats(trace: Trace, most: int) -> tuple[NDArray[np.int64], Indices]:
+    """Find the distinct subtrees that occur more than once and together take most time, none within another.
+
+    Each next one is chosen among the calls that no earlier one covers, by the sum of the durations of its
+    calls there.
+
+    Returns
+    -------
+    call : int64 (k,)
+        A call of each, ``k <= most``.
+    pick : int32 (n,)
+        Which of them each call lies in; -1: none.
+    """
+    calls = trace.calls
+    subtrees = derived(trace).subtrees
+    of_call = subtrees.of_call
+    pick = np.full(len(calls), -1, np.int32)
+    length = (calls.end - calls.start).astype(np.float64)
+    repeated = subtrees.occurrences > 1
+    length[~repeated[of_call]] = 0.0
+    chosen: list[int] = []
+    for i in range(most):
+        time = np.bincount(of_call, length, len(subtrees))
+        best = int(time.argmax()) if len(time) else 0
+        if not len(time) or time[best] <= 0:
+            break
+        roots = np.flatnonzero((of_call == best) & (pick < 0))
+        step = np.zeros(len(calls) + 1, np.int32)
+        step[roots] += 1
+        step[roots + calls.extent[roots]] -= 1
+        inside = np.cumsum(step[:-1]) > 0
+        pick[inside] = i
+        length[inside] = 0.0
+        chosen.append(int(roots[0]))
+    return np.array(chosen, np.int64), pick

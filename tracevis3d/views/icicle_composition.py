@@ -1,0 +1,212 @@
+"""What of a trace is shown in an icicle, where the lanes lie, and where the camera stands."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drawing.frame import Frame
+from ..drawing.projection import fit
+from ..drawing.words import Camera
+from ..errors import UsageError
+from ..layout.cut import Cut
+from ..layout.icicle import Lanes, level_heights, stack_lanes
+from ..trace.model import Trace
+from .derived import derived
+from .threads import choose_threads
+from .window import time_window
+
+if TYPE_CHECKING:
+    from .icicle import Parameters
+
+Ints = NDArray[np.int64]
+
+#: Scene units that the time window is wide.
+WIDTH = 16.0
+#: Thickness in scene units of a box whose measure is 0.
+PLATE = 0.12
+#: Line heights of texts in scene units.
+TEXT, SMALL_TEXT = 0.2, 0.16
+#: Average width of a character as a share of its line height.
+CHARACTER = 0.52
+# Share of the picture that the drawing can have beside title, legend and notes.
+_SHARE = (0.95, 0.75)
+_HIGHEST_LEVEL = 0.5
+_LEAST_LANE = 0.24
+# Pixels that a level should have at least when threads are chosen automatically.
+_LEAST_LEVEL_PX = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """What is shown, and where the lanes lie: what all parts of the drawing are made from.
+
+    Attributes
+    ----------
+    window : (int, int)
+        Nanoseconds.
+    threads : int64 (lanes,)
+    lane_of : int64 (threads,)
+        Lane of each thread of the trace; -1: not drawn.
+    first_depth : int
+    lanes : Lanes
+    reach : float
+        Thickness at the high end of the measure's scale, beyond the plate's.
+    camera : Camera
+    pixels_per_unit : float
+        At the nearest part of the wall.
+    least_text : float
+        Pixels that a line of text needs to be read.
+    """
+
+    trace: Trace
+    parameters: Parameters
+    window: tuple[int, int]
+    threads: Ints
+    lane_of: Ints
+    first_depth: int
+    lanes: Lanes
+    reach: float
+    camera: Camera
+    pixels_per_unit: float
+    least_text: float
+
+    @property
+    def front(self) -> float:
+        """The y of the front edge of the lowest terrace."""
+        return -(PLATE + 1.08 * self.reach)
+
+
+def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut, str]:
+    """Choose what to show and lay out the lanes; also return the cut, and a note on threads left out.
+
+    Raises
+    ------
+    UsageError
+        If the window or the range of depths is empty, or a thread doesn't exist.
+    """
+    if p.last_depth and p.last_depth < p.first_depth:
+        raise UsageError(f"last_depth={p.last_depth}: it must not be less than first_depth={p.first_depth}")
+    known = derived(trace)
+    window = time_window(trace, p.start, p.end)
+    height = _wall_height(p, frame, 0.0)
+    deepest = np.maximum(np.diff(known.index.thread_level) - p.first_depth, 1).astype(np.float64)
+    if p.last_depth:
+        deepest = np.minimum(deepest, max(p.last_depth - p.first_depth + 1, 1))
+    least_level = _LEAST_LEVEL_PX / (frame.width * _SHARE[0] / WIDTH)
+    cost = np.maximum(deepest * least_level, _LEAST_LANE) + p.spacing * least_level
+    threads, note = choose_threads(trace, p.threads, p.order, known.busy(window), cost, height)
+    lane_of = np.full(len(trace.threads), -1, np.int64)
+    lane_of[threads] = np.arange(len(threads))
+
+    def cut_at(pixels_per_unit: float) -> Cut:
+        resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
+        # The window's end is included where it is the trace's.
+        stop = window[1] + (window[1] >= trace.span_ns)
+        return known.index.cut(
+            window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads
+        )
+
+    # The camera depends on the lanes' heights, those on what is shown, that on the camera's pixels.
+    pixels = frame.width * _SHARE[0] / WIDTH
+    for _ in range(4):
+        cut = cut_at(pixels)
+        lanes = _lanes(trace, p, cut, lane_of, len(threads), window, height)
+        usual = float(np.median(lanes.height)) if len(lanes) else 0.0
+        reach = p.opening * p.relief * min(4.8, 0.5 + 1.2 * usual)
+        lanes = replace(lanes, back=p.opening * p.recede * (PLATE + 1.08 * reach) * np.arange(len(threads)))
+        picture = Composition(
+            trace,
+            p,
+            window,
+            threads,
+            lane_of,
+            p.first_depth,
+            lanes,
+            reach,
+            _camera(trace, p, threads, lanes, reach),
+            0.0,
+            frame.least_text,
+        )
+        now = _pixels_per_unit(picture, frame)
+        height = _wall_height(p, frame, picture.camera.high[1] - picture.camera.low[1])
+        if abs(now / pixels - 1) < 0.01:
+            break
+        pixels = now
+    return replace(picture, pixels_per_unit=now), cut, note
+
+
+def _wall_height(p: Parameters, frame: Frame, depth: float) -> float:
+    """Return the height with which the drawing fills the picture's width and height alike.
+
+    ``depth`` is its extent along y. Seen from the side and from above, a wide wall rises in the picture.
+    """
+    turn, tilt = math.radians(abs(p.opening * p.turn)), math.radians(p.opening * p.tilt)
+    wide = WIDTH * math.cos(turn) + depth * math.sin(turn) + 1.0
+    rise = (WIDTH * math.sin(turn) + depth * math.cos(turn)) * abs(math.sin(tilt)) + 0.9
+    tall = wide * frame.height * _SHARE[1] / (frame.width * _SHARE[0])
+    return max((tall - rise) / max(math.cos(tilt), 0.2), 0.2 * WIDTH)
+
+
+def _lanes(
+    trace: Trace, p: Parameters, cut: Cut, lane_of: Ints, lanes: int, window: tuple[int, int], height: float
+) -> Lanes:
+    calls, clusters = trace.calls, cut.clusters
+    depth = calls.depth[cut.calls]
+    levels = np.ones(lanes, np.int64)
+    np.maximum.at(levels, lane_of[calls.thread[cut.calls]], depth.astype(np.int64) - cut.depth0 + 1)
+    np.maximum.at(levels, lane_of[clusters.thread], clusters.bottom.astype(np.int64) - cut.depth0 + 1)
+    most = int(levels.max(initial=1))
+    inside = np.minimum(calls.end[cut.calls], window[1]) - np.maximum(calls.start[cut.calls], window[0])
+    cover = np.zeros(most)
+    cover += np.bincount(depth - cut.depth0, inside, most)
+    cover += np.bincount(clusters.depth - cut.depth0, clusters.end - clusters.start, most)
+    return stack_lanes(
+        levels,
+        level_heights(cover, p.opening * p.taper),
+        total=height,
+        highest=_HIGHEST_LEVEL,
+        least=_LEAST_LANE if lanes > 1 else 0.0,
+        spacing=p.spacing,
+        level=p.level,
+    )
+
+
+def _camera(trace: Trace, p: Parameters, threads: Ints, lanes: Lanes, reach: float) -> Camera:
+    turn, tilt = math.radians(p.opening * p.turn), math.radians(p.opening * p.tilt)
+    direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
+    left = -0.9 if len(threads) <= 1 else -0.25 - _name_width(trace, threads)
+    return Camera(
+        direction=direction,
+        low=(left, -(PLATE + 1.08 * reach), -0.75),
+        high=(WIDTH + 0.2, float(lanes.back[-1]) if len(lanes) else 0.0, max(lanes.top, 0.5)),
+        lens=100.0,
+    )
+
+
+def _pixels_per_unit(picture: Composition, frame: Frame) -> float:
+    """Return how many pixels a unit along x covers where the wall is nearest to the camera."""
+    projection = fit(picture.camera, frame, _SHARE)
+    step = 0.01
+    ends = [(x, picture.front, z) for x in (0.0, WIDTH) for z in (0.0, picture.lanes.top)]
+    here = projection.pixels(ends)
+    there = projection.pixels([(x + step, y, z) for x, y, z in ends])
+    return float(np.hypot(*(there - here).T).max() / step)
+
+
+def _name_width(trace: Trace, threads: Ints) -> float:
+    longest = max((len(lane_title(trace, int(t))) for t in threads), default=0)
+    return longest * CHARACTER * SMALL_TEXT
+
+
+def lane_title(trace: Trace, thread: int) -> str:
+    """Return what stands beside a lane: the thread's title, after its process if there are several."""
+    title = trace.threads.title(thread)
+    processes = {str(p) for p in trace.threads.process}
+    if len(processes) > 1:
+        title = f"{trace.threads.process_name[thread] or trace.threads.process[thread]} · {title}"
+    return title if len(title) <= 34 else title[:33] + "…"

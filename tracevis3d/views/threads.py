@@ -1,0 +1,112 @@
+"""Which threads a view shows, and in which order."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from ..layout.ticks import count
+from ..trace.model import Trace
+
+#: Values of a parameter ``order``.
+ORDERS = {
+    "recorded": "in the order of the trace",
+    "busiest": "those with the most time in calls first",
+    "process": "by process, within it as recorded",
+    "name": "by name",
+}
+_BUSIEST = re.compile(r"busiest\s*(\d+)")
+
+
+def choose_threads(
+    trace: Trace, text: str, order: str, busy: NDArray[np.int64], cost: NDArray[np.float64], budget: float
+) -> tuple[NDArray[np.int64], str]:
+    """Return the threads to show, in order, and a note on those that are left out (empty if none is).
+
+    Parameters
+    ----------
+    trace : Trace
+    text : str
+        ``auto`` (the busiest as far as the budget goes), ``all``, ``busiest 8``, or names and ids with
+        commas between them, in which ``*`` stands for anything.
+    order : str
+        A key of :data:`ORDERS`.
+    busy : int64 (threads,)
+        Nanoseconds each thread spends in calls within the window; those with none are left out unless
+        they are asked for.
+    cost : float64 (threads,)
+        The height that each thread's lane needs.
+    budget : float
+        The height that there is.
+
+    Raises
+    ------
+    UsageError
+        If no thread is called so.
+    """
+    live = np.flatnonzero(busy > 0)
+    by_time = live[np.argsort(-busy[live], kind="stable")]
+    wanted = text.strip()
+    if wanted in ("", "auto"):
+        fits = int(np.count_nonzero(np.cumsum(cost[by_time]) <= budget))
+        chosen = by_time[: max(fits, 1)]
+    elif wanted == "all":
+        chosen = by_time
+    elif match := _BUSIEST.fullmatch(wanted):
+        chosen = by_time[: int(match[1])]
+    else:
+        chosen = _named(trace, wanted)
+    return np.asarray(_ordered(trace, chosen, order, busy), np.int64), _note(trace, chosen, live, busy)
+
+
+def _named(trace: Trace, text: str) -> NDArray[np.int64]:
+    threads = trace.threads
+    names = [
+        (threads.name[t], str(threads.tid[t]), threads.title(t), f"{threads.process[t]}:{threads.tid[t]}")
+        for t in range(len(threads))
+    ]
+    chosen: dict[int, None] = {}
+    for word in filter(None, (word.strip() for word in text.split(","))):
+        hits = [t for t, words in enumerate(names) if word in words]
+        hits = hits or [t for t, words in enumerate(names) if any(fnmatchcase(w, word) for w in words)]
+        if not hits:
+            some = ", ".join(threads.title(t) for t in range(min(len(threads), 8)))
+            more = ", …" if len(threads) > 8 else ""
+            raise UsageError(f"threads={text}: no thread is called {word!r}; there are {some}{more}")
+        chosen.update(dict.fromkeys(hits))
+    if not chosen:
+        raise UsageError(f"threads={text}: auto, all, 'busiest 8', or names and ids are wanted")
+    return np.array(list(chosen), np.int64)
+
+
+def _ordered(
+    trace: Trace, chosen: NDArray[np.int64], order: str, busy: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    threads = trace.threads
+    if order == "busiest":
+        return chosen[np.argsort(-busy[chosen], kind="stable")]
+    chosen = np.sort(chosen)
+    if order == "name":
+        return np.array(sorted(chosen.tolist(), key=lambda t: (threads.title(t), t)), np.int64)
+    if order == "process":
+        first: dict[object, int] = {}
+        for t in chosen.tolist():
+            first.setdefault(threads.process[t], t)
+        return np.array(sorted(chosen.tolist(), key=lambda t: (first[threads.process[t]], t)), np.int64)
+    return chosen
+
+
+def _note(trace: Trace, chosen: NDArray[np.int64], live: NDArray[np.int64], busy: NDArray[np.int64]) -> str:
+    out = np.setdiff1d(live, chosen)
+    if not len(out):
+        return ""
+    calls = int(trace.threads.count[out].sum())
+    share = 100.0 * float(busy[out].sum()) / max(float(busy[live].sum()), 1.0)
+    return (
+        f"{count(len(live) - len(out))} of {count(len(live))} threads are drawn; the others (threads=all): "
+        f"{count(calls)} calls, {share:.2g} % of the time"
+    )
