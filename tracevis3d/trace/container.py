@@ -204,8 +204,8 @@ def _read_header(path: Path, file: Any, size: int, kind: str) -> tuple[dict[str,
     _, version, _, length, digest = _BLOCK.unpack(block)
     if version > VERSION:
         raise InputError(
-            f"{path}: was written by a newer TraceVis3D (version {version} of the file format, this one reads "
-            f"up to {VERSION}): update TraceVis3D, or write the file again with this one"
+            f"{path}: was written by a newer TraceVis3D (file format {version}, this one reads up to "
+            f"{VERSION}): update TraceVis3D, or write the file again with this one"
         )
     if length > min(size - len(block), _LONGEST_HEADER):
         raise damaged(path, "it ends within its header")
