@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .subtrees import HASH_MASK, Subtrees, empty_table, grown
 
-#: Members that are looked at before giving up: some seconds of work. Recorded programs need far less,
-#: about their distinct subtrees times the functions below each; only a trace made for it has more.
-BUDGET = 4_000_000_000
+#: Members of sets that are looked at before giving up: two seconds of work. A program of 14 million calls
+#: needs 20 million; only a trace made for it, deep and with as many functions as calls, needs this many.
+BUDGET = 1_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
