@@ -169,6 +169,8 @@ class Rows:
         row = self.mends[MENDS.index(kind)]
         if row[0] == 0:
             row[1] = byte
+        elif kind == "truncated":
+            return  # a file ends once, whatever is open then
         row[0] += 1
 
     # -- when all is read ----------------------------------------------------------------------

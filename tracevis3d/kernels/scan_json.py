@@ -430,6 +430,8 @@ def scan_events(  # type: ignore[no-untyped-def]
         identity = np.int64(-1)
         extra = base + opened
         arguments = byte(data, _space(data, slot[_ARGS] + 1)) != 125 and flags & HAS_ARGS != 0
+        if phase == 67 and not arguments:
+            return ODD
         told = arguments and (flags & F_KIND != 0 or phase == 67)
         is_end = phase == 69 or phase == 101 or phase == 70  # ends need no name
         no_duration = phase == 88 and flags & HAS_DUR == 0

@@ -1,0 +1,159 @@
+"""A plain, slow reader of Chrome traces for the tests: json and Python lists, written from the rules alone.
+
+It gives the rows that the reader hands to the builder, before any call tree: what is read from each record.
+"""
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+
+UNNAMED = "(unnamed)"
+
+
+class Exact(float):
+    def __new__(cls, text):
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+def load(text):
+    return json.loads(
+        text, strict=False, parse_float=Exact, parse_int=Exact, parse_constant=Exact
+    )
+
+
+def nanoseconds(value):
+    """The exact nanoseconds of a number or numeric string of microseconds, as a fraction; None if bad."""
+    text = value.text if isinstance(value, Exact) else value
+    if not isinstance(text, str) or "_" in text:
+        return None
+    try:
+        number = Decimal(text.strip())
+    except ArithmeticError:
+        return None
+    if not number.is_finite() or number.adjusted() > 20:
+        return None
+    exact = Fraction(number) * 1000
+    return exact if abs(exact) < 2**62 - 1 else None
+
+
+def rounded(exact):
+    return (exact + Fraction(1, 2)).__floor__()
+
+
+def clean(text):
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def id_text(value):
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Exact):
+        if value.is_integer() and abs(value) < 1e18:
+            return str(int(Decimal(value.text)))
+        return value.text
+    return None
+
+
+def read(events):
+    """Return calls [(thread, kind, name, begin, end)], marks and the problems' counts."""
+    calls, marks, counters, sync = [], [], [], []
+    problems = {}
+
+    def mend(kind):
+        problems[kind] = problems.get(kind, 0) + 1
+
+    for event in events:
+        if event is None or event == {}:
+            continue
+        if not isinstance(event, dict):
+            mend("malformed")
+            continue
+        phase = event.get("ph")
+        if not isinstance(phase, str) or len(phase) != 1:
+            mend("malformed")
+            continue
+        if phase == "M":
+            for key in ("pid", "tid"):
+                if not isinstance(event.get(key), (str, Exact, type(None))):
+                    mend("bad value")
+            if not isinstance(event.get("name"), str) or not isinstance(event.get("args", {}), dict):
+                mend("malformed")
+            continue
+        if phase not in "XBEiIRstfbenSTFpC":
+            mend("unsupported")
+            continue
+        time = nanoseconds(event.get("ts"))
+        if time is None:
+            mend("bad time")
+            continue
+        begin = end = rounded(time)
+        if phase == "X":
+            if event.get("dur") is None:
+                mend("no duration")
+            else:
+                duration = nanoseconds(event["dur"])
+                if duration is not None and abs(rounded(time + duration)) < 2**62:
+                    end = rounded(time + duration)
+                else:
+                    mend("bad value")
+        ids = []
+        for key in ("pid", "tid"):
+            ids.append(id_text(event.get(key)))
+            if ids[-1] is None and event.get(key) is not None:
+                mend("bad value")
+        if None in ids:
+            mend("no thread")
+        process = "0" if ids[0] is None else ids[0]
+        thread = process, process if ids[1] is None else ids[1]
+        name = event.get("name")
+        if isinstance(name, Exact):
+            name = name.text
+        if not isinstance(name, str):
+            if name is not None:
+                mend("bad value")
+            elif phase not in "EeF":
+                mend("no name")
+            name = None if phase in "EeF" else UNNAMED
+        else:
+            name = clean(name)
+        if event.get("cat") is not None and not isinstance(event["cat"], (str, Exact)):
+            mend("bad value")
+        elif isinstance(event.get("cat"), Exact):
+            mend("bad value")
+        arguments = event.get("args")
+        if not isinstance(arguments, dict):
+            if arguments is not None:
+                mend("bad value")
+            arguments = {}
+        waits = None
+        if phase in "XBiI":
+            kind, objects = arguments.get("kind"), arguments.get("objects")
+            if (
+                isinstance(kind, str)
+                and kind in ("wait", "release", "io")
+                and isinstance(objects, list)
+                and all(isinstance(item, str) for item in objects)
+            ):
+                blocked = arguments.get("contended")
+                blocked = int(blocked) if isinstance(blocked, bool) else -1
+                waits = (thread, begin, kind, blocked, name, tuple(map(clean, objects)))
+                sync.append(waits)
+        if phase in "XBE":
+            calls.append((thread, "BEX".index(phase), name, begin, end, bool(arguments)))
+        elif phase == "C":
+            if not arguments:
+                mend("bad value")
+            for key, value in arguments.items():
+                try:
+                    number = float(value) if isinstance(value, (Exact, str)) else float("nan")
+                except ValueError:
+                    number = float("nan")
+                if abs(number) <= 1.7976931348623157e308:
+                    counters.append((name, clean(key), process, begin, number))
+                else:
+                    mend("bad value")
+        elif phase in "iIRnTp" and waits is None:
+            marks.append((thread, name, begin))
+    return calls, marks, counters, sync, problems
