@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..progress import Progress, part
 from . import names, registry, unpack
 from ._stacks import events_of_stacks, too_long
-from ._text import lines, utf8
+from ._text import count, lines, utf8
 
 if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
@@ -75,10 +75,10 @@ def read(path: Path, progress: Progress) -> Trace:
         problems.add("truncated", unpacked.damage)
     progress(0.4, "reading lines")
     data: NDArray[np.uint8] = np.frombuffer(text, np.uint8)
-    room = int(np.count_nonzero(data == ord("\n"))) + 1
+    room = count(data, b"\n") + 1
     first = np.zeros(room + 1, np.int64)
     weight = np.empty(room, np.int64)
-    frame = np.empty(room + int(np.count_nonzero(data == ord(";"))), np.int32)
+    frame = np.empty(room + count(data, b";"), np.int32)
     interned = InternedNames()
     state = np.zeros(s.STATE_SIZE, np.int64)
     state[s.LIMIT] = room

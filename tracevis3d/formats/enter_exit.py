@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..progress import Progress, part
 from . import _writing, names, registry, unpack
-from ._text import lines, utf8
+from ._text import count, lines, places, utf8
 
 if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
@@ -65,8 +65,8 @@ def read(path: Path, progress: Progress) -> Trace:
     progress(0.4, "reading lines")
     log = _Log(text)
     log.scan()
-    for kind, count, line in log.problems():
-        problems.add(kind, f"line {line:,}", count)
+    for kind, times, line in log.problems():
+        problems.add(kind, f"line {line:,}", times)
     rows = log.rows
     if log.ends_early():
         rows -= 1
@@ -119,7 +119,7 @@ class _Log:
 
         self._scan_lines = scan_lines
         self._data: NDArray[np.uint8] = np.frombuffer(text, np.uint8)
-        room = int(np.count_nonzero(self._data == ord("\n"))) + 1
+        room = count(self._data, b"\n") + 1
         self.thread = np.empty(room, np.int32)
         self.kind = np.empty(room, np.uint8)
         self.function = np.empty(room, np.int32)
@@ -184,7 +184,7 @@ def _unquoted(name: str) -> str:
 def _thread_names(text: memoryview | bytes) -> Iterator[tuple[str, str]]:
     """Yield id and name from the lines ``# thread ID NAME``."""
     data = np.frombuffer(text, np.uint8)
-    hashes = np.flatnonzero(data == ord("#"))
+    hashes = places(data, b"#")
     starts = hashes[(hashes == 0) | (data[hashes - 1] == ord("\n"))]
     for start in starts.tolist():
         line = bytes(text[start : start + 4096]).split(b"\n", 1)[0].decode("utf-8", "replace")

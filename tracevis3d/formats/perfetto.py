@@ -32,6 +32,12 @@ _MAX_UNPACKED = 1 << 28
 _UNNAMED = "(unnamed)"
 _STATE_CLEARED, _NEEDS_STATE = 1, 2
 _SLICE_BEGIN, _SLICE_END, _INSTANT, _COUNTER = 1, 2, 3, 4
+_FLOW_FIELDS = (
+    ("flow_ids", 0),
+    ("flow_ids_old", 0),
+    ("terminating_flow_ids", 1),
+    ("terminating_flow_ids_old", 1),
+)
 #: What packets may hold that tells nothing a view could show.
 _HOUSEKEEPING = frozenset(
     (
@@ -150,6 +156,11 @@ def _is_message(data: memoryview, is_cut: bool) -> bool:
         else:
             return False
     return at == len(data) or is_cut
+
+
+def _text(value: str | bytes) -> str:
+    """Return a string field; one that is no UTF-8 comes as bytes."""
+    return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
 class _Sequence:
@@ -304,32 +315,39 @@ class _Reader:
             problems.add("malformed", f"the packet at byte {at:,} ({type(error).__name__})")
             return
         self.packets += 1
-        number = packet.trusted_packet_sequence_id
+        # Asking for all fields at once costs less than asking whether each is there.
+        fields = {field.name: value for field, value in packet.ListFields()}
+        number = fields.get("trusted_packet_sequence_id", 0)
         sequence = self._sequences.get(number)
         if sequence is None:
             sequence = self._sequences[number] = _Sequence()
-        elif packet.previous_packet_dropped:
+        elif fields.get("previous_packet_dropped"):
             sequence.has_state = False
             problems.add("lost", f"before byte {at:,}")
-        flags = packet.sequence_flags
-        if flags & _STATE_CLEARED or packet.incremental_state_cleared:
+        flags = fields.get("sequence_flags", 0)
+        if flags & _STATE_CLEARED or fields.get("incremental_state_cleared"):
             sequence.clear()
-        if packet.HasField("interned_data"):
+        if "interned_data" in fields:
             for entry in packet.interned_data.event_names:
-                sequence.names[entry.iid] = entry.name
-        if packet.HasField("trace_packet_defaults"):
+                sequence.names[entry.iid] = _text(entry.name)
+        if "trace_packet_defaults" in fields:
             defaults = packet.trace_packet_defaults
             sequence.clock = defaults.timestamp_clock_id
             if defaults.track_event_defaults.HasField("track_uuid"):
                 sequence.track = defaults.track_event_defaults.track_uuid
             sequence.counters = list(defaults.track_event_defaults.extra_counter_track_uuids)
+        if "track_event" not in fields:
+            self._other(at, packet, number, sequence, depth)
+        elif flags & _NEEDS_STATE and not sequence.has_state:
+            problems.add("lost", f"byte {at:,}: what this packet refers to")
+        else:
+            event = {field.name: value for field, value in fields["track_event"].ListFields()}
+            self._track_event(at, fields, event, number, sequence)
+
+    def _other(self, at: int, packet: Any, number: int, sequence: _Sequence, depth: int) -> None:
+        """Take a packet that is no track event."""
         what = packet.WhichOneof("data")
-        if what == "track_event":
-            if flags & _NEEDS_STATE and not sequence.has_state:
-                problems.add("lost", f"byte {at:,}: what this packet refers to")
-            else:
-                self._track_event(at, packet, number, sequence)
-        elif what == "track_descriptor":
+        if what == "track_descriptor":
             self._descriptors[packet.track_descriptor.uuid] = packet.track_descriptor
         elif what == "clock_snapshot":
             self._clocks.snapshot(number, packet.clock_snapshot)
@@ -338,16 +356,16 @@ class _Reader:
             sequence.pid, sequence.tid = thread.pid, thread.tid
             sequence.time_us = thread.reference_timestamp_us
             if thread.thread_name:
-                self._thread_names[thread.pid, thread.tid] = thread.thread_name
+                self._thread_names[thread.pid, thread.tid] = _text(thread.thread_name)
         elif what == "process_tree":
             for process in packet.process_tree.processes:
-                self._process_names[process.pid] = " ".join(process.cmdline)
+                self._process_names[process.pid] = " ".join(map(_text, process.cmdline))
             for thread in packet.process_tree.threads:
-                self._thread_names[thread.tgid, thread.tid] = thread.name
+                self._thread_names[thread.tgid, thread.tid] = _text(thread.name)
         elif what == "compressed_packets" and depth == 0:
             self._compressed(at, packet.compressed_packets)
         elif what not in _HOUSEKEEPING:
-            problems.add("unsupported", f"byte {at:,}: {what}")
+            self._recording.problems.add("unsupported", f"byte {at:,}: {what}")
 
     def _compressed(self, at: int, packed: bytes) -> None:
         unpacker = zlib.decompressobj()
@@ -363,15 +381,17 @@ class _Reader:
 
     # -- track events --------------------------------------------------------------------------
 
-    def _track_event(self, at: int, packet: Any, number: int, sequence: _Sequence) -> None:
-        event = packet.track_event
-        legacy = event.legacy_event if event.HasField("legacy_event") else None
+    def _track_event(
+        self, at: int, packet: dict[str, Any], event: dict[str, Any], number: int, sequence: _Sequence
+    ) -> None:
+        """Take a track event; ``packet`` and ``event`` are the fields that are there."""
+        legacy = event.get("legacy_event")
         time = self._time(packet, event, number, sequence)
         if time is None or not 0 <= time < _TIME_LIMIT:
             self._recording.problems.add("bad time", f"the packet at byte {at:,}")
             return
-        if event.HasField("track_uuid"):
-            track = self._track(event.track_uuid)
+        if "track_uuid" in event:
+            track = self._track(event["track_uuid"])
         elif legacy is not None and (legacy.pid_override or legacy.tid_override or sequence.track is None):
             track = self._track(legacy.pid_override or sequence.pid, legacy.tid_override or sequence.tid)
         elif sequence.track is not None:
@@ -380,10 +400,10 @@ class _Reader:
             track = self._track(sequence.pid, sequence.tid)
         else:
             track = self._track(0)
-        name = event.name
-        if not name and (iid := event.name_iid or (legacy.name_iid if legacy is not None else 0)):
+        name = _text(event.get("name", ""))
+        if not name and (iid := event.get("name_iid", 0) or (legacy.name_iid if legacy is not None else 0)):
             name = sequence.names.get(iid, "")
-        kind = event.type
+        kind = event.get("type", 0)
         if kind == _SLICE_BEGIN:
             self._add_event(at, track, 0, self._function(at, name), time, time)
         elif kind == _SLICE_END:
@@ -391,9 +411,9 @@ class _Reader:
         elif kind == _INSTANT:
             self._add_instant(at, track, name, time)
         elif kind == _COUNTER:
-            which = event.WhichOneof("counter_value_field")
-            if which is not None:
-                self._add_counter(event.track_uuid or sequence.track or 0, time, getattr(event, which))
+            value = event.get("counter_value", event.get("double_counter_value"))
+            if value is not None:
+                self._add_counter(event.get("track_uuid") or sequence.track or 0, time, value)
         elif legacy is not None and legacy.phase:
             self._legacy(at, track, name, time, legacy)
         else:
@@ -401,31 +421,31 @@ class _Reader:
                 "unsupported", f"the packet at byte {at:,}: a track event of type {kind}"
             )
             return
-        for uuid, value in zip(
-            event.extra_counter_track_uuids or sequence.counters, event.extra_counter_values, strict=False
-        ):
+        uuids = event.get("extra_counter_track_uuids") or sequence.counters
+        for uuid, value in zip(uuids, event.get("extra_counter_values", ()), strict=False):
             self._add_counter(uuid, time, value)
-        for uuid, value in zip(
-            event.extra_double_counter_track_uuids, event.extra_double_counter_values, strict=False
-        ):
+        uuids = event.get("extra_double_counter_track_uuids", ())
+        for uuid, value in zip(uuids, event.get("extra_double_counter_values", ()), strict=False):
             self._add_counter(uuid, time, value)
-        for flow in (*event.flow_ids, *event.flow_ids_old):
-            self._add_flow(flow, track, time, 0)
-        for flow in (*event.terminating_flow_ids, *event.terminating_flow_ids_old):
-            self._add_flow(flow, track, time, 1)
+        for field, ends in _FLOW_FIELDS:
+            for flow in event.get(field, ()):
+                self._add_flow(flow, track, time, ends)
         if legacy is not None and legacy.bind_id and legacy.flow_direction:
             self._add_flow(legacy.bind_id, track, time, int(legacy.flow_direction == 1))
 
-    def _time(self, packet: Any, event: Any, number: int, sequence: _Sequence) -> int | None:
-        which = event.WhichOneof("timestamp")
-        if which == "timestamp_delta_us":
-            sequence.time_us += event.timestamp_delta_us
+    def _time(
+        self, packet: dict[str, Any], event: dict[str, Any], number: int, sequence: _Sequence
+    ) -> int | None:
+        if "timestamp_delta_us" in event:
+            sequence.time_us += event["timestamp_delta_us"]
             return int(sequence.time_us) * 1000
-        if which == "timestamp_absolute_us":
-            return int(event.timestamp_absolute_us) * 1000
-        if not packet.HasField("timestamp"):
+        if "timestamp_absolute_us" in event:
+            return int(event["timestamp_absolute_us"]) * 1000
+        if "timestamp" not in packet:
             return None
-        return self._clocks.time(number, packet.timestamp_clock_id or sequence.clock, packet.timestamp)
+        return self._clocks.time(
+            number, packet.get("timestamp_clock_id") or sequence.clock, packet["timestamp"]
+        )
 
     def _legacy(self, at: int, track: int, name: str, time: int, legacy: Any) -> None:
         """Take an event of the old kind, by its letter."""
@@ -453,7 +473,7 @@ class _Reader:
     def _span(self, at: int, track: int, name: str, time: int, legacy: Any, begins: bool) -> None:
         which = legacy.WhichOneof("id")
         number = getattr(legacy, which) if which else 0
-        key = (which, number, legacy.id_scope, track if which == "local_id" else -1)
+        key = (which, number, _text(legacy.id_scope), track if which == "local_id" else -1)
         stack = self._open_spans.setdefault(key, [])
         if begins:
             text = self._recording.text("spans", name or _UNNAMED)
@@ -477,8 +497,12 @@ class _Reader:
         return self._recording.function(name or _UNNAMED)
 
     def _add_event(self, at: int, track: int, kind: int, function: int, time: int, end: int) -> None:
-        for column, value in zip(self._events, (track, kind, function, time, end), strict=True):
-            column.append(value)
+        tracks, kinds, functions, times, ends = self._events
+        tracks.append(track)
+        kinds.append(kind)
+        functions.append(function)
+        times.append(time)
+        ends.append(end)
         self._bytes.append(at)
 
     def _add_instant(self, at: int, track: int, name: str, time: int) -> None:
@@ -541,14 +565,13 @@ class _Reader:
         descriptor = self._descriptors.get(uuid)
         if descriptor is None:
             return 0, uuid, ""
-        name = (
-            descriptor.name
-            or getattr(descriptor, "static_name", "")
-            or getattr(descriptor, "atrace_name", "")
-        )
+        which = descriptor.WhichOneof("static_or_dynamic_name")
+        name = _text(getattr(descriptor, which)) if which else ""
         process, thread = self._owner(descriptor)
         if descriptor.HasField("thread"):
-            said = descriptor.thread.thread_name or name or self._thread_names.get(thread or (0, 0), "")
+            said = (
+                _text(descriptor.thread.thread_name) or name or self._thread_names.get(thread or (0, 0), "")
+            )
             return process, descriptor.thread.tid, said
         return process, uuid, name
 
@@ -574,7 +597,7 @@ class _Reader:
     def _notice_process(self, descriptor: Any) -> None:
         if descriptor.HasField("process"):
             process = descriptor.process
-            if name := process.process_name or " ".join(process.cmdline):
+            if name := _text(process.process_name) or " ".join(map(_text, process.cmdline)):
                 self._process_names.setdefault(process.pid, name)
 
     def _finish_flows(self, thread: Any) -> None:

@@ -5,6 +5,7 @@ Source: https://www.speedscope.app/file-format-schema.json
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import re
 from itertools import chain
@@ -76,22 +77,35 @@ def read(path: Path, progress: Progress) -> Trace:
     from ..trace.recording import Recording
 
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.3))
+    text = utf8(unpacked.data)
     recording = Recording()
-    progress(0.3, "decoding")
-    file = _decode_file(path, utf8(unpacked.data), unpacked.damage, recording)
-    frames = _Frames(file.frames(recording), recording)
-    reader = _Profiles(frames, recording)
-    for number, raw in enumerate(file.profiles, 1):
-        progress(0.3 + 0.5 * number / len(file.profiles), "reading profiles")
-        reader.add(number, raw)
-    if reader.count == 0:
-        raise InputError(
-            f"{path}: none of its {len(file.profiles):,} profiles can be read: {reader.reason or 'there is none'}"
-        )
+    try:
+        reader = _read(path, text, unpacked.damage, recording, progress)
+    except UnicodeDecodeError as error:
+        recording = Recording()
+        recording.problems.add("bad value", f"the text is not UTF-8 ({error.reason})")
+        text = codecs.decode(text, "utf-8", "replace").encode()
+        reader = _read(path, text, unpacked.damage, recording, progress)
     progress(0.8, "building calls")
     trace = recording.finish(Source(), names.split, reader.place)
     progress(1, "building calls")
     return trace
+
+
+def _read(
+    path: Path, text: memoryview | bytes, damage: str, recording: Recording, progress: Progress
+) -> _Profiles:
+    """Read the text into the recording; raises UnicodeDecodeError where it is no UTF-8."""
+    progress(0.3, "decoding")
+    file = _decode_file(path, text, damage, recording)
+    reader = _Profiles(_Frames(file.frames(recording), recording), recording)
+    for number, raw in enumerate(file.profiles, 1):
+        progress(0.3 + 0.5 * number / len(file.profiles), "reading profiles")
+        reader.add(number, raw)
+    if reader.count == 0:
+        reason = reader.reason or "there is none"
+        raise InputError(f"{path}: none of its {len(file.profiles):,} profiles can be read: {reason}")
+    return reader
 
 
 class _File:
@@ -109,7 +123,7 @@ class _File:
 
         try:
             raws = msgspec.json.decode(self._shared or b"{}", type=shape.Shared).frames
-        except msgspec.ValidationError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             recording.problems.add("bad value", f"shared: {error}")
             return []
         decoder = msgspec.json.Decoder(shape.Frame)
@@ -118,7 +132,7 @@ class _File:
             try:
                 frame = decoder.decode(raw)
                 found.append(_Frame(frame.name, frame.file or "", frame.line or 0))
-            except msgspec.ValidationError as error:
+            except (msgspec.DecodeError, RecursionError) as error:
                 recording.problems.add("bad value", f"frame {number}: {error}")
                 found.append(None)
         return found
@@ -147,10 +161,10 @@ def _decode_file(path: Path, text: memoryview | bytes, damage: str, recording: R
         raise InputError(f"{path}: is no speedscope file: {error}") from error
     except RecursionError as error:
         raise InputError(f"{path}: is no speedscope file: it is nested too deeply") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except msgspec.DecodeError as error:
         at = _byte_of(error, len(text))
         outer = shape.File()
-        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
             outer = msgspec.json.decode(_cut(text[:at]), type=shape.File)
         if not outer.profiles:
             raise InputError(f"{path}: byte {at:,}: is no JSON that can be read ({error})") from error
@@ -163,8 +177,6 @@ def _decode_file(path: Path, text: memoryview | bytes, damage: str, recording: R
 
 def _byte_of(error: Exception, size: int) -> int:
     """Return where the text stops being JSON."""
-    if isinstance(error, UnicodeDecodeError):
-        return error.start
     match = re.search(r"\(byte (\d+)\)", str(error))
     return int(match[1]) if match else size
 
@@ -234,7 +246,7 @@ class _Profiles:
         self._events = msgspec.json.Decoder(list[shape.Event])
         self._samples = msgspec.json.Decoder(list[list[int]])
         self._weights = msgspec.json.Decoder(list[float])
-        self._invalid = (msgspec.ValidationError, OverflowError)
+        self._invalid = (msgspec.DecodeError, OverflowError, RecursionError)
         self._anything = msgspec.json.decode
         self._parts: list[tuple[int, str, NDArray[np.int64]]] = []
         self.count = 0
@@ -263,12 +275,16 @@ class _Profiles:
             self._recording.problems.add("no time unit", f"{where} has the unit {profile.unit!r}")
         thread = self._thread(number, profile.name or "")
         kind = profile.type or ("evented" if profile.events else "sampled")
-        if kind == "evented" and profile.events:
-            self._add_events(where, thread, scale, profile.events)
-        elif kind == "sampled" and profile.samples:
-            self._add_samples(where, thread, scale, profile)
-        else:
-            self._leave_out(f"{where}: has the type {kind!r} but not what belongs to it")
+        try:
+            if kind == "evented" and profile.events:
+                self._add_events(where, thread, scale, profile.events)
+            elif kind == "sampled" and profile.samples:
+                self._add_samples(where, thread, scale, profile)
+            else:
+                self._leave_out(f"{where}: has the type {kind!r} but not what belongs to it")
+                return
+        except self._invalid as error:
+            self._leave_out(f"{where}: {error}")
             return
         self.count += 1
 

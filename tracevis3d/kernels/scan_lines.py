@@ -9,6 +9,7 @@ import numpy as np
 
 from .intern import intern_bytes
 from .jit import inline, kernel
+from .words import load64, trailing_zeros
 
 #: Slots of the scanners' state (int64): where they are, what they have written, what was wrong and where.
 POSITION, LINE, ROWS, NAMES, FRAMES = 0, 1, 2, 3, 4
@@ -22,6 +23,7 @@ DONE, NAMES_FULL = 0, 1
 _TAB, _LF, _CR, _BLANK, _HASH, _PLUS, _COMMA, _MINUS, _DOT = 9, 10, 13, 32, 35, 43, 44, 45, 46
 _ZERO, _NINE, _SEMICOLON, _LESS, _GREATER = 48, 57, 59, 60, 62
 _E, _N, _X, _LOWER = 101, 110, 120, 32
+_EIGHT_LF, _EIGHT_SEMICOLONS = np.uint64(0x0A0A0A0A0A0A0A0A), np.uint64(0x3B3B3B3B3B3B3B3B)
 _NONE = -9223372036854775808
 _LIMIT = 922337203685477579
 """Above this one more digit may leave int64."""
@@ -56,6 +58,31 @@ def scaled_decimal(data, low, high, wanted):  # type: ignore[no-untyped-def]
     return -value if data[low] == _MINUS else value
 
 
+@inline
+def find_byte(data, at, end, eight):  # type: ignore[no-untyped-def]
+    """Return the first place from ``at`` on of the byte that ``eight`` (uint64) holds eight times; or ``end``."""
+    while at + 8 <= end:
+        word = load64(data, at) ^ eight
+        # The lowest bit set belongs to the first zero byte of the word.
+        found = (word - np.uint64(0x0101010101010101)) & ~word & np.uint64(0x8080808080808080)
+        if found:
+            return at + np.int64(trailing_zeros(found) >> np.uint64(3))
+        at += 8
+    wanted = eight & np.uint64(0xFF)
+    while at < end and np.uint64(data[at]) != wanted:
+        at += 1
+    return at
+
+
+@inline
+def is_separator(byte):  # type: ignore[no-untyped-def]
+    """Whether a byte parts the fields of a line."""
+    # Most bytes of names are letters, above all separators.
+    if byte > _SEMICOLON:
+        return False
+    return byte == _TAB or byte == _BLANK or byte == _COMMA or byte == _SEMICOLON or byte == _CR
+
+
 @kernel
 def scan_enter_exit(  # type: ignore[no-untyped-def]
     data, state, thread, kind, function, time, table, hashes, starts, lengths
@@ -78,37 +105,40 @@ def scan_enter_exit(  # type: ignore[no-untyped-def]
         if names + 2 > len(hashes):
             result = NAMES_FULL
             break
-        fields = 0
-        tid_low = tid_high = word_low = word_high = name_low = name_high = last_low = last_high = np.int64(0)
-        parted = True
-        while at < end:
-            byte = data[at]
-            if byte == _TAB or byte == _COMMA or byte == _BLANK or byte == _SEMICOLON or byte == _CR:
-                parted = True
-            elif byte == _LF:
-                break
-            else:
-                if parted:
-                    parted = False
-                    fields += 1
-                    if fields == 2:
-                        tid_high = last_high
-                        word_low = at
-                    elif fields == 3:
-                        word_high = last_high
-                        name_low = at
-                    elif fields == 1:
-                        tid_low = at
-                    name_high = last_high
-                    last_low = at
-                last_high = at + 1
-            at += 1
-        at += 1
+        stop = find_byte(data, at, end, _EIGHT_LF)
+        begin = at
+        at = stop + 1
         line += 1
-        if fields == 0 or data[tid_low] == _HASH:
+        # The last field, found from the end.
+        last_high = stop
+        while last_high > begin and is_separator(data[last_high - 1]):
+            last_high -= 1
+        last_low = last_high
+        while last_low > begin and not is_separator(data[last_low - 1]):
+            last_low -= 1
+        # Thread and direction, found from the start; the name begins behind them.
+        tid_low = begin
+        while tid_low < last_high and is_separator(data[tid_low]):
+            tid_low += 1
+        if tid_low == last_high or data[tid_low] == _HASH:
             continue
+        tid_high = tid_low
+        while tid_high < last_low and not is_separator(data[tid_high]):
+            tid_high += 1
+        word_low = tid_high
+        while word_low < last_low and is_separator(data[word_low]):
+            word_low += 1
+        word_high = word_low
+        while word_high < last_low and not is_separator(data[word_high]):
+            word_high += 1
+        name_low = word_high
+        while name_low < last_low and is_separator(data[name_low]):
+            name_low += 1
+        name_high = last_low
+        while name_high > name_low and is_separator(data[name_high - 1]):
+            name_high -= 1
         way = -1
-        if fields >= 3:
+        if word_high > word_low:
             byte = data[word_low]
             if word_high - word_low == 1:
                 if byte == _PLUS or byte == _GREATER:
@@ -132,8 +162,6 @@ def scan_enter_exit(  # type: ignore[no-untyped-def]
             if state[BAD_TIME] == 1:
                 state[BAD_TIME_LINE] = line
             continue
-        if fields == 3:
-            name_high = name_low
         kind[rows] = way
         time[rows] = when
         low = tid_low
@@ -159,6 +187,12 @@ def scan_enter_exit(  # type: ignore[no-untyped-def]
     return result
 
 
+@inline
+def is_blank(byte):  # type: ignore[no-untyped-def]
+    """Whether a byte is white space within a line."""
+    return byte == _BLANK or byte == _TAB or byte == _CR
+
+
 @kernel
 def scan_collapsed(data, state, first, weight, frame, table, hashes, starts, lengths):  # type: ignore[no-untyped-def]
     """Read ``a;b;c 12`` lines: stack ``i`` is ``frame[first[i]:first[i + 1]]``, root first.
@@ -177,22 +211,16 @@ def scan_collapsed(data, state, first, weight, frame, table, hashes, starts, len
     result = DONE
     while at < end and rows < limit:
         begin = at
-        number = np.int64(-1)
-        last = np.int64(0)
-        blank = True
-        while at < end and data[at] != _LF:
-            byte = data[at]
-            if byte == _BLANK or byte == _TAB or byte == _CR:
-                blank = True
-            else:
-                if blank:
-                    blank = False
-                    number = at
-                last = at + 1
-            at += 1
-        at += 1
+        stop = find_byte(data, at, end, _EIGHT_LF)
+        at = stop + 1
         line += 1
-        if number < 0:
+        last = stop
+        while last > begin and is_blank(data[last - 1]):
+            last -= 1
+        number = last
+        while number > begin and not is_blank(data[number - 1]):
+            number -= 1
+        if number == last:
             continue
         count = scaled_decimal(data, number, last, np.int64(3))
         high = number
@@ -201,27 +229,26 @@ def scan_collapsed(data, state, first, weight, frame, table, hashes, starts, len
                 continue
             high = last
         before = frames
-        left = np.int64(-1)
-        right = np.int64(0)
-        for i in range(begin, high + 1):
-            byte = np.uint8(_SEMICOLON)
-            if i < high:
-                byte = data[i]
-            if byte != _SEMICOLON:
-                if byte != _BLANK and byte != _TAB:
-                    if left < 0:
-                        left = i
-                    right = i + 1
-            elif left >= 0:
-                if names >= len(hashes):
-                    result = NAMES_FULL
-                    break
-                known = intern_bytes(data, left, right, table, hashes, starts, lengths, names)
-                if known == names:
-                    names += 1
-                frame[frames] = known
-                frames += 1
-                left = np.int64(-1)
+        piece = begin
+        while piece < high:
+            piece_end = find_byte(data, piece, high, _EIGHT_SEMICOLONS)
+            left = piece
+            right = piece_end
+            piece = piece_end + 1
+            while left < right and is_blank(data[left]):
+                left += 1
+            while right > left and is_blank(data[right - 1]):
+                right -= 1
+            if left == right:
+                continue
+            if names >= len(hashes):
+                result = NAMES_FULL
+                break
+            known = intern_bytes(data, left, right, table, hashes, starts, lengths, names)
+            if known == names:
+                names += 1
+            frame[frames] = known
+            frames += 1
         if result == NAMES_FULL:
             # The line is read again from its start; the names it has so far stay.
             at = begin
