@@ -6,8 +6,10 @@ import os
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import tracevis3d as tv
 from tests import synthetic
 from tracevis3d.analysis.sets import distinct_sets
 from tracevis3d.analysis.subtrees import Subtrees, distinct_subtrees
@@ -37,6 +39,7 @@ def rows() -> list[dict[str, Any]]:
             row(f"distinct sets of {len(subtrees):,} subtrees, {n:,} calls", ours, peer, "Python int")
         )
     for name, calls in (
+        *recorded("vt_pylint_0.9M.json.gz"),
         ("recursion 1,000,000 deep", synthetic.chain(1_000_000)),
         ("one parent of 2,400,000 leaves", synthetic.flat(2_400_001)),
     ):
@@ -49,6 +52,13 @@ def rows() -> list[dict[str, Any]]:
         peer = 100 / 14 * next(r["peer"] for r in result if "14,000,000" in r["name"])
         result.append(row("distinct subtrees, 100,000,000 calls", ours, peer, "Python dict, extrapolated"))
     return result
+
+
+def recorded(name: str) -> list[tuple[str, Calls]]:
+    """Return the calls of a recorded program; nothing where the recordings are absent."""
+    shared = os.environ.get("TRACEVIS3D_SHARED", Path(__file__).resolve().parents[2] / "shared")
+    path = Path(shared) / "traces" / "recorded" / name
+    return [(name, tv.load(path, cache=False).calls)] if path.is_file() else []
 
 
 def plain_classes(calls: Calls) -> tuple[list[int], int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..trace.model import Calls
 
 #: Longer than any trace, yet far enough from overflow to be added to a time.
@@ -149,14 +150,16 @@ class CutIndex:
 
         Raises
         ------
-        ValueError
+        InputError
             From 2,147,483,647 calls on.
         """
         from ..kernels.cut import sort_levels
 
         n = len(calls)
         if n >= np.iinfo(np.int32).max:
-            raise ValueError(f"{n:,} calls are too many for one index")
+            raise InputError(
+                f"This trace has {n:,} calls, and a view can hold 2,147,483,646: leave out part of the trace."
+            )
         first = np.ascontiguousarray(thread_first, np.int64)
         count = np.ascontiguousarray(thread_count, np.int64)
         depth = np.ascontiguousarray(calls.depth, np.int32)
