@@ -259,6 +259,9 @@ def cut_levels(
             run: Any = -1  # first position of the open run of short calls
             run_stop: Any = -1
             run_calls: Any = 0
+            walk = False  # whether they are to be counted level by level
+            # Else they are whole subtrees of siblings, which lie together in pre-order.
+            limited = depth1 < levels or (depth == depth0 and depth > 1)
             for r in range(ranges + 1):
                 p: Any = 0
                 stop: Any = 0
@@ -285,6 +288,10 @@ def cut_levels(
                     ):
                         if clusters == len(runs):
                             return visible, clusters + 1
+                        if walk:
+                            run_calls = count_below(
+                                run, run_stop, last_depth - depth, t0, t1, begin, order, child, end
+                            )
                         runs[clusters, 0] = run
                         runs[clusters, 1] = run_stop
                         runs[clusters, 2] = run_calls
@@ -311,17 +318,13 @@ def cut_levels(
                     if run < 0:
                         run = p
                         run_calls = 0
+                        walk = False
                     run_stop = q
                     last = order[q - 1]
-                    if (
-                        depth1 >= levels
-                        and (depth > depth0 or depth == 1)
-                        and begin[p] >= t0
-                        and (q < stop or end[last] < t1)
-                    ):
-                        run_calls += last + extent[last] - order[p]
+                    if limited or begin[p] < t0 or (q == stop and end[last] >= t1):
+                        walk = True
                     else:
-                        run_calls += count_below(p, q, last_depth - depth, t0, t1, begin, order, child, end)
+                        run_calls += last + extent[last] - order[p]
                     p = q
             above = here
             if above == visible:
