@@ -86,71 +86,64 @@ def survey(thread, kind, time, end, n_threads, table):  # type: ignore[no-untype
 @kernel
 def nest_in_order(  # type: ignore[no-untyped-def]
     thread, kind, function, time, end, record, origin, n_threads,
-    mode, first, state, stack,
+    mode, first, cursor, top, last, stack,
     o_function, o_parent, o_depth, o_start, o_end, o_extent, o_record, call_of, problems,
 ):  # fmt: skip
     """Build the calls of the threads in mode PAIRS or BEGINS, all in one pass over the stream.
 
     A PAIRS thread that is not clean (a time that goes back, an end that does not fit) is set to
-    GENERAL and left. ``state`` is int64 (threads, 3): next call, depth, last time. ``stack`` is
-    int64 (calls,); thread ``t`` uses it from ``first[t]``. For begins without an end only the number is
-    noted.
+    GENERAL and left. Thread ``t`` uses ``stack``, int64 (calls,), from ``first[t]`` on. The state of each
+    thread is int64 (threads,): its next call (``cursor``, from ``first``), one past the top of its stack
+    (``top``, from ``first``) and its ``last`` time (very low). For begins without an end only the number
+    is noted.
     """
     has_record = len(record) > 0
-    n = len(thread)
-    i = 0
-    while i < n:
+    negative = 0
+    overlap = 0
+    unmatched = 0
+    for i in range(len(thread)):
         t = thread[i]
         if t < 0 or t >= n_threads:
             call_of[i] = -1
-            i += 1
             continue
         how = mode[t]
-        c = state[t, 0]
-        last = state[t, 2]
-        # The stack of thread t grows from slot first[t]; d is one past its top.
+        if how >= ENDS:
+            continue
+        now = time[i] - origin
+        f = function[i]
+        c = cursor[t]
+        d = top[t]
         base = first[t]
-        d = base + state[t, 1]
-        while i < n and thread[i] == t and how == PAIRS:
-            now = time[i] - origin
-            f = function[i]
-            if now < last:
-                how = GENERAL
-                break
-            last = now
+        stop = now
+        parent = -1
+        if how == PAIRS:
+            if now < last[t]:
+                mode[t] = GENERAL
+                continue
+            last[t] = now
             if kind[i] == END:
                 if d == base:
-                    how = GENERAL
-                    break
+                    mode[t] = GENERAL
+                    continue
                 d -= 1
                 q = stack[d]
                 if f >= 0 and f != o_function[q]:
-                    how = GENERAL
-                    break
+                    mode[t] = GENERAL
+                    continue
+                top[t] = d
                 o_end[q] = now
                 o_extent[q] = c - q
                 call_of[i] = q
-            else:
-                o_function[c] = f
-                o_parent[c] = stack[d - 1] if d > base else -1
-                o_depth[c] = d - base + 1
-                o_start[c] = now
-                if has_record:
-                    o_record[c] = record[i]
-                call_of[i] = c
-                stack[d] = c
-                d += 1
-                c += 1
-            i += 1
-        while i < n and thread[i] == t and how == BEGINS:
-            now = time[i] - origin
+                continue
+            if d > base:
+                parent = stack[d - 1]
+        else:
             stop = end[i] - origin
             if stop < now:
                 stop = now
-                problems[NEGATIVE, 0] += 1
-                if problems[NEGATIVE, 1] < 0:
+                if negative == 0:
                     problems[NEGATIVE, 1] = i
-            parent = -1
+                negative += 1
             while d > base:
                 q = stack[d - 1]
                 if o_end[q] > now:
@@ -160,39 +153,33 @@ def nest_in_order(  # type: ignore[no-untyped-def]
                 d -= 1
             if parent >= 0 and stop > o_end[parent]:
                 stop = o_end[parent]
-                problems[OVERLAP, 0] += 1
-                if problems[OVERLAP, 1] < 0:
+                if overlap == 0:
                     problems[OVERLAP, 1] = i
-            o_function[c] = function[i]
-            o_parent[c] = parent
-            o_depth[c] = d - base + 1
-            o_start[c] = now
-            o_end[c] = stop
-            if has_record:
-                o_record[c] = record[i]
-            call_of[i] = c
-            stack[d] = c
-            d += 1
-            c += 1
-            i += 1
-        mode[t] = how
-        state[t, 0] = c
-        state[t, 1] = d - base
-        state[t, 2] = last
-        while i < n and thread[i] == t and how >= ENDS:
-            i += 1
+                overlap += 1
+        o_function[c] = f
+        o_parent[c] = parent
+        o_depth[c] = d - base + 1
+        o_start[c] = now
+        o_end[c] = stop
+        if has_record:
+            o_record[c] = record[i]
+        call_of[i] = c
+        stack[d] = c
+        top[t] = d + 1
+        cursor[t] = c + 1
     for t in range(n_threads):
-        how = mode[t]
-        if how >= ENDS:
+        if mode[t] >= ENDS:
             continue
-        base = first[t]
-        c = state[t, 0]
-        for d in range(state[t, 1]):
-            q = stack[base + d]
+        c = cursor[t]
+        for d in range(first[t], top[t]):
+            q = stack[d]
             o_extent[q] = c - q
-            if how == PAIRS:
-                o_end[q] = state[t, 2]
-                problems[UNMATCHED_BEGIN, 0] += 1
+            if mode[t] == PAIRS:
+                o_end[q] = last[t]
+                unmatched += 1
+    problems[NEGATIVE, 0] = negative
+    problems[OVERLAP, 0] = overlap
+    problems[UNMATCHED_BEGIN, 0] = unmatched
 
 
 @kernel

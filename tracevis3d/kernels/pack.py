@@ -1,4 +1,4 @@
-"""Kernels of the store: checksums, the check of a trace's calls, and their packed form."""
+"""Kernels of the store: the check of a trace's calls, and their packed form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from .jit import kernel
 from .words import load64, store64
 
-_PRIME = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)
 
 #: Before any time.
@@ -47,33 +46,6 @@ FORMS = _forms()
 MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 #: The longest packed call; the data is padded by this much.
 LONGEST = 32
-
-
-@kernel
-def checksum(data):  # type: ignore[no-untyped-def]
-    """Return a 64-bit checksum of bytes; a change within any 8 bytes always changes it.
-
-    It tells damage, not intent. Four lanes of multiply-xor keep the multiplier busy.
-    """
-    n = len(data)
-    a = np.uint64(n)
-    b = a + _PRIME
-    c = b + _PRIME
-    d = c + _PRIME
-    i = 0
-    while i + 32 <= n:
-        a = (a ^ load64(data, i)) * _PRIME
-        b = (b ^ load64(data, i + 8)) * _PRIME
-        c = (c ^ load64(data, i + 16)) * _PRIME
-        d = (d ^ load64(data, i + 24)) * _PRIME
-        i += 32
-    while i < n:
-        a = (a ^ np.uint64(data[i])) * _PRIME
-        i += 1
-    a = (a ^ (b >> np.uint64(32)) ^ (b << np.uint64(32))) * _PRIME
-    a = (a ^ (c >> np.uint64(32)) ^ (c << np.uint64(32))) * _PRIME
-    a = (a ^ (d >> np.uint64(32)) ^ (d << np.uint64(32))) * _PRIME
-    return a ^ (a >> np.uint64(29))
 
 
 @kernel

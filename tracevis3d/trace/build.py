@@ -222,18 +222,17 @@ class _Builder:
 
     def _nest_in_order(self) -> None:
         e = self.events
-        state = np.zeros((self.threads, 3), np.int64)
-        state[:, 0] = self.first
-        state[:, 2] = np.iinfo(np.int64).min
+        top = self.first.copy()
+        last = np.full(self.threads, np.iinfo(np.int64).min)
         counted = self._no_counts()
         stack = np.empty(len(self.out), np.int64)
         self.kernels.nest_in_order(
             e.thread, e.kind, e.function, e.time, e.end, e.record, self.origin, self.threads,
-            self.mode, self.first, state, stack,
+            self.mode, self.first, self.first.copy(), top, last, stack,
             *self._columns(), self.call_of, counted,
         )  # fmt: skip
         if counted[self.kernels.UNMATCHED_BEGIN, 0]:
-            left_open = (self.mode == self.kernels.PAIRS) & (state[:, 1] > 0)
+            left_open = (self.mode == self.kernels.PAIRS) & (top > self.first)
             bottom = np.zeros(len(self.out), np.bool_)
             bottom[stack[self.first[left_open]]] = True
             begins = np.flatnonzero((e.thread >= 0) & (e.thread < self.threads) & (e.kind != END))

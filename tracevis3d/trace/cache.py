@@ -63,7 +63,7 @@ def load_cached(path: str | os.PathLike[str], read: Callable[[], Trace]) -> Trac
     with contextlib.suppress(InputError, OSError):
         entry.parent.mkdir(parents=True, exist_ok=True)
         if _bytes_of(trace) < _limit():
-            store.save(trace, entry)
+            store.save(trace, entry, check=False)
             _evict(keep=entry)
     return trace
 

@@ -34,6 +34,8 @@ MAGIC = b"\x89TV3\r\n\x1a\n"
 VERSION = 1
 _BLOCK = struct.Struct("<8sIIQ32s8x")
 _ALIGNMENT = 64
+#: Bytes of a block of the checksum.
+_SUMMED = 1 << 13
 #: A header is refused beyond this: no writer makes one so long.
 _LONGEST_HEADER = 1 << 30
 #: dtypes that a column may have.
@@ -67,7 +69,7 @@ class Container:
     columns: dict[str, NDArray[Any]]
     trusted: bool
     path: Path
-    checksums: dict[str, int]
+    checksums: dict[str, str]
 
     def check_sums(self) -> None:
         """Compare the columns with their checksums.
@@ -124,7 +126,7 @@ def write(path: Path, kind: str, facts: dict[str, Any], columns: Columns) -> Non
         column = np.ascontiguousarray(given, given.dtype.newbyteorder("<"))
         if column.dtype.str not in _DTYPES:
             raise ValueError(f"a column of {column.dtype} can't be stored: {name}")
-        table.append([name, column.dtype.str, len(column), offset, f"{_checksum(column):016x}"])
+        table.append([name, column.dtype.str, len(column), offset, _checksum(column)])
         arrays.append(column)
         offset += -(-column.nbytes // _ALIGNMENT) * _ALIGNMENT
     text = json.dumps(
@@ -169,7 +171,7 @@ def read(path: Path, kind: str) -> Container:
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
     columns: dict[str, NDArray[Any]] = {}
-    checksums: dict[str, int] = {}
+    checksums: dict[str, str] = {}
     try:
         total = header["bytes"]
         if type(total) is not int or total != size - start:
@@ -185,7 +187,7 @@ def read(path: Path, kind: str) -> Container:
             columns[name] = (
                 np.frombuffer(mapped, dtype, length, start + offset) if length else np.empty(0, dtype)
             )
-            checksums[name] = int(sum_, 16)
+            checksums[name] = sum_
         facts = header["facts"]
         if type(facts) is not dict:
             raise TypeError
@@ -229,11 +231,18 @@ def _map(descriptor: int, size: int) -> mmap.mmap:
     )
 
 
-def _checksum(column: NDArray[Any]) -> int:
-    from ..kernels.pack import checksum
+def _checksum(column: NDArray[Any]) -> str:
+    """Return a checksum of a column's bytes at the speed of memory.
 
-    data = np.require(column, None, ["C", "W"]).view(np.uint8)
-    return int(checksum(data))
+    The SHA-256 of the sums of the words that stand at the same place of each block: a change of a word
+    changes a sum. It tells damage, not intent.
+    """
+    data = np.ascontiguousarray(column).view(np.uint8)
+    blocks = data[: len(data) // _SUMMED * _SUMMED].view(np.uint64).reshape(-1, _SUMMED // 8)
+    whole = hashlib.sha256(f"{column.dtype.str} {len(column)} ".encode())
+    whole.update(blocks.sum(axis=0, dtype=np.uint64).tobytes())
+    whole.update(data[blocks.nbytes :].tobytes())
+    return whole.hexdigest()[:16]
 
 
 def _sync_folder(folder: Path) -> None:

@@ -38,7 +38,7 @@ def is_store(path: str | os.PathLike[str]) -> bool:
     return container.is_container(Path(path))
 
 
-def save(trace: Trace, path: str | os.PathLike[str], packed: bool = False) -> None:
+def save(trace: Trace, path: str | os.PathLike[str], packed: bool = False, *, check: bool = True) -> None:
     """Write ``trace`` to ``path``; an interrupted write leaves what was there before.
 
     Parameters
@@ -47,6 +47,8 @@ def save(trace: Trace, path: str | os.PathLike[str], packed: bool = False) -> No
     path : path
     packed : bool
         Write the packed form: a few times smaller, rebuilt when loaded.
+    check : bool
+        Make sure first that the trace keeps the model's rules; what was just built does.
 
     Raises
     ------
@@ -56,7 +58,7 @@ def save(trace: Trace, path: str | os.PathLike[str], packed: bool = False) -> No
         If the trace breaks the model's rules (an error of the program).
     """
     path = Path(path)
-    if wrong := _find_wrong(trace):
+    if check and (wrong := _find_wrong(trace)):
         raise ValueError(f"this is no valid trace: {wrong}")
     columns = dict(_columns(trace))
     facts: dict[str, Any] = {
