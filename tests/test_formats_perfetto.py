@@ -290,6 +290,18 @@ def test_a_damaged_packet_is_left_out(tmp_path, packets):
     assert trace.problems["malformed"].first == f"the packet at byte {len(data)} (DecodeError)"
 
 
+def test_names_that_are_no_utf8_are_read(tmp_path, packets):
+    # Found by fuzzing: protobuf hands them over as bytes.
+    packets.thread(2, 20, "main")
+    packets.event(10, BEGIN, 2, name="name")
+    packets.event(20, END, 2)
+    path = packets.save(tmp_path / "a.pftrace")
+    path.write_bytes(path.read_bytes().replace(b"name", b"na\xffe").replace(b"main", b"m\xfein"))
+    trace = read(path)
+    assert rows(trace) == {(1, 20): [("na\ufffde", 10, 20, 1)]}
+    assert trace.threads.name == ("m\ufffdin",)
+
+
 @pytest.mark.parametrize("data", [b"\x0a\xff", b"\x0a\x05\x42", b"\n\n\n", b"\xff\xff"])
 def test_what_holds_no_packet_is_refused_in_one_sentence(tmp_path, data):
     path = tmp_path / "a.pftrace"

@@ -234,6 +234,81 @@ def test_written_files_are_read_back(recorded, tmp_path):
             assert profile["endValue"] == profile["events"][-1]["at"]
 
 
+def test_text_that_is_no_utf8_is_read(tmp_path):
+    # Found by fuzzing: in a name, in a key, and where nothing decodes it at first.
+    path = save(tmp_path / "a.json", [evented(("O", 0, 1), ("C", 0, 4))], frames=["name"], exporter="me")
+    path.write_bytes(path.read_bytes().replace(b"name", b"na\xffe", 3).replace(b'"me"', b'"\xbb"'))
+    path.write_bytes(path.read_bytes().replace(b'{"na\xffe": "na\xffe"', b'{"name": "na\xffe"'))
+    trace = read(path)
+    assert [row[1:] for row in rows(trace)] == [("na\ufffde", 1, 4, 1)]
+    assert trace.problems["bad value"].first.startswith("the text is not UTF-8")
+
+
+_number = st.one_of(
+    st.integers(-3, 20),
+    st.integers(0, 2**70),
+    st.decimals(0, 10**6, places=3).map(float),
+    st.sampled_from([1.5e-7, 2.5, 0.5, 1e300, -0.0, 1e5, True, None, "1"]),
+)
+_event = st.one_of(
+    st.tuples(st.sampled_from("OC"), st.integers(-1, 4), st.integers(0, 50)),
+    st.tuples(st.sampled_from(["O", "C", "X", "OO", "", 1, None]), _number, _number),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(_event, max_size=8),
+    st.sampled_from(["nanoseconds", "microseconds", "milliseconds", "seconds", "none", "bytes"]),
+    st.permutations(["type", "frame", "at"]),
+    st.sampled_from([None, 1]),
+    st.booleans(),
+)
+def test_the_scanner_reads_events_as_the_decoder_does(tmp_path_factory, events, unit, keys, indent, is_strange):
+    rows_of = [{key: dict(zip(("type", "frame", "at"), event, strict=True))[key] for key in keys} for event in events]
+    if is_strange and rows_of:
+        rows_of[-1]["more"] = {"at": [1]}
+    profile = {"type": "evented", "name": "t", "unit": unit, "events": rows_of}
+    text = json.dumps({"shared": {"frames": [{"name": n} for n in "abc"]}, "profiles": [profile]}, indent=indent)
+    path = tmp_path_factory.getbasetemp() / "events.json"
+    path.write_text(text)
+
+    def outcome():
+        trace = speedscope.read(path, silent)
+        return rows(trace), trace.problems.as_dict()
+
+    scanned = outcome()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(speedscope, "_plain_events", lambda raw, scale: None)
+        assert scanned == outcome()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.one_of(st.lists(st.integers(0, 4), max_size=4), st.lists(_number, max_size=3), _number), max_size=8
+    ),
+    st.lists(_number, max_size=8),
+    st.sampled_from(["nanoseconds", "microseconds", "seconds"]),
+    st.sampled_from([None, 1]),
+)
+def test_the_scanner_reads_samples_as_the_decoder_does(tmp_path_factory, samples, weights, unit, indent):
+    profile = {"type": "sampled", "name": "t", "unit": unit, "samples": samples, "weights": weights}
+    text = json.dumps({"shared": {"frames": [{"name": n} for n in "abc"]}, "profiles": [profile]}, indent=indent)
+    path = tmp_path_factory.getbasetemp() / "samples.json"
+    path.write_text(text)
+
+    def outcome():
+        trace = speedscope.read(path, silent)
+        return rows(trace), trace.problems.as_dict()
+
+    scanned = outcome()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(speedscope, "_plain_samples", lambda raw: None)
+        patch.setattr(speedscope, "_plain_weights", lambda raw, scale: None)
+        assert scanned == outcome()
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(

@@ -282,6 +282,16 @@ def test_a_pattern_that_could_take_for_ever_is_left_alone():
     assert specs.of(symbols.Symbol(0, 1, "x1y"), module) == ((1,), ())
 
 
+def test_symbols_beyond_all_addresses_do_no_harm(tmp_path):
+    # Found by fuzzing: sizes and addresses that leave int64.
+    path = folder(tmp_path / "d", {7: b"".join(GOOD)})
+    (path / "prog.sym").write_text(
+        SYM + "0000000000001500 ffffffffffffffff T text\nffffffffffffffff ffffffff T number\n0000fffffffffff0 T text\n"
+    )
+    (path / "sid-ab.map").write_text(MAP + "ffffffffffff0000-ffffffffffffffff r-xp 0 00:00 0 /bin/prog2\n")
+    assert rows(read(path)) == GOOD_CALLS
+
+
 # -- the scanner against a plain one ---------------------------------------------------------------
 
 SPECS = {TEXT: ((-1, 4), (-1,)), NUMBER: ((8, 10, 1), ())}

@@ -16,6 +16,8 @@ _MAP = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S+ [0-9a-f]+ \S+ \d+\s+(\S.*?)(?: b
 _ALLOWED_TYPES = b"?TtwPKDdvu"
 _ENDS = ("__sym_end", "__dynsym_end", "__func_end")
 _POINTER = 8
+#: Addresses have 48 bits.
+_NO_ADDRESS = (1 << 48) - 1
 _SPEC = re.compile(
     r"(?P<what>arg\d+|retval|fparg\d+)(?:/(?P<kind>[a-zA-Z]?)(?P<bits>\d*)(?::[^%]*)?)?(?:%.*)?"
 )
@@ -51,7 +53,7 @@ class Module:
         return self.symbols[at]
 
     def _read_debug(self, text: str) -> None:
-        """Read a ``.dbg``: after ``F: address name`` file and line (``L``), arguments (``A``), result (``R``)."""
+        """Read a ``.dbg``: ``F: address name``, then its line and file (``L``), arguments (``A``, ``R``)."""
         address = -1
         for line in text.splitlines():
             what, _, rest = line.partition(" ")
@@ -209,6 +211,8 @@ def key_ranges(
         for start, module in modules:
             for symbol in module.symbols:
                 if sizes := specs.of(symbol, module):
-                    low = (number << 48) | (start + symbol.low) & ((1 << 48) - 1)
-                    found.append((low, low + symbol.high - symbol.low, *sizes))
+                    low = min(start + symbol.low, _NO_ADDRESS)
+                    high = min(start + symbol.high, _NO_ADDRESS)
+                    base = number << 48
+                    found.append((base + low, base + high, *sizes))
     return sorted(found)

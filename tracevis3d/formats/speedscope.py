@@ -20,7 +20,7 @@ from ..errors import InputError
 from ..progress import Progress, part
 from . import _writing, names, registry, unpack
 from ._stacks import events_of_stacks, too_long
-from ._text import utf8
+from ._text import count, utf8
 
 if TYPE_CHECKING:
     import msgspec
@@ -37,6 +37,7 @@ UNITS = {
     "bytes": 1,
     "none": 1_000,
 }
+_PLACES = {10**places: places for places in (0, 3, 6, 9)}
 _TIME_UNITS = frozenset(("nanoseconds", "microseconds", "milliseconds", "seconds"))
 #: py-spy's names of profiles.
 _THREAD = re.compile(
@@ -303,6 +304,24 @@ class _Profiles:
         return self._recording.thread(process, tid)
 
     def _add_events(self, where: str, thread: int, scale: int, raw: msgspec.Raw) -> None:
+        plain = _plain_events(raw, scale)
+        if plain is None:
+            closes, frames, time, rows = self._odd_events(where, scale, raw)
+        else:
+            closes, frames, time = plain
+            rows = np.arange(len(time))
+        first = self._recording.add_events(
+            thread=np.full(len(time), thread, np.int32),
+            kind=closes,
+            function=self._frames.functions(frames, where),
+            time=time,
+        )
+        self._parts.append((first, where, rows))
+
+    def _odd_events(
+        self, where: str, scale: int, raw: msgspec.Raw
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Decode events that are not written plainly: kind, frame, time and number of those that fit."""
         kinds: list[str]
         try:
             events = self._events.decode(raw)
@@ -318,15 +337,7 @@ class _Profiles:
         good = self._known(where, rows, opens | closes, "malformed", "has a type that is neither O nor C")
         time, in_range = _nanoseconds(at, scale)
         good &= self._known(where, rows, in_range, "bad time", "is outside of time")
-        function = self._frames.functions(frames[good], where)
-        time = time[good]
-        first = self._recording.add_events(
-            thread=np.full(len(time), thread, np.int32),
-            kind=closes[good].astype(np.uint8),
-            function=function,
-            time=time,
-        )
-        self._parts.append((first, where, rows[good]))
+        return closes[good].astype(np.uint8), frames[good], time[good], rows[good]
 
     def _known(
         self, where: str, rows: NDArray[np.int64], good: NDArray[np.bool_], kind: str, what: str
@@ -359,16 +370,9 @@ class _Profiles:
         return kinds, np.array(frames, np.int64), at, np.array(rows, np.int64)
 
     def _add_samples(self, where: str, thread: int, scale: int, profile: Any) -> None:
-        try:
-            samples = self._samples.decode(profile.samples)
-        except self._invalid:
-            samples = self._each_sample(where, profile.samples)
-        lengths = np.fromiter(map(len, samples), np.int64, len(samples))
-        first = np.zeros(len(samples) + 1, np.int64)
-        np.cumsum(lengths, out=first[1:])
-        frames = _integers(chain.from_iterable(samples), int(first[-1]))
-        del samples
-        weight = self._sample_weights(where, scale, profile, len(lengths))
+        plain = _plain_samples(profile.samples)
+        frames, first = self._odd_samples(where, profile.samples) if plain is None else plain
+        weight = self._sample_weights(where, scale, profile, len(first) - 1)
         begin = profile.startValue * scale
         if not abs(begin) < _TIME_LIMIT:
             self._recording.problems.add("bad time", f"{where}: its start is outside of time")
@@ -379,7 +383,7 @@ class _Profiles:
             )
             weight[:] = 0
         events = events_of_stacks(
-            np.zeros(len(lengths), np.int32),
+            np.zeros(len(first) - 1, np.int32),
             first,
             self._frames.functions(frames, where),
             weight,
@@ -392,6 +396,16 @@ class _Profiles:
             time=events.time,
         )
         self._parts.append((row, where, np.empty(0, np.int64)))
+
+    def _odd_samples(self, where: str, raw: msgspec.Raw) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Decode samples that are not written plainly: their frames, and where each sample's begin."""
+        try:
+            samples = self._samples.decode(raw)
+        except self._invalid:
+            samples = self._each_sample(where, raw)
+        first = np.zeros(len(samples) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, samples), np.int64, len(samples)), out=first[1:])
+        return _integers(chain.from_iterable(samples), int(first[-1])), first
 
     def _each_sample(self, where: str, raw: msgspec.Raw) -> list[list[int]]:
         """Decode samples one by one where some are no lists of numbers; those become empty, counted."""
@@ -408,6 +422,9 @@ class _Profiles:
     def _sample_weights(self, where: str, scale: int, profile: Any, count: int) -> NDArray[np.int64]:
         """Return the nanoseconds of each sample."""
         problems = self._recording.problems
+        plain = _plain_weights(profile.weights, scale)
+        if plain is not None and len(plain) >= count and not (plain[:count] < 0).any():
+            return plain[:count]
         try:
             recorded = self._weights.decode(profile.weights or b"[]")
         except self._invalid:
@@ -492,6 +509,47 @@ def _profile_name(trace: Trace, thread: int) -> str:
         return name or str(tid)
     before = f"Process {process} " if isinstance(process, int) and process > 0 else ""
     return f'{before}Thread {tid} "{name}"'
+
+
+def _plain_events(
+    raw: msgspec.Raw, scale: int
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]] | None:
+    """Scan events: kind, frame and nanoseconds; None if they are not all written plainly."""
+    from ..kernels.scan_profile import scan_profile_events
+
+    data = np.frombuffer(raw, np.uint8)
+    if data[0] != ord("["):
+        return None
+    room = count(data, b"{") + 1
+    columns = np.empty(room, np.uint8), np.empty(room, np.int64), np.empty(room, np.int64)
+    rows = scan_profile_events(data, _PLACES[scale], *columns)
+    return None if rows < 0 else (columns[0][:rows], columns[1][:rows], columns[2][:rows])
+
+
+def _plain_samples(raw: msgspec.Raw) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Scan samples: their frames, and where each sample's begin; None if they are not all written plainly."""
+    from ..kernels.scan_profile import scan_numbers
+
+    data = np.frombuffer(raw, np.uint8)
+    if data[0] != ord("["):
+        return None
+    opened = count(data, b"[")
+    out = np.empty(count(data, b",") + opened + 1, np.int64)
+    first = np.zeros(opened + 1, np.int64)
+    rows = scan_numbers(data, 2, 0, out, first)
+    return None if rows < 0 else (out[: first[rows]], first[: rows + 1])
+
+
+def _plain_weights(raw: msgspec.Raw, scale: int) -> NDArray[np.int64] | None:
+    """Scan weights, as nanoseconds; None if there are none or they are not all written plainly."""
+    from ..kernels.scan_profile import scan_numbers
+
+    data = np.frombuffer(raw, np.uint8)
+    if not len(data) or data[0] != ord("["):
+        return None
+    out = np.empty(count(data, b",") + 2, np.int64)
+    numbers = scan_numbers(data, 1, _PLACES[scale], out, np.zeros(1, np.int64))
+    return None if numbers < 0 else out[:numbers]
 
 
 def _integers(numbers: Any, count: int) -> NDArray[np.int64]:
