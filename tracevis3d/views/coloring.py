@@ -20,6 +20,7 @@ Indices = NDArray[np.int32]
 
 #: Values of a parameter ``color``.
 COLORS = {
+    "auto": "by module where modules are recorded, else by function",
     "module": "by module (or file, or category)",
     "package": "by outermost package",
     "function": "by function",
@@ -75,12 +76,22 @@ def coloring(trace: Trace, by: str, palette: Palette, entries: int, threads: NDA
         return _by_self(trace, palette)
     if by == "subtree":
         return _by_subtree(trace, palette, entries)
+    if by == "auto":
+        by = "module" if _has_modules(trace) else "function"
     if by == "function":
         kind_of_function = np.arange(len(trace.functions), dtype=np.int64)
         names: Callable[[int], str] = trace.functions.label.__getitem__
     else:
         kind_of_function, names = _containers(trace, outermost=by == "package")
     return _by_kind(trace, by, kind_of_function, names, palette, entries)
+
+
+def _has_modules(trace: Trace) -> bool:
+    """Tell whether at least two modules have a share in the picture worth a colour."""
+    kind, _ = _containers(trace, outermost=False)
+    area = derived(trace).area_by_function
+    known = np.bincount(kind[kind >= 0], area[kind >= 0])
+    return bool(np.count_nonzero(known > 0.02 * area.sum()) >= 2)
 
 
 def _by_kind(
@@ -91,26 +102,32 @@ def _by_kind(
     palette: Palette,
     entries: int,
 ) -> Coloring:
-    """Colour the kinds of functions that fill most of an icicle; ``kind`` (functions,) is -1 for none."""
+    """Colour the kinds of functions that matter most; ``kind`` (functions,) is -1 for none."""
     known = derived(trace)
     has = kind >= 0
     kinds = int(kind.max(initial=-1)) + 1
     area = np.bincount(kind[has], known.area_by_function[has], kinds)
     own = np.bincount(kind[has], known.self_by_function[has], kinds)
-    order = np.argsort(-area, kind="stable")[:entries]
-    order = order[area[order] > 0]
+    # What fills the picture and what the program spends its time in both deserve colours.
+    weight = area / max(float(area.sum()), 1.0) + own / max(float(own.sum()), 1.0)
+    order = np.argsort(-weight, kind="stable")[:entries]
+    order = order[weight[order] > 0]
     color_of_kind = np.full(kinds + 1, len(order), np.int32)  # the last place is for kind -1
     color_of_kind[order] = np.arange(len(order))
     table = color_of_kind[kind]
     total = max(float(known.self_by_function.sum()), 1.0)
     lines = [LegendEntry(f"{names(int(k))}  {_share(own[k] / total)}", i) for i, k in enumerate(order)]
-    rest = int(np.count_nonzero(area > 0)) - len(order)
+    rest = int(np.count_nonzero(own > 0)) - int(np.count_nonzero(own[order] > 0))
     if rest > 0 or not has.all() or not lines:
         other = (total - float(own[order].sum())) / total
         lines.append(
             LegendEntry(f"{f'{rest:,} other' if rest > 0 else 'other'}  {_share(other)}", len(order))
         )
-    title = {"function": "Function", "module": "Module", "package": "Package"}[by] + ", self time"
+    title = by.capitalize()
+    if by == "module" and len(order):
+        inside = trace.containers.kind[order]
+        title = CONTAINER_KINDS[int(np.bincount(inside).argmax())].capitalize()
+    title += ", self time"
     colors = np.vstack([palette.kinds[: len(order)], OTHER[None]])
     functions = trace.calls.function
     return Coloring(colors, lambda ids: table[functions[ids]], Legend(title, tuple(lines)))
@@ -132,8 +149,6 @@ def _containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Calla
     for c in range(n):  # parents come before their children
         if parent[c] >= 0 and (outermost or is_class[c]):
             own[c] = own[parent[c]]
-    container = trace.functions.container
-    of_function = np.where(container >= 0, own[np.maximum(container, 0)] if n else -1, -1)
 
     def name(c: int) -> str:
         text = containers.name[c]
@@ -143,6 +158,12 @@ def _containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Calla
                 text = f"{outer}.{text}"
         return text or "(unnamed)"
 
+    container = trace.functions.container
+    of_function = np.where(container >= 0, own[np.maximum(container, 0)] if n else -1, -1)
+    # What reads the same is the same to a reader of the legend.
+    first_named: dict[str, int] = {}
+    same = np.array([first_named.setdefault(name(c), c) if own[c] == c else c for c in range(n)], np.int64)
+    of_function = np.where(of_function >= 0, same[of_function] if n else -1, -1)
     return of_function, name
 
 

@@ -74,6 +74,19 @@ class Derived:
         """Bytes allocated in the subtree of the call at each position of the index, rounded."""
         return self.allocated[self.index.order].astype(np.float32)
 
+    @cached_property
+    def call_span(self) -> tuple[int, int]:
+        """Start of the first call and end of the last, in nanoseconds; (0, 0) without calls."""
+        index = self.index
+        starts, ends = [], []
+        for t in range(len(self._threads)):
+            base = int(index.thread_level[t])
+            if base + 1 < int(index.thread_level[t + 1]):
+                low, high = (int(p) for p in index.level_first[base : base + 2])
+                starts.append(int(index.begin[low]))
+                ends.append(int(self._calls.end[index.order[high - 1]]))
+        return (min(starts), max(ends)) if starts else (0, 0)
+
     def busy(self, window: tuple[int, int]) -> NDArray[np.int64]:
         """Return the nanoseconds that each thread spends in calls within ``window``, int64 (threads,).
 

@@ -25,7 +25,8 @@ from ..layout.scales import Scale
 from ..progress import Progress
 from ..trace.model import Trace
 from .coloring import COLORS, Coloring, coloring
-from .icicle_composition import PLATE, WIDTH, Composition, compose
+from .derived import derived
+from .icicle_composition import WIDTH, Composition, compose
 from .icicle_names import names_on_fronts, names_on_tops
 from .icicle_surroundings import depth_axis, grid, lane_names, measure_ruler, terraces, time_axis
 from .measuring import MEASURES, Measure, measure
@@ -55,7 +56,7 @@ class Parameters:
         },
         group="Data",
     )
-    color: str = parameter("module", "What colour says", choices=COLORS, group="Data")
+    color: str = parameter("auto", "What colour says", choices=COLORS, group="Data")
     threads: str = parameter(
         "auto",
         "Threads to draw: 'auto' (the busiest that fit), 'all', 'busiest 8', or names and ids with commas "
@@ -64,12 +65,10 @@ class Parameters:
     )
     order: str = parameter("recorded", "Order of the threads, from the front", choices=ORDERS, group="Data")
     start: str = parameter(
-        "", "Start of the time window, such as 1.5s or 20ms (a bare number is in ms); empty: the trace's",
+        "", "Start of the time window, such as 1.5s or 20 (in ms); empty: the first call's",
         group="Window",
     )  # fmt: skip
-    end: str = parameter(
-        "", "End of the time window, written like the start; empty: the trace's", group="Window"
-    )
+    end: str = parameter("", "End of the time window, like the start; empty: the last call's", group="Window")
     first_depth: int = parameter(1, "First stack depth to draw; 1 is a root call", low=1, group="Window")
     last_depth: int = parameter(0, "Last stack depth to draw; 0: the deepest", low=0, group="Window")
     resolution: float = parameter(
@@ -222,7 +221,7 @@ def _boxes(
     thread: NDArray[np.int32], share: Floats, color: NDArray[np.int32], ids: Ints,
 ) -> Boxes:  # fmt: skip
     low, size = place_boxes(
-        start, end, low_level, high_level, picture.lane_of[thread], PLATE + picture.reach * share,
+        start, end, low_level, high_level, picture.lane_of[thread], picture.plate + picture.reach * share,
         picture.lanes, window=picture.window, width=WIDTH, gap=picture.parameters.gap,
     )  # fmt: skip
     span = float(max(picture.window[1] - picture.window[0], 1))
@@ -246,7 +245,7 @@ def _legends(colors: Coloring, clusters: Boxes, other: int) -> tuple[Legend, ...
 
 def _title(trace: Trace) -> str:
     name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
-    n, threads = len(trace.calls), len(trace.threads)
+    n, threads = len(trace.calls), int(np.count_nonzero(trace.threads.count))
     return (
         f"{name}: {n:,} call{'' if n == 1 else 's'} in {ticks.duration(trace.span_ns)}"
         f" on {threads:,} thread{'' if threads == 1 else 's'}"
@@ -258,9 +257,12 @@ def _notes(
 ) -> tuple[str, ...]:
     p, trace = picture.parameters, picture.trace
     notes = [] if cut.total else ["no call lies in this window"]
-    if picture.window != (0, max(trace.span_ns, 1)):
-        low, high = (ticks.exact_duration(t) for t in picture.window)
-        notes.append(f"from {low} to {high}")
+    low, high = picture.window
+    first, last = derived(trace).call_span
+    if low > first or high < last:
+        notes.append(f"from {ticks.exact_duration(low)} to {ticks.exact_duration(high)}")
+    elif last < 0.9 * trace.span_ns and high < trace.span_ns:
+        notes.append(f"there are no calls after {ticks.duration(last)}, the recording goes on")
     if p.first_depth > 1 or (p.last_depth and p.last_depth < int(trace.calls.depth.max(initial=0))):
         notes.append(f"depth {p.first_depth} to {p.last_depth or 'the deepest'}")
     merged = int(cut.clusters.calls.sum())
@@ -276,7 +278,7 @@ def _notes(
         notes.append(f"thickness: {shown.title}, {kind} scale (of a cluster: {shown.of_cluster})")
     elif p.measure == "memory":
         notes.append("the trace records no allocations: all boxes are equally thick")
-    if p.taper > 0:
+    if p.taper * p.opening > 0:
         notes.append("levels in which less time is spent are drawn lower")
     if trace.problems:
         mended = sum(problem.count for problem in trace.problems.values())

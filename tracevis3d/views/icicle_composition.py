@@ -27,8 +27,6 @@ Ints = NDArray[np.int64]
 
 #: Scene units that the time window is wide.
 WIDTH = 16.0
-#: Thickness in scene units of a box whose measure is 0.
-PLATE = 0.12
 #: Line heights of texts in scene units.
 TEXT, SMALL_TEXT = 0.2, 0.16
 #: Average width of a character as a share of its line height.
@@ -37,8 +35,9 @@ CHARACTER = 0.52
 _SHARE = (0.95, 0.75)
 _HIGHEST_LEVEL = 0.5
 _LEAST_LANE = 0.24
+_LONGEST_TITLE = 36
 # Pixels that a level should have at least when threads are chosen automatically.
-_LEAST_LEVEL_PX = 3.0
+_LEAST_LEVEL_PX = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +53,10 @@ class Composition:
         Lane of each thread of the trace; -1: not drawn.
     first_depth : int
     lanes : Lanes
+    plate : float
+        Thickness in scene units of a box whose measure is 0.
     reach : float
-        Thickness at the high end of the measure's scale, beyond the plate's.
+        How much thicker a box at the high end of the measure's scale is.
     camera : Camera
     pixels_per_unit : float
         At the nearest part of the wall.
@@ -70,6 +71,7 @@ class Composition:
     lane_of: Ints
     first_depth: int
     lanes: Lanes
+    plate: float
     reach: float
     camera: Camera
     pixels_per_unit: float
@@ -78,7 +80,7 @@ class Composition:
     @property
     def front(self) -> float:
         """The y of the front edge of the lowest terrace."""
-        return -(PLATE + 1.08 * self.reach)
+        return -(self.plate + 1.08 * self.reach)
 
 
 def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut, str]:
@@ -93,32 +95,33 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut
         raise UsageError(f"last_depth={p.last_depth}: it must not be less than first_depth={p.first_depth}")
     known = derived(trace)
     window = time_window(trace, p.start, p.end)
-    height = _wall_height(p, frame, 0.0)
     deepest = np.maximum(np.diff(known.index.thread_level) - p.first_depth, 1).astype(np.float64)
     if p.last_depth:
         deepest = np.minimum(deepest, max(p.last_depth - p.first_depth + 1, 1))
     least_level = _LEAST_LEVEL_PX / (frame.width * _SHARE[0] / WIDTH)
     cost = np.maximum(deepest * least_level, _LEAST_LANE) + p.spacing * least_level
+    height = _wall_height(p, frame, 0.0, 1.0)
     threads, note = choose_threads(trace, p.threads, p.order, known.busy(window), cost, height)
     lane_of = np.full(len(trace.threads), -1, np.int64)
     lane_of[threads] = np.arange(len(threads))
 
     def cut_at(pixels_per_unit: float) -> Cut:
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
-        # The window's end is included where it is the trace's.
-        stop = window[1] + (window[1] >= trace.span_ns)
+        # Calls without duration at the very end are part of the whole.
+        stop = window[1] + (window[1] >= known.call_span[1])
         return known.index.cut(
             window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads
         )
 
+    left = 0.25 + _name_width(trace, threads) if len(threads) > 1 else 0.9
     # The camera depends on the lanes' heights, those on what is shown, that on the camera's pixels.
     pixels = frame.width * _SHARE[0] / WIDTH
     for _ in range(4):
         cut = cut_at(pixels)
         lanes = _lanes(trace, p, cut, lane_of, len(threads), window, height)
         usual = float(np.median(lanes.height)) if len(lanes) else 0.0
-        reach = p.opening * p.relief * min(4.8, 0.5 + 1.2 * usual)
-        lanes = replace(lanes, back=p.opening * p.recede * (PLATE + 1.08 * reach) * np.arange(len(threads)))
+        plate, reach = min(0.12, 0.15 * usual), p.opening * p.relief * min(4.8, 1.3 * usual)
+        lanes = replace(lanes, back=p.opening * p.recede * (plate + 1.08 * reach) * np.arange(len(threads)))
         picture = Composition(
             trace,
             p,
@@ -127,26 +130,28 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut
             lane_of,
             p.first_depth,
             lanes,
+            plate,
             reach,
-            _camera(trace, p, threads, lanes, reach),
+            _camera(p, lanes, plate + 1.08 * reach, left),
             0.0,
             frame.least_text,
         )
         now = _pixels_per_unit(picture, frame)
-        height = _wall_height(p, frame, picture.camera.high[1] - picture.camera.low[1])
+        height = _wall_height(p, frame, float(np.ptp([picture.front, *lanes.back])), left)
         if abs(now / pixels - 1) < 0.01:
             break
         pixels = now
     return replace(picture, pixels_per_unit=now), cut, note
 
 
-def _wall_height(p: Parameters, frame: Frame, depth: float) -> float:
+def _wall_height(p: Parameters, frame: Frame, depth: float, left: float) -> float:
     """Return the height with which the drawing fills the picture's width and height alike.
 
-    ``depth`` is its extent along y. Seen from the side and from above, a wide wall rises in the picture.
+    ``depth`` is its extent along y, ``left`` the room beside the wall. Seen from the side and from above,
+    a wide wall rises in the picture.
     """
     turn, tilt = math.radians(abs(p.opening * p.turn)), math.radians(p.opening * p.tilt)
-    wide = WIDTH * math.cos(turn) + depth * math.sin(turn) + 1.0
+    wide = WIDTH * math.cos(turn) + depth * math.sin(turn) + left
     rise = (WIDTH * math.sin(turn) + depth * math.cos(turn)) * abs(math.sin(tilt)) + 0.9
     tall = wide * frame.height * _SHARE[1] / (frame.width * _SHARE[0])
     return max((tall - rise) / max(math.cos(tilt), 0.2), 0.2 * WIDTH)
@@ -176,14 +181,15 @@ def _lanes(
     )
 
 
-def _camera(trace: Trace, p: Parameters, threads: Ints, lanes: Lanes, reach: float) -> Camera:
+def _camera(p: Parameters, lanes: Lanes, front: float, left: float) -> Camera:
     turn, tilt = math.radians(p.opening * p.turn), math.radians(p.opening * p.tilt)
     direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
-    left = -0.9 if len(threads) <= 1 else -0.25 - _name_width(trace, threads)
+    # Texts that are level in the picture reach back, or forward, beside the wall.
+    beside = left * abs(math.sin(turn))
     return Camera(
         direction=direction,
-        low=(left, -(PLATE + 1.08 * reach), -0.75),
-        high=(WIDTH + 0.2, float(lanes.back[-1]) if len(lanes) else 0.0, max(lanes.top, 0.5)),
+        low=(-left, -front, -0.75),
+        high=(WIDTH + 0.2, beside + (float(lanes.back[-1]) if len(lanes) else 0.0), max(lanes.top, 0.5)),
         lens=100.0,
     )
 
@@ -205,8 +211,12 @@ def _name_width(trace: Trace, threads: Ints) -> float:
 
 def lane_title(trace: Trace, thread: int) -> str:
     """Return what stands beside a lane: the thread's title, after its process if there are several."""
-    title = trace.threads.title(thread)
-    processes = {str(p) for p in trace.threads.process}
-    if len(processes) > 1:
-        title = f"{trace.threads.process_name[thread] or trace.threads.process[thread]} · {title}"
-    return title if len(title) <= 34 else title[:33] + "…"
+    threads = trace.threads
+    title, tid = threads.title(thread), f" ({threads.tid[thread]})"
+    if len(set(threads.process)) > 1:
+        title = f"{threads.process_name[thread] or threads.process[thread]} · {title}"
+    if len(title) <= _LONGEST_TITLE:
+        return title
+    # The id is what tells threads of one name apart: it stays.
+    tail = tid if title.endswith(tid) else ""
+    return f"{title[: _LONGEST_TITLE - 1 - len(tail)]}…{tail}"

@@ -65,6 +65,10 @@ def names_on_tops(picture: Composition, boxes: Boxes, clusters: Boxes, most: int
     front = np.zeros(len(which))
     np.maximum.at(front, owners, standing[:, 2])
     gap_left, gap_right = widest_gaps(left, left + width, owners, standing[:, 0], standing[:, 1])
+    # What stands left (or right) of a gap hides a little of it from a camera on that side.
+    sine = picture.camera.direction[0]
+    hidden = 0.5 * thick * abs(sine)
+    gap_left, gap_right = gap_left + hidden * (sine < 0), gap_right - hidden * (sine > 0)
     text = [trace.functions.label[f] for f in trace.calls.function[boxes.id[which]].tolist()]
     length = np.array([len(t) for t in text], np.float64) * CHARACTER
     places = []

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from ..drawing.words import Axis, Boxes, Labels, Lines
+from ..drawing.words import Axis, Boxes, Labels, Lines, Vector
 from ..layout import ticks
 from ..layout.scales import Scale
-from .icicle_composition import PLATE, SMALL_TEXT, TEXT, WIDTH, Composition, lane_title
+from .icicle_composition import SMALL_TEXT, TEXT, WIDTH, Composition, lane_title
 from .measuring import Measure
 
 #: Width of thin lines in scene units.
@@ -20,16 +20,19 @@ _DEPTH_STEPS = [factor * 10**power for power in range(10) for factor in (1, 2, 5
 def terraces(picture: Composition, color: int) -> list[Boxes]:
     """Return the steps that the lanes stand on, and the risers behind them."""
     lanes, n = picture.lanes, len(picture.lanes)
+    if not n:
+        return []
     thin = 0.03
-    deep = -picture.front if picture.reach > 0 else PLATE
+    deep = -picture.front if picture.reach > 0 else picture.plate
     low = np.zeros((2 * n, 3), np.float32)
     size = np.full((2 * n, 3), WIDTH, np.float32)
     step, riser = slice(0, n), slice(n, 2 * n)
     low[step, 1], size[step, 1] = lanes.back - deep, deep
     low[step, 2], size[step, 2] = lanes.floor - thin, thin
     low[riser, 1], size[riser, 1] = lanes.back, 0.4 * thin
-    top = np.append(lanes.floor[1:], lanes.top) if n else lanes.floor
-    low[riser, 2], size[riser, 2] = lanes.floor, top - lanes.floor - thin
+    # Up to the lower side of the next step, or the end of the last lane.
+    top = np.append(lanes.floor[1:] - thin, lanes.top)
+    low[riser, 2], size[riser, 2] = lanes.floor, top - lanes.floor
     colors = np.full(n, color, np.int32)
     steps = Boxes("terrace", low[step], size[step], colors, picture.threads)
     risers = Boxes("riser", low[riser], size[riser], colors, picture.threads)
@@ -97,6 +100,13 @@ def depth_axis(picture: Composition) -> tuple[Axis, ...]:
     )
 
 
+def _facing(picture: Composition) -> Vector:
+    """Return the horizontal direction across the camera's view: texts along it are level in the picture."""
+    x, y, _ = picture.camera.direction
+    length = math.hypot(x, y)
+    return (-y / length, x / length, 0.0) if length > 1e-6 else (1.0, 0.0, 0.0)
+
+
 def lane_names(picture: Composition) -> Labels:
     """Return the threads' names, left of their lanes; none where there is only one lane."""
     lanes, n = picture.lanes, len(picture.lanes)
@@ -104,7 +114,7 @@ def lane_names(picture: Composition) -> Labels:
         n = 0
     anchor = np.zeros((n, 3), np.float32)
     anchor[:, 0] = -0.12
-    anchor[:, 1] = lanes.back[:n] - PLATE
+    anchor[:, 1] = lanes.back[:n] - picture.plate
     anchor[:, 2] = lanes.floor[:n] + np.minimum(lanes.height[:n] / 2, 0.4)
     return Labels(
         "thread",
@@ -112,8 +122,9 @@ def lane_names(picture: Composition) -> Labels:
         anchor,
         np.full(n, SMALL_TEXT, np.float32),
         np.full(n, np.inf, np.float32),
-        np.full(n, 1e9, np.float32) - np.arange(n, dtype=np.float32),
+        np.full(n, 1e9, np.float32),
         align=1,
+        right=_facing(picture),
     )
 
 
@@ -125,8 +136,8 @@ def measure_ruler(picture: Composition, shown: Measure, scale: Scale, color: int
     # At the end that the camera sees.
     side = -1.0 if picture.parameters.turn <= 0 else 1.0
     x, z = (-0.1 if side < 0 else WIDTH + 0.1), 0.0
-    y = [-(PLATE + picture.reach * t) for t in at]
-    segments = [((x, 0.0, z), (x, -(PLATE + picture.reach), z))]
+    y = [-(picture.plate + picture.reach * t) for t in at]
+    segments = [((x, 0.0, z), (x, -(picture.plate + picture.reach), z))]
     segments += [((x, v, z), (x + 0.1 * side, v, z)) for v in y]
     point = np.array(segments, np.float32).reshape(-1, 3)
     n = len(segments)
@@ -142,5 +153,6 @@ def measure_ruler(picture: Composition, shown: Measure, scale: Scale, color: int
         np.full(n, np.inf, np.float32),
         np.full(n, 1e8, np.float32),
         align=1 if side < 0 else -1,
+        right=_facing(picture),
     )
     return lines, labels

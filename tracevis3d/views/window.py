@@ -7,6 +7,7 @@ import re
 from ..errors import UsageError
 from ..layout.ticks import TIME_UNITS, duration
 from ..trace.model import Trace
+from .derived import derived
 
 _NS_PER = {**dict(TIME_UNITS), "us": 1_000, "μs": 1_000, "": 1_000_000}
 _TIME = re.compile(r"\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*([a-zµμ]*)\s*")
@@ -35,7 +36,9 @@ def read_time(name: str, text: str) -> int:
 
 
 def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
-    """Return the window of ``trace`` from ``start`` to ``end`` in nanoseconds; empty texts mean all of it.
+    """Return the window of ``trace`` from ``start`` to ``end`` in nanoseconds.
+
+    An empty text means the start of the first call, or the end of the last.
 
     Raises
     ------
@@ -43,9 +46,10 @@ def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
         If a text is no time, or the window is empty or outside the trace.
     """
     last = max(trace.span_ns, 1)
-    low = max(read_time("start", start), 0) if start.strip() else 0
-    high = min(read_time("end", end), last) if end.strip() else last
-    if low >= last:
+    first_call, last_call = derived(trace).call_span
+    low = max(read_time("start", start), 0) if start.strip() else first_call
+    high = min(read_time("end", end), last) if end.strip() else max(last_call, low + 1)
+    if low >= last and start.strip():
         raise UsageError(f"start={start}: the trace ends at {duration(trace.span_ns)}")
     if high <= low:
         raise UsageError(f"end={end}: the end must be after the start, {duration(low)}")
