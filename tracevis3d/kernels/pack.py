@@ -28,16 +28,13 @@ RECORD_BYTES = np.array([0, 2, 4, 8], np.int64)
 def _forms() -> NDArray[np.int64]:
     """Return, for each control byte, the bytes of the four numbers, and what is added to the third."""
     control = np.arange(256)
-    return np.stack(
-        [
-            TIME_BYTES[control & 3],
-            TIME_BYTES[control >> 2 & 3],
-            ENDED_BYTES[control >> 4 & 3],
-            RECORD_BYTES[control >> 6],
-            control >> 4 & 3 == 1,
-        ],
-        axis=1,
-    ).astype(np.int64)
+    forms = np.empty((256, 5), np.int64)
+    forms[:, 0] = TIME_BYTES[control & 3]
+    forms[:, 1] = TIME_BYTES[control >> 2 & 3]
+    forms[:, 2] = ENDED_BYTES[control >> 4 & 3]
+    forms[:, 3] = RECORD_BYTES[control >> 6]
+    forms[:, 4] = (control >> 4 & 3) == 1
+    return forms
 
 
 #: int64 (256, 5), by control byte: the bytes of the four numbers, and 1 where one call ended.
@@ -192,10 +189,10 @@ def unpack_calls(  # type: ignore[no-untyped-def]
     has_record = len(record) > 0
     size = len(data) - LONGEST
     at = 0
-    last_record = 0
+    last_record = np.int64(0)
     for t in range(len(first)):
         hi = first[t] + count[t]
-        s = 0
+        s = np.int64(0)
         d = 0
         before = NO_TIME
         for i in range(first[t], hi):

@@ -31,7 +31,8 @@ remains is split into an ascending part and the rest; only the rest is sorted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +42,11 @@ from .model import Calls
 from .problems import Problems
 
 Ints = NDArray[np.int64]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-class Built(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Built:
     """What :func:`build_calls` returns.
 
     Attributes
@@ -127,7 +130,7 @@ def innermost(calls: Calls, first: Ints, count: Ints, thread: NDArray[np.int32],
     return out
 
 
-def _plain(column: NDArray[np.generic], dtype: type[np.generic]) -> NDArray[np.generic]:
+def _plain(column: NDArray[Any], dtype: type[Scalar]) -> NDArray[Scalar]:
     """Return a column as kernels want it: contiguous, aligned and not read-only (Numba types that apart)."""
     return np.require(column, dtype, ["C", "A", "W"])
 
@@ -216,7 +219,7 @@ class _Builder:
         self.mode[only_complete & by_end] = k.ENDS
         self.mode[only_complete & by_start] = k.BEGINS
 
-    def _columns(self) -> tuple[NDArray[np.generic], ...]:
+    def _columns(self) -> tuple[Any, Any, Any, Any, Any, Any, Any]:
         out = self.out
         return out.function, out.parent, out.depth, out.start, out.end, out.extent, out.record
 

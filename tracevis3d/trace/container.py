@@ -141,7 +141,7 @@ def write(path: Path, kind: str, facts: dict[str, Any], columns: Columns) -> Non
             file.write(bytes(-len(text) % _ALIGNMENT))
             for column in arrays:
                 if column.nbytes:
-                    file.write(memoryview(column).cast("B"))
+                    file.write(column.view(np.uint8).data)
                     file.write(bytes(-column.nbytes % _ALIGNMENT))
             file.flush()
             os.fsync(file.fileno())

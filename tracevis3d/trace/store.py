@@ -291,19 +291,20 @@ def _find_wrong(trace: Trace) -> str:
     n, n_threads = len(calls), len(threads)
     if wrong := _find_wrong_lengths(trace) or _find_wrong_slices(threads.first, threads.count, n):
         return wrong
-    for name, column in _all_strings(trace):
-        offsets = column.offsets
-        if offsets[0] != 0 or offsets[-1] != len(column.data) or (offsets[1:] < offsets[:-1]).any():
+    for name, strings in _all_strings(trace):
+        offsets = strings.offsets
+        if offsets[0] != 0 or offsets[-1] != len(strings.data) or (offsets[1:] < offsets[:-1]).any():
             return f"the texts of {name} overlap"
     bad = pack.check_calls(
-        *(_plain(c) for c in (calls.function, calls.parent, calls.depth, calls.start, calls.end)),
-        *(_plain(c) for c in (calls.extent, calls.thread, threads.first, threads.count)),
-        len(trace.functions),
-    )
+        _plain(calls.function), _plain(calls.parent), _plain(calls.depth), _plain(calls.start),
+        _plain(calls.end), _plain(calls.extent), _plain(calls.thread), _plain(threads.first),
+        _plain(threads.count), len(trace.functions),
+    )  # fmt: skip
     if bad != pack.FINE:
         return f"call {bad + 1:,} does not fit into the tree of calls"
     sync, flows, spans = trace.sync, trace.flows, trace.spans
     # Each index column with its first value and the one after its last.
+    column: NDArray[Any]
     for name, column, low, high in (
         ("calls.record", calls.record, -1, 1 << 62),
         ("containers.kind", trace.containers.kind, 0, len(CONTAINER_KINDS)),
