@@ -1,0 +1,215 @@
+"""The exact join of two traces' distinct sets: counts of the pairs that are more similar than a threshold.
+
+Prefix filters (AllPairs, PPJoin) can't help at the thresholds of 0.1 to 0.3 that traces are compared with:
+the prefix is nearly the whole set. So every pair is looked at, some billions a second, in the way that
+:mod:`..kernels.join` describes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .sets import Sets
+
+#: Sets that are joined side by side.
+LANES = 512
+#: Members of one trace's sets that are written out at most: some seconds of work.
+BUDGET = 4_000_000_000
+
+Ints = NDArray[np.int64]
+
+
+class BlockCounts(NamedTuple):
+    """What :meth:`SetJoin.count_block` returns.
+
+    Attributes
+    ----------
+    pairs : int64 (t, k)
+        For each threshold and each chosen set: sets of B that are more similar to it.
+    weight : int64 (k,)
+        Calls of B with a set above the first threshold.
+    met : bool (sets of B,)
+        Whether any chosen set is above the first threshold.
+    hit : uint8 (sets of B, width >= k)
+        If kept: 1 where the set in this place of the walk is above the threshold; ``SetJoin.place`` tells
+        the place of a set.
+    """
+
+    pairs: Ints
+    weight: Ints
+    met: NDArray[np.bool_]
+    hit: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """A forest in pre-order, the largest child of each node last.
+
+    Attributes
+    ----------
+    order : int32 (n,)
+        The node at each place.
+    position : int32 (n,)
+        The place of each node.
+    length : int32 (n,)
+        By place: nodes in the subtree.
+    level : int32 (n,)
+        By place: row of a buffer that a walk keeps the node's state in, from 1.
+    parent : int32 (n,)
+        By place: the parent's place; -1 for a root.
+    """
+
+    order: NDArray[np.int32]
+    position: NDArray[np.int32]
+    length: NDArray[np.int32]
+    level: NDArray[np.int32]
+    parent: NDArray[np.int32]
+
+
+def lay_forest(parent: NDArray[np.int32]) -> Forest:
+    """Lay a forest out in pre-order; a parent comes before its children in ``parent`` (-1: a root)."""
+    from ..kernels.join import lay_tree
+
+    n = len(parent)
+    size, heavy, free, position, level = (np.empty(n, np.int32) for _ in range(5))
+    lay_tree(np.ascontiguousarray(parent, np.int32), size, heavy, free, position, level)
+    order = np.empty(n, np.int32)
+    order[position] = np.arange(n, dtype=np.int32)
+    above = parent[order]
+    return Forest(order, position, size[order], level[order], np.where(above < 0, -1, position[above]))
+
+
+def function_weights(functions: int, weight: Ints | None) -> Ints:
+    """Return the weights as int64 (functions,): those given, or 1 each."""
+    return np.ones(functions, np.int64) if weight is None else np.ascontiguousarray(weight, np.int64)
+
+
+def set_weights(sets: Sets, weight: Ints) -> Ints:
+    """Return the sum of ``weight`` over the functions of each set, as int64 (sets,)."""
+    from ..kernels.join import common_with_all
+
+    total = np.empty(len(sets), np.int64)
+    common_with_all(sets.base, sets.first, sets.added, weight, total)
+    return total
+
+
+class SetJoin:
+    """Joins the distinct sets of two traces, whose functions have common ids.
+
+    Parameters
+    ----------
+    a, b : Sets
+    functions : int
+        Number of common ids.
+    calls_b : int64 (sets of B,)
+        Calls of B that have the set.
+    weight : int64 (functions,), optional
+        What a function counts; 1 each by default. Their sum is below 2**31.
+
+    Raises
+    ------
+    InputError
+        If the sets of A have too many members in all to be written out.
+    """
+
+    def __init__(self, a: Sets, b: Sets, functions: int, calls_b: Ints, weight: Ints | None = None) -> None:
+        self.a, self.b = a, b
+        self.weight = function_weights(functions, weight)
+        self.size_a = set_weights(a, self.weight)
+        self.size_b = set_weights(b, self.weight)
+        if int(a.size.sum(dtype=np.int64)) > BUDGET:
+            raise InputError(
+                f"The {len(a):,} distinct sets of functions of the first trace have too many members to "
+                "compare them with the second's: leave out part of the trace."
+            )
+        most = int(max(self.size_a.max(initial=0), self.size_b.max(initial=0)))
+        self._counter = np.dtype(np.uint16 if most < np.iinfo(np.uint16).max else np.uint32)
+        largest = int(self.weight.max(initial=0))
+        self._value = np.dtype(np.uint8 if largest < 256 else self._counter)
+        self._lay_walk(functions, calls_b)
+        self._by_size = np.argsort(self.size_a, kind="stable").astype(np.int32)
+
+    def _lay_walk(self, functions: int, calls_b: Ints) -> None:
+        """Bring B's sets into the order of the walk, without the functions that A doesn't call."""
+        b = self.b
+        forest = lay_forest(b.base)
+        called = np.zeros(functions, np.bool_)
+        called[self.a.added] = True
+        self._row = (np.cumsum(called) - 1).astype(np.int32)
+        self._rows = int(np.count_nonzero(called))
+        order = forest.order
+        lengths = np.diff(b.first)[order]
+        start = np.cumsum(lengths) - lengths
+        source = np.arange(int(lengths.sum())) + np.repeat(b.first[:-1][order] - start, lengths)
+        added = b.added[source]
+        kept = called[added]
+        counted = np.concatenate(([0], np.cumsum(kept)))
+        self._first = counted[np.concatenate((start, [len(added)]))].astype(np.int64)
+        self._added = self._row[added[kept]]
+        self._order = order
+        #: Place of each set of B in the walk, which is the row of its hits.
+        self.place = forest.position
+        self._level, self._length = forest.level, forest.length
+        self._levels = int(forest.level.max(initial=0))
+        self._parent_level = np.where(forest.parent < 0, 0, forest.level[forest.parent]).astype(np.int32)
+        self._size = self.size_b[order]
+        self._calls = np.ascontiguousarray(calls_b[order], np.int64)
+        self._sizes, rank = np.unique(self._size, return_inverse=True)
+        self._rank = rank.reshape(-1).astype(np.int32)
+
+    def blocks(self) -> list[NDArray[np.int32]]:
+        """Return A's sets in blocks of at most :data:`LANES` that are joined side by side."""
+        return [self._by_size[i : i + LANES] for i in range(0, len(self.a), LANES)]
+
+    def count_block(
+        self, chosen: NDArray[np.int32], thresholds: list[Fraction], keep: bool = False
+    ) -> BlockCounts:
+        """Count the pairs of the sets ``chosen`` of A, in ascending order of size, with all sets of B.
+
+        Parameters
+        ----------
+        chosen : int32 (k,)
+        thresholds : list of Fraction
+            Ascending.
+        keep : bool
+            Also tell, for the one threshold, which pairs are above it.
+        """
+        from ..kernels.join import count_block, fill_lanes, fill_least
+
+        used, m = len(chosen), len(self.b)
+        width = -(-used // 64) * 64
+        lanes = np.zeros((self._rows, width), self._value)
+        present = np.zeros(self._rows, np.uint8)
+        fill_lanes(
+            chosen, self.a.base, self.a.first, self.a.added, self._row, self.weight.astype(self._value),
+            lanes, present,
+        )  # fmt: skip
+        p = np.array([t.numerator for t in thresholds], np.int64)
+        q = np.array([t.denominator for t in thresholds], np.int64)
+        lane_sizes = self.size_a[chosen]
+        least_share = thresholds[0]
+        low = int(lane_sizes[0] * least_share)  # a set of just this size reaches the threshold, not above it
+        high = int(lane_sizes[-1] / least_share) if least_share else np.iinfo(np.int64).max
+        within = np.flatnonzero((self._sizes >= low) & (self._sizes <= high))
+        least = np.empty((len(within), len(thresholds), width), self._counter)
+        fill_least(self._sizes[within], lane_sizes, p, q, int(np.iinfo(self._counter).max), least)
+        rank = self._rank - np.int32(within[0] if len(within) else 0)
+        hit = np.zeros((m if keep else 1, width), np.uint8)
+        pairs = np.zeros((len(thresholds), width), np.int64)
+        weight = np.zeros(width, np.int64)
+        met = np.zeros(m, np.uint8)
+        count_block(
+            self._level, self._parent_level, self._length, self._size, rank, self._calls, self._first,
+            self._added, lanes, present, least, low, high,
+            np.zeros((self._levels + 1, width), self._counter), hit,
+            np.zeros((len(thresholds), width), np.uint16), np.zeros(width, np.uint32), pairs, weight, met,
+        )  # fmt: skip
+        of_set = np.empty(m, np.bool_)
+        of_set[self._order] = met
+        return BlockCounts(pairs[:, :used], weight[:used], of_set, hit)

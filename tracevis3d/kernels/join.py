@@ -1,0 +1,322 @@
+"""The exact join of two traces' distinct sets: how many functions each pair of sets has in common.
+
+One trace's sets are lanes, a block of them side by side; the other's are walked as the tree of additions
+that :mod:`.sets` made. Going from a set to one that builds on it adds, in all lanes at once, one row for
+each function added: that is the whole cost of a pair, however large its sets are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .jit import kernel
+
+#: Rows that a 16-bit counter of hits can take before it is emptied.
+_FULL = 65535
+#: The same for a 32-bit sum of weights.
+_FULL_WEIGHT = 4294967295
+
+
+@kernel
+def lay_tree(
+    parent: Any,
+    size: Any,
+    heavy: Any,
+    free: Any,
+    position: Any,
+    level: Any,
+) -> None:
+    """Lay a forest out in pre-order, the largest child of each node last.
+
+    A walk in this order may keep what it knows of a node in row ``level`` of a buffer: the largest child
+    takes its parent's row over, so there are at most ``log2(n) + 1`` rows, however deep the forest is.
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+        -1 for a root; a parent comes before its children.
+    size, heavy, free : int32 (n,)
+        Filled: nodes in the subtree; the largest child, -1 for none; scratch.
+    position, level : int32 (n,)
+        Filled: place in pre-order; row, from 1.
+    """
+    n = len(parent)
+    for i in range(n):
+        size[i] = 1
+        heavy[i] = -1
+    for i in range(n - 1, -1, -1):
+        p = parent[i]
+        if p >= 0:
+            size[p] += size[i]
+            if heavy[p] < 0 or size[i] > size[heavy[p]]:
+                heavy[p] = i
+    top = 0
+    for i in range(n):
+        p = parent[i]
+        if p < 0:
+            position[i] = top
+            top += size[i]
+            level[i] = 1
+        elif heavy[p] == i:
+            position[i] = position[p] + size[p] - size[i]
+            level[i] = level[p]
+        else:
+            position[i] = free[p]
+            free[p] += size[i]
+            level[i] = level[p] + 1
+        free[i] = position[i] + 1
+
+
+@kernel
+def fill_lanes(
+    chosen: Any,
+    base: Any,
+    first: Any,
+    added: Any,
+    row: Any,
+    value: Any,
+    lanes: Any,
+    present: Any,
+) -> None:
+    """Write the functions of each lane's set.
+
+    Parameters
+    ----------
+    chosen : int32 (used,)
+        The set of each lane.
+    base : int32 (s,)
+    first : int64 (s + 1,)
+    added : int32 (a,)
+        The sets, as in ``analysis.sets.Sets``.
+    row : int32 (functions,)
+        The function's row in ``lanes``.
+    value : unsigned (functions,)
+        What a function counts.
+    lanes : unsigned (rows, width)
+        Zero on entry; filled with the values of the functions that are in the lane's set.
+    present : uint8 (rows,)
+        Zero on entry; set to 1 for the functions that are in any lane.
+    """
+    for lane in range(len(chosen)):
+        walked = chosen[lane]
+        while walked >= 0:
+            for k in range(first[walked], first[walked + 1]):
+                f = added[k]
+                lanes[row[f], lane] = value[f]
+                present[row[f]] = 1
+            walked = base[walked]
+
+
+@kernel
+def fill_least(
+    sizes: Any,
+    lane_sizes: Any,
+    p: Any,
+    q: Any,
+    never: int,
+    least: Any,
+) -> None:
+    """Write what sets must have in common to be more similar than a threshold.
+
+    ``c / (a + b - c) > p / q`` is ``c >= floor(p (a + b) / (p + q)) + 1`` in whole numbers.
+
+    Parameters
+    ----------
+    sizes : int64 (r,)
+        Sizes of the walked sets, each once.
+    lane_sizes : int64 (used,)
+        In ascending order.
+    p, q : int64 (t,)
+        The thresholds as fractions.
+    never : int
+        Filled in for lanes that are not used.
+    least : unsigned (r, t, width)
+        Filled.
+    """
+    used = len(lane_sizes)
+    width = least.shape[2]
+    for r in range(len(sizes)):
+        for t in range(len(p)):
+            last = np.int64(-1)
+            least_common = np.int64(0)
+            for lane in range(used):
+                if lane_sizes[lane] != last:
+                    last = lane_sizes[lane]
+                    least_common = p[t] * (sizes[r] + last) // (p[t] + q[t]) + 1
+                least[r, t, lane] = least_common
+            for lane in range(used, width):
+                least[r, t, lane] = never
+
+
+@kernel
+def count_block(
+    level: Any,
+    parent_level: Any,
+    length: Any,
+    size: Any,
+    rank: Any,
+    weight: Any,
+    first: Any,
+    row: Any,
+    lanes: Any,
+    present: Any,
+    least: Any,
+    low: int,
+    high: int,
+    counters: Any,
+    hit: Any,
+    hits: Any,
+    hit_weight: Any,
+    pairs: Any,
+    pair_weight: Any,
+    met: Any,
+) -> None:
+    """Count the pairs of one block's lanes with all walked sets that are above each threshold.
+
+    Parameters
+    ----------
+    level, parent_level : int32 (n,)
+        Rows of ``counters`` of each walked set and of its base (0 for none), in the order of the walk.
+    length : int32 (n,)
+        Sets in the subtree: those that include this one come within it.
+    size : int64 (n,)
+    rank : int32 (n,)
+        Row of ``least`` of the set's size.
+    weight : int64 (n,)
+        Calls that have this set; below 2**32.
+    first : int64 (n + 1,)
+    row : int32 (a,)
+        Rows of ``lanes`` of the functions that set ``i`` adds: ``row[first[i]:first[i + 1]]``.
+    lanes : unsigned (rows, width)
+    present : uint8 (rows,)
+    least : unsigned (r, t, width)
+        The thresholds in ascending order.
+    low, high : int
+        Smaller and larger sets can't be above the lowest threshold.
+    counters : unsigned (levels + 1, width)
+        Scratch; row 0 is zero.
+    hit : uint8 (n or 1, width)
+        Zero on entry. With a row for each walked set, filled: 1 where it is above the lowest threshold with
+        the lane. With one row, scratch.
+    hits : uint16 (t, width)
+    hit_weight : uint32 (width,)
+        Scratch, zero on entry and when done.
+    pairs : int64 (t, width)
+        Added to: pairs above each threshold.
+    pair_weight : int64 (width,)
+        Added to: the weights of the sets that are above the lowest threshold.
+    met : uint8 (n,)
+        Set to 1 where a set is above the lowest threshold with any lane.
+    """
+    width = lanes.shape[1]
+    thresholds = least.shape[1]
+    keep = thresholds == 1 and len(hit) == len(level)
+    rows = 0
+    pending = np.int64(0)
+    w = 0
+    n = len(level)
+    while True:
+        if w == n or rows == _FULL or pending + weight[w] > _FULL_WEIGHT:
+            for t in range(thresholds):
+                for x in range(width):
+                    pairs[t, x] += hits[t, x]
+                    hits[t, x] = 0
+            for x in range(width):
+                pair_weight[x] += hit_weight[x]
+                hit_weight[x] = 0
+            rows = 0
+            pending = 0
+            if w == n:
+                break
+        if size[w] > high:
+            w += length[w]
+            continue
+        to = level[w]
+        come = parent_level[w]
+        if come != to:
+            for x in range(width):
+                counters[to, x] = counters[come, x]
+        for k in range(first[w], first[w + 1]):
+            r = row[k]
+            if present[r]:
+                for x in range(width):
+                    counters[to, x] += lanes[r, x]
+        if size[w] >= low:
+            rows += 1
+            pending += weight[w]
+            at = w if keep else 0
+            for t in range(thresholds):
+                of_size = rank[w]
+                for x in range(width):
+                    hit[at, x] = counters[to, x] >= least[of_size, t, x]
+                found = np.uint8(0)
+                for x in range(width):
+                    found |= hit[at, x]
+                if found == 0:
+                    break
+                for x in range(width):
+                    hits[t, x] += hit[at, x]
+                if t == 0:
+                    met[w] = 1
+                    calls = np.uint32(weight[w])
+                    for x in range(width):
+                        hit_weight[x] += calls * hit[at, x]
+        w += 1
+
+
+@kernel
+def mark_set(
+    index: int,
+    base: Any,
+    first: Any,
+    added: Any,
+    value: Any,
+    marked: Any,
+) -> None:
+    """Write ``value[f]`` into ``marked`` for each function of set ``index``; all zero again with ``value`` 0.
+
+    Parameters
+    ----------
+    index : int
+    base : int32 (s,)
+    first : int64 (s + 1,)
+    added : int32 (a,)
+    value : int64 (functions,)
+    marked : int64 (functions,)
+        Filled where the set has a function.
+    """
+    walked = index
+    while walked >= 0:
+        for k in range(first[walked], first[walked + 1]):
+            marked[added[k]] = value[added[k]]
+        walked = base[walked]
+
+
+@kernel
+def common_with_all(
+    base: Any,
+    first: Any,
+    added: Any,
+    marked: Any,
+    common: Any,
+) -> None:
+    """Sum ``marked`` over the functions of every set, each from its base.
+
+    Parameters
+    ----------
+    base : int32 (s,)
+    first : int64 (s + 1,)
+    added : int32 (a,)
+    marked : int64 (functions,)
+    common : int64 (s,)
+        Filled.
+    """
+    for s in range(len(base)):
+        total = np.int64(0)
+        if base[s] >= 0:
+            total = common[base[s]]
+        for k in range(first[s], first[s + 1]):
+            total += marked[added[k]]
+        common[s] = total
