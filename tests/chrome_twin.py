@@ -18,9 +18,7 @@ class Exact(float):
 
 
 def load(text):
-    return json.loads(
-        text, strict=False, parse_float=Exact, parse_int=Exact, parse_constant=Exact
-    )
+    return json.loads(text, strict=False, parse_float=Exact, parse_int=Exact, parse_constant=Exact)
 
 
 def nanoseconds(value):
@@ -118,15 +116,23 @@ def read(events):
             name = None if phase in "EeF" else UNNAMED
         else:
             name = clean(name)
-        if event.get("cat") is not None and not isinstance(event["cat"], (str, Exact)):
-            mend("bad value")
-        elif isinstance(event.get("cat"), Exact):
+        if (event.get("cat") is not None and not isinstance(event["cat"], (str, Exact))) or isinstance(
+            event.get("cat"), Exact
+        ):
             mend("bad value")
         arguments = event.get("args")
         if not isinstance(arguments, dict):
             if arguments is not None:
                 mend("bad value")
             arguments = {}
+        if phase in "XBE":
+            identity = event.get("bind_id")
+        elif event.get("id2") is not None:
+            identity = None if isinstance(event["id2"], dict) else []
+        else:
+            identity = event.get("id")
+        if identity is not None and id_text(identity) is None:
+            mend("bad value")
         waits = None
         if phase in "XBiI":
             kind, objects = arguments.get("kind"), arguments.get("objects")

@@ -5,11 +5,11 @@ import random
 
 import numpy as np
 import pytest
-from chrome_twin import load
-from chrome_twin import read as read_plainly
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.chrome_twin import load
+from tests.chrome_twin import read as read_plainly
 from tracevis3d.formats import chrome_read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import TABLES
@@ -22,11 +22,17 @@ SETTINGS = settings(
 )
 
 names = st.one_of(
-    st.sampled_from(["f", "g (a.py:1)", "ns::C::m(int)", "a.b.C.m", "with \"quotes\"", "back\\slash", ""]),
+    st.sampled_from(["f", "g (a.py:1)", "ns::C::m(int)", "a.b.C.m", 'with "quotes"', "back\\slash", ""]),
     st.text(max_size=40),
 )
 odd = st.one_of(
-    st.none(), st.booleans(), st.just([]), st.just({}), st.just([1]), st.just({"a": [1, "}"]}), st.text(max_size=3)
+    st.none(),
+    st.booleans(),
+    st.just([]),
+    st.just({}),
+    st.just([1]),
+    st.just({"a": [1, "}"]}),
+    st.text(max_size=3),
 )
 whole = st.integers(-(10**6), 10**16)
 times = st.one_of(
@@ -34,14 +40,20 @@ times = st.one_of(
     st.decimals(0, 10**9, places=3).map(float),
     st.floats(0, 2e15),
     st.floats(-10, 10),
-    st.sampled_from([0, -0.0, 1e-5, 1e22, 4611686018427387, 1.5e15, float("nan"), float("inf"), 0.0004, 0.9995]),
+    st.sampled_from(
+        [0, -0.0, 1e-5, 1e22, 4611686018427387, 1.5e15, float("nan"), float("inf"), 0.0004, 0.9995]
+    ),
     st.integers(0, 10**6).map(str),
     st.sampled_from(["12.5", "1e3", " 7 ", "x", "", "1_0", "-3.25", "00.5"]),
 )
-ids = st.one_of(st.integers(-5, 5), st.integers(0, 10**12), st.sampled_from(["1", "stream 7", "a\tb", 1.0, 2.5, 1e3]))
+ids = st.one_of(
+    st.integers(-5, 5), st.integers(0, 10**12), st.sampled_from(["1", "stream 7", "a\tb", 1.0, 2.5, 1e3])
+)
 arguments = st.one_of(
     st.just({}),
-    st.dictionaries(st.text(max_size=4), st.one_of(st.integers(), st.text(max_size=6), st.floats()), max_size=3),
+    st.dictionaries(
+        st.text(max_size=4), st.one_of(st.integers(), st.text(max_size=6), st.floats()), max_size=3
+    ),
     st.fixed_dictionaries(
         {
             "kind": st.sampled_from(["wait", "release", "io", "other", 5]),
@@ -188,7 +200,9 @@ def check(text, tmp_path, events=None, piece=chrome_read.PIECE):
     ]
     assert sorted(shown) == sorted(marks)
     assert sorted(fast.counters.value.tolist()) == sorted(value for *_, value in counters)
-    assert sorted((fast.counters.time + fast.origin_ns).tolist()) == sorted(begin for *_, begin, _ in counters)
+    assert sorted((fast.counters.time + fast.origin_ns).tolist()) == sorted(
+        begin for *_, begin, _ in counters
+    )
     waits = fast.sync
     told = [
         (
@@ -211,7 +225,13 @@ def check(text, tmp_path, events=None, piece=chrome_read.PIECE):
 @SETTINGS
 @given(st.lists(st.one_of(records, good, odd), max_size=12), st.integers(0, 10**6))
 @example([{"ph": "X", "ts": 0.0004, "dur": 0.0002, "name": "f"}], 0)
-@example([{"ph": "X", "ts": 1, "dur": 2, "name": "f", "pid": "5", "tid": "7"}, {"ph": "i", "ts": 1, "pid": 5, "tid": 7}], 1)
+@example(
+    [
+        {"ph": "X", "ts": 1, "dur": 2, "name": "f", "pid": "5", "tid": "7"},
+        {"ph": "i", "ts": 1, "pid": 5, "tid": 7},
+    ],
+    1,
+)
 def test_any_records_in_any_style(tmp_path, events, style):
     text = write(events, style)
     whole_text = text if text.rstrip().endswith(("]", "}")) or '"traceEvents"' in text else text + "]"

@@ -22,6 +22,8 @@ MENDS = (
     *(kind for kind in KINDS if kind not in ("no name", "no thread", "no duration", "unsupported")),
 )
 _TEXT_ROOM = 1 << 12
+#: Bytes behind the data that kernels may read.
+_PAD = 64
 
 
 class Rows:
@@ -39,7 +41,7 @@ class Rows:
         self.slot = np.zeros(kernels.SLOT_SIZE, np.int64)
         self.mends = np.zeros((len(MENDS), 2), np.int64)
         self.table: NDArray[np.int32] = np.full(2 * _TEXT_ROOM, -1, np.int32)
-        self.texts = np.empty((_TEXT_ROOM, 4), np.int64)
+        self.texts = np.empty((_TEXT_ROOM, kernels.T_SIZE), np.int64)
         self.blob = np.empty(1 << 18, np.uint8)
         self.key = np.zeros(64 + 16, np.uint8)
         self.thread = np.empty(room, np.int32)
@@ -48,7 +50,8 @@ class Rows:
         self.time = np.empty(room, np.int64)
         self.stop = np.empty(room, np.int64)
         self.place = np.empty(room, np.uint32)
-        self.rows = np.empty((1 << 12, 8), np.int64)
+        self.rows = np.empty((1 << 12, kernels.R_SIZE), np.int64)
+        self._note_addresses()
         self._known: dict[str, int] = {}
         self.text(UNNAMED)
 
@@ -76,19 +79,12 @@ class Rows:
                 data,
                 end,
                 base,
-                self.key,
-                self.table,
-                self.texts,
-                self.blob,
                 self.thread,
                 self.kind,
                 self.function,
                 self.time,
                 self.stop,
                 self.place,
-                self.rows,
-                self.mends,
-                self.slot,
                 self.state,
             )
             if code != kernels.GROW:
@@ -111,6 +107,22 @@ class Rows:
             self.texts = _longer(self.texts, texts)
             self.table = np.full(2 * len(self.texts), -1, np.int32)
             kernels.fill_table(self.table, self.texts, texts)
+        self._note_addresses()
+
+    def _note_addresses(self) -> None:
+        """Tell the kernels where the tables are; they live as long as this object."""
+        state = self.state
+        state[kernels.A_TABLE] = self.table.ctypes.data
+        state[kernels.A_MASK] = len(self.table) - 1
+        state[kernels.A_TEXTS] = self.texts.ctypes.data
+        state[kernels.A_ROOM] = len(self.texts)
+        state[kernels.A_BLOB] = self.blob.ctypes.data
+        state[kernels.A_BLOB_SIZE] = len(self.blob)
+        state[kernels.A_ROWS] = self.rows.ctypes.data
+        state[kernels.A_ROW_ROOM] = len(self.rows)
+        state[kernels.A_MENDS] = self.mends.ctypes.data
+        state[kernels.A_KEY] = self.key.ctypes.data
+        state[kernels.A_SLOT] = self.slot.ctypes.data
 
     # -- one by one, for the checked path ------------------------------------------------------
 
@@ -134,10 +146,11 @@ class Rows:
         return self._intern(np.array([first, second], np.int64).tobytes())
 
     def _intern(self, raw: bytes) -> int:
-        data = np.frombuffer(bytearray(raw) + bytes(64), np.uint8)
+        data = np.frombuffer(raw + bytes(_PAD), np.uint8)
+        low = data.ctypes.data
         while True:
             self._reserve_blob(len(data))
-            number: int = kernels.intern_text(data, len(raw), self.table, self.texts, self.blob, self.state)
+            number: int = kernels.intern(low, low + len(raw), self.state.ctypes.data)
             if number >= 0:
                 return number
             self.grow()
@@ -188,6 +201,7 @@ class Rows:
             longer = np.empty(2 * (used + 2 * more), np.uint8)
             longer[:used] = self.blob[:used]
             self.blob = longer
+            self._note_addresses()
 
 
 def decode_text(raw: bytes) -> tuple[str, bool]:

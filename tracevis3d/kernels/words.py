@@ -1,6 +1,7 @@
-"""Reading bytes many at a time: unaligned loads and bit masks, for scanners of text.
+"""Reading memory by address, many bytes at a time, for scanners of text.
 
-The callers see to it that reading up to 32 bytes past the end of the data is harmless.
+Helpers that get addresses (int64) instead of arrays cost little to call and little to compile. Who uses
+them keeps to the array's bounds; reading up to 32 bytes past the last character must be harmless.
 """
 
 from __future__ import annotations
@@ -13,65 +14,107 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 _LANES = 32
+_I64 = ir.IntType(64)
+_BYTES = ir.VectorType(ir.IntType(8), _LANES)
 
 
-def _pointer(context: Any, builder: Any, signature: Any, args: Any, element: Any) -> Any:
-    """Return a pointer to ``element`` at byte ``args[1]`` of the array ``args[0]``."""
-    array = context.make_array(signature.args[0])(context, builder, args[0])
-    at = builder.gep(array.data, [args[1]])
-    return builder.bitcast(at, element.as_pointer())
+def _pointer(builder: Any, address: Any, element: Any, index: Any = None) -> Any:
+    """Return a pointer to item ``index`` of the items of type ``element`` at ``address``."""
+    pointer = builder.inttoptr(address, element.as_pointer())
+    return pointer if index is None else builder.gep(pointer, [index])
 
 
-def _lanes(builder: Any, pointer: Any) -> Any:
-    lanes = builder.load(pointer)
-    lanes.align = 1
-    return lanes
-
-
-def _splat(byte: int) -> Any:
-    return ir.Constant(ir.VectorType(ir.IntType(8), _LANES), [byte] * _LANES)
-
-
-def _first(context: Any, builder: Any, lanes: Any) -> Any:
-    """Return the index of the first true lane of <32 x i1>; 32 if there is none."""
-    mask = builder.zext(builder.bitcast(lanes, ir.IntType(_LANES)), ir.IntType(64))
-    mask = builder.or_(mask, ir.Constant(ir.IntType(64), 1 << _LANES))
-    return builder.cttz(mask, cgutils.true_bit)
+def _load(builder: Any, pointer: Any) -> Any:
+    """Load what may lie at any address."""
+    value = builder.load(pointer)
+    value.align = 1
+    return value
 
 
 @intrinsic
-def load64(typingctx, data, index):  # type: ignore[no-untyped-def]
-    """Return the 8 bytes from ``data[index]`` on as a little-endian uint64 (``data``: uint8, contiguous)."""
+def address(typingctx, array):  # type: ignore[no-untyped-def]
+    """Return the address of the first item of a contiguous array."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        word = builder.load(_pointer(context, builder, signature, args, ir.IntType(64)))
-        word.align = 1
-        return word
+        pointer = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.ptrtoint(pointer, _I64)
 
-    return types.uint64(data, types.int64), codegen
+    return types.int64(array), codegen
 
 
 @intrinsic
-def byte(typingctx, data, index):  # type: ignore[no-untyped-def]
-    """Return ``data[index]`` as int64, without the look for a negative index."""
+def byte(typingctx, at):  # type: ignore[no-untyped-def]
+    """Return the byte at an address."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        pointer = _pointer(context, builder, signature, args, ir.IntType(8))
-        return builder.zext(builder.load(pointer), ir.IntType(64))
+        return builder.zext(builder.load(_pointer(builder, args[0], ir.IntType(8))), _I64)
 
-    return types.int64(data, types.int64), codegen
+    return types.int64(types.int64), codegen
 
 
 @intrinsic
-def store64(typingctx, data, index, word):  # type: ignore[no-untyped-def]
-    """Write the uint64 ``word`` as 8 little-endian bytes from ``data[index]`` on."""
+def load64(typingctx, at):  # type: ignore[no-untyped-def]
+    """Return the 8 bytes at an address as a little-endian uint64."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        store = builder.store(args[2], _pointer(context, builder, signature, args, ir.IntType(64)))
+        return _load(builder, _pointer(builder, args[0], _I64))
+
+    return types.uint64(types.int64), codegen
+
+
+@intrinsic
+def store64(typingctx, at, word):  # type: ignore[no-untyped-def]
+    """Write the uint64 ``word`` as 8 little-endian bytes to an address."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        store = builder.store(args[1], _pointer(builder, args[0], _I64))
         store.align = 1
         return context.get_dummy_value()
 
-    return types.void(data, types.int64, types.uint64), codegen
+    return types.void(types.int64, types.uint64), codegen
+
+
+@intrinsic
+def get(typingctx, at, index):  # type: ignore[no-untyped-def]
+    """Return item ``index`` of the int64 at an address."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.load(_pointer(builder, args[0], _I64, args[1]))
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def put(typingctx, at, index, value):  # type: ignore[no-untyped-def]
+    """Write item ``index`` of the int64 at an address."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        builder.store(args[2], _pointer(builder, args[0], _I64, args[1]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def get32(typingctx, at, index):  # type: ignore[no-untyped-def]
+    """Return item ``index`` of the int32 at an address, as int64."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.sext(builder.load(_pointer(builder, args[0], ir.IntType(32), args[1])), _I64)
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def put32(typingctx, at, index, value):  # type: ignore[no-untyped-def]
+    """Write item ``index`` of the int32 (or uint32) at an address."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        item = ir.IntType(32)
+        builder.store(builder.trunc(args[2], item), _pointer(builder, args[0], item, args[1]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), codegen
 
 
 @intrinsic
@@ -84,8 +127,8 @@ def trailing_zeros(typingctx, word):  # type: ignore[no-untyped-def]
     return types.int64(types.uint64), codegen
 
 
-def _each(byte: int) -> Any:
-    return ir.Constant(ir.IntType(64), int.from_bytes(bytes([byte]) * 8, "little"))
+def _each(character: int) -> Any:
+    return ir.Constant(_I64, int.from_bytes(bytes([character]) * 8, "little"))
 
 
 @intrinsic
@@ -97,7 +140,7 @@ def count_digits(typingctx, word):  # type: ignore[no-untyped-def]
         folded = builder.xor(args[0], _each(0x30))
         other = builder.or_(builder.add(folded, _each(0x76)), folded)
         other = builder.and_(other, _each(0x80))
-        return builder.lshr(builder.cttz(other, cgutils.false_bit), ir.Constant(ir.IntType(64), 3))
+        return builder.lshr(builder.cttz(other, cgutils.false_bit), ir.Constant(_I64, 3))
 
     return types.int64(types.uint64), codegen
 
@@ -108,7 +151,7 @@ def value_of_digits(typingctx, word, count):  # type: ignore[no-untyped-def]
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         def number(value: int) -> Any:
-            return ir.Constant(ir.IntType(64), value)
+            return ir.Constant(_I64, value)
 
         # Pairs, fours, then all eight digits are added up within the word (Lemire 2018).
         unused = builder.sub(number(64), builder.shl(args[1], number(3)))
@@ -121,32 +164,40 @@ def value_of_digits(typingctx, word, count):  # type: ignore[no-untyped-def]
     return types.int64(types.uint64, types.int64), codegen
 
 
+def _splat(character: int) -> Any:
+    return ir.Constant(_BYTES, [character] * _LANES)
+
+
+def _first(builder: Any, lanes: Any) -> Any:
+    """Return the index of the first true lane of <32 x i1>; 32 if there is none."""
+    mask = builder.zext(builder.bitcast(lanes, ir.IntType(_LANES)), _I64)
+    return builder.cttz(builder.or_(mask, ir.Constant(_I64, 1 << _LANES)), cgutils.true_bit)
+
+
 @intrinsic
-def to_quote_or_escape(typingctx, data, index):  # type: ignore[no-untyped-def]
-    r"""Return how far the first ``"`` or ``\`` in ``data[index:index + 32]`` is away; 32 if there is none."""
+def to_quote_or_escape(typingctx, at):  # type: ignore[no-untyped-def]
+    r"""Return how far the first ``"`` or ``\`` of the 32 bytes at an address is away; 32 if there is none."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        vector = ir.VectorType(ir.IntType(8), _LANES)
-        lanes = _lanes(builder, _pointer(context, builder, signature, args, vector))
+        lanes = _load(builder, _pointer(builder, args[0], _BYTES))
         quote = builder.icmp_unsigned("==", lanes, _splat(0x22))
         escape = builder.icmp_unsigned("==", lanes, _splat(0x5C))
-        return _first(context, builder, builder.or_(quote, escape))
+        return _first(builder, builder.or_(quote, escape))
 
-    return types.int64(data, types.int64), codegen
+    return types.int64(types.int64), codegen
 
 
 @intrinsic
-def to_quote_or_bracket(typingctx, data, index):  # type: ignore[no-untyped-def]
-    """Return how far the first of ``"{}[]`` in ``data[index:index + 32]`` is away; 32 if there is none."""
+def to_quote_or_bracket(typingctx, at):  # type: ignore[no-untyped-def]
+    """Return how far the first of ``"{}[]`` in the 32 bytes at an address is away; 32 if there is none."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        vector = ir.VectorType(ir.IntType(8), _LANES)
-        lanes = _lanes(builder, _pointer(context, builder, signature, args, vector))
+        lanes = _load(builder, _pointer(builder, args[0], _BYTES))
         # [ and { differ in one bit only, as do ] and }.
         folded = builder.or_(lanes, _splat(0x20))
         found = builder.icmp_unsigned("==", lanes, _splat(0x22))
-        for byte in (0x7B, 0x7D):
-            found = builder.or_(found, builder.icmp_unsigned("==", folded, _splat(byte)))
-        return _first(context, builder, found)
+        for character in (0x7B, 0x7D):
+            found = builder.or_(found, builder.icmp_unsigned("==", folded, _splat(character)))
+        return _first(builder, found)
 
-    return types.int64(data, types.int64), codegen
+    return types.int64(types.int64), codegen
