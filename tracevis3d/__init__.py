@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__version__ = "0.1.0"
+from .version import __version__
 
 _API = ("Figure", "icicle", "info", "load", "save", "view")
 __all__ = ["__version__", *_API]

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from . import __version__
 from .errors import TraceVisError, UsageError
 from .terminal import Bar, table
+from .version import __version__
 
 INTERRUPTED = 130
 
