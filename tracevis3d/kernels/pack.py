@@ -150,9 +150,8 @@ def measure_calls(first, count, depth, start, end, record, control):  # type: ig
 
 
 @kernel
-def pack_calls(first, count, depth, start, end, record, control, forms, data):  # type: ignore[no-untyped-def]
-    """Write the numbers of the calls to ``data`` (uint8, :data:`LONGEST` bytes longer than measured)."""
-    at = 0
+def pack_calls(first, count, depth, start, end, record, control, forms, at):  # type: ignore[no-untyped-def]
+    """Write the numbers of the calls from address ``at`` on (:data:`LONGEST` bytes more than measured)."""
     last_record = 0
     for t in range(len(first)):
         previous = 0
@@ -160,35 +159,34 @@ def pack_calls(first, count, depth, start, end, record, control, forms, data):  
         for i in range(first[t], first[t] + count[t]):
             code = control[i]
             # Each store writes 8 bytes; what is beyond the number's own is written over by the next.
-            store64(data, at, np.uint64(start[i] - previous))
+            store64(at, np.uint64(start[i] - previous))
             at += forms[code, 0]
             previous = start[i]
-            store64(data, at, np.uint64(end[i] - start[i]))
+            store64(at, np.uint64(end[i] - start[i]))
             at += forms[code, 1]
-            store64(data, at, np.uint64(level + 1 - depth[i]))
+            store64(at, np.uint64(level + 1 - depth[i]))
             at += forms[code, 2]
             level = depth[i]
             if code >= 64:
                 delta = record[i] - last_record
                 last_record = record[i]
-                store64(data, at, (np.uint64(delta) << _ONE) ^ np.uint64(delta >> 63))
+                store64(at, (np.uint64(delta) << _ONE) ^ np.uint64(delta >> 63))
                 at += forms[code, 3]
 
 
 @kernel
 def unpack_calls(  # type: ignore[no-untyped-def]
-    first, count, packed_function, n_functions, control, forms, masks, data, stack,
+    first, count, packed_function, n_functions, control, forms, masks, at, size, stack,
     function, parent, depth, start, end, extent, thread, record,
 ):  # fmt: skip
     """Rebuild the calls from their packed form.
 
-    Nothing is taken on trust: the first call that would break the model's rules, or is not within
-    ``data``, is returned, :data:`FINE` if there is none. ``forms`` and ``masks`` are FORMS and MASKS,
-    ``stack`` is int64 (calls + 1,), scratch.
+    Nothing is taken on trust: the first call that would break the model's rules, or is not within the
+    ``size`` bytes at address ``at`` (:data:`LONGEST` more can be read), is returned, :data:`FINE` if there
+    is none. ``forms`` and ``masks`` are FORMS and MASKS, ``stack`` is int64 (calls + 1,), scratch.
     """
     has_record = len(record) > 0
-    size = len(data) - LONGEST
-    at = 0
+    stop = at + size
     last_record = np.int64(0)
     for t in range(len(first)):
         hi = first[t] + count[t]
@@ -196,17 +194,17 @@ def unpack_calls(  # type: ignore[no-untyped-def]
         d = 0
         before = NO_TIME
         for i in range(first[t], hi):
-            if at > size:
+            if at > stop:
                 return i
             code = control[i]
             n = forms[code, 0]
-            delta = np.int64(load64(data, at) & masks[n])
+            delta = np.int64(load64(at) & masks[n])
             at += n
             n = forms[code, 1]
-            e = np.int64(load64(data, at) & masks[n])
+            e = np.int64(load64(at) & masks[n])
             at += n
             n = forms[code, 2]
-            ended = np.int64(load64(data, at) & masks[n]) + forms[code, 4]
+            ended = np.int64(load64(at) & masks[n]) + forms[code, 4]
             at += n
             s += delta
             e += s
@@ -237,7 +235,7 @@ def unpack_calls(  # type: ignore[no-untyped-def]
                 record[i] = -1
                 if code >= 64:
                     n = forms[code, 3]
-                    word = load64(data, at) & masks[n]
+                    word = load64(at) & masks[n]
                     at += n
                     last_record += np.int64(word >> _ONE) ^ -np.int64(word & _ONE)
                     if last_record < 0:
@@ -248,4 +246,4 @@ def unpack_calls(  # type: ignore[no-untyped-def]
         while d > 0:
             d -= 1
             extent[stack[d]] = hi - stack[d]
-    return FINE if at == size else len(control)
+    return FINE if at == stop else len(control)

@@ -204,7 +204,7 @@ def _pack(trace: Trace) -> dict[str, NDArray[Any]]:
     control = np.empty(len(calls), np.uint8)
     size = pack.measure_calls(first, count, depth, start, end, record, control)
     data = np.zeros(size + pack.LONGEST, np.uint8)
-    pack.pack_calls(first, count, depth, start, end, record, control, pack.FORMS, data)
+    pack.pack_calls(first, count, depth, start, end, record, control, pack.FORMS, data.ctypes.data)
     # The last store may have left bytes of a number beyond its own.
     data[size:] = 0
     function = calls.function.astype(np.uint16 if len(trace.functions) <= 1 << 16 else np.uint32)
@@ -235,8 +235,8 @@ def _unpack(stored: Container, threads: Any, functions: int) -> Calls:
         record=np.empty(n if has_record else 0, np.int64),
     )
     bad = pack.unpack_calls(
-        threads.first, threads.count, function, functions, control, pack.FORMS, pack.MASKS, data,
-        np.empty(n + 1, np.int64),
+        threads.first, threads.count, function, functions, control, pack.FORMS, pack.MASKS,
+        data.ctypes.data, len(data) - pack.LONGEST, np.empty(n + 1, np.int64),
         calls.function, calls.parent, calls.depth, calls.start, calls.end, calls.extent,
         calls.thread, calls.record,
     )  # fmt: skip
