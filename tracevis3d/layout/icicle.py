@@ -167,7 +167,7 @@ def place_boxes(
     low[:, 0] = left
     # From the duration itself, not from two rounded ends: width is duration, exactly.
     inside = np.minimum(end, window[1]) - np.maximum(start, window[0])
-    extent[:, 0] = inside * (width / float(max(window[1] - window[0], 1)))
+    extent[:, 0] = np.maximum(inside, 0) * (width / float(max(window[1] - window[0], 1)))
     last = len(lanes.edge) - 1
     bottom = lanes.edge[np.minimum(low_level, last)]
     top = lanes.edge[np.minimum(high_level + 1, last)]
@@ -201,7 +201,8 @@ def widest_gaps(
     whose = np.concatenate([owner, np.arange(n)])
     begins = np.concatenate([child_start, end])
     ends = np.concatenate([child_end, end])
-    order = np.lexsort((begins, whose))
+    # Of children that begin together those without width come first.
+    order = np.lexsort((ends, begins, whose))
     whose, begins, ends = whose[order], begins[order], ends[order]
     free_from = np.empty(len(whose))
     free_from[1:] = ends[:-1]
