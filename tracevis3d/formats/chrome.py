@@ -57,4 +57,5 @@ FORMAT = Format(
     sniff=sniff,
     read=_read,
     write=_write,
+    holds=("sync", "counters", "flows", "spans", "instants"),
 )

@@ -103,7 +103,8 @@ def _decode_record(text: bytes) -> Record | None:
 
 
 def _dump(value: Any) -> bytes:
-    return (value.text if isinstance(value, Number) else json.dumps(value)).encode()
+    text = value.text if isinstance(value, Number) else json.dumps(value, ensure_ascii=False)
+    return text.encode("utf-8", "replace")
 
 
 class Metadata(NamedTuple):
@@ -252,9 +253,10 @@ class Checked:
         return process, tid, first | second << 1
 
     def _name(self, record: Record, needed: bool, byte: int) -> int:
+        text = bytes(record.name)
+        if text[:1] == b'"':
+            return self._rows.raw_text(text[1:-1])
         value = self._value(record.name)
-        if isinstance(value, str):
-            return self._rows.text(value)
         if isinstance(value, Number):
             return self._rows.text(value.text)
         if value is not None:
@@ -264,10 +266,10 @@ class Checked:
         return 0 if needed else -1
 
     def _text_of(self, raw: Raw, byte: int) -> int:
-        value = self._value(raw)
-        if isinstance(value, str):
-            return self._rows.text(value)
-        if value is not None:
+        text = bytes(raw)
+        if text[:1] == b'"':
+            return self._rows.raw_text(text[1:-1])
+        if text not in (b"", b"null"):
             self._rows.mend("bad value", byte)
         return -1
 
