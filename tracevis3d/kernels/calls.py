@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .jit import kernel
 
 # Kinds of events; the same numbers as in trace.events (kernels import nothing of trace).
@@ -102,10 +104,11 @@ def nest_in_order(  # type: ignore[no-untyped-def]
     overlap = 0
     unmatched = 0
     for i in range(len(thread)):
-        t = thread[i]
-        if t < 0 or t >= n_threads:
+        ti = thread[i]
+        if ti < 0 or ti >= n_threads:
             call_of[i] = -1
             continue
+        t = np.uintp(ti)
         how = mode[t]
         if how >= ENDS:
             continue
@@ -126,17 +129,17 @@ def nest_in_order(  # type: ignore[no-untyped-def]
                     mode[t] = GENERAL
                     continue
                 d -= 1
-                q = stack[d]
+                q = np.uintp(stack[np.uintp(d)])
                 if f >= 0 and f != o_function[q]:
                     mode[t] = GENERAL
                     continue
                 top[t] = d
                 o_end[q] = now
-                o_extent[q] = c - q
-                call_of[i] = q
+                o_extent[q] = c - np.int64(q)
+                call_of[i] = np.int64(q)
                 continue
             if d > base:
-                parent = stack[d - 1]
+                parent = stack[np.uintp(d - 1)]
         else:
             stop = end[i] - origin
             if stop < now:
@@ -145,26 +148,28 @@ def nest_in_order(  # type: ignore[no-untyped-def]
                     problems[NEGATIVE, 1] = i
                 negative += 1
             while d > base:
-                q = stack[d - 1]
+                q = np.uintp(stack[np.uintp(d - 1)])
                 if o_end[q] > now:
-                    parent = q
+                    parent = np.int64(q)
                     break
-                o_extent[q] = c - q
+                o_extent[q] = c - np.int64(q)
                 d -= 1
             if parent >= 0 and stop > o_end[parent]:
                 stop = o_end[parent]
                 if overlap == 0:
                     problems[OVERLAP, 1] = i
                 overlap += 1
-        o_function[c] = f
-        o_parent[c] = parent
-        o_depth[c] = d - base + 1
-        o_start[c] = now
-        o_end[c] = stop
+        # Unsigned indices spare the test for negative ones.
+        u = np.uintp(c)
+        o_function[u] = f
+        o_parent[u] = parent
+        o_depth[u] = d - base + 1
+        o_start[u] = now
+        o_end[u] = stop
         if has_record:
-            o_record[c] = record[i]
+            o_record[u] = record[i]
         call_of[i] = c
-        stack[d] = c
+        stack[np.uintp(d)] = c
         top[t] = d + 1
         cursor[t] = c + 1
     for t in range(n_threads):
@@ -173,7 +178,7 @@ def nest_in_order(  # type: ignore[no-untyped-def]
         c = cursor[t]
         for d in range(first[t], top[t]):
             q = stack[d]
-            o_extent[q] = c - q
+            o_extent[q] = c - np.int64(q)
             if mode[t] == PAIRS:
                 o_end[q] = last[t]
                 unmatched += 1
@@ -221,8 +226,8 @@ def nest_ends(  # type: ignore[no-untyped-def]
             s = time[p]
             r = p - 1
             if end[p] > s:
-                while r >= lo and time[r] >= s:
-                    r -= call_of[r]
+                while r >= lo and time[np.uintp(r)] >= s:
+                    r -= call_of[np.uintp(r)]
             if r >= lo and end[r] > s and time[r] < end[r]:
                 fits = 0
             call_of[p] = p - r
@@ -233,22 +238,24 @@ def nest_ends(  # type: ignore[no-untyped-def]
                 d -= 1
             n = call_of[p]
             c = first[g] + p - lo - n + 1 + d
+            u = np.uintp(c)
+            v = np.uintp(p)
             if fits == 1:
-                s = time[p]
-                e = end[p]
+                s = time[v]
+                e = end[v]
                 if e < s:
                     e = s
                     problems[NEGATIVE, 0] += 1
                     problems[NEGATIVE, 1] = p
-                o_function[c] = function[p]
-                o_parent[c] = open_calls[d - 1] if d > 0 else -1
-                o_depth[c] = d + 1
-                o_start[c] = s - origin
-                o_end[c] = e - origin
-                o_extent[c] = n
+                o_function[u] = function[v]
+                o_parent[u] = open_calls[d - 1] if d > 0 else -1
+                o_depth[u] = d + 1
+                o_start[u] = s - origin
+                o_end[u] = e - origin
+                o_extent[u] = n
                 if has_record:
-                    o_record[c] = record[p]
-                call_of[p] = c
+                    o_record[u] = record[p]
+                call_of[v] = c
             else:
                 order[lo + c - first[g]] = p
             if n > 1:

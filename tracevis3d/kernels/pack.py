@@ -196,7 +196,9 @@ def unpack_calls(  # type: ignore[no-untyped-def]
         for i in range(first[t], hi):
             if at > stop:
                 return i
-            code = control[i]
+            # Unsigned indices spare the test for negative ones.
+            u = np.uintp(i)
+            code = control[u]
             n = forms[code, 0]
             delta = np.int64(load64(at) & masks[n])
             at += n
@@ -212,27 +214,28 @@ def unpack_calls(  # type: ignore[no-untyped-def]
                 return i
             for _ in range(ended):
                 d -= 1
-                q = stack[d]
-                extent[q] = i - q
+                q = np.uintp(stack[np.uintp(d)])
+                extent[q] = i - np.int64(q)
                 before = end[q]
             p = -1
             if d > 0:
-                p = stack[d - 1]
-                if e > end[p] or (p == i - 1 and s < start[p]):
+                p = stack[np.uintp(d - 1)]
+                w = np.uintp(p)
+                if e > end[w] or (p == i - 1 and s < start[w]):
                     return i
-            f = packed_function[i]
+            f = packed_function[u]
             if f >= n_functions or e < s or (p < i - 1 and s < before):
                 return i
-            function[i] = f
-            parent[i] = p
-            stack[d] = i
+            function[u] = f
+            parent[u] = p
+            stack[np.uintp(d)] = i
             d += 1
-            depth[i] = d
-            start[i] = s
-            end[i] = e
-            thread[i] = t
+            depth[u] = d
+            start[u] = s
+            end[u] = e
+            thread[u] = t
             if has_record:
-                record[i] = -1
+                record[u] = -1
                 if code >= 64:
                     n = forms[code, 3]
                     word = load64(at) & masks[n]
@@ -240,7 +243,7 @@ def unpack_calls(  # type: ignore[no-untyped-def]
                     last_record += np.int64(word >> _ONE) ^ -np.int64(word & _ONE)
                     if last_record < 0:
                         return i
-                    record[i] = last_record
+                    record[u] = last_record
             elif code >= 64:
                 return i
         while d > 0:
