@@ -161,7 +161,13 @@ def test_text_without_stacks_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    [b'{"a;b": 1}', b"In 2020 there was 1 file\nand it was read\n", b"\x00\x01;\x02 3\n", b"a b c\n", b"1\t+\tf\t12\n"],
+    [
+        b'{"a;b": 1}',
+        b"In 2020 there was 1 file\nand it was read\n",
+        b"\x00\x01;\x02 3\n",
+        b"a b c\n",
+        b"1\t+\tf\t12\n",
+    ],
 )
 def test_other_text_is_not_taken_for_stacks(text):
     assert collapsed.sniff(text, "a.dat") == registry.NO
@@ -179,7 +185,8 @@ def test_many_frames_grow_the_table(tmp_path):
 
 _frame = st.sampled_from(["a", "b", "main (x.py:3)", " c ", "", "ä", "1"])
 _line = st.tuples(
-    st.lists(_frame, max_size=5).map(";".join), st.sampled_from(["", " 1", " 20", "\t3", " x", " 7 8", "  9 "])
+    st.lists(_frame, max_size=5).map(";".join),
+    st.sampled_from(["", " 1", " 20", "\t3", " x", " 7 8", "  9 "]),
 ).map("".join)
 
 
@@ -196,7 +203,8 @@ def test_the_scanner_reads_what_a_plain_one_reads(lines, end):
         names.grow(int(state[s.NAMES]))
     texts = names.texts(data, int(state[s.NAMES]))
     found = [
-        ([texts[f] for f in frame[first[i] : first[i + 1]]], int(weight[i])) for i in range(int(state[s.ROWS]))
+        ([texts[f] for f in frame[first[i] : first[i + 1]]], int(weight[i]))
+        for i in range(int(state[s.ROWS]))
     ]
     expected = []
     for line in text.split("\n"):
@@ -229,7 +237,10 @@ def test_stacks_are_laid_as_a_plain_layout_does(stacks):
         mine = events.thread == thread
         calls, open_calls = [], []
         for kind, function, time in zip(
-            events.kind[mine].tolist(), events.function[mine].tolist(), events.time[mine].tolist(), strict=True
+            events.kind[mine].tolist(),
+            events.function[mine].tolist(),
+            events.time[mine].tolist(),
+            strict=True,
         ):
             if kind == BEGIN:
                 open_calls.append([function, time, None, len(open_calls) + 1])

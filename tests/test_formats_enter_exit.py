@@ -146,7 +146,9 @@ def test_a_cut_file_is_read_up_to_the_cut(tmp_path):
 def test_a_log_without_calls_is_refused_in_one_sentence(tmp_path, text):
     path = tmp_path / "a.tsv"
     path.write_bytes(text)
-    with pytest.raises(InputError, match=r"a\.tsv: no line is an entry or exit of a function: lines look like .*"):
+    with pytest.raises(
+        InputError, match=r"a\.tsv: no line is an entry or exit of a function: lines look like .*"
+    ):
         enter_exit.read(path, silent)
 
 

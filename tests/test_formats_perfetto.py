@@ -160,7 +160,9 @@ def test_clocks_are_brought_together(tmp_path, packets):
 
 
 def test_tracks_that_are_no_threads_have_timelines_of_their_own(tmp_path, packets):
-    packets.packet().track_descriptor.CopyFrom(pb2.TrackDescriptor(uuid=1, process={"pid": 9, "cmdline": ["p", "-x"]}))
+    packets.packet().track_descriptor.CopyFrom(
+        pb2.TrackDescriptor(uuid=1, process={"pid": 9, "cmdline": ["p", "-x"]})
+    )
     packets.packet().track_descriptor.CopyFrom(pb2.TrackDescriptor(uuid=4, parent_uuid=1, name="queue"))
     for uuid in (1, 4, 5):
         packets.event(10 * uuid, BEGIN, uuid, name=f"on {uuid}")
@@ -184,7 +186,9 @@ def test_instants_counters_and_flows(tmp_path, packets):
     packets.packet().track_descriptor.CopyFrom(
         pb2.TrackDescriptor(uuid=8, name="sum", counter={"is_incremental": True})
     )
-    packets.event(10, BEGIN, 2, name="send", flow_ids=[77], extra_counter_track_uuids=[8], extra_counter_values=[3])
+    packets.event(
+        10, BEGIN, 2, name="send", flow_ids=[77], extra_counter_track_uuids=[8], extra_counter_values=[3]
+    )
     packets.event(20, END, 2, extra_counter_track_uuids=[8], extra_counter_values=[4])
     packets.event(15, INSTANT, 2, name="now")
     packets.event(30, BEGIN, 3, name="receive", terminating_flow_ids=[77])
@@ -215,7 +219,9 @@ def test_events_of_the_old_kind(tmp_path, packets):
     packet.thread_descriptor.reference_timestamp_us = 1000
 
     def legacy(phase, name="", **fields):
-        more = {key: fields.pop(key) for key in ("timestamp_delta_us", "timestamp_absolute_us") if key in fields}
+        more = {
+            key: fields.pop(key) for key in ("timestamp_delta_us", "timestamp_absolute_us") if key in fields
+        }
         packets.event(None, 0, name=name, legacy_event={"phase": ord(phase), **fields}, **more)
 
     legacy("X", "x", timestamp_delta_us=5, duration_us=100)
@@ -284,7 +290,9 @@ def test_a_damaged_packet_is_left_out(tmp_path, packets):
     packets.event(10, BEGIN, 2, name="a")
     packets.event(20, END, 2)
     data = packets.trace.SerializeToString()
-    (tmp_path / "a.pftrace").write_bytes(data + b"\x0a\x03\x42\x42\x42" + data[-2 - packets.trace.packet[2].ByteSize() :])
+    (tmp_path / "a.pftrace").write_bytes(
+        data + b"\x0a\x03\x42\x42\x42" + data[-2 - packets.trace.packet[2].ByteSize() :]
+    )
     trace = read(tmp_path / "a.pftrace")
     assert rows(trace) == {(1, 20): [("a", 10, 20, 1)]}
     assert trace.problems["malformed"].first == f"the packet at byte {len(data)} (DecodeError)"
@@ -318,7 +326,9 @@ def test_without_the_package_a_sentence_says_what_to_install(tmp_path, packets, 
         perfetto.read(path, silent)
 
 
-@pytest.mark.parametrize("text", [b'\n{"traceEvents": []}', b"\n\nmain;a 1\n", b"\n" * 500, b"\n\x05hello\n\x05world"])
+@pytest.mark.parametrize(
+    "text", [b'\n{"traceEvents": []}', b"\n\nmain;a 1\n", b"\n" * 500, b"\n\x05hello\n\x05world"]
+)
 def test_text_is_not_taken_for_packets(text):
     assert perfetto.sniff(text, "a.json") == registry.NO
 

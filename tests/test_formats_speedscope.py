@@ -21,7 +21,9 @@ def read(path):
 
 def save(path, profiles, frames=("a", "b", "c"), **more):
     frames = [{"name": f} if isinstance(f, str) else f for f in frames]
-    path.write_text(json.dumps({"$schema": SCHEMA, "shared": {"frames": frames}, "profiles": profiles, **more}))
+    path.write_text(
+        json.dumps({"$schema": SCHEMA, "shared": {"frames": frames}, "profiles": profiles, **more})
+    )
     return path
 
 
@@ -99,7 +101,9 @@ def test_threads_of_py_spy_have_their_ids_and_names(recorded):
 
 
 def test_the_first_version_of_the_format(public):
-    trace = read(public / "jlfwong/speedscope/sample/profiles/speedscope/0.0.1/simple-no-pretty-print.speedscope.json")
+    trace = read(
+        public / "jlfwong/speedscope/sample/profiles/speedscope/0.0.1/simple-no-pretty-print.speedscope.json"
+    )
     us = 1000
     assert rows(trace) == [
         (0, "a", 0, 14 * us, 1),
@@ -125,7 +129,10 @@ def test_the_first_version_of_the_format(public):
     ],
 )
 def test_units(tmp_path, unit, ns, is_time):
-    profiles = [evented(("O", 0, 3), ("C", 0, 8), unit=unit), sampled([[1], [1, 2]], [2, 3], unit=unit, start=1)]
+    profiles = [
+        evented(("O", 0, 3), ("C", 0, 8), unit=unit),
+        sampled([[1], [1, 2]], [2, 3], unit=unit, start=1),
+    ]
     trace = read(save(tmp_path / "a.json", profiles))
     assert rows(trace) == [
         (0, "a", 3 * ns, 8 * ns, 1),
@@ -169,7 +176,9 @@ def test_what_is_wrong_is_counted_with_its_place(tmp_path):
 
 
 def test_a_cut_file_is_read_up_to_its_last_whole_value(tmp_path):
-    whole = save(tmp_path / "a.json", [evented(("O", 0, 1), ("O", 1, 2), ("C", 1, 3), ("C", 0, 4))]).read_text()
+    whole = save(
+        tmp_path / "a.json", [evented(("O", 0, 1), ("O", 1, 2), ("C", 1, 3), ("C", 0, 4))]
+    ).read_text()
     path = tmp_path / "cut.json"
     path.write_text(whole[: whole.rindex('{"type": "C"') + 8])
     trace = read(path)
@@ -218,7 +227,11 @@ def test_what_holds_no_profile_is_refused_in_one_sentence(tmp_path, text, reason
 
 
 def test_written_files_are_read_back(recorded, tmp_path):
-    for name in ("weka_parallel_9t.tsv.gz", "pyspy_sphinx.speedscope.json.gz", "python_threads/thr_v311.pftrace"):
+    for name in (
+        "weka_parallel_9t.tsv.gz",
+        "pyspy_sphinx.speedscope.json.gz",
+        "python_threads/thr_v311.pftrace",
+    ):
         trace = read(recorded / name)
         path = tmp_path / "a.speedscope.json.gz"
         speedscope.write(trace, path, silent)
@@ -264,12 +277,18 @@ _event = st.one_of(
     st.sampled_from([None, 1]),
     st.booleans(),
 )
-def test_the_scanner_reads_events_as_the_decoder_does(tmp_path_factory, events, unit, keys, indent, is_strange):
-    rows_of = [{key: dict(zip(("type", "frame", "at"), event, strict=True))[key] for key in keys} for event in events]
+def test_the_scanner_reads_events_as_the_decoder_does(
+    tmp_path_factory, events, unit, keys, indent, is_strange
+):
+    rows_of = [
+        {key: dict(zip(("type", "frame", "at"), event, strict=True))[key] for key in keys} for event in events
+    ]
     if is_strange and rows_of:
         rows_of[-1]["more"] = {"at": [1]}
     profile = {"type": "evented", "name": "t", "unit": unit, "events": rows_of}
-    text = json.dumps({"shared": {"frames": [{"name": n} for n in "abc"]}, "profiles": [profile]}, indent=indent)
+    text = json.dumps(
+        {"shared": {"frames": [{"name": n} for n in "abc"]}, "profiles": [profile]}, indent=indent
+    )
     path = tmp_path_factory.getbasetemp() / "events.json"
     path.write_text(text)
 
@@ -294,7 +313,9 @@ def test_the_scanner_reads_events_as_the_decoder_does(tmp_path_factory, events, 
 )
 def test_the_scanner_reads_samples_as_the_decoder_does(tmp_path_factory, samples, weights, unit, indent):
     profile = {"type": "sampled", "name": "t", "unit": unit, "samples": samples, "weights": weights}
-    text = json.dumps({"shared": {"frames": [{"name": n} for n in "abc"]}, "profiles": [profile]}, indent=indent)
+    text = json.dumps(
+        {"shared": {"frames": [{"name": n} for n in "abc"]}, "profiles": [profile]}, indent=indent
+    )
     path = tmp_path_factory.getbasetemp() / "samples.json"
     path.write_text(text)
 
@@ -311,9 +332,7 @@ def test_the_scanner_reads_samples_as_the_decoder_does(tmp_path_factory, samples
 
 @settings(max_examples=100, deadline=None)
 @given(
-    st.lists(
-        st.tuples(st.lists(st.integers(0, 2), max_size=5), st.integers(0, 9)), min_size=1, max_size=20
-    ),
+    st.lists(st.tuples(st.lists(st.integers(0, 2), max_size=5), st.integers(0, 9)), min_size=1, max_size=20),
 )
 def test_samples_become_calls_as_a_plain_reader_makes_them(tmp_path_factory, stacks):
     profile = sampled([frames for frames, _ in stacks], [weight for _, weight in stacks], unit="seconds")

@@ -222,7 +222,10 @@ def test_a_folder_without_maps_has_addresses_for_names(tmp_path):
         (lambda path: (path / "7.dat").unlink(), "holds no records of a thread"),
         (lambda path: (path / "7.dat").write_bytes(b"abc"), "none of its 1 threads has a record"),
         (lambda path: (path / "info").write_bytes(b"Ftrace!\0"), "'info' is missing or not uftrace's"),
-        (lambda path: (path / "info").write_bytes(b"Ftrace!\0" + b"\4\0\0\0\x28\0\2\2" + b"\0" * 30), "byte order"),
+        (
+            lambda path: (path / "info").write_bytes(b"Ftrace!\0" + b"\4\0\0\0\x28\0\2\2" + b"\0" * 30),
+            "byte order",
+        ),
     ],
 )
 def test_what_is_no_recording_is_refused_in_one_sentence(tmp_path, spoil, reason):
@@ -286,7 +289,8 @@ def test_symbols_beyond_all_addresses_do_no_harm(tmp_path):
     # Found by fuzzing: sizes and addresses that leave int64.
     path = folder(tmp_path / "d", {7: b"".join(GOOD)})
     (path / "prog.sym").write_text(
-        SYM + "0000000000001500 ffffffffffffffff T text\nffffffffffffffff ffffffff T number\n0000fffffffffff0 T text\n"
+        SYM
+        + "0000000000001500 ffffffffffffffff T text\nffffffffffffffff ffffffff T number\n0000fffffffffff0 T text\n"
     )
     (path / "sid-ab.map").write_text(MAP + "ffffffffffff0000-ffffffffffffffff r-xp 0 00:00 0 /bin/prog2\n")
     assert rows(read(path)) == GOOD_CALLS
@@ -317,7 +321,12 @@ def scan(data, keys=1 << 12):
     assert s.scan_records(words, state, zero, zero, *columns, table, known, specs, *spec) == s.DONE
     count = int(state[s.ROWS])
     found = list(
-        zip(columns[0][:count].tolist(), known[columns[1][:count]].tolist(), columns[2][:count].tolist(), strict=True)
+        zip(
+            columns[0][:count].tolist(),
+            known[columns[1][:count]].tolist(),
+            columns[2][:count].tolist(),
+            strict=True,
+        )
     )
     return found, state
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def output(path: Path) -> Iterator[IO[bytes]]:
         with open(temporary, "wb") as file:
             if path.suffix.lower() == ".gz":
                 with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as packed:
-                    yield packed
+                    yield cast(IO[bytes], packed)
             elif path.suffix.lower() in (".zst", ".zstd"):
                 with _zstd(file) as packed:
                     yield packed
@@ -45,7 +45,7 @@ def _zstd(file: IO[bytes]) -> IO[bytes]:
         raise MissingDependency(
             "writing zstd needs a library for it: install it with 'pip install zstandard', or write .gz"
         ) from error
-    return zstandard.ZstdCompressor(level=6).stream_writer(file, closefd=False)  # type: ignore[no-any-return]
+    return zstandard.ZstdCompressor(level=6).stream_writer(file, closefd=False)
 
 
 def write_calls(
@@ -76,22 +76,18 @@ def write_calls(
     out = np.empty(room, np.uint8)
     stack = np.empty(int(calls.depth[part].max()), np.int64)
     state = np.zeros(3, np.int64)
-    columns = [
-        np.ascontiguousarray(column[part], dtype)
-        for column, dtype in (
-            (calls.function, np.int32),
-            (calls.start, np.int64),
-            (calls.end, np.int64),
-            (calls.extent, np.int64),
-        )
-    ]
+    function = np.ascontiguousarray(calls.function[part], np.int32)
+    start, end, extent = (
+        np.ascontiguousarray(column[part], np.int64) for column in (calls.start, calls.end, calls.extent)
+    )
     done = False
     while not done:
         state[WRITTEN] = 0
         done = format_calls(
-            *columns, count, trace.origin_ns, text, text_first, name, name_first, stack, state, out
-        )
-        file.write(memoryview(out)[skip : int(state[WRITTEN])])
+            function, start, end, extent, count, trace.origin_ns,
+            text, text_first, name, name_first, stack, state, out,
+        )  # fmt: skip
+        file.write(out.data[skip : int(state[WRITTEN])])
         skip = 0
 
 

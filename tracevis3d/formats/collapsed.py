@@ -120,7 +120,8 @@ def read(path: Path, progress: Progress) -> Trace:
 
 def _roots(frame: NDArray[np.int32], first: NDArray[np.int64], rows: int) -> list[int]:
     """Return the numbers of the root frames, ascending."""
-    return np.flatnonzero(np.bincount(frame[first[:rows]])).tolist()
+    found: list[int] = np.flatnonzero(np.bincount(frame[first[:rows]])).tolist()
+    return found
 
 
 def _threads(recording, roots: list[str]) -> list[int] | None:  # type: ignore[no-untyped-def]

@@ -73,8 +73,8 @@ def read(path: Path, progress: Progress) -> Trace:
         problems.add("truncated", f"line {log.line_of(rows):,}, which is the last, has no end")
     if rows == 0:
         raise InputError(
-            f"{path}: no line is an entry or exit of a function: lines look like '1<tab>+<tab>name<tab>12345' "
-            "(thread, + or -, name, nanoseconds)"
+            f"{path}: no line is an entry or exit of a function: lines look like "
+            "'1<tab>+<tab>name<tab>12345' (thread, + or -, name, nanoseconds)"
         )
     texts = log.texts()
     function = log.function[:rows]
@@ -170,7 +170,8 @@ class _Log:
 
 def _present(column: NDArray[np.int32], size: int) -> list[int]:
     """Return the numbers that occur in ``column``, ascending."""
-    return np.flatnonzero(np.bincount(column, minlength=size)).tolist()
+    found: list[int] = np.flatnonzero(np.bincount(column, minlength=size)).tolist()
+    return found
 
 
 def _tid(text: str) -> RecordedId:

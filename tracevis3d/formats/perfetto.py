@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..trace.recording import Recording
 
 _PACKET_TAG = 0x0A
+#: How many packets are looked at to tell the format.
+_LOOK = 16
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 #: Clocks below are the system's, those from 64 to 127 belong to one sequence of packets.
 _FIRST_OWN_CLOCK, _BOOTTIME = 64, 6
@@ -66,7 +68,7 @@ def sniff(head: bytes, name: str) -> float:
     """Say how sure it is that bytes are packets: a chain of well-formed messages of field 1."""
     at = packets = 0
     view = memoryview(head)
-    while at < len(head):
+    while at < len(head) and packets < _LOOK:
         size, at = _varint(view, at + 1) if head[at] == _PACKET_TAG else (-2, at)
         if size == -1:
             break
@@ -508,9 +510,10 @@ class _Reader:
     def _add_instant(self, at: int, track: int, name: str, time: int) -> None:
         if not name:
             self._recording.problems.add("no name", f"the packet at byte {at:,}")
-        values = (self._recording.text("instants", name or _UNNAMED), track, time)
-        for column, value in zip(self._instants, values, strict=True):
-            column.append(value)
+        texts, tracks, times = self._instants
+        texts.append(self._recording.text("instants", name or _UNNAMED))
+        tracks.append(track)
+        times.append(time)
 
     def _add_counter(self, uuid: int, time: int, value: float) -> None:
         descriptor = self._descriptors.get(uuid)
@@ -520,12 +523,17 @@ class _Reader:
             if descriptor.counter.is_incremental:
                 number += self._counter_sums.get(uuid, 0.0)
                 self._counter_sums[uuid] = number
-        for column, entry in zip(self._counters, (self._track(uuid), time, number), strict=True):
-            column.append(entry)
+        tracks, times, values = self._counters
+        tracks.append(self._track(uuid))
+        times.append(time)
+        values.append(number)
 
     def _add_flow(self, flow: int, track: int, time: int, ends: int) -> None:
-        for column, value in zip(self._flows, (flow, track, time, ends), strict=True):
-            column.append(value)
+        flows, tracks, times, ending = self._flows
+        flows.append(flow)
+        tracks.append(track)
+        times.append(time)
+        ending.append(ends)
 
     # -- the end -------------------------------------------------------------------------------
 

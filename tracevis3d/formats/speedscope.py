@@ -359,7 +359,9 @@ class _Profiles:
         rows: list[int] = []
         for number, event in enumerate(events if isinstance(events, list) else []):
             fields = event if isinstance(event, dict) else {}
-            kind, frame, when = fields.get("type"), fields.get("frame"), fields.get("at")
+            kind: Any = fields.get("type")
+            frame: Any = fields.get("frame")
+            when: Any = fields.get("at")
             if not (isinstance(kind, str) and _is_int(frame) and _is_number(when)):
                 self._recording.problems.add("malformed", f"{where}, event {number + 1:,}")
                 continue
@@ -445,7 +447,8 @@ class _Profiles:
                 "negative duration", f"{where}, sample {int(np.argmax(negative)) + 1:,}", int(negative.sum())
             )
             weights[negative] = 0
-        return np.rint(weights).astype(np.int64)
+        rounded: NDArray[np.int64] = np.rint(weights).astype(np.int64)
+        return rounded
 
     @staticmethod
     def _usual_weight(scale: int, profile: Any, count: int) -> float:
@@ -502,9 +505,8 @@ def write(trace: Trace, path: Path, progress: Progress) -> None:
 
 def _profile_name(trace: Trace, thread: int) -> str:
     """Return the name of a thread as py-spy writes it, so that ids are found again."""
-    process, tid, name = (
-        column[thread] for column in (trace.threads.process, trace.threads.tid, trace.threads.name)
-    )
+    process, tid = trace.threads.process[thread], trace.threads.tid[thread]
+    name = trace.threads.name[thread]
     if not re.fullmatch(r"\w+", str(tid)):
         return name or str(tid)
     before = f"Process {process} " if isinstance(process, int) and process > 0 else ""

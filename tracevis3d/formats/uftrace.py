@@ -26,7 +26,8 @@ _HEADER_SIZE = 40
 _LITTLE_ENDIAN, _BITS_64 = 1, 2
 _DATA = re.compile(r"(\d+)\.dat")
 _TASK = re.compile(
-    r'(?P<what>SESS|TASK|FORK|DLOP) timestamp=(?P<s>\d+)\.(?P<ns>\d{1,9})(?P<rest>(?: \S+=(?:"[^"]*"|\S+))*)\s*'
+    r"(?P<what>SESS|TASK|FORK|DLOP) timestamp=(?P<s>\d{1,12})\.(?P<ns>\d{1,9})"
+    r'(?P<rest>(?: \S+=(?:"[^"]*"|\S+))*)\s*'
 )
 _FIELD = re.compile(r'(\S+?)=(?:"([^"]*)"|(\S+))')
 #: What a tar's members are recognised by.
@@ -34,6 +35,8 @@ _MEMBERS = re.compile(
     rb"(?:[^\0]*/)?(?:info|task\.txt|default\.opts|sid-[0-9a-f]+\.map|\d+\.dat|[^/\0]+\.sym)"
 )
 _ADDRESS = (1 << 48) - 1
+#: Room for so many addresses at first.
+_KEYS = 1 << 12
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -64,7 +67,7 @@ def read(path: Path, progress: Progress) -> Trace:
     Raises
     ------
     InputError
-        If there is no ``info`` of uftrace's, it is of another byte order or of 32 bits, or no record is found.
+        If there is no ``info`` of uftrace's, or of another byte order or 32 bits, or no record is found.
     """
     from ..trace.model import Source
     from ..trace.recording import Recording
@@ -317,23 +320,21 @@ class _Scanner:
             np.concatenate(([0], np.cumsum([len(sizes) for sizes in lists]))).astype(np.int64),
             np.array([size for sizes in lists for size in sizes], np.int64),
         )
-        self._resize(1 << 12)
         self._known = 0
+        self._keys, self._key_spec = np.zeros(_KEYS, np.int64), np.zeros(_KEYS, np.int64)
+        self._table: NDArray[np.int32] = np.full(2 * _KEYS, -1, np.int32)
         self._mapped = 0
         self._functions: list[int] = []
         self._parts: list[tuple[int, str]] = []
 
-    def _resize(self, room: int) -> None:
+    def _grow(self) -> None:
+        """Make room for four times as many addresses."""
         from ..kernels.scan_uftrace import fill_keys
 
-        keys, specs = np.zeros(room, np.int64), np.zeros(room, np.int64)
-        if room > 1 << 12:
-            keys[: self._known] = self._keys[: self._known]
-            specs[: self._known] = self._key_spec[: self._known]
-        self._keys, self._key_spec = keys, specs
+        room = 4 * len(self._keys)
+        self._keys, self._key_spec = np.resize(self._keys, room), np.resize(self._key_spec, room)
         self._table = np.full(2 * room, -1, np.int32)
-        if room > 1 << 12:
-            fill_keys(self._table, self._keys, self._known)
+        fill_keys(self._table, self._keys, self._known)
 
     def add(self, tid: int, data: memoryview, recording: Recording) -> None:
         """Read the records of a thread."""
@@ -353,7 +354,7 @@ class _Scanner:
             == s.KEYS_FULL
         ):
             self._known = int(state[s.KEYS])
-            self._resize(4 * len(self._keys))
+            self._grow()
         self._known = int(state[s.KEYS])
         self._functions += [
             self._modules.function(key, recording) for key in self._keys[self._mapped : self._known].tolist()

@@ -1,3 +1,4 @@
+# ruff: noqa: SIM109 (comparing with a tuple takes Numba longer to compile)
 """Where a damaged JSON text can be cut so that what stands before it is whole."""
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def find_cut(data, stack, out):  # type: ignore[no-untyped-def]
     depth = np.int64(0)
     keep = np.int64(0)
     in_string = False
-    i = 0
+    i = np.int64(0)
     while i < len(data):
         byte = data[i]
         if in_string:
@@ -42,7 +43,7 @@ def find_cut(data, stack, out):  # type: ignore[no-untyped-def]
             depth -= 1
             keep = i + 1
             if depth <= 0:
-                depth = max(depth, 0)
+                depth = np.int64(0)
                 break
         i += 1
     out[0] = keep

@@ -8,7 +8,7 @@ from .jit import inline, kernel
 
 #: Slots of the state: the next call, how many calls are open, how many bytes are written.
 NEXT, OPEN, WRITTEN = 0, 1, 2
-#: Rows of the fixed texts: before the name of a call that begins, that ends, behind the name, behind the time.
+#: Rows of the fixed texts: before the name of a call that begins, that ends, behind the name and the time.
 BEGIN, END, AFTER_NAME, AFTER_TIME = 0, 1, 2, 3
 _DIGITS = 20
 _ZERO, _MINUS = 48, 45

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import inline, kernel
-from .words import load64
+from .words import address, load64
 
 
 @inline
@@ -16,10 +16,11 @@ def intern_bytes(data, low, high, table, hashes, starts, lengths, count):  # typ
     Open addressing; the hash multiplies and folds 8 bytes at a time, and equal bytes are looked for as well.
     """
     factor = np.uint64(0x9E3779B97F4A7C15)
+    base = address(data)
     value = np.uint64(high - low) * factor
     at = low
     while at + 8 <= high:
-        value = (value ^ load64(data, at)) * factor
+        value = (value ^ load64(base + at)) * factor
         value ^= value >> np.uint64(32)
         at += 8
     while at < high:
@@ -36,7 +37,7 @@ def intern_bytes(data, low, high, table, hashes, starts, lengths, count):  # typ
         if hashes[known] == value and lengths[known] == length:
             other = starts[known]
             at = low
-            while at + 8 <= high and load64(data, at) == load64(data, other):
+            while at + 8 <= high and load64(base + at) == load64(base + other):
                 at += 8
                 other += 8
             while at < high and data[at] == data[other]:
@@ -89,15 +90,14 @@ class InternedNames:
     def grow(self, count: int) -> None:
         """Quadruple the room; ``count`` names are in use."""
         room = 4 * len(self.hashes)
-        self.hashes, self.starts, self.lengths = (
-            np.concatenate((a, np.zeros(room - len(a), a.dtype)))
-            for a in (self.hashes, self.starts, self.lengths)
-        )
+        self.hashes = np.resize(self.hashes, room)
+        self.starts = np.resize(self.starts, room)
+        self.lengths = np.resize(self.lengths, room)
         self.table = np.full(2 * room, -1, np.int32)
         fill_table(self.table, self.hashes, count)
 
     def texts(self, data: NDArray[np.uint8], count: int) -> list[str]:
         """Return the first ``count`` names, decoded; bytes that are no UTF-8 become U+FFFD."""
-        blob = memoryview(data)
+        blob = data.data
         bounds = zip(self.starts[:count].tolist(), self.lengths[:count].tolist(), strict=True)
         return [str(blob[low : low + length], "utf-8", "replace") for low, length in bounds]

@@ -1,3 +1,4 @@
+# ruff: noqa: SIM109 (comparing with a tuple takes Numba longer to compile)
 """Scanners of line formats: enter/exit logs and collapsed stacks, bytes in, columns out.
 
 Both are resumable: they stop where the table of names is full and go on from there once it has grown.
@@ -9,7 +10,7 @@ import numpy as np
 
 from .intern import intern_bytes
 from .jit import inline, kernel
-from .words import load64, trailing_zeros
+from .words import address, load64, trailing_zeros
 
 #: Slots of the scanners' state (int64): where they are, what they have written, what was wrong and where.
 POSITION, LINE, ROWS, NAMES, FRAMES = 0, 1, 2, 3, 4
@@ -60,13 +61,14 @@ def scaled_decimal(data, low, high, wanted):  # type: ignore[no-untyped-def]
 
 @inline
 def find_byte(data, at, end, eight):  # type: ignore[no-untyped-def]
-    """Return the first place from ``at`` on of the byte that ``eight`` (uint64) holds eight times; or ``end``."""
+    """Return the first place from ``at`` on of the byte that ``eight`` holds eight times; else ``end``."""
+    base = address(data)
     while at + 8 <= end:
-        word = load64(data, at) ^ eight
+        word = load64(base + at) ^ eight
         # The lowest bit set belongs to the first zero byte of the word.
         found = (word - np.uint64(0x0101010101010101)) & ~word & np.uint64(0x8080808080808080)
         if found:
-            return at + np.int64(trailing_zeros(found) >> np.uint64(3))
+            return at + (trailing_zeros(found) >> 3)
         at += 8
     wanted = eight & np.uint64(0xFF)
     while at < end and np.uint64(data[at]) != wanted:

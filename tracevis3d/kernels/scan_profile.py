@@ -1,4 +1,3 @@
-# ruff: noqa: SIM109 (comparing with a tuple takes Numba longer to compile)
 """Scanners of what speedscope files are full of: events, and lists of numbers.
 
 They take JSON that is known to be well-formed, so they never look past its end, and give up (-1) on

@@ -39,7 +39,7 @@ def _is_record(words, at, last_time, last_depth):  # type: ignore[no-untyped-def
 
 @inline
 def _after_arguments(words, at, spec, spec_first, spec_size):  # type: ignore[no-untyped-def]
-    """Return where the arguments at ``at`` end; each is padded to 4 bytes, all to 8; a size of -1: a string."""
+    """Return where the arguments at ``at`` end; each is padded to 4 bytes, all to 8; size -1: a string."""
     offset = np.int64(0)
     for k in range(spec_first[spec], spec_first[spec + 1]):
         size = spec_size[k]
