@@ -91,12 +91,12 @@ def test_paths_and_the_largest_groups(a, b, tau):
             assert paths.heads[place] == len(heads)
             assert (paths.first[place], paths.last[place]) == (heads[0], heads[-1])
             assert paths.time[place] == lasted[heads].sum()
-            assert lasted[paths.longest[place]] == lasted[heads].max()
+            assert lasted[paths.longest[place]] == paths.length[place] == lasted[heads].max()
             assert (unit[heads] == paths.unit[place]).all()
     groups = comparison.groups
-    time = groups.time_a + groups.time_b
-    for count in (1, 3, len(time) + 1):
-        assert time[groups.largest(count)].tolist() == sorted(time.tolist(), reverse=True)[:count]
+    length = np.minimum(groups.a.length[groups.root_a], groups.b.length[groups.root_b])
+    for count in (1, 3, len(length) + 1):
+        assert length[groups.largest(count)].tolist() == sorted(length.tolist(), reverse=True)[:count]
 
 
 def test_siblings_that_take_turns_split_the_printed_groups():

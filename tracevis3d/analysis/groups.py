@@ -23,7 +23,6 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +64,8 @@ class Paths:
         Number of heads, their duration together in nanoseconds.
     first, last, longest : int64 (n,)
         The first, the last and the longest head, as calls of the trace.
+    length : int64 (n,)
+        Duration of the longest head.
     """
 
     forest: Forest
@@ -76,6 +77,7 @@ class Paths:
     first: Ints
     last: Ints
     longest: Ints
+    length: Ints
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -120,7 +122,10 @@ def find_paths(calls: Calls, unit: NDArray[np.int32], low: int = 0, high: int | 
         fill_path_table(table, keys, found, seed)
     forest = lay_forest(parent[:found])
     heads, first, last, longest, time = (column[forest.order] for column in sums)
-    return Paths(forest, low, forest.position[place], units[forest.order], heads, time, first, last, longest)
+    length = calls.end[longest] - calls.start[longest]
+    return Paths(
+        forest, low, forest.position[place], units[forest.order], heads, time, first, last, longest, length
+    )
 
 
 def _table(capacity: int) -> NDArray[np.int32]:
@@ -154,21 +159,14 @@ class Groups:
     complete: bool
 
     def largest(self, count: int) -> Ints:
-        """Return the pairs of paths with the longest heads, the sum of both taken: indices, int64 (k,)."""
-        length = self.time_a + self.time_b
+        """Return the pairs of paths whose longest heads are longest, the shorter of the two taken.
+
+        Indices, int64 (k,).
+        """
+        length = np.minimum(self.a.length[self.root_a], self.b.length[self.root_b])
         most = min(count, len(length))
         chosen = np.argpartition(-length, most - 1)[:most] if most else np.empty(0, np.int64)
         return np.asarray(chosen[np.lexsort((chosen, -length[chosen]))], np.int64)
-
-    @cached_property
-    def time_a(self) -> Ints:
-        """Duration of all heads of A's path of each pair, int64 (r,), nanoseconds."""
-        return self.a.time[self.root_a]
-
-    @cached_property
-    def time_b(self) -> Ints:
-        """Duration of all heads of B's path of each pair, int64 (r,), nanoseconds."""
-        return self.b.time[self.root_b]
 
     def roots_of(self, calls_a: Calls, calls_b: Calls, a: Ints, b: Ints) -> GroupRoots:
         """Return the group of each of the matches ``(a[i], b[i])``: calls within the paths' calls."""

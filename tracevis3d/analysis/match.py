@@ -87,7 +87,7 @@ class Unmatched(NamedTuple):
     Attributes
     ----------
     function : int32 (k,)
-        Functions of the trace, the longest time first.
+        Functions of the trace, the longest time first; one of those that are the same under the identity.
     calls, time, longest : int64 (k,)
         Number of these calls, their duration together in nanoseconds, the longest one.
     """
@@ -382,20 +382,19 @@ def _exact_dot(left: Ints, right: Ints) -> int:
 
 
 def _by_function(calls: Calls, tree: Subtrees, count: Ints, time: Ints, longest: Ints) -> Unmatched:
-    """Sum up by function what was summed up by class."""
+    """Sum up by function, under the common ids, what was summed up by class."""
     chosen = np.flatnonzero(count)
-    function = calls.function[tree.call[chosen]]
-    length = (calls.end - calls.start)[longest[chosen]]
-    functions, index = np.unique(function, return_inverse=True)
+    ids, index = np.unique(tree.function[chosen], return_inverse=True)
     index = index.reshape(-1)
-    sums = [np.zeros(len(functions), np.int64) for _ in range(2)]
+    sums = [np.zeros(len(ids), np.int64) for _ in range(2)]
     for total, column in zip(sums, (count, time)):
         np.add.at(total, index, column[chosen])
-    best = np.full(len(functions), -1, np.int64)
-    order = np.argsort(length, kind="stable")
+    best = np.full(len(ids), -1, np.int64)
+    # The last one that is written stays: the longest.
+    order = np.argsort((calls.end - calls.start)[longest[chosen]], kind="stable")
     best[index[order]] = longest[chosen][order]
-    by_time = np.lexsort((functions, -sums[1]))
-    return Unmatched(functions[by_time].astype(np.int32), sums[0][by_time], sums[1][by_time], best[by_time])
+    by_time = np.lexsort((ids, -sums[1]))
+    return Unmatched(calls.function[best[by_time]], sums[0][by_time], sums[1][by_time], best[by_time])
 
 
 def _between(comparison: Comparison, calls_a: Ints, calls_b: Ints, most: int) -> Matches:
