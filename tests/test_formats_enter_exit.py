@@ -14,8 +14,19 @@ from tracevis3d.errors import InputError
 from tracevis3d.formats import enter_exit, registry
 from tracevis3d.progress import silent
 
-LOG = b"# tid\tdir\tname\tns\n# thread 7 worker one\n7\t+\tmain\t100\n7\t+\tf(int, char)\t110\n8\t+\tg\t115\n" \
-    b"7\t-\tf(int, char)\t150\n7\t-\tmain\t200\n8\t-\tg\t130\n"  # fmt: skip
+LOG = b"".join(
+    line + b"\n"
+    for line in (
+        b"# tid\tdir\tname\tns",
+        b"# thread 7 worker one",
+        b"7\t+\tmain\t100",
+        b"7\t+\tf(int, char)\t110",
+        b"8\t+\tg\t115",
+        b"7\t-\tf(int, char)\t150",
+        b"7\t-\tmain\t200",
+        b"8\t-\tg\t130",
+    )
+)
 
 RECORDED = [
     # file, calls, threads, functions, depth
@@ -213,16 +224,22 @@ def plain_scan(text):
     return good, malformed, bad_time
 
 
-_piece = st.sampled_from(
-    [b"1", b"2", b"t a", b"+", b"-", b">", b"enter", b"exit", b"f", b"g h", b"g,h", b"12", b"-5", b"3.7", b".5", b".",
-     b"9223372036854775807", b"99999999999999999999", b"#", b"# x", b"\xff", b""]
-)  # fmt: skip
+_numbers = b"12|-5|3.7|.5|.|9223372036854775807|99999999999999999999"
+_piece = st.sampled_from((b"1|2|t a|+|-|>|enter|exit|f|g h|g,h|#|# x|\xff||" + _numbers).split(b"|"))
 _line = st.one_of(
-    st.lists(_piece, max_size=6).flatmap(lambda ps: st.sampled_from([b"\t", b",", b" ", b";  "]).map(lambda s: s.join(ps))),
-    st.tuples(st.sampled_from([b"1", b"22"]), st.sampled_from([b"+", b"-"]), st.sampled_from([b"f", b"g h"]),
-              st.integers(-5, 10**19).map(lambda n: b"%d" % n)).map(b"\t".join),
+    st.builds(
+        lambda separator, pieces: separator.join(pieces),
+        st.sampled_from([b"\t", b",", b" ", b";  "]),
+        st.lists(_piece, max_size=6),
+    ),
+    st.tuples(
+        st.sampled_from([b"1", b"22"]),
+        st.sampled_from([b"+", b"-"]),
+        st.sampled_from([b"f", b"g h"]),
+        st.integers(-5, 10**19).map(lambda n: b"%d" % n),
+    ).map(b"\t".join),
     st.binary(max_size=12).filter(lambda b: b"\n" not in b),
-)  # fmt: skip
+)
 
 
 @settings(max_examples=300, deadline=None)

@@ -101,8 +101,14 @@ SYM = """# symbols: 5
 0000000000001300 P puts
 0000000000001400 ? __sym_end
 """
-MAP = f"{BASE:x}-{BASE + 0x5000:x} r-xp 00000000 00:00 0       /bin/prog build-id:00ff\n7ffd0000-7ffd9000 rw-p 0 00:00 0 [stack]\n"
-INFO = "exename:/bin/prog\nargspec:lines=2\nargspec:text@arg1/s,arg2/i32;^num@arg1/x,fparg1/80,arg3/c\nretspec:text@retval/s\npattern_type:regex\n"
+MAP = (
+    f"{BASE:x}-{BASE + 0x5000:x} r-xp 00000000 00:00 0       /bin/prog build-id:00ff\n"
+    "7ffd0000-7ffd9000 rw-p 0 00:00 0 [stack]\n"
+)
+INFO = (
+    "exename:/bin/prog\nargspec:lines=2\nargspec:text@arg1/s,arg2/i32;^num@arg1/x,fparg1/80,arg3/c\n"
+    "retspec:text@retval/s\npattern_type:regex\n"
+)
 MAIN, TEXT, NUMBER, PUTS = (BASE + at for at in (0x1013, 0x1104, 0x1204, 0x1300))
 
 
@@ -124,8 +130,8 @@ def folder(path, data, *, info=INFO, tasks="", maps=MAP):
     (path / "prog.sym").write_text(SYM)
     (path / "sid-ab.map").write_text(maps)
     (path / "task.txt").write_text(
-        'SESS timestamp=0.000000001 pid=7 sid=ab exename="/bin/prog"\nTASK timestamp=0.000000002 tid=7 pid=7\n'
-        + tasks
+        'SESS timestamp=0.000000001 pid=7 sid=ab exename="/bin/prog"\n'
+        "TASK timestamp=0.000000002 tid=7 pid=7\n" + tasks
     )
     for tid, content in data.items():
         (path / f"{tid}.dat").write_bytes(content)
@@ -189,7 +195,7 @@ def test_processes_sessions_and_libraries(tmp_path):
         "nonsense\nTASK timestamp=x\n"
     )
     data = {
-        7: record(10, ENTRY, MAIN, 0) + record(60, ENTRY, library + 0x10, 1) + record(61, EXIT, library + 0x10, 1),
+        7: record(10, ENTRY, MAIN, 0) + record(60, ENTRY, library + 16, 1) + record(61, EXIT, library + 16, 1),
         8: record(20, ENTRY, TEXT, 0) + record(30, EXIT, TEXT, 0),
         9: record(110, ENTRY, MAIN, 0) + record(120, EXIT, MAIN, 0) + record(210, ENTRY, MAIN, 0)
         + record(220, EXIT, MAIN, 0) + record(230, ENTRY, 0x1234, 0) + record(240, EXIT, 0x1234, 0),
@@ -289,8 +295,8 @@ def test_symbols_beyond_all_addresses_do_no_harm(tmp_path):
     # Found by fuzzing: sizes and addresses that leave int64.
     path = folder(tmp_path / "d", {7: b"".join(GOOD)})
     (path / "prog.sym").write_text(
-        SYM
-        + "0000000000001500 ffffffffffffffff T text\nffffffffffffffff ffffffff T number\n0000fffffffffff0 T text\n"
+        SYM + "0000000000001500 ffffffffffffffff T text\n"
+        "ffffffffffffffff ffffffff T number\n0000fffffffffff0 T text\n"
     )
     (path / "sid-ab.map").write_text(MAP + "ffffffffffff0000-ffffffffffffffff r-xp 0 00:00 0 /bin/prog2\n")
     assert rows(read(path)) == GOOD_CALLS
@@ -332,8 +338,11 @@ def scan(data, keys=1 << 12):
 
 
 _call = st.tuples(
-    st.sampled_from([MAIN, TEXT, NUMBER, PUTS]), st.sampled_from([ENTRY, EXIT, EVENT]), st.booleans(), st.binary(max_size=40)
-)  # fmt: skip
+    st.sampled_from([MAIN, TEXT, NUMBER, PUTS]),
+    st.sampled_from([ENTRY, EXIT, EVENT]),
+    st.booleans(),
+    st.binary(max_size=40),
+)
 
 
 @settings(max_examples=300, deadline=None)

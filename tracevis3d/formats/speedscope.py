@@ -435,7 +435,8 @@ class _Profiles:
                 [float(w) if _is_number(w) else np.nan for w in loose] if isinstance(loose, list) else []
             )
         weights = np.full(count, np.nan)
-        given = np.array(recorded[:count], np.float64) * scale
+        with np.errstate(over="ignore"):
+            given = np.array(recorded[:count], np.float64) * scale
         weights[: len(given)] = np.where(np.abs(given) < _TIME_LIMIT, given, np.nan)
         missing = np.isnan(weights)
         if missing.any():
@@ -568,7 +569,8 @@ def _nanoseconds(values: list[float], scale: int) -> tuple[NDArray[np.int64], ND
     if numbers.dtype.kind == "i":
         good = np.abs(numbers.astype(np.float64)) < _TIME_LIMIT / scale
         return np.where(good, numbers, 0) * scale, good
-    scaled = numbers.astype(np.float64) * scale
+    with np.errstate(over="ignore"):
+        scaled = numbers.astype(np.float64) * scale
     good = np.abs(scaled) < _TIME_LIMIT
     return np.rint(np.where(good, scaled, 0)).astype(np.int64), good
 
