@@ -460,3 +460,18 @@ def test_innermost_like_looking_at_all(rows, queries):
         while current >= 0 and c.end[current] < time:
             current = int(c.parent[current])
         assert call == current
+
+
+def test_first_place_is_the_first_in_the_file():
+    """Threads are built one after another, but the first problem of all is told."""
+    rows = [
+        begin(0, 0, 0), begin(0, 0, 1), complete(0, 9, 7, 3), end(1, 1, 1), end(1, 1, 0), end(0, 2, 0),
+        end(0, 2, 1), begin(0, 4, 1), begin(0, 4, 0), begin(0, 5, 2), complete(0, 9, 7, 0), end(0, 4, 2),
+    ]  # fmt: skip
+    _, _, problems = build(rows, threads=4)
+    assert {kind: (p.count, p.first) for kind, p in problems.items()} == {
+        "unmatched end": (3, "event 3"),
+        "unmatched begin": (3, "event 7"),
+        "negative duration": (2, "event 2"),
+        "out of order": (1, "event 11"),
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import kernel
+from .jit import inline, kernel
 
 # Kinds of events; the same numbers as in trace.events (kernels import nothing of trace).
 BEGIN, END, COMPLETE = 0, 1, 2
@@ -20,8 +20,17 @@ CLOSERS, COMPLETES, EVENTS, LAST_START, LAST_END, LATE_STARTS, LATE_ENDS, TIES, 
     range(10)
 )
 
-#: Rows of the table of problems: (count, first event). "Late" is told by ``count_late``.
+#: Rows of the table of problems: (count, first event), (0, -1) to begin with. Where a kernel goes thread by
+#: thread, its rows are not in the order of the file: ``event``, int64 (rows,), tells which event each is.
 NEGATIVE, OVERLAP, UNMATCHED_BEGIN, UNMATCHED_END, MISMATCHED_END, LATE, N_PROBLEMS = range(7)
+
+
+@inline
+def note(problems, event, row, r, count):  # type: ignore[no-untyped-def]
+    """Count ``count`` more problems of a kind, and keep the first in the file; ``event`` orders the rows."""
+    problems[row, 0] += count
+    if problems[row, 1] < 0 or event[r] < event[problems[row, 1]]:
+        problems[row, 1] = r
 
 
 @kernel
@@ -202,7 +211,7 @@ def gather(thread, n_threads, wanted, cursor, out):  # type: ignore[no-untyped-d
 
 @kernel
 def nest_ends(  # type: ignore[no-untyped-def]
-    bounds, first, function, time, end, record, origin, low, open_calls, clean,
+    bounds, first, function, time, end, record, event, origin, low, open_calls, clean,
     o_function, o_parent, o_depth, o_start, o_end, o_extent, o_record, call_of, order, problems,
 ):  # fmt: skip
     """Build the calls of threads of complete events in the order of their ends (children first).
@@ -245,8 +254,7 @@ def nest_ends(  # type: ignore[no-untyped-def]
                 e = end[v]
                 if e < s:
                     e = s
-                    problems[NEGATIVE, 0] += 1
-                    problems[NEGATIVE, 1] = p
+                    note(problems, event, NEGATIVE, p, 1)
                 o_function[u] = function[v]
                 o_parent[u] = open_calls[d - 1] if d > 0 else -1
                 o_depth[u] = d + 1
@@ -265,13 +273,13 @@ def nest_ends(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def split_late(bounds, order, time, end, kind, late, kept, out, counts):  # type: ignore[no-untyped-def]
+def split_late(bounds, order, time, end, kind, event, kept, out, counts, problems):  # type: ignore[no-untyped-def]
     """Split ``order`` into an ascending part and the rest, by time within each thread (Cook and Kim 1980).
 
     When an event is earlier than the last one kept, both are put aside, so that one event far in the
     future does not make all that follow late; at most twice as many as needed are put aside.
-    ``kept`` and ``out`` receive positions of ``order``; ``counts`` their lengths, and in ``late``
-    (2,) the number and the first of the events that came late in the file.
+    ``kept`` and ``out`` receive positions of ``order``, ``counts`` their lengths. Events that come late
+    in the file are noted.
     """
     n_kept = 0
     n_out = 0
@@ -307,9 +315,7 @@ def split_late(bounds, order, time, end, kind, late, kept, out, counts):  # type
             n_start = n_end
             first_start = first_end
         if n_start > 0:
-            late[0] += n_start
-            if late[1] < 0:
-                late[1] = first_start
+            note(problems, event, LATE, first_start, n_start)
         bottom = n_kept
         for p in range(lo, hi):
             if n_kept > bottom and time[order[p]] < time[order[kept[n_kept - 1]]]:
@@ -353,7 +359,7 @@ def merge_late(thread, time, order, kept, late, merged):  # type: ignore[no-unty
 
 @kernel
 def match_pairs(  # type: ignore[no-untyped-def]
-    bounds, order, kind, function, time, last,
+    bounds, order, kind, function, time, event, last,
     open_count, forced_head, early, stack, forced, next_forced, candidate,
     stop, owner, forced_by, healed, problems,
 ):  # fmt: skip
@@ -469,18 +475,12 @@ def match_pairs(  # type: ignore[no-untyped-def]
             if again:
                 continue
             if n_open > 0:
-                problems[UNMATCHED_BEGIN, 0] += n_open
-                if problems[UNMATCHED_BEGIN, 1] < 0:
-                    problems[UNMATCHED_BEGIN, 1] = first_open
+                note(problems, event, UNMATCHED_BEGIN, first_open, n_open)
             if mismatched > 0:
-                problems[MISMATCHED_END, 0] += mismatched
-                if problems[MISMATCHED_END, 1] < 0:
-                    problems[MISMATCHED_END, 1] = first_mismatched
+                note(problems, event, MISMATCHED_END, first_mismatched, mismatched)
             for r in range(lo, hi):
                 if kind[r] == END and owner[r] < 0:
-                    problems[UNMATCHED_END, 0] += 1
-                    if problems[UNMATCHED_END, 1] < 0:
-                        problems[UNMATCHED_END, 1] = r
+                    note(problems, event, UNMATCHED_END, r, 1)
             break
 
 
@@ -559,7 +559,7 @@ def find_ties(bounds, ends_first, order, kind, time, stop, place, run, group, ra
 
 @kernel
 def nest_general(  # type: ignore[no-untyped-def]
-    bounds, first, order, kind, function, time, stop, record, owner, forced_by, healed, origin,
+    bounds, first, order, kind, function, time, stop, record, event, owner, forced_by, healed, origin,
     stack, timed,
     o_function, o_parent, o_depth, o_start, o_end, o_extent, o_record, call_of, problems,
 ):  # fmt: skip
@@ -591,9 +591,7 @@ def nest_general(  # type: ignore[no-untyped-def]
             by_time = kind[r] == COMPLETE or healed[r] >= 0
             if e < s:
                 e = s
-                problems[NEGATIVE, 0] += 1
-                if problems[NEGATIVE, 1] < 0:
-                    problems[NEGATIVE, 1] = r
+                note(problems, event, NEGATIVE, r, 1)
             while d > 0:
                 top = stack[d - 1]
                 if o_end[top] > s or (o_end[top] == s and e == s and timed[d - 1] == 0):
@@ -606,9 +604,7 @@ def nest_general(  # type: ignore[no-untyped-def]
                     e = o_end[top]
                     # A call that never ended has no end of its own to complain about.
                     if by_time or forced_by[r] != -2:
-                        problems[OVERLAP, 0] += 1
-                        if problems[OVERLAP, 1] < 0:
-                            problems[OVERLAP, 1] = r
+                        note(problems, event, OVERLAP, r, 1)
                     by_time = True
             o_function[c] = function[r]
             o_parent[c] = stack[d - 1] if d > 0 else -1

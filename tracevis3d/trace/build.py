@@ -278,7 +278,7 @@ class _Builder:
         counted = self._no_counts()
         order = np.empty(len(e), np.int64)
         k.nest_ends(
-            bounds, self.first[chosen], e.function, e.time, e.end, e.record, self.origin,
+            bounds, self.first[chosen], e.function, e.time, e.end, e.record, self._event(index, e), self.origin,
             np.empty(len(e), np.int64), np.empty(len(e), np.int64), clean,
             *self._columns(), call_of, order, counted,
         )  # fmt: skip
@@ -302,7 +302,8 @@ class _Builder:
         for t, given in getattr(self, "pre_order", {}).items():
             g = int(np.searchsorted(chosen, t))
             order[bounds[g] : bounds[g + 1]] = given + bounds[g]
-        order = self._sort(e, bounds, order, counted)
+        event = self._event(index, e)
+        order = self._sort(e, bounds, order, event, counted)
 
         stop = e.end.copy()
         owner = np.full(n, -1, np.int64)
@@ -313,7 +314,7 @@ class _Builder:
             latest = np.where(e.kind == k.COMPLETE, np.maximum(e.end, e.time), e.time)
             last = np.maximum.reduceat(latest, bounds[:-1])
             k.match_pairs(
-                bounds, order, e.kind, e.function, e.time, last,
+                bounds, order, e.kind, e.function, e.time, event, last,
                 np.zeros(functions, np.int64), *(np.full(functions, -1, np.int64) for _ in range(2)),
                 *(np.empty(n, np.int64) for _ in range(4)),
                 stop, owner, forced_by, healed, counted,
@@ -321,7 +322,7 @@ class _Builder:
         self._sort_ties(e, bounds, self.ends_first[chosen].astype(np.int64), order, stop)
         call_of = self.call_of if index is None else np.empty(n, np.int64)
         k.nest_general(
-            bounds, self.first[chosen], order, e.kind, e.function, e.time, stop, e.record,
+            bounds, self.first[chosen], order, e.kind, e.function, e.time, stop, e.record, event,
             owner, forced_by, healed, self.origin, np.empty(n, np.int64), np.empty(n, np.uint8),
             *self._columns(), call_of, counted,
         )  # fmt: skip
@@ -329,12 +330,12 @@ class _Builder:
             self.call_of[index] = call_of
         self._note(counted, index)
 
-    def _sort(self, e: Events, bounds: Ints, order: Ints, counted: Ints) -> Ints:
+    def _sort(self, e: Events, bounds: Ints, order: Ints, event: Ints, counted: Ints) -> Ints:
         """Sort ``order`` by time within each thread, by sorting only what is out of order."""
         k = self.kernels
         kept, out = np.empty(len(order), np.int64), np.empty(len(order) + 1, np.int64)
         lengths = np.zeros(2, np.int64)
-        k.split_late(bounds, order, e.time, e.end, e.kind, counted[k.LATE], kept, out, lengths)
+        k.split_late(bounds, order, e.time, e.end, e.kind, event, kept, out, lengths, counted)
         if lengths[1] == 0:
             return order
         out = out[: lengths[1]]
@@ -382,6 +383,10 @@ class _Builder:
             count, first = self.found[row].tolist()
             if count:
                 self.problems.add(name, self.place(first), count)
+
+    def _event(self, index: Ints | None, part: Events) -> Ints:
+        """Return which events the rows of a part are; only their order in the file counts."""
+        return np.arange(len(part)) if index is None else index
 
     def _no_counts(self) -> Ints:
         return np.full((self.kernels.N_PROBLEMS, 2), (0, -1), np.int64)
