@@ -69,8 +69,12 @@ class Parameters:
         group="Window",
     )  # fmt: skip
     end: str = parameter("", "End of the time window, like the start; empty: the last call's", group="Window")
-    first_depth: int = parameter(1, "First stack depth to draw; 1 is a root call", low=1, group="Window")
-    last_depth: int = parameter(0, "Last stack depth to draw; 0: the deepest", low=0, group="Window")
+    first_depth: int = parameter(
+        1, "First stack depth to draw; 1 is a root call", low=1, high=1e9, group="Window"
+    )
+    last_depth: int = parameter(
+        0, "Last stack depth to draw; 0: the deepest", low=0, high=1e9, group="Window"
+    )
     resolution: float = parameter(
         1.0, "Calls narrower than this are merged into clusters", low=0.05, high=1000.0, unit="px",
         group="Detail",

@@ -1,0 +1,113 @@
+"""Parameters are declared once; what is read from texts fits the declaration or is told in one sentence."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass, fields
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import ROOT
+from tracevis3d.errors import UsageError
+from tracevis3d.views import registry
+from tracevis3d.views.parameters import declared, parameter, read
+
+VIEWS = [registry.find(name) for name in registry.names()]
+EACH = [(view, p) for view in VIEWS for p in declared(view.parameters)]
+IDS = [f"{view.name}.{p.name}" for view, p in EACH]
+
+
+@dataclass(frozen=True)
+class Example:
+    size: float = parameter(1.5, "A size", low=0.5, high=2.0, unit="mm", group="Shape")
+    count: int = parameter(3, "A count", low=1)
+    shadow: bool = parameter(True, "Whether there is one")
+    way: str = parameter("up", "Which way", choices={"up": "upwards", "down": "downwards"})
+    name: str = parameter("", "Any text")
+
+
+def test_declarations_carry_all_that_was_said():
+    size, *others = declared(Example)
+    assert (size.name, size.default, size.low, size.high, size.unit) == ("size", 1.5, 0.5, 2.0, "mm")
+    assert [p.name for p in others] == ["count", "shadow", "way", "name"]
+
+
+def test_texts_and_values_are_read_alike():
+    texts = {"size": "1.25", "count": "4", "shadow": "no", "way": "down", "name": " a=b "}
+    values = {"size": 1.25, "count": 4, "shadow": False, "way": "down", "name": " a=b "}
+    assert read(Example, texts) == read(Example, values) == Example(**values)
+    assert read(Example, {}) == Example()
+
+
+@given(st.floats())
+def test_bounds_hold(value):
+    if 0.5 <= value <= 2.0:
+        assert read(Example, {"size": value}).size == value
+    else:
+        with pytest.raises(UsageError, match=r"^size="):
+            read(Example, {"size": value})
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_read_or_told(text):
+    for name in ("size", "count", "shadow", "way"):
+        told = ""
+        try:
+            value = getattr(read(Example, {name: text}), name)
+        except UsageError as error:
+            told = str(error)
+        assert told.startswith(f"{name}={text}: ") if told else type(value) is type(getattr(Example(), name))
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"siz": 1}, "there is no parameter 'siz': did you mean 'size'?"),
+        ({"qqq": 1}, "there is no parameter 'qqq': there are size, count, shadow, way, name"),
+        ({"way": "left"}, "way=left: one of up, down is wanted"),
+        ({"count": 0}, "count=0: 1 is the least allowed"),
+        ({"size": "9"}, "size=9: 2 is the most allowed"),
+        ({"count": "1.5"}, "count=1.5: a whole number is wanted"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_one_sentence(settings, sentence):
+    with pytest.raises(UsageError) as caught:
+        read(Example, settings)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(("view", "p"), EACH, ids=IDS)
+def test_each_parameter_of_a_view_is_whole(view, p):
+    assert p.sentence
+    assert p.sentence[0].isupper()
+    assert not p.sentence.endswith(".")
+    assert p.group
+    assert p.read(p.default) == p.default
+    assert p.read(str(p.default)) == p.default
+    if isinstance(p.default, (int, float)) and not isinstance(p.default, bool):
+        assert p.low is not None
+    for choice, words in p.choices.items():
+        assert p.read(choice) == choice
+        assert words
+    for bound in (p.low, p.high):
+        if bound is not None:
+            assert p.read(type(p.default)(bound)) == bound
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=registry.names())
+def test_every_field_of_a_view_is_declared(view):
+    assert [f.name for f in fields(view.parameters)] == [p.name for p in declared(view.parameters)]
+    groups = [p.group for p in declared(view.parameters)]
+    assert len(set(groups)) == sum(a != b for a, b in zip([None, *groups], groups)), "a group is torn apart"
+
+
+def test_the_tables_in_the_docs_are_those_of_the_declarations():
+    spec = importlib.util.spec_from_file_location("write_docs", ROOT / "tools" / "write_docs.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    page = tool.PAGE.read_text("utf-8")
+    assert tool.written(page) == page, "run: python tools/write_docs.py"
+    for view in registry._OWN:
+        assert f"<!-- parameters of {view} -->" in page
