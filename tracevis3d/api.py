@@ -30,6 +30,7 @@ from .views import parameters as declarations
 from .views import registry as views
 
 if TYPE_CHECKING:
+    from .analysis.match import Comparison
     from .formats.registry import Format
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "icicle",
     "info",
     "load",
+    "match",
     "save",
     "view",
     "write_report",
@@ -151,6 +153,25 @@ def info(trace: Trace) -> dict[str, Any]:
         "counters": len(trace.counters),
         "problems": trace.problems.as_dict(),
     }
+
+
+def match(a: Trace, b: Trace, **settings: Any) -> Comparison:
+    """Compare two traces: which calls match, how many, in which groups.
+
+    Parameters
+    ----------
+    a, b : Trace
+    **settings
+        ``tau``, ``identity``, ``measure`` and more: see :func:`.analysis.match.compare`.
+
+    Returns
+    -------
+    Comparison
+        :func:`.analysis.summary.summary` tells its facts.
+    """
+    from .analysis.match import compare
+
+    return compare(a, b, **settings)
 
 
 @dataclass

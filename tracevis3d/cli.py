@@ -114,6 +114,31 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     render.add_argument("--report", metavar="R.json", help="write what was drawn")
     _reading(render)
 
+    match = _command(commands, "match", _match, "say what two traces have in common")
+    match.add_argument("a", metavar="A")
+    match.add_argument("b", metavar="B")
+    match.add_argument("--tau", default="0.3", help="calls match above this similarity, 0 to 1 (default 0.3)")
+    match.add_argument(
+        "--identity", default="auto", help="of functions: exact, name (no path and line) or auto (default)"
+    )
+    match.add_argument("--measure", default="jaccard", help="jaccard (default), duration, multiset or order")
+    match.add_argument(
+        "--rewrite",
+        metavar=("PATTERN", "REPLACEMENT"),
+        nargs=2,
+        action="append",
+        default=[],
+        help="a regular expression, applied to the recorded names before they are compared",
+    )
+    match.add_argument(
+        "--fuzzy", metavar="SCORE", type=float, help="pair names with at least this similarity, up to 100"
+    )
+    match.add_argument(
+        "--renamed", metavar="R.json", help='pairs of names, as --json prints them: [{"a": ..., "b": ...}]'
+    )
+    match.add_argument("--json", action="store_true", help="print the facts as JSON")
+    _reading(match)
+
     convert = _command(
         commands, "convert", _convert, "write a trace in another format, chosen by OUT's suffix"
     )
@@ -216,6 +241,30 @@ def _render(words: argparse.Namespace) -> None:
         report = figure.render(words.output, options, progress=bar)
     if words.report:
         api.write_report(report, words.report)
+
+
+def _match(words: argparse.Namespace) -> None:
+    from . import api
+    from .analysis.identity import read_renamed
+    from .analysis.match import check_settings
+    from .analysis.summary import sentences, summary
+
+    settings: dict[str, Any] = {
+        "tau": words.tau,
+        "identity": words.identity,
+        "measure": words.measure,
+        "rewrite": words.rewrite,
+        "renamed": read_renamed(words.renamed) if words.renamed else [],
+        "fuzzy": words.fuzzy,
+    }
+    check_settings(settings["tau"], settings["identity"], settings["measure"], settings["rewrite"])
+    with Bar(words.quiet) as bar:
+        a, b = (_load(path, words, bar) for path in (words.a, words.b))
+        facts = summary(api.match(a, b, **settings, cache=not words.no_cache, progress=bar))
+    if words.json:
+        _print_json(facts)
+    else:
+        print(table(sentences(facts)))
 
 
 def _convert(words: argparse.Namespace) -> None:

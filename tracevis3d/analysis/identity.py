@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingDependency, UsageError
+from ..errors import InputError, MissingDependency, UsageError
 from ..trace.model import Trace
 from .rewrite import substitute
 
@@ -187,6 +190,30 @@ def similar_names(a: Trace, b: Trace, kind: str = "name", *, least: float = SIMI
     """
     identity = identify(a, b, kind, fuzzy=least)
     return identity.renamed
+
+
+def read_renamed(path: str | os.PathLike[str]) -> list[Renamed]:
+    """Read pairs of names from a JSON file: a list of objects with the texts ``a`` and ``b``.
+
+    Raises
+    ------
+    InputError
+        If it can't be read, or holds something else.
+    """
+    try:
+        pairs = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: this is no JSON: {error}") from None
+    if not isinstance(pairs, list):
+        raise InputError(f"{path}: a list of pairs of names is wanted")
+    renamed = []
+    for i, pair in enumerate(pairs):
+        if not (isinstance(pair, dict) and isinstance(pair.get("a"), str) and isinstance(pair.get("b"), str)):
+            raise InputError(f"{path}: pair {i + 1} is no object with the texts 'a' and 'b'")
+        renamed.append(Renamed(pair["a"], pair["b"]))
+    return renamed
 
 
 def _rewritten(trace: Trace, rules: list[Sequence[str]]) -> list[str]:

@@ -21,9 +21,10 @@ from ..progress import Progress, part, silent
 from ..trace.cache import cached
 from ..trace.model import Calls, Trace
 from .groups import Groups, Paths, count_literal, find_groups, find_paths
-from .identity import Identity, Renamed, identify
+from .identity import KINDS, Identity, Renamed, identify
+from .rewrite import check_rules
 from .sets import distinct_sets
-from .similarity import PairCounts, Row, Side, Similarity, similarity
+from .similarity import MEASURES, PairCounts, Row, Side, Similarity, similarity
 from .subtrees import Subtrees, distinct_subtrees
 
 #: Part of the cache's key: raise it when the results of this module or of those that it uses change.
@@ -55,6 +56,18 @@ def threshold(tau: float | str | Fraction) -> Fraction:
     if exact.denominator > 10**_DECIMALS:
         raise UsageError(f"tau={tau}: at most {_DECIMALS} decimals are compared")
     return exact
+
+
+def check_settings(
+    tau: float | str | Fraction, identity: str, measure: str, rewrite: Iterable[Sequence[str]] = ()
+) -> None:
+    """Raise UsageError if one of these is off: before minutes are spent on reading."""
+    threshold(tau)
+    if identity not in KINDS:
+        raise UsageError(f"there is no identity {identity!r}: there are {', '.join(KINDS)}")
+    if measure not in MEASURES:
+        raise UsageError(f"there is no measure {measure!r}: there are {', '.join(MEASURES)}")
+    check_rules(rewrite)
 
 
 @dataclass(frozen=True)
@@ -352,6 +365,7 @@ def compare(
     InputError
         If the traces are too large to be compared.
     """
+    check_settings(tau, identity if isinstance(identity, str) else identity.kind, measure)
     settings = Settings(threshold(tau), measure)
     if isinstance(identity, str):
         identity = identify(a, b, identity, rewrite=rewrite, renamed=renamed, fuzzy=fuzzy)

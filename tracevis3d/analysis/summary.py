@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,54 @@ def summary(comparison: Comparison, most: int = MOST) -> dict[str, Any]:
     }
 
 
+def sentences(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the facts of :func:`summary` as rows of two texts, for people."""
+    both = "{:,} and {:,}".format
+    percent = "{:.2%} and {:.2%}".format
+    rows = [
+        ("identity", facts["identity_reason"]),
+        ("measure", f"{facts['measure']}, tau {facts['tau']:g}"),
+        ("distinct sets", both(*facts["distinct_sets"])),
+        ("set pairs", f"{facts['set_pairs']:,}"),
+        ("call pairs", f"{facts['call_pairs']:,}"),
+        ("groups", _count(facts["groups"], facts["groups_reason"])),
+        ("groups as printed", _count(facts["groups_literal"], facts["groups_literal_reason"])),
+        ("time that matches", percent(*facts["matched_time"])),
+        ("repeated runs", both(*(r["runs"] for r in facts["repetitions"]))),
+        ("repeated time", percent(*(r["repeated_time"] for r in facts["repetitions"]))),
+    ]
+    rows += [("renamed", f"{r['a']} = {r['b']} ({r['score']:g})") for r in facts["renamed"]]
+    rows += [("largest group", _group_sentence(group)) for group in facts["largest_groups"]]
+    if within := facts["within"]:
+        chain = " > ".join(a if a == b else f"{a} = {b}" for a, b in within["opened"])
+        rows.append(("within", f"{chain}: {_count(within['groups'], 'too many')} groups"))
+        rows += [("largest within", _group_sentence(group)) for group in within["largest_groups"]]
+    for trace, found in zip("AB", facts["unmatched"]):
+        rows += [
+            (f"only in {trace}", f"{f['function']}: {f['calls']:,} calls, {_time(f['time_ns'])}")
+            for f in found
+        ]
+    return rows
+
+
+def _count(count: int | None, reason: str) -> str:
+    return reason if count is None else f"{count:,}"
+
+
+def _group_sentence(group: Mapping[str, Any]) -> str:
+    a, b = group["functions"]
+    times = f"{group['groups']:,} of " if group["groups"] > 1 else ""
+    lasts = " and ".join(_time(call["duration_ns"]) for call in group["longest"])
+    return f"{times}{a if a == b else f'{a} = {b}'}: similarity {group['similarity']:.3f}, {lasts}"
+
+
+def _time(ns: int) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.4g} {unit}"
+    return f"{ns} ns"
+
+
 def group_facts(comparison: Comparison, groups: Groups, most: int = MOST) -> list[dict[str, Any]]:
     """Return the largest groups: those first whose roots last longest, the shorter of the two taken.
 
@@ -119,7 +168,7 @@ def group_facts(comparison: Comparison, groups: Groups, most: int = MOST) -> lis
 
 
 def _open(comparison: Comparison) -> tuple[list[list[str]], Groups | None]:
-    """Open the largest group while it takes most of both traces; return what was opened and what is within."""
+    """Open the largest group while it takes most of both traces; return what was opened, what it held."""
     whole = [
         int((t.calls.end - t.calls.start)[t.calls.depth == 1].sum()) * MAJORITY for t in comparison.traces
     ]
