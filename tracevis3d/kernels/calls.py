@@ -16,9 +16,8 @@ NEVER = 0x7FFFFFFFFFFFFFFF
 PAIRS, BEGINS, ENDS, GENERAL = 0, 1, 2, 3
 
 #: Columns of the table that ``survey`` fills, one row per thread.
-CLOSERS, COMPLETES, EVENTS, LAST_START, LAST_END, LATE_STARTS, LATE_ENDS, TIES, SHORTEST, SURVEY_WIDTH = (
-    range(10)
-)
+CLOSERS, COMPLETES, EVENTS, LAST_START, LAST_END, LATE_STARTS, LATE_ENDS, TIES, SHORTEST = range(9)
+NEGATIVES, SURVEY_WIDTH = 9, 10
 
 #: Rows of the table of problems: (count, first event), (0, -1) to begin with. Where a kernel goes thread by
 #: thread, its rows are not in the order of the file: ``event``, int64 (rows,), tells which event each is.
@@ -56,6 +55,7 @@ def survey(thread, kind, time, end, n_threads, table):  # type: ignore[no-untype
         late_starts = 0
         late_ends = 0
         ties = 0
+        negatives = 0
         shortest = row[SHORTEST]
         while i < n and thread[i] == t:
             k = kind[i]
@@ -69,6 +69,7 @@ def survey(thread, kind, time, end, n_threads, table):  # type: ignore[no-untype
             i += 1
             if e < s:
                 e = s
+                negatives += 1
             if s > last_start:
                 last_start = s
                 shortest = NEVER
@@ -92,6 +93,7 @@ def survey(thread, kind, time, end, n_threads, table):  # type: ignore[no-untype
         row[LATE_ENDS] += late_ends
         row[TIES] += ties
         row[SHORTEST] = shortest
+        row[NEGATIVES] += negatives
 
 
 @kernel
@@ -127,7 +129,7 @@ def nest_in_order(  # type: ignore[no-untyped-def]
         d = top[t]
         base = first[t]
         stop = now
-        parent = -1
+        parent = np.int64(-1)
         if how == PAIRS:
             if now < last[t]:
                 mode[t] = GENERAL
@@ -181,15 +183,15 @@ def nest_in_order(  # type: ignore[no-untyped-def]
         stack[np.uintp(d)] = c
         top[t] = d + 1
         cursor[t] = c + 1
-    for t in range(n_threads):
-        if mode[t] >= ENDS:
+    for k in range(n_threads):
+        if mode[k] >= ENDS:
             continue
-        c = cursor[t]
-        for d in range(first[t], top[t]):
-            q = stack[d]
-            o_extent[q] = c - np.int64(q)
-            if mode[t] == PAIRS:
-                o_end[q] = last[t]
+        c = cursor[k]
+        for d in range(first[k], top[k]):
+            left = stack[d]
+            o_extent[left] = c - left
+            if mode[k] == PAIRS:
+                o_end[left] = last[k]
                 unmatched += 1
     problems[NEGATIVE, 0] = negative
     problems[OVERLAP, 0] = overlap

@@ -208,6 +208,7 @@ class _Builder:
         self.count = table[:, k.EVENTS] - table[:, k.CLOSERS]
         self.first = np.cumsum(self.count) - self.count
         self.events_of = table[:, k.EVENTS].copy()
+        self.any_negative = bool(table[:, k.NEGATIVES].any())
         complete = table[:, k.COMPLETES] > 0
         only_complete = complete & (table[:, k.COMPLETES] == self.events_of)
         by_start = (table[:, k.LATE_STARTS] == 0) & (table[:, k.TIES] == 0)
@@ -277,8 +278,10 @@ class _Builder:
         call_of = self.call_of if index is None else np.empty(len(e), np.int64)
         counted = self._no_counts()
         order = np.empty(len(e), np.int64)
+        # Asked for where a duration is negative only.
+        event = self._event(index, e) if self.any_negative else np.empty(0, np.int64)
         k.nest_ends(
-            bounds, self.first[chosen], e.function, e.time, e.end, e.record, self._event(index, e), self.origin,
+            bounds, self.first[chosen], e.function, e.time, e.end, e.record, event, self.origin,
             np.empty(len(e), np.int64), np.empty(len(e), np.int64), clean,
             *self._columns(), call_of, order, counted,
         )  # fmt: skip
