@@ -10,12 +10,19 @@ from tracevis3d.trace.model import Calls
 
 
 def program(
-    n: int, *, threads: int = 1, functions: int = 1500, levels: int = 38, fresh: float = 0.01, seed: int = 1
+    n: int,
+    *,
+    threads: int = 1,
+    functions: int = 1500,
+    levels: int = 38,
+    fresh: float = 0.01,
+    seed: int = 1,
+    run: int = 0,
 ) -> tuple[Calls, NDArray[np.int64], NDArray[np.int64]]:
     """Return ``n`` calls like a program's, with the first call and the number of calls of each thread.
 
     What a call does is settled by its function and its variant, so subtrees repeat; with the probability
-    ``fresh`` a call takes a variant by chance, so not all do.
+    ``fresh`` a call takes a variant by chance, so not all do. ``seed`` is the program, ``run`` one of its runs.
     """
     count = np.full(threads, n // threads, np.int64)
     count[: n % threads] += 1
@@ -24,7 +31,7 @@ def program(
     stack = np.zeros((levels + 3, 6), np.int64)
     for t in range(threads):
         _simulate(
-            first[t], count[t], t, functions, levels, fresh, np.uint64(seed), np.uint64(7919 * seed + t),
+            first[t], count[t], t, functions, levels, fresh, np.uint64(seed), np.uint64(7919 * seed + 104729 * run + t),
             stack, calls.function, calls.parent, calls.depth, calls.start, calls.end, calls.extent,
             calls.thread,
         )  # fmt: skip
