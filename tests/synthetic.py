@@ -22,7 +22,8 @@ def program(
     """Return ``n`` calls like a program's, with the first call and the number of calls of each thread.
 
     What a call does is settled by its function and its variant, so subtrees repeat; with the probability
-    ``fresh`` a call takes a variant by chance, so not all do. ``seed`` is the program, ``run`` one of its runs.
+    ``fresh`` a call takes a variant by chance, so not all do. ``seed`` is the program, ``run`` one of its
+    runs.
     """
     count = np.full(threads, n // threads, np.int64)
     count[: n % threads] += 1
@@ -31,8 +32,8 @@ def program(
     stack = np.zeros((levels + 3, 6), np.int64)
     for t in range(threads):
         _simulate(
-            first[t], count[t], t, functions, levels, fresh, np.uint64(seed), np.uint64(7919 * seed + 104729 * run + t),
-            stack, calls.function, calls.parent, calls.depth, calls.start, calls.end, calls.extent,
+            first[t], count[t], t, functions, levels, fresh, np.uint64(seed),
+            np.uint64(7919 * seed + 104729 * run + t), stack, calls.function, calls.parent, calls.depth, calls.start, calls.end, calls.extent,
             calls.thread,
         )  # fmt: skip
     return calls, first, count
