@@ -12,7 +12,7 @@ from ..drawing.palettes import OTHER, Palette, cycle
 from ..drawing.words import Legend, LegendEntry
 from ..layout import ticks
 from ..layout.scales import Scale
-from ..trace.model import CONTAINER_KINDS, Trace
+from ..trace.model import CONTAINER_KINDS, Containers, Trace
 from .derived import derived
 
 Colors = NDArray[np.float32]
@@ -82,13 +82,13 @@ def coloring(trace: Trace, by: str, palette: Palette, entries: int, threads: NDA
         kind_of_function = np.arange(len(trace.functions), dtype=np.int64)
         names: Callable[[int], str] = trace.functions.label.__getitem__
     else:
-        kind_of_function, names = _containers(trace, outermost=by == "package")
+        kind_of_function, names = _kept_containers(trace, outermost=by == "package")
     return _by_kind(trace, by, kind_of_function, names, palette, entries)
 
 
 def _has_modules(trace: Trace) -> bool:
     """Tell whether at least two modules have a share in the picture worth a colour."""
-    kind, _ = _containers(trace, outermost=False)
+    kind, _ = _kept_containers(trace, outermost=False)
     area = derived(trace).area_by_function
     known = np.bincount(kind[kind >= 0], area[kind >= 0])
     return bool(np.count_nonzero(known > 0.02 * area.sum()) >= 2)
@@ -139,9 +139,18 @@ def _share(share: float) -> str:
     )
 
 
-def _containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Callable[[int], str]]:
+def _kept_containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Callable[[int], str]]:
     """Return the container that stands for each function (-1: none), and its name as people know it."""
-    containers = trace.containers
+    kept = derived(trace).kept
+    if ("containers", outermost) not in kept:
+        kept["containers", outermost] = _containers(trace.containers, trace.functions.container, outermost)
+    found: tuple[NDArray[np.int64], Callable[[int], str]] = kept["containers", outermost]
+    return found
+
+
+def _containers(
+    containers: Containers, container: NDArray[np.int32], outermost: bool
+) -> tuple[NDArray[np.int64], Callable[[int], str]]:
     n = len(containers)
     own = np.arange(n, dtype=np.int64)
     parent = containers.parent.astype(np.int64)
@@ -158,7 +167,6 @@ def _containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Calla
                 text = f"{outer}.{text}"
         return text or "(unnamed)"
 
-    container = trace.functions.container
     of_function = np.where(container >= 0, own[np.maximum(container, 0)] if n else -1, -1)
     # What reads the same is the same to a reader of the legend.
     first_named: dict[str, int] = {}
@@ -190,7 +198,10 @@ def _by_self(trace: Trace, palette: Palette) -> Coloring:
 
 
 def _by_subtree(trace: Trace, palette: Palette, entries: int) -> Coloring:
-    call, pick = top_repeats(trace, entries)
+    kept = derived(trace).kept
+    if ("repeats", entries) not in kept:
+        kept["repeats", entries] = top_repeats(trace, entries)
+    call, pick = kept["repeats", entries]
     lines = []
     occurrences = np.bincount(pick[pick >= 0], minlength=len(call)) // np.maximum(trace.calls.extent[call], 1)
     for i, c in enumerate(call):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ class Derived:
         self._calls = trace.calls
         self._threads = trace.threads
         self._functions = len(trace.functions)
+        #: What others compute of the trace and want to find again.
+        self.kept: dict[tuple[str, int], Any] = {}
         self._memory = trace.memory
 
     @cached_property

@@ -13,7 +13,7 @@ from ..drawing.frame import Frame
 from ..drawing.projection import fit
 from ..drawing.words import Camera
 from ..errors import UsageError
-from ..layout.cut import Cut
+from ..layout.cut import Cut, CutBuffers
 from ..layout.icicle import Lanes, level_heights, stack_lanes
 from ..trace.model import Trace
 from .derived import derived
@@ -105,12 +105,14 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut
     lane_of = np.full(len(trace.threads), -1, np.int64)
     lane_of[threads] = np.arange(len(threads))
 
+    buffers = CutBuffers()
+
     def cut_at(pixels_per_unit: float) -> Cut:
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
         # Calls without duration at the very end are part of the whole.
         stop = window[1] + (window[1] >= known.call_span[1])
         return known.index.cut(
-            window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads
+            window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads, buffers
         )
 
     left = 0.25 + _name_width(trace, threads) if len(threads) > 1 else 0.9
