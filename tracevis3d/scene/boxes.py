@@ -15,6 +15,8 @@ from .styles import Light, Style
 #: Beyond so many parts the template itself would be slow: then depth and height share one proportion.
 _MOST_PARTS = 4096
 _WIDEST_CHAMFER = 0.16
+#: Boxes of lower buckets than this, across the view, are plain: under 4 chamfers wide.
+_NARROW = 2
 _WIDTH_OF_RIB = 2.4  # in chamfers
 
 
@@ -54,28 +56,36 @@ def _codes(boxes: Boxes, edge: float, colors: int) -> tuple[NDArray[np.int32], N
     return part, codes_kept[by_shape]
 
 
-def _shares(code: int) -> tuple[float, float, float]:
-    """Return the chamfer's share of the box along x, y and z, for a bucket code."""
+def _shares(code: int, facing: int) -> tuple[float, float, float] | None:
+    """Return the chamfer's share of the box along x, y and z for a bucket code.
+
+    None: across the view the box is hardly wider than its chamfers would be, so that it gets none.
+    """
     n = signs.BUCKETS
     buckets = (code // n**2 % n, code // n % n, code % n)
+    if min(b for axis, b in enumerate(buckets) if axis != facing) < _NARROW:
+        return None
     x, y, z = (min(_WIDEST_CHAMFER, 2.0 ** -(b + 0.5)) for b in buckets)
     return x, y, z
 
 
-def _ribs(code: int) -> int:
+def _ribs(code: int, facing: int) -> int:
     """Return how many ribs a cluster of this proportion has: an odd number, of about equal height everywhere."""
-    height = 2.0 ** (code % signs.BUCKETS + 0.5)
+    upwards = 2 if facing != 2 else 1
+    height = 2.0 ** (code // signs.BUCKETS ** (2 - upwards) % signs.BUCKETS + 0.5)
     return int(min(max(3, round(height / _WIDTH_OF_RIB)), 61)) | 1
 
 
 def show(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light, name: str) -> Any:
     """Return the object that shows ``boxes``; ``palette`` is sRGB (k, 4)."""
+    facing = int(np.argmax(np.abs(light.facing)))
     part, codes = _codes(boxes, chamfer_width(boxes, style), len(palette))
     shape_of = codes % signs.BUCKETS**3
     parts = []
     for same in np.split(codes, np.flatnonzero(np.diff(shape_of)) + 1) if len(codes) else ():
         code = int(same[0])
-        shape = signs.chamfered_box(_shares(code), _ribs(code) if boxes.look == "cluster" else 0)
+        ribs = _ribs(code, facing) if boxes.look == "cluster" else 0
+        shape = signs.box(_shares(code, facing), facing, ribs)
         parts.append((shape, palette[same // signs.BUCKETS**3]))
     template = signs.template(f"{name} template", parts, style, light)
     return instances.placed(

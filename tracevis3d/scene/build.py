@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.frame import Frame
-from ..drawing.words import Boxes, Camera, Drawing, Lines, Marks, Tubes
+from ..drawing.words import Boxes, Camera, Drawing, Marks
 from ..layout.lettering import Setting, Typeface, set_texts
 from ..progress import Progress, silent
 from . import axes as rulers_of
-from . import boxes, camera, figures, labels, legend, marks, stage, styles
+from . import boxes, camera, figures, labels, legend, marks, stage, styles, tubes
 from .color import is_dark, mixed
 from .glyphs import typeface
 from .styles import Light, Style
@@ -157,7 +157,7 @@ class _Making:
             elif isinstance(element, Marks):
                 shown = marks.show(element, self.palette, self.style, self.light, name)
             else:
-                raise NotImplementedError
+                shown = tubes.show(element, self.palette, self.style, self.light, name)
             shown["tracevis3d_kind"], shown["tracevis3d_source"] = element.kind, element.source
             self.objects.append(shown)
 
@@ -176,7 +176,7 @@ class _Making:
                 )
                 self.objects.append(figures.texts(f"{self.name} {kind}", setting, colors, self.style))
         pixel = max(1.0, self.frame.height / 1080)
-        for kind, strength, color in (("axis lines", 1.6, self.style.ink), ("grid", 1.1, self.style.muted)):
+        for kind, strength, color in (("axis lines", 1.6, self.style.ink), ("grid", 1.1, self.style.faint)):
             grid = kind == "grid"
             start = [r.grid_start if grid else r.start for r in self.rulers]
             end = [r.grid_end if grid else r.end for r in self.rulers]

@@ -54,6 +54,14 @@ def _identifier(modifier: Any, name: str) -> str:
     raise KeyError(f"{modifier.node_group.name} has no input {name!r}")
 
 
+def has_input(modifier: Any, name: str) -> bool:
+    """Tell whether the modifier's node group has an input called ``name``."""
+    return modifier.node_group is not None and any(
+        item.item_type == "SOCKET" and item.in_out == "INPUT" and item.name == name
+        for item in modifier.node_group.interface.items_tree
+    )
+
+
 def set_input(modifier: Any, name: str, value: Any) -> None:
     """Set the geometry-nodes modifier's input called ``name``."""
     identifier = _identifier(modifier, name)
@@ -97,17 +105,15 @@ def set_movie_output(render: Any, container: str) -> None:
     render.ffmpeg.gopsize = 12
 
 
-def linear_keys(block: Any) -> None:
-    """Make all keyframes of a datablock ease in and out as one move; ``Action.fcurves`` is gone in 5.0."""
+def ease(block: Any) -> None:
+    """Let the keyframes of a datablock start and end gently; ``Action.fcurves`` is gone in 5.0."""
     data = block.animation_data
     if data is None or data.action is None:
         return
-    action = data.action
-    curves = getattr(action, "fcurves", None)
+    curves = getattr(data.action, "fcurves", None)
     if curves is None:
-        bag = action.layers[0].strips[0].channelbag(data.action_slot)
+        bag = data.action.layers[0].strips[0].channelbag(data.action_slot)
         curves = bag.fcurves if bag else ()
     for curve in curves:
         for key in curve.keyframe_points:
-            key.interpolation = "SINE"
-            key.easing = "EASE_IN_OUT"
+            key.interpolation, key.easing = "SINE", "EASE_IN_OUT"

@@ -57,6 +57,7 @@ def polygons(
     corner: NDArray[np.int32],
     first: NDArray[np.int32],
     edge: NDArray[np.int32] | None = None,
+    corner_edge: NDArray[np.int32] | None = None,
     *,
     smooth: bool = False,
 ) -> Any:
@@ -72,6 +73,8 @@ def polygons(
         First corner of each face.
     edge : int32 (e, 2), optional
         All edges, each once; where left out Blender finds them (slow beyond 100,000 faces).
+    corner_edge : int32 (c,), optional
+        With ``edge``: the edge from each corner to the next of its face.
     smooth : bool
         Smooth instead of flat shading.
     """
@@ -83,11 +86,10 @@ def polygons(
         set_attribute(mesh, "position", "FLOAT_VECTOR", "POINT", position)
         set_attribute(mesh, ".corner_vert", "INT", "CORNER", corner)
         mesh.polygons.foreach_set("loop_start", np.ascontiguousarray(first, np.int32))
-        if edge is not None:
+        if edge is not None and corner_edge is not None:
             mesh.edges.add(len(edge))
-            mesh.attributes[".edge_verts"].data.foreach_set(
-                "value", np.ascontiguousarray(edge, np.int32).reshape(-1)
-            )
+            mesh.attributes[".edge_verts"].data.foreach_set("value", edge.reshape(-1))
+            set_attribute(mesh, ".corner_edge", "INT", "CORNER", corner_edge)
         mesh.update(calc_edges=edge is None)
         if not smooth:
             set_attribute(mesh, "sharp_face", "BOOLEAN", "FACE", np.ones(len(first), np.bool_))

@@ -90,6 +90,8 @@ def produce(
         if built is not None:
             clear(built.collection)
             bpy.data.collections.remove(built.collection)
-        bpy.data.scenes.remove(scene)
+        # A .blend of its own has taken the place of Blender's initial scene: a file needs one.
+        if len(bpy.data.scenes) > 1:
+            bpy.data.scenes.remove(scene)
     progress(1.0, "done")
     return produced

@@ -23,6 +23,7 @@ _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".exr": "OPEN_EXR", 
 _MOST_PIXELS_OF_WEBP = 16_383
 #: Samples per pixel where the user leaves them to us.
 _SAMPLES = {"workbench": 16, "eevee": 32, "cycles": 24}
+_SAMPLES_OF_FILMS = {"workbench": 8, "eevee": 16, "cycles": 12}
 
 
 def still(
@@ -106,7 +107,7 @@ def prepare(built: Built, engine: str, samples: int, transparent: bool, film: bo
     for shown in built.collection.objects:
         if shown.name.startswith(f"{built.collection.name} wall") or shown.get("tracevis3d_part") == "wall":
             shown.hide_render = transparent
-    count = samples or _SAMPLES[name]
+    count = samples or (_SAMPLES_OF_FILMS if film else _SAMPLES)[name]
     if name == "workbench":
         steps = (5, 8, 11, 16, 32)
         scene.display.render_aa = str(next((s for s in steps if s >= count), 32))

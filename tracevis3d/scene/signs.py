@@ -7,7 +7,7 @@ Workbench. So the node group splits this mesh by its face attribute ``part`` and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -85,11 +85,20 @@ def _outward(points: NDArray[np.float32], face: list[int]) -> list[int]:
     return face if normal @ (points[face].mean(axis=0) - 0.5) > 0 else face[::-1]
 
 
-def chamfered_box(edge: tuple[float, float, float], ribs: int = 0) -> Shape:
-    """Return the unit box from 0 to 1 with chamfers of the given width along x, y and z.
+def box(edge: tuple[float, float, float] | None, facing: int = 1, ribs: int = 0) -> Shape:
+    """Return the unit box from 0 to 1.
 
-    With ``ribs``, the four upright sides are divided into that many horizontal ribs, every second one pale.
+    Parameters
+    ----------
+    edge : (float, float, float) or None
+        Widths of its chamfers along x, y and z; None: sharp edges, a quarter of the vertices.
+    facing : int
+        Axis across the side that is looked at.
+    ribs : int
+        Divide the two sides across ``facing`` into that many ribs, one above the other, every second
+        one pale; the other sides are pale.
     """
+    cut = edge or (0.0, 0.0, 0.0)
     grid: dict[tuple[float, float, float], int] = {}
     points: list[tuple[float, float, float]] = []
 
@@ -112,36 +121,29 @@ def chamfered_box(edge: tuple[float, float, float], ribs: int = 0) -> Shape:
     inner: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
     for axis, side in product(range(3), (0, 1)):
         a, b = (i for i in range(3) if i != axis)
-        lows, highs = (edge[a], edge[b]), (1 - edge[a], 1 - edge[b])
-        count = ribs if ribs and axis != 2 else 1
-        cuts = [lows[1] + (highs[1] - lows[1]) * i / count for i in range(count + 1)]
-        columns = [[at(axis, side, u, v) for v in cuts] for u in (lows[0], highs[0])]
+        count = ribs if ribs and axis == facing else 1
+        low, high = cut[a], 1 - cut[a]
+        levels = [cut[b] + (1 - 2 * cut[b]) * i / count for i in range(count + 1)]
+        columns = [[at(axis, side, u, v) for v in levels] for u in (low, high)]
         for i in range(count):
             faces.append([columns[0][i], columns[1][i], columns[1][i + 1], columns[0][i + 1]])
             rim.append(False)
-            pale.append(bool(ribs) and (i % 2 == 0 or axis == 2))
-        # The border's vertices along each of its four edges, for the chamfers: key (axis, end) of the edge.
+            pale.append(bool(ribs) and (i % 2 == 0 or axis != facing))
+        # The vertices along each of the side's four borders, for the chamfers: key (axis, end) of the border.
         inner[axis, side] = {
             (a, 0): columns[0],
             (a, 1): columns[1],
             (b, 0): [columns[0][0], columns[1][0]],
             (b, 1): [columns[0][-1], columns[1][-1]],
         }
-    for (a, b), i, j in product(((0, 1), (0, 2), (1, 2)), (0, 1), (0, 1)):
-        one, two = inner[a, i][b, j], inner[b, j][a, i]
-        faces.append([*one, *two[::-1]])
-        rim.append(True)
-        pale.append(False)
-    for i, j, k in product((0, 1), repeat=3):
-        faces.append(
-            [
-                at(0, i, edge[1] if j == 0 else 1 - edge[1], edge[2] if k == 0 else 1 - edge[2]),
-                at(1, j, edge[0] if i == 0 else 1 - edge[0], edge[2] if k == 0 else 1 - edge[2]),
-                at(2, k, edge[0] if i == 0 else 1 - edge[0], edge[1] if j == 0 else 1 - edge[1]),
-            ]
-        )
-        rim.append(True)
-        pale.append(False)
+    if edge is not None:
+        for (a, b), i, j in product(((0, 1), (0, 2), (1, 2)), (0, 1), (0, 1)):
+            faces.append([*inner[a, i][b, j], *inner[b, j][a, i][::-1]])
+        for i, j, k in product((0, 1), repeat=3):
+            x, y, z = (e if end == 0 else 1 - e for e, end in zip(edge, (i, j, k)))
+            faces.append([at(0, i, y, z), at(1, j, x, z), at(2, k, x, y)])
+        rim += [True] * 20
+        pale += [False] * 20
     position = np.array(points, np.float32)
     return _shape(position, [_outward(position, f) for f in faces], rim, pale)
 
@@ -166,7 +168,7 @@ def _revolved(profile: list[tuple[float, float]], sides: int) -> Shape:
         starts.append((count, n))
         count += n
     faces = []
-    for (low, n), (high, m) in zip(starts, starts[1:]):
+    for (low, n), (high, m) in pairwise(starts):
         for i in range(sides):
             j = (i + 1) % sides
             if n == 1:

@@ -26,8 +26,8 @@ class Style:
 
     Attributes
     ----------
-    background, ink, muted : sRGB
-        Behind everything; texts and rulers; grid lines and notes.
+    background, ink, muted, faint : sRGB
+        Behind everything; texts and rulers; lesser texts; grid lines.
     emission : float
         Share of a surface's colour that shines by itself, the rest is lit.
     ambient : float
@@ -50,6 +50,7 @@ class Style:
     background: Color
     ink: Color
     muted: Color
+    faint: Color
     emission: float
     ambient: float
     softness: float
@@ -65,7 +66,8 @@ _STYLES = {
         "paper",
         background=(1.0, 1.0, 1.0),
         ink=(0.10, 0.11, 0.13),
-        muted=(0.62, 0.64, 0.67),
+        muted=(0.40, 0.42, 0.45),
+        faint=(0.70, 0.72, 0.75),
         emission=0.5,
         ambient=0.42,
         softness=0.35,
@@ -79,7 +81,8 @@ _STYLES = {
         "stage",
         background=(0.035, 0.043, 0.062),
         ink=(0.93, 0.94, 0.96),
-        muted=(0.36, 0.39, 0.46),
+        muted=(0.60, 0.63, 0.69),
+        faint=(0.27, 0.30, 0.36),
         emission=0.7,
         ambient=0.25,
         softness=0.2,
@@ -93,7 +96,8 @@ _STYLES = {
         "flat",
         background=(1.0, 1.0, 1.0),
         ink=(0.10, 0.11, 0.13),
-        muted=(0.70, 0.72, 0.75),
+        muted=(0.40, 0.42, 0.45),
+        faint=(0.74, 0.76, 0.79),
         emission=1.0,
         ambient=1.0,
         softness=0.0,

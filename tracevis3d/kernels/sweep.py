@@ -1,0 +1,282 @@
+"""Tubes: elliptical sections swept along polylines with rotation-minimising frames."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import inline, kernel
+
+_F0, _F1, _F2 = np.float32(0.0), np.float32(1.0), np.float32(2.0)
+_TINY = np.float32(1e-20)
+# How much of ``side`` must be left across the path for the section to follow it wholly, and not at all.
+_FOLLOW, _LOOSE = np.float32(0.35), np.float32(0.08)
+
+
+@inline
+def _unit(x, y, z):  # type: ignore[no-untyped-def]
+    """Return the vector at length 1, and its length; unchanged, with 0, if it has none."""
+    c = x * x + y * y + z * z
+    if c <= _TINY:
+        return x, y, z, _F0
+    n = np.float32(math.sqrt(c))
+    f = _F1 / n
+    return x * f, y * f, z * f, n
+
+
+@kernel
+def sweep_frames(
+    point: NDArray[np.float32], first: NDArray[np.int64], side: NDArray[np.float32], frame: NDArray[np.float32]
+) -> None:
+    """Compute a frame at each point of each polyline: the tangent and the direction of the section's width.
+
+    From point to point the frame is carried by two reflections (Wang, Jüttler, Zheng, Liu 2008, "Computation
+    of rotation minimizing frames", section 4), and then turned towards ``side`` as far as the path leaves
+    any of it across.
+
+    Parameters
+    ----------
+    point : float32 (m, 3)
+    first : int64 (n + 1,)
+    side : float32 (3,)
+        Unit vector, or zero for frames that only minimise rotation.
+    frame : float32 (m, 6)
+        Written: tangent, width.
+    """
+    a, b, c = side[0], side[1], side[2]
+    for i in range(len(first) - 1):
+        low, high = first[i], first[i + 1]
+        tx, ty, tz = _F0, _F0, _F1
+        rx, ry, rz = _F0, _F0, _F0
+        started = False
+        for j in range(low, high):
+            # The step behind, and the tangent from the point before to the one after; where points
+            # coincide the tangent stays.
+            back, on = max(j - 1, low), min(j + 1, high - 1)
+            if not started:
+                # Points that repeat the first have no direction yet: look for the first step that has one.
+                while on < high - 1 and (
+                    point[on, 0] == point[low, 0] and point[on, 1] == point[low, 1] and point[on, 2] == point[low, 2]
+                ):
+                    on += 1
+            ux, uy, uz, n = _unit(
+                point[on, 0] - point[back, 0], point[on, 1] - point[back, 1], point[on, 2] - point[back, 2]
+            )
+            if n == _F0:
+                ux, uy, uz = tx, ty, tz
+            if not started:
+                started = True
+                d = a * ux + b * uy + c * uz
+                rx, ry, rz, n = _unit(a - d * ux, b - d * uy, c - d * uz)
+                if n < _LOOSE:
+                    # Any direction across: the axis that the path runs along least.
+                    x = _F1 if abs(ux) <= abs(uy) and abs(ux) <= abs(uz) else _F0
+                    y = _F1 if x == _F0 and abs(uy) <= abs(uz) else _F0
+                    z = _F1 - x - y
+                    d = x * ux + y * uy + z * uz
+                    rx, ry, rz, n = _unit(x - d * ux, y - d * uy, z - d * uz)
+            else:
+                # Reflect in the plane between the two points, ...
+                x, y, z = point[j, 0] - point[j - 1, 0], point[j, 1] - point[j - 1, 1], point[j, 2] - point[j - 1, 2]
+                d = x * x + y * y + z * z
+                if d > _TINY:
+                    f = _F2 * (x * rx + y * ry + z * rz) / d
+                    rx, ry, rz = rx - f * x, ry - f * y, rz - f * z
+                    f = _F2 * (x * tx + y * ty + z * tz) / d
+                    tx, ty, tz = tx - f * x, ty - f * y, tz - f * z
+                # ... then in the one that brings the reflected tangent to the next.
+                x, y, z = ux - tx, uy - ty, uz - tz
+                d = x * x + y * y + z * z
+                if d > _TINY:
+                    f = _F2 * (x * rx + y * ry + z * rz) / d
+                    rx, ry, rz = rx - f * x, ry - f * y, rz - f * z
+                d = a * ux + b * uy + c * uz
+                x, y, z, kept = _unit(a - d * ux, b - d * uy, c - d * uz)
+                if kept > _LOOSE:
+                    # An ellipse turned by half a turn is itself: take the nearer of the two ways.
+                    w = min((kept - _LOOSE) / (_FOLLOW - _LOOSE), _F1)
+                    f = w if x * rx + y * ry + z * rz >= _F0 else -w
+                    w = _F1 - w
+                    rx, ry, rz = w * rx + f * x, w * ry + f * y, w * rz + f * z
+                # Rounding takes r off the right angle.
+                d = rx * ux + ry * uy + rz * uz
+                rx, ry, rz, n = _unit(rx - d * ux, ry - d * uy, rz - d * uz)
+            tx, ty, tz = ux, uy, uz
+            frame[j, 0] = tx
+            frame[j, 1] = ty
+            frame[j, 2] = tz
+            frame[j, 3] = rx
+            frame[j, 4] = ry
+            frame[j, 5] = rz
+
+
+@kernel
+def sweep_rings(
+    point: NDArray[np.float32],
+    radius: NDArray[np.float32],
+    first: NDArray[np.int64],
+    frame: NDArray[np.float32],
+    circle: NDArray[np.float32],
+    position: NDArray[np.float32],
+) -> None:
+    """Write the vertices of tubes: per tube a cap's ring, a ring at each point, and the other cap's ring.
+
+    Parameters
+    ----------
+    point : float32 (m, 3)
+    radius : float32 (m, 2)
+        Along the frame's width, and across it.
+    first : int64 (n + 1,)
+    frame : float32 (m, 6)
+        From :func:`sweep_frames`.
+    circle : float32 (k, 2)
+        Cosine and sine of each vertex of a ring.
+    position : float32 (m + 2 n, k, 3)
+        Written.
+    """
+    ring = 0
+    for i in range(len(first) - 1):
+        low, high = first[i], first[i + 1]
+        for step in range(low - 1, high + 1):
+            j = min(max(step, low), high - 1)
+            tx, ty, tz = frame[j, 0], frame[j, 1], frame[j, 2]
+            rx, ry, rz = frame[j, 3], frame[j, 4], frame[j, 5]
+            a, b = radius[j, 0], radius[j, 1]
+            sx, sy, sz = b * (ty * rz - tz * ry), b * (tz * rx - tx * rz), b * (tx * ry - ty * rx)
+            rx, ry, rz = a * rx, a * ry, a * rz
+            x, y, z = point[j, 0], point[j, 1], point[j, 2]
+            for k in range(len(circle)):
+                c, s = circle[k, 0], circle[k, 1]
+                position[ring, k, 0] = x + c * rx + s * sx
+                position[ring, k, 1] = y + c * ry + s * sy
+                position[ring, k, 2] = z + c * rz + s * sz
+            ring += 1
+
+
+@kernel
+def sweep_light(
+    radius: NDArray[np.float32],
+    first: NDArray[np.int64],
+    frame: NDArray[np.float32],
+    circle: NDArray[np.float32],
+    light: NDArray[np.float32],
+    color: NDArray[np.float32],
+    shaded: NDArray[np.float32],
+) -> None:
+    """Write the colours of tubes with light on them, for the vertices of :func:`sweep_rings`.
+
+    Parameters
+    ----------
+    radius, first, frame, circle
+        As there.
+    light : float32 (6,)
+        Direction to the light (3), ambient share, factor of the light's cosine, share that shines by itself.
+    color : float32 (n, 3)
+        Linear colour of each tube.
+    shaded : float32 (m + 2 n, k, 4)
+        Written: alpha is 1.
+    """
+    lx, ly, lz, ambient, key, own = light[0], light[1], light[2], light[3], light[4], light[5]
+    ring = 0
+    for i in range(len(first) - 1):
+        low, high = first[i], first[i + 1]
+        red, green, blue = color[i, 0], color[i, 1], color[i, 2]
+        for step in range(low - 1, high + 1):
+            j = min(max(step, low), high - 1)
+            tx, ty, tz = frame[j, 0], frame[j, 1], frame[j, 2]
+            rx, ry, rz = frame[j, 3], frame[j, 4], frame[j, 5]
+            a, b = radius[j, 0], radius[j, 1]
+            # The normal of an ellipse: its angle's cosine and sine swap the radii. On a cap it is the tangent.
+            on_r = b * (rx * lx + ry * ly + rz * lz)
+            on_s = a * ((ty * rz - tz * ry) * lx + (tz * rx - tx * rz) * ly + (tx * ry - ty * rx) * lz)
+            on_t = tx * lx + ty * ly + tz * lz
+            for k in range(len(circle)):
+                c, s = circle[k, 0], circle[k, 1]
+                if step < low:
+                    lit = -on_t
+                elif step >= high:
+                    lit = on_t
+                else:
+                    n = b * b * c * c + a * a * s * s
+                    lit = (c * on_r + s * on_s) / np.float32(math.sqrt(max(n, _TINY)))
+                bright = own + (_F1 - own) * (ambient + key * max(lit, _F0))
+                shaded[ring, k, 0] = red * bright
+                shaded[ring, k, 1] = green * bright
+                shaded[ring, k, 2] = blue * bright
+                shaded[ring, k, 3] = _F1
+            ring += 1
+
+
+@kernel
+def sweep_faces(
+    first: NDArray[np.int64],
+    sides: np.int64,
+    edge: NDArray[np.int32],
+    corner: NDArray[np.int32],
+    corner_edge: NDArray[np.int32],
+    face: NDArray[np.int32],
+    owner: NDArray[np.int32],
+) -> None:
+    """Write the topology of the tubes' meshes, whose vertices :func:`sweep_rings` writes.
+
+    Parameters
+    ----------
+    first : int64 (n + 1,)
+        No tube is empty.
+    sides : int64
+        Vertices of a ring, k.
+    edge : int32 ((2 m + n) k, 2)
+        Written: k along each ring, caps included, and k between neighbouring rings.
+    corner, corner_edge : int32 (4 (m - n) k + 2 n k,)
+        Written: vertex and edge of each corner.
+    face : int32 ((m - n) k + 2 n,)
+        Written: first corner of each face; each tube's two caps come first.
+    owner : int32 ((m - n) k + 2 n,)
+        Written: the tube of each face.
+    """
+    v, e, c, f = 0, 0, 0, 0
+    for i in range(len(first) - 1):
+        rings = first[i + 1] - first[i]
+        ring_edge = e
+        for ring in range(rings + 2):
+            for k in range(sides):
+                edge[e, 0] = v + ring * sides + k
+                edge[e, 1] = v + ring * sides + (k + 1 if k + 1 < sides else 0)
+                e += 1
+        along = e
+        for ring in range(1, rings):
+            for k in range(sides):
+                edge[e, 0] = v + ring * sides + k
+                edge[e, 1] = v + (ring + 1) * sides + k
+                e += 1
+        face[f] = c
+        owner[f] = i
+        f += 1
+        for k in range(sides):
+            turn = sides - 1 - k
+            corner[c] = v + turn
+            # A corner's edge leads on to the next corner.
+            corner_edge[c] = ring_edge + (turn - 1 if turn > 0 else sides - 1)
+            c += 1
+        face[f] = c
+        owner[f] = i
+        f += 1
+        for k in range(sides):
+            corner[c] = v + (rings + 1) * sides + k
+            corner_edge[c] = ring_edge + (rings + 1) * sides + k
+            c += 1
+        for ring in range(1, rings):
+            for k in range(sides):
+                n = k + 1 if k + 1 < sides else 0
+                low, high = v + ring * sides, v + (ring + 1) * sides
+                face[f] = c
+                owner[f] = i
+                f += 1
+                corner[c], corner_edge[c] = low + k, ring_edge + ring * sides + k
+                corner[c + 1], corner_edge[c + 1] = low + n, along + (ring - 1) * sides + n
+                corner[c + 2], corner_edge[c + 2] = high + n, ring_edge + (ring + 1) * sides + k
+                corner[c + 3], corner_edge[c + 3] = high + k, along + (ring - 1) * sides + k
+                c += 4
+        v += (rings + 2) * sides

@@ -1,0 +1,116 @@
+"""Tube meshes from paths, into buffers that are used again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.sweep import sweep_faces, sweep_frames, sweep_light, sweep_rings
+
+
+class Buffers:
+    """Arrays by name that grow when they have to: fresh memory costs more than the kernels that fill it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, NDArray[np.generic]] = {}
+
+    def take(self, name: str, shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray[np.generic]:
+        """Return an array of the given shape; it holds until ``name`` is taken again."""
+        count = int(np.prod(shape))
+        kept = self._kept.get(name)
+        if kept is None or len(kept) < count or kept.dtype != dtype:
+            kept = self._kept[name] = np.empty(count, dtype)
+        return kept[:count].reshape(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class TubeMesh:
+    """A polygon mesh of tubes; the arrays belong to the buffers they were made in.
+
+    Attributes
+    ----------
+    position : float32 (v, 3)
+    shaded : float32 (v, 4)
+        Linear colour with light.
+    edge : int32 (e, 2)
+    corner, corner_edge : int32 (c,)
+    face : int32 (f,)
+        First corner of each face.
+    owner : int32 (f,)
+        The tube of each face.
+    vertices : int64 (n,)
+        Number of vertices of each tube.
+    """
+
+    position: NDArray[np.float32]
+    shaded: NDArray[np.float32]
+    edge: NDArray[np.int32]
+    corner: NDArray[np.int32]
+    corner_edge: NDArray[np.int32]
+    face: NDArray[np.int32]
+    owner: NDArray[np.int32]
+    vertices: NDArray[np.int64]
+
+
+def sweep(
+    point: NDArray[np.float32],
+    radius: NDArray[np.float32],
+    first: NDArray[np.int64],
+    side: tuple[float, float, float],
+    color: NDArray[np.float32],
+    light: NDArray[np.float32],
+    sides: int,
+    buffers: Buffers,
+) -> TubeMesh:
+    """Sweep elliptical sections along polylines.
+
+    Parameters
+    ----------
+    point : float32 (m, 3)
+    radius : float32 (m, 2)
+    first : int64 (n + 1,)
+        Tube i has the points ``first[i]`` up to ``first[i + 1]``, at least one.
+    side : (float, float, float)
+        What the section's width keeps to; zero: frames that only minimise rotation.
+    color : float32 (n, 3)
+        Linear colour of each tube.
+    light : float32 (6,)
+        As :func:`tracevis3d.kernels.sweep.sweep_light` takes it.
+    sides : int
+        Vertices of a ring.
+    buffers : Buffers
+    """
+    point = np.ascontiguousarray(point, np.float32)
+    radius = np.ascontiguousarray(radius, np.float32)
+    first = np.ascontiguousarray(first, np.int64)
+    n, m = len(first) - 1, len(point)
+    direction = np.asarray(side, np.float32)
+    length = float(np.linalg.norm(direction))
+    direction = np.ascontiguousarray(direction / length if length > 0 else direction, np.float32)
+    angle = np.linspace(0, 2 * np.pi, sides, endpoint=False)
+    circle = np.ascontiguousarray(np.stack([np.cos(angle), np.sin(angle)], axis=1), np.float32)
+    take = buffers.take
+    frame = take("frame", (m, 6), np.float32)
+    sweep_frames(point, first, direction, frame)
+    position = take("position", (m + 2 * n, sides, 3), np.float32)
+    sweep_rings(point, radius, first, frame, circle, position)
+    shaded = take("shaded", (m + 2 * n, sides, 4), np.float32)
+    sweep_light(
+        radius,
+        first,
+        frame,
+        circle,
+        np.ascontiguousarray(light, np.float32),
+        np.ascontiguousarray(color, np.float32),
+        shaded,
+    )
+    corners, faces = 4 * (m - n) * sides + 2 * n * sides, (m - n) * sides + 2 * n
+    edge = take("edge", ((2 * m + n) * sides, 2), np.int32)
+    corner, corner_edge = take("corner", (corners,), np.int32), take("corner_edge", (corners,), np.int32)
+    face, owner = take("face", (faces,), np.int32), take("owner", (faces,), np.int32)
+    sweep_faces(first, sides, edge, corner, corner_edge, face, owner)
+    return TubeMesh(
+        position.reshape(-1, 3), shaded.reshape(-1, 4), edge, corner, corner_edge, face, owner, (np.diff(first) + 2) * sides  # type: ignore[arg-type]
+    )
