@@ -195,7 +195,7 @@ def test_processes_sessions_and_libraries(tmp_path):
         "nonsense\nTASK timestamp=x\n"
     )
     data = {
-        7: record(10, ENTRY, MAIN, 0) + record(60, ENTRY, library + 16, 1) + record(61, EXIT, library + 16, 1),
+        7: record(10, ENTRY, MAIN, 0) + record(60, ENTRY, library + 9, 1) + record(61, EXIT, library + 9, 1),
         8: record(20, ENTRY, TEXT, 0) + record(30, EXIT, TEXT, 0),
         9: record(110, ENTRY, MAIN, 0) + record(120, EXIT, MAIN, 0) + record(210, ENTRY, MAIN, 0)
         + record(220, EXIT, MAIN, 0) + record(230, ENTRY, 0x1234, 0) + record(240, EXIT, 0x1234, 0),
@@ -289,6 +289,20 @@ def test_a_pattern_that_could_take_for_ever_is_left_alone():
     module = symbols.Module("m", b"")
     assert specs.of(symbols.Symbol(0, 1, "a" * 5000), module) is None
     assert specs.of(symbols.Symbol(0, 1, "x1y"), module) == ((1,), ())
+
+
+def test_arguments_and_results_may_be_told_in_different_places():
+    specs = symbols.ArgumentSpecs(
+        "argspec:run@arg1/i32\nargauto:run@arg1/s;_ZdlPv@arg1/x\nretauto:run@retval/s\n"
+    )
+    module = symbols.Module(
+        "m", b"10 T run\n20 T _ZdlPvm\n", b"F: 10 run\nA: @arg1/i64,arg2/t12:s%RDI\nR: @retval/c\n"
+    )
+    run, delete = module.symbols
+    assert specs.of(run, module) == ((4,), (1,))
+    assert delete.name == "operator delete"
+    assert specs.of(delete, module) == ((8,), ())
+    assert module.arguments[run.low] == ((8, 12), (1,))
 
 
 def test_symbols_beyond_all_addresses_do_no_harm(tmp_path):

@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from .demangle import demangle
+
 #: An argument list: sizes in bytes; -1 for a string (two bytes of length before it).
 Sizes = tuple[int, ...]
 STRING = -1
@@ -106,7 +108,7 @@ def _symbols(text: bytes) -> list[Symbol]:
         name = match[4].decode("utf-8", "replace")
         ends.append(low)
         if match[3] != b"?" and name not in _ENDS and low < 1 << 48:
-            rows.append((low, int(match[2] or b"0", 16), name, match[3] == b"P"))
+            rows.append((low, int(match[2] or b"0", 16), demangle(name), match[3] == b"P"))
     rows.sort(key=lambda row: row[0])
     ends = sorted(set(ends))
     symbols: list[Symbol] = []
@@ -147,12 +149,15 @@ class ArgumentSpecs:
 
     def of(self, symbol: Symbol, module: Module) -> tuple[Sizes, Sizes] | None:
         """Return the sizes of arguments and of the returned value: as asked for, by debug data, by name."""
-        if symbol.name in self._own:
-            return self._own[symbol.name]
-        for pattern, sizes in self._patterns:
-            if pattern.search(symbol.name):
-                return sizes
-        return module.arguments.get(symbol.low) or self._auto.get(symbol.name)
+        asked = self._own.get(symbol.name)
+        if asked is None:
+            asked = next((sizes for pattern, sizes in self._patterns if pattern.search(symbol.name)), None)
+        told = module.arguments.get(symbol.low), self._auto.get(symbol.name)
+        known = [sizes for sizes in (asked, *told) if sizes is not None]
+        if not known:
+            return None
+        # Arguments may be asked for while the returned value is recorded by itself, and the other way round.
+        return next((a for a, _ in known if a), ()), next((r for _, r in known if r), ())
 
 
 def _add_specs(table: dict[str, tuple[Sizes, Sizes]], text: str) -> None:
@@ -160,6 +165,7 @@ def _add_specs(table: dict[str, tuple[Sizes, Sizes]], text: str) -> None:
         name, at, actions = item.strip().partition("@")
         if not at or not name:
             continue
+        name = demangle(name)
         table[name] = _sizes(actions, *table.get(name, ((), ())))
 
 
