@@ -216,11 +216,13 @@ class _Maker:
 
     def _containers(self, name: str, category: int) -> ContainerPath | None:
         """Put a function that its name puts into no module into its category."""
+        text = self._text(category).partition(",")[0].strip()
+        if text.lower() in _BLAND:
+            return None
         said = names.split(name)
         if said.file or any(kind in ("package", "module", "file") for kind, _ in said.containers):
             return None
-        text = self._text(category).partition(",")[0].strip()
-        return None if text.lower() in _BLAND else (("category", text), *said.containers)
+        return (("category", text), *said.containers)
 
     # -- the other tables ----------------------------------------------------------------------
 

@@ -207,6 +207,15 @@ def value_end(i, end):  # type: ignore[no-untyped-def]
             count = count_digits(load64(i))
             i += count
         c = byte(i)
+        if c == 46 and i > whole:
+            count = np.int64(8)
+            i += 1
+            while count == 8:
+                count = count_digits(load64(i))
+                i += count
+            c = byte(i)
+            if (c | 32) != 101:
+                return i << _TYPE_BITS | kind
         if c == 46 or (c | 32) == 101:
             while (c >= 48 and c <= 57) or c == 45 or c == 46 or c == 43 or (c | 32) == 101:
                 i += 1
@@ -273,13 +282,20 @@ def intern(low, high, state):  # type: ignore[no-untyped-def]
     """Return the number of the text between two addresses, a new one if it is new; -1 if a table is full."""
     length = high - low
     value = _U(length) * _MIX
+    other = _MIX
     i = low
-    while i + 8 <= high:
+    # Two chains, so that one multiplication need not wait for the other.
+    while i + 16 <= high:
         value = (value ^ load64(i)) * _MIX
+        other = (other ^ load64(i + 8)) * _MIX
         value ^= value >> _FOLD
+        other ^= other >> _FOLD_LAST
+        i += 16
+    if i + 8 <= high:
+        other = (other ^ load64(i)) * _MIX
         i += 8
     last = load64(i) & _BELOW[high - i]
-    value = (value ^ last) * _MIX
+    value = (value ^ last ^ (other >> _FOLD) ^ other) * _MIX
     mark = np.int64(value ^ value >> _FOLD_LAST)
     table = get(state, A_TABLE)
     mask = get(state, A_MASK)

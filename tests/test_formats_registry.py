@@ -1,0 +1,155 @@
+"""Which format a file is in, and the sentence when it is in none."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tracevis3d.errors import InputError, UsageError
+from tracevis3d.formats import registry, unpack
+
+EVENTS = json.dumps([{"ph": "X", "name": "f", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]).encode()
+
+
+def sentence(path):
+    with pytest.raises(InputError) as caught:
+        registry.open_trace(path)
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+def test_content_goes_before_the_name(tmp_path):
+    for name in ("t.json", "t.txt", "t", "t.tsv", "t.gz"):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(EVENTS) if name.endswith(".gz") else EVENTS)
+        assert registry.recognise(path).name == "chrome"
+    trace = registry.open_trace(tmp_path / "t.gz")
+    assert (len(trace), trace.source.format, trace.source.size) == (
+        1,
+        "chrome",
+        (tmp_path / "t.gz").stat().st_size,
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (b"", "the file is empty"),
+        (b"\x7fELF\x02", "a program"),
+        (b"\x89PNG\r\n", "a PNG picture"),
+        (b"<html></html>", "XML or HTML"),
+        (b'{"a": 1}', "JSON, but not of a trace"),
+        ("{}".encode("utf-16"), "UTF-16"),
+        (b"\x00\x01\x02\x03" * 9, "binary data"),
+        (b"   \n", "white space"),
+    ],
+)
+def test_what_is_no_trace_gets_one_sentence(tmp_path, content, part):
+    path = tmp_path / "thing.bin"
+    path.write_bytes(content)
+    text = sentence(path)
+    assert part in text
+    assert str(path) in text
+
+
+def test_missing_and_empty_paths(tmp_path):
+    assert "no such file" in sentence(tmp_path / "absent.json")
+    assert "folder is empty" in sentence(tmp_path)
+    (tmp_path / "notes").write_text("x")
+    assert "a folder of 1 entry" in sentence(tmp_path)
+
+
+def test_the_names_of_formats():
+    assert registry.names()[0] == "chrome"
+    assert registry.find("chrome").title == "Chrome Trace Event JSON"
+    with pytest.raises(UsageError, match="there are chrome"):
+        registry.find("nothing")
+    assert registry.for_writing("x.json.gz").name == "chrome"
+    assert registry.for_writing("X.JSON").name == "chrome"
+    with pytest.raises(UsageError, match=r"\.json"):
+        registry.for_writing("x.unknown")
+
+
+def test_formats_of_other_packages_are_found(tmp_path, monkeypatch):
+    class Entry:
+        value = "other.package:FORMAT"
+
+        def __init__(self, loaded):
+            self.loaded = loaded
+
+        def load(self):
+            if isinstance(self.loaded, Exception):
+                raise self.loaded
+            return self.loaded
+
+    theirs = registry.Format(
+        "theirs",
+        "their format",
+        (".theirs",),
+        lambda head, name: registry.SURE if head[:5] == b"THEIR" else 0.0,
+        None,
+    )
+    entries = {"theirs": Entry(theirs), "broken": Entry(ImportError("gone")), "wrong": Entry(5)}
+    monkeypatch.setattr(registry, "_others", lambda: entries)
+    registry.find.cache_clear()
+    try:
+        assert registry.names()[-3:] == ["broken", "theirs", "wrong"]
+        assert registry.find("theirs") is theirs
+        for name in ("broken", "wrong"):
+            with pytest.raises(UsageError, match=r"other\.package"):
+                registry.find(name)
+        # One that fails to load does not keep the others from working.
+        path = tmp_path / "t.json"
+        path.write_bytes(EVENTS)
+        assert registry.recognise(path).name == "chrome"
+    finally:
+        registry.find.cache_clear()
+
+
+def test_sniffing_imports_nothing_heavy(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_bytes(EVENTS)
+    code = (
+        "import sys; from tracevis3d.formats import registry; "
+        f"assert registry.recognise({str(path)!r}).name == 'chrome'; "
+        "print([m for m in ('numba', 'msgspec', 'bpy', 'google.protobuf', 'scipy') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, pytest.param(None, id="zstd")])
+def test_packed_files_unpack_as_far_as_they_go(tmp_path, pack):
+    if pack is None:
+        pack = pytest.importorskip("zstandard").compress
+    text = b"hello world " * 100_000
+    path = tmp_path / "x"
+    for packed, wanted, damage in (
+        (pack(text), text, ""),
+        (pack(text) + pack(b"more"), text + b"more", ""),
+        (pack(text) + b"\0" * 50, text, ""),
+        (pack(text) + b"junk", text, "something else"),
+        (pack(b""), b"", ""),
+    ):
+        path.write_bytes(packed)
+        for unpacked in (unpack.unpack_file(path), unpack.unpack_bytes(packed)):
+            assert bytes(unpacked.data) == wanted
+            assert damage in unpacked.damage
+            assert bool(damage) == bool(unpacked.damage)
+        assert unpack.head(path, 100) == wanted[:100]
+    path.write_bytes(pack(text)[:-30])
+    unpacked = unpack.unpack_file(path)
+    assert text.startswith(bytes(unpacked.data))
+    assert len(unpacked.data) > len(text) // 2
+    assert "ends in the middle" in unpacked.damage
+
+
+def test_a_bomb_is_one_sentence(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.gz"
+    path.write_bytes(gzip.compress(bytes(50_000_000)))
+    monkeypatch.setattr(unpack, "free_memory", lambda: 10_000_000)
+    with pytest.raises(InputError, match="does not fit into memory"):
+        unpack.unpack_file(path)
