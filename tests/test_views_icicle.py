@@ -394,11 +394,16 @@ def test_many_threads_are_cut_to_the_busiest_and_it_is_said():
     drawing = draw(trace)
     shown = len(boxes_of(drawing, "terrace"))
     assert 1 < shown < 60
-    (note,) = [n for n in drawing.notes if "threads are drawn" in n]
-    assert note.startswith(f"{shown} of 60 threads")
+    (note,) = [n for n in drawing.notes if "with calls are drawn" in n]
+    assert note.startswith(f"{shown} of 60 threads with calls are drawn")
     left_out = np.setdiff1d(np.arange(60), boxes_of(drawing, "terrace").id)
     assert f"{trace.threads.count[left_out].sum():,} calls" in note
-    assert not [n for n in draw(trace, threads="all").notes if "threads are drawn" in n]
+    calls, end = trace.calls, int(trace.calls.start.max())
+    (note,) = [n for n in draw(trace, end=f"{end // 2}ns").notes if "with calls are drawn" in n]
+    drawn = boxes_of(draw(trace, end=f"{end // 2}ns"), "terrace").id
+    inside = (calls.start < end // 2) & ~np.isin(calls.thread, drawn)
+    assert f"{np.count_nonzero(inside):,} calls" in note
+    assert not [n for n in draw(trace, threads="all").notes if "with calls are drawn" in n]
 
 
 @given(SEEDS, st.floats(0, 1))

@@ -101,7 +101,8 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut
     least_level = _LEAST_LEVEL_PX / (frame.width * _SHARE[0] / WIDTH)
     cost = np.maximum(deepest * least_level, _LEAST_LANE) + p.spacing * least_level
     height = _wall_height(p, frame, 0.0, 1.0)
-    threads, note = choose_threads(trace, p.threads, p.order, known.busy(window), cost, height)
+    busy = known.busy(window)
+    threads = choose_threads(trace, p.threads, p.order, busy, cost, height)
     lane_of = np.full(len(trace.threads), -1, np.int64)
     lane_of[threads] = np.arange(len(threads))
 
@@ -143,7 +144,22 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut
         if abs(now / pixels - 1) < 0.01:
             break
         pixels = now
-    return replace(picture, pixels_per_unit=now), cut, note
+    return replace(picture, pixels_per_unit=now), cut, _left_out(trace, picture, cut, busy)
+
+
+def _left_out(trace: Trace, picture: Composition, cut: Cut, busy: Ints) -> str:
+    """Return a note on the threads that have calls in the window and are not drawn; empty if none is."""
+    others = np.setdiff1d(np.flatnonzero(busy > 0), picture.threads)
+    if not len(others):
+        return ""
+    index = derived(trace).index
+    calls = index.cut(cut.t0, cut.t1, cut.depth0, cut.depth1, math.inf, others).total
+    share = 100.0 * float(busy[others].sum()) / float(busy.sum())
+    live = int(np.count_nonzero(busy))
+    return (
+        f"{live - len(others):,} of {live:,} threads with calls are drawn; the others (threads=all) have "
+        f"{calls:,} calls and {share:.2g} % of the time"
+    )
 
 
 def _wall_height(p: Parameters, frame: Frame, depth: float, left: float) -> float:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..layout.ticks import count
 from ..trace.model import Trace
 
 #: Values of a parameter ``order``.
@@ -24,8 +23,8 @@ _BUSIEST = re.compile(r"busiest\s*(\d+)")
 
 def choose_threads(
     trace: Trace, text: str, order: str, busy: NDArray[np.int64], cost: NDArray[np.float64], budget: float
-) -> tuple[NDArray[np.int64], str]:
-    """Return the threads to show, in order, and a note on those that are left out (empty if none is).
+) -> NDArray[np.int64]:
+    """Return the threads to show, in order.
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ def choose_threads(
         chosen = by_time[: int(match[1])]
     else:
         chosen = _named(trace, wanted)
-    return np.asarray(_ordered(trace, chosen, order, busy), np.int64), _note(trace, chosen, live, busy)
+    return np.asarray(_ordered(trace, chosen, order, busy), np.int64)
 
 
 def _named(trace: Trace, text: str) -> NDArray[np.int64]:
@@ -98,15 +97,3 @@ def _ordered(
             first.setdefault(threads.process[t], t)
         return np.array(sorted(chosen.tolist(), key=lambda t: (first[threads.process[t]], t)), np.int64)
     return chosen
-
-
-def _note(trace: Trace, chosen: NDArray[np.int64], live: NDArray[np.int64], busy: NDArray[np.int64]) -> str:
-    out = np.setdiff1d(live, chosen)
-    if not len(out):
-        return ""
-    calls = int(trace.threads.count[out].sum())
-    share = 100.0 * float(busy[out].sum()) / max(float(busy[live].sum()), 1.0)
-    return (
-        f"{count(len(live) - len(out))} of {count(len(live))} threads are drawn; the others (threads=all): "
-        f"{count(calls)} calls, {share:.2g} % of the time"
-    )
