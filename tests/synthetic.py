@@ -33,8 +33,8 @@ def program(
     for t in range(threads):
         _simulate(
             first[t], count[t], t, functions, levels, fresh, np.uint64(seed),
-            np.uint64(7919 * seed + 104729 * run + t), stack, calls.function, calls.parent, calls.depth, calls.start, calls.end, calls.extent,
-            calls.thread,
+            np.uint64(7919 * seed + 104729 * run + t), stack, calls.function, calls.parent, calls.depth,
+            calls.start, calls.end, calls.extent, calls.thread,
         )  # fmt: skip
     return calls, first, count
 
