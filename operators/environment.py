@@ -15,7 +15,7 @@ EXTENSION = __package__.rpartition(".")[0]
 
 def use_own_cache() -> None:
     """Put the cache into the extension's user folder; must run before Numba is imported."""
-    # Loaded from a script folder rather than installed as an extension, there is none: the user's cache serves.
+    # Loaded from a script folder, not installed as an extension, it has none: the user's cache serves.
     with suppress(ValueError):
         places.use_cache_root(Path(bpy.utils.extension_path_user(EXTENSION, path="cache", create=False)))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tracevis3d.drawing.words import Marks, Tubes
 from ..tracevis3d.layout.ticks import duration
 
 
@@ -15,7 +16,7 @@ def of_trace(trace: Any) -> list[tuple[str, str]]:
         ("Threads", f"{int(np.count_nonzero(trace.threads.count)):,}"),
         ("Functions", f"{len(trace.functions):,}"),
         ("Depth", f"{int(trace.calls.depth.max(initial=0)):,}"),
-        ("Time", duration(trace.span_ns)),
+        ("Duration", duration(trace.span_ns)),
     ]
 
 
@@ -30,10 +31,11 @@ def of_problems(trace: Any) -> list[tuple[str, str, str]]:
 
 
 def of_drawing(drawing: Any, counts: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Return label and text of what was drawn of the data; rulers and grids are not counted."""
+    """Return label and text of what was drawn of the data; what frames it is not counted."""
     shown: dict[str, int] = {}
     for element in drawing.elements:
-        if element.look != "ghost" and element.kind not in ("grid", "ruler"):
+        # What frames the picture (terraces, grids, rulers) has no time of its own.
+        if len(getattr(element, "time", ())) or isinstance(element, (Tubes, Marks)):
             shown[element.kind] = shown.get(element.kind, 0) + len(element)
     rows = [(f"{kind.capitalize()}s Drawn", f"{count:,}") for kind, count in shown.items()]
     return [*rows, ("Labels", f"{counts.get('labels', 0):,}")]

@@ -46,6 +46,11 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
 
     view: EnumProperty(items=_view_items, name="View", description="What to draw of the trace")
     style: EnumProperty(items=settings.STYLES, name="Style", default="paper")
+    own_scene: BoolProperty(
+        name="Own Scene",
+        description="Put each view into a new scene, whose camera, light and colour management are its own",
+        default=True,
+    )
     look: BoolProperty(
         name="Look at It",
         description="Turn the 3D view to the new view's camera, and show its colours",
@@ -88,7 +93,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        for name in ("view", "style", "look"):
+        for name in ("view", "style", "own_scene", "look"):
             layout.prop(self, name)
 
     def _paths(self) -> list[str]:
@@ -101,7 +106,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
 
     def _show(self, context: bpy.types.Context, drawn: list[Any]) -> set[str]:
         for trace, figure, drawing in drawn:
-            making.new_view(context.scene, trace, figure, drawing, self.style)
+            making.new_view(context, trace, figure, drawing, self.style, self.own_scene)
             self._tell(trace)
         if self.look:
             viewport.look(context)

@@ -1,11 +1,13 @@
 """From a trace to a view in the scene: the library draws without bpy, then its scene room builds."""
 
 import os
+from contextlib import suppress
 from typing import Any
 
 import bpy
 
 from ..tracevis3d.drawing.frame import Frame
+from ..tracevis3d.errors import MissingDependency
 from ..tracevis3d.progress import Progress, part
 from . import facts, settings, sources
 
@@ -36,31 +38,50 @@ def figure_of(collection: bpy.types.Collection, traces: list[Any]) -> Any:
 
 
 def new_view(
-    scene: bpy.types.Scene, trace: Any, figure: Any, drawing: Any, style: str
+    context: bpy.types.Context, trace: Any, figure: Any, drawing: Any, style: str, own_scene: bool
 ) -> bpy.types.Collection:
-    """Add a view of ``trace`` to the scene and make it the active one."""
-    name = os.path.basename(os.path.normpath(trace.source.path)).partition(".")[0]
-    collection = bpy.data.collections.new(f"{name} {figure.name}")
-    scene.collection.children.link(collection)
-    stored = settings.of(collection)
-    stored.view = figure.name
-    with settings.quietly():
-        stored.style = style
-    source = stored.sources.add()
-    source.path = sources.relative(trace.source.path, bpy.data.filepath)
-    before, scene.tracevis3d_view = scene.tracevis3d_view, collection
+    """Add a view of ``trace``, to a scene of its own or to the current one, and make it the active one."""
+    name = f"{os.path.basename(os.path.normpath(trace.source.path)).partition('.')[0]} {figure.name}"
+    frame, before = frame_of(context.scene), context.scene
+    own_scene = own_scene and context.window is not None
+    scene = bpy.data.scenes.new(name) if own_scene else before
+    collection = bpy.data.collections.new(name)
     try:
-        show(scene, collection, [trace], figure, drawing)
+        scene.render.resolution_x, scene.render.resolution_y = frame.width, frame.height
+        scene.collection.children.link(collection)
+        stored = settings.of(collection)
+        stored.view = figure.name
+        with settings.quietly():
+            stored.style = style
+        stored.sources.add().path = sources.relative(trace.source.path, bpy.data.filepath)
+        shown, scene.tracevis3d_view = scene.tracevis3d_view, collection
+        built = show(scene, collection, [trace], figure, drawing)
     except BaseException:
-        scene.tracevis3d_view = before
         bpy.data.collections.remove(collection)
+        if own_scene:
+            bpy.data.scenes.remove(scene)
+        else:
+            scene.tracevis3d_view = shown
         raise
+    if own_scene:
+        scene.tracevis3d_own = True
+        _suit(built)
+        context.window.scene = scene
     return collection
+
+
+def _suit(built: Any) -> None:
+    """Choose the engine that suits the style, and its settings, as the command line does."""
+    from ..tracevis3d.scene.render import prepare
+
+    # Without OpenGL some engines don't work: the scene then keeps Blender's own choice.
+    with suppress(MissingDependency):
+        prepare(built, "auto", 0, False)
 
 
 def show(
     scene: bpy.types.Scene, collection: bpy.types.Collection, traces: list[Any], figure: Any, drawing: Any
-) -> None:
+) -> Any:
     """Put ``drawing`` into the collection in place of what was there, and store what it was made from."""
     from ..tracevis3d.scene.build import build
 
@@ -85,6 +106,7 @@ def show(
     _fill(stored.facts, facts.of_drawing(drawing, built.counts))
     shown, wanted = figure.parameters, settings.values(collection)
     stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())
+    return built
 
 
 def _describe(source: bpy.types.PropertyGroup, trace: Any) -> None:

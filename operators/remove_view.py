@@ -29,10 +29,21 @@ class TRACEVIS3D_OT_remove_view(bpy.types.Operator):
         collection = settings.active(context)
         clear(collection)
         bpy.data.collections.remove(collection)
-        remaining = settings.active(context)
-        context.scene.tracevis3d_view = remaining
-        if remaining is not None and context.scene.camera is None:
-            context.scene.camera = next((o for o in remaining.objects if o.type == "CAMERA"), None)
+        scene = context.scene
+        remaining = settings.active_in(scene)
+        scene.tracevis3d_view = remaining
+        if remaining is not None and scene.camera is None:
+            scene.camera = next((shown for shown in remaining.objects if shown.type == "CAMERA"), None)
+        others = [other for other in bpy.data.scenes if other != scene]
+        others.sort(key=lambda other: settings.active_in(other) is None)
+        if (
+            scene.tracevis3d_own
+            and not scene.collection.all_objects
+            and others
+            and context.window is not None
+        ):
+            context.window.scene = others[0]
+            bpy.data.scenes.remove(scene)
         return {"FINISHED"}
 
 

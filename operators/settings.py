@@ -96,9 +96,8 @@ def property_of(parameter: Parameter) -> Any:
 
 def title_of(parameter: Parameter) -> str:
     """Return the parameter's name for people, with its unit where Blender doesn't write one."""
-    words = parameter.name.replace("_", " ")
     unit = f" ({parameter.unit})" if parameter.unit and parameter.unit != "px" else ""
-    return words[:1].upper() + words[1:] + unit
+    return parameter.name.replace("_", " ").title() + unit
 
 
 def parameter_groups() -> dict[str, type]:
@@ -208,6 +207,9 @@ def register() -> None:
     bpy.utils.register_class(settings)
     _registered.append(settings)
     bpy.types.Collection.tracevis3d = PointerProperty(type=settings)
+    bpy.types.Scene.tracevis3d_own = BoolProperty(
+        name="Own Scene", description="The scene was made for a view, and goes with it"
+    )
     bpy.types.Scene.tracevis3d_view = PointerProperty(
         type=bpy.types.Collection,
         name="View",
@@ -221,6 +223,7 @@ def register() -> None:
 def unregister() -> None:
     """Undo :func:`register`."""
     del bpy.types.Scene.tracevis3d_view
+    del bpy.types.Scene.tracevis3d_own
     del bpy.types.Collection.tracevis3d
     while _registered:
         bpy.utils.unregister_class(_registered.pop())

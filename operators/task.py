@@ -1,6 +1,7 @@
 """Long steps of the library run in a thread, so that Blender's window stays alive; ESC stops them."""
 
 import threading
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import bpy
 from ..tracevis3d.errors import Cancelled, TraceVisError
 from ..tracevis3d.progress import Progress, silent
 
-_TICK = 0.05  # seconds between two looks at the thread
+_TICK = 0.1  # seconds between two looks at the thread
 _PATIENCE = 10.0  # seconds that a closing Blender waits for the thread
 
 
@@ -97,7 +98,7 @@ class LongOperator:
             except TraceVisError as error:
                 return self._give_up(error)
             return self._end(context, result)
-        self._task = Task(work)
+        self._task, self._shown = Task(work), ""
         manager = context.window_manager
         self._timer = manager.event_timer_add(_TICK, window=context.window)
         manager.modal_handler_add(self)
@@ -118,16 +119,22 @@ class LongOperator:
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         if task.running:
-            context.window_manager.progress_update(int(task.done * 100))
             state = "stopping …" if task.stopping else f"{task.what}  {task.done:.0%}      ESC: stop"
-            context.workspace.status_text_set(f"TraceVis3D: {state}")
-            _redraw_panels(context)
+            # Drawing takes time from the work: only what is new is drawn.
+            if state != self._shown:
+                self._shown = state
+                context.window_manager.progress_update(int(task.done * 100))
+                context.workspace.status_text_set(f"TraceVis3D: {state}")
+                _redraw_panels(context)
             return {"RUNNING_MODAL"}
         self._leave(context)
         if isinstance(task.error, TraceVisError):
             return self._give_up(task.error)
         if task.error is not None:
-            raise task.error
+            traceback.print_exception(task.error)
+            reason = f"{type(task.error).__name__}: {task.error}".splitlines()[0]
+            self.report({"ERROR"}, f"An error of TraceVis3D itself, told in full on the console: {reason}")
+            return {"CANCELLED"}
         return self._end(context, task.result)
 
     def cancel(self, context: bpy.types.Context) -> None:

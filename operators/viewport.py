@@ -1,5 +1,8 @@
 """The 3D view that a person looks at: turned to a new view's camera, and showing its colours as they are."""
 
+import math
+from contextlib import suppress
+
 import bpy
 
 #: What decides how colours look, as the scene has it for pictures.
@@ -12,43 +15,99 @@ _SHADING = (
     "show_xray",
     "use_dof",
 )
+#: What would lie on the picture.
+_OVERLAYS = ("show_floor", "show_axis_x", "show_axis_y", "show_cursor", "show_extras", "show_text")
+#: Share of the free room that the camera's frame takes.
+_SHARE = 0.97
+_SETTLED = 0.2  # seconds after which a sidebar that was just opened has its width
 
 
 def look(context: bpy.types.Context) -> None:
     """Let the 3D view look through the scene's camera; where there is no window, do nothing."""
-    found = _area(context)
-    if found is None or context.scene.camera is None:
+    area = _area(context)
+    scene = context.window.scene if context.window is not None else context.scene
+    if area is None or scene.camera is None:
         return
-    window, area = found
     space = area.spaces.active
-    shading = space.shading
-    if shading.type in ("WIREFRAME", "SOLID"):
-        shading.type = "SOLID"
-        chosen = context.scene.display.shading
-        for name in _SHADING:
-            setattr(shading, name, getattr(chosen, name))
-        shading.background_type = "WORLD"
-    space.overlay.show_floor = space.overlay.show_axis_x = space.overlay.show_axis_y = False
-    space.overlay.show_cursor = space.overlay.show_extras = False
-    space.overlay.show_relationship_lines = False
-    camera = context.scene.camera.data
-    space.clip_start, space.clip_end = (
-        min(space.clip_start, camera.clip_start),
-        max(space.clip_end, camera.clip_end),
-    )
-    view = space.region_3d
-    view.view_perspective = "CAMERA"
-    region = next((region for region in area.regions if region.type == "WINDOW"), None)
-    with context.temp_override(window=window, area=area, region=region):
-        bpy.ops.view3d.view_center_camera()
+    _show_colors(space.shading, scene)
+    for name in _OVERLAYS:
+        setattr(space.overlay, name, False)
+    camera = scene.camera.data
+    space.clip_start = min(space.clip_start, camera.clip_start)
+    space.clip_end = max(space.clip_end, camera.clip_end)
+    space.show_region_ui = True
+    _stand_at(space, scene.camera)
+    space.region_3d.view_perspective = "CAMERA"
+    bpy.app.timers.register(lambda: _fit(area, scene), first_interval=_SETTLED)
 
 
-def _area(context: bpy.types.Context) -> tuple[bpy.types.Window, bpy.types.Area] | None:
+def _area(context: bpy.types.Context) -> bpy.types.Area | None:
     """Return the 3D view under the mouse, or the largest one."""
-    window = context.window
-    if bpy.app.background or window is None:
+    if bpy.app.background or context.window is None:
         return None
     if context.area is not None and context.area.type == "VIEW_3D":
-        return window, context.area
-    areas = [area for area in window.screen.areas if area.type == "VIEW_3D"]
-    return (window, max(areas, key=lambda area: area.width * area.height)) if areas else None
+        return context.area
+    areas = [area for area in context.window.screen.areas if area.type == "VIEW_3D"]
+    return max(areas, key=lambda area: area.width * area.height) if areas else None
+
+
+def _show_colors(shading: bpy.types.View3DShading, scene: bpy.types.Scene) -> None:
+    if shading.type not in ("WIREFRAME", "SOLID"):
+        return
+    shading.type = "SOLID"
+    for name in _SHADING:
+        setattr(shading, name, getattr(scene.display.shading, name))
+    shading.background_type = "WORLD"
+
+
+def _stand_at(space: bpy.types.SpaceView3D, camera: bpy.types.Object) -> None:
+    """Let the view that a person gets when leaving the camera be about the camera's."""
+    view = space.region_3d
+    view.view_perspective = "PERSP"
+    if camera.data.type == "PERSP":
+        # A view without camera shows twice as much with the same lens; a little more than the frame is wanted.
+        space.lens = min(max(1.5 * camera.data.lens, 1.0), 250.0)
+    view.view_distance = camera.matrix_world.translation.length
+    view.view_matrix = camera.matrix_world.inverted()
+
+
+def _fit(area: bpy.types.Area, scene: bpy.types.Scene) -> None:
+    """Put the camera's frame into the part of the 3D view that no sidebar covers."""
+    try:
+        window = next(region for region in area.regions if region.type == "WINDOW")
+        view = area.spaces.active.region_3d
+    except (ReferenceError, AttributeError, StopIteration):
+        return  # the area shows something else by now
+    with suppress(AttributeError, TypeError, StopIteration):  # the sidebar may be too small for tabs
+        next(r for r in area.regions if r.type == "UI").active_panel_category = "TraceVis"
+    left, right, top = _covered(area, window)
+    free, high = window.width - left - right, window.height - top
+    render = scene.render
+    ratio = render.resolution_y * render.pixel_aspect_y / (render.resolution_x * render.pixel_aspect_x)
+    wide = _SHARE * min(free, high / ratio)
+    if wide < 64:
+        return
+    # Blender's own measure: the frame's longer side is this share of the region's.
+    share = wide * max(1.0, ratio) / max(window.width, window.height)
+    view.view_camera_zoom = min(max((2 * math.sqrt(share) - math.sqrt(2)) * 50, -30.0), 600.0)
+    view.view_camera_offset = (
+        (right - left) / 2 / (2 * window.width * share),
+        top / 2 / (2 * window.height * share),
+    )
+    area.tag_redraw()
+
+
+def _covered(area: bpy.types.Area, window: bpy.types.Region) -> tuple[int, int, int]:
+    """Return the pixels at the left, the right and the top of the region that others lie on."""
+    left = right = top = 0
+    for region in area.regions:
+        inside = window.x <= region.x + 1 and region.x < window.x + window.width
+        if region == window or region.width <= 1 or region.height <= 1 or not inside:
+            continue
+        if region.type == "TOOLS":
+            left = max(left, region.x + region.width - window.x)
+        elif region.type == "UI":
+            right = max(right, window.x + window.width - region.x)
+        elif region.type in ("HEADER", "TOOL_HEADER") and region.y + 1 < window.y + window.height:
+            top = max(top, window.y + window.height - region.y)
+    return left, right, top

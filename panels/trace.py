@@ -33,9 +33,12 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
                 parts.paragraph(layout, context, "Or drop a trace file on the 3D view.")
             return
         row = layout.row(align=True)
-        row.prop(context.scene, "tracevis3d_view", text="")
+        if len(settings.all_in(context.scene)) > 1:
+            row.prop(context.scene, "tracevis3d_view", text="")
+        else:
+            row.prop(collection, "name", text="", icon="OUTLINER_COLLECTION")
         row.operator("tracevis3d.import_trace", text="", icon="IMPORT")
-        row.operator("tracevis3d.remove_view", text="", icon="X")
+        row.operator("tracevis3d.remove_view", text="", icon="TRASH")
         for source in settings.of(collection).sources:
             self._draw_source(context, source)
 

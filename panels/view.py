@@ -7,6 +7,9 @@ from ..tracevis3d.views import registry as views
 from ..tracevis3d.views.parameters import declared
 from . import parts
 
+#: Groups of parameters that are open at first.
+_OPEN = ("", "Data", "Window")
+
 
 class TRACEVIS3D_PT_view(parts.ViewPanel, bpy.types.Panel):
     bl_idname = "TRACEVIS3D_PT_view"
@@ -25,25 +28,26 @@ class TRACEVIS3D_PT_view(parts.ViewPanel, bpy.types.Panel):
         if group is None:
             parts.paragraph(layout, context, f"The view {stored.view!r} is not installed here.", "ERROR")
             return
+        row = layout.row()
+        row.scale_y = 1.2
+        row.operator(
+            "tracevis3d.rebuild",
+            text="Rebuild to Show Changes" if stored.stale else "Rebuild",
+            icon="FILE_REFRESH",
+            depress=stored.stale,
+        )
+        parts.fact_rows(layout, stored.facts)
         layout.prop(stored, "style")
         body = layout.column()
         heading = ""
         for parameter in declared(views.find(stored.view).parameters):
             if parameter.group != heading:
                 heading = parameter.group
-                header, body = layout.panel(f"tracevis3d_{stored.view}_{heading}")
+                closed = heading not in _OPEN
+                header, body = layout.panel(f"tracevis3d_{stored.view}_{heading}", default_closed=closed)
                 header.label(text=heading.capitalize())
             if body is not None:
                 body.prop(group, parameter.name)
-        row = layout.row()
-        row.scale_y = 1.2
-        row.operator(
-            "tracevis3d.rebuild",
-            text="Rebuild (changed)" if stored.stale else "Rebuild",
-            icon="FILE_REFRESH",
-            depress=stored.stale,
-        )
-        parts.fact_rows(layout, stored.facts)
 
 
 CLASSES = (TRACEVIS3D_PT_view,)

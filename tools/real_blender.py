@@ -133,7 +133,8 @@ class Program:
         inner |= environment or {}
         settings = " ".join(quoted(f"{name}={value}") for name, value in inner.items())
         words = " ".join(quoted(str(word)) for word in command)
-        lines.append(f"exec chroot {quoted(str(self.root))} /usr/bin/env -i {settings} {words}")
+        # Not "exec": an X server sends no signal to a parent that is process 1, and xvfb-run waits for it.
+        lines.append(f"chroot {quoted(str(self.root))} /usr/bin/env -i {settings} {words}")
         resolv = Path("/etc/resolv.conf")
         if resolv.is_file():
             shutil.copyfile(resolv, self.root / "etc/resolv.conf")

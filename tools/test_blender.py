@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ LARGE = (
     / "traces/recorded/vt_pylint_0.9M.json.gz"
 )
 _TIMEOUT = 240.0
-_SCREEN = "1280x800x24"
+_SCREEN = "1280x800"
 
 
 class Failed(Exception):
@@ -77,10 +78,10 @@ class Way:
     def window(self) -> None:
         """Drive the program in a window on a screen of its own."""
         trace = self.outside(LARGE if LARGE.is_file() else SMALL)
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", "1280", "800", "--no-window-focus"]
-        line = ["xvfb-run", "-a", "-s", f"-screen 0 {_SCREEN} -nolisten tcp", "blender", *words]
-        line += self.python("window.py", trace, "/mnt/out")
-        self.step("import in a window, ESC, undo", line[line.index("blender") + 1 :], before=line[:5])
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
+        words += self.python("window.py", trace, "/mnt/out")
+        self.step("import in a window, ESC, undo", words, before=before)
         if not (self.place / "passed").is_file():
             raise Failed(f"Blender {self.program.version}: the window's steps failed: {self.log}")
 
@@ -109,13 +110,15 @@ class Way:
         started = time.perf_counter()
         with self.log.open("a") as log:
             log.write(f"\n==== {what}: blender {' '.join(words)}\n")
-        done = self.program.run(
-            [*(before or ["blender"]), *words],
-            folders=folders,
-            environment=home,
-            timeout=_TIMEOUT,
-            log=self.log,
-        )
+        command = [*(before or ["blender"]), *words]
+        try:
+            done = self.program.run(
+                command, folders=folders, environment=home, timeout=_TIMEOUT, log=self.log
+            )
+        except subprocess.TimeoutExpired:
+            raise Failed(
+                f"Blender {self.program.version}: {what!r} took more than {_TIMEOUT:.0f} s: see {self.log}"
+            ) from None
         seconds = time.perf_counter() - started
         if done.returncode != wanted:
             raise Failed(

@@ -4,7 +4,9 @@ import hashlib
 import importlib
 import json
 import os
+import struct
 import sys
+import zlib
 from pathlib import Path
 
 import bpy
@@ -95,6 +97,22 @@ def say(**facts):
     print("FACTS", json.dumps(facts, default=str), flush=True)
 
 
-def folder(name):
-    """Return a folder that the runner names in the environment."""
-    return Path(os.environ[name])
+def screenshot(path):
+    """Write what the screen of ``on_screen.sh`` shows to a PNG file."""
+    import numpy as np
+
+    dump = Path(os.environ["TRACEVIS3D_SCREEN"]).read_bytes()
+    # An X window dump: big-endian words, a table of colours, then the rows of blue, green, red, unused.
+    words = struct.unpack(">25I", dump[:100])
+    width, height, row = words[4], words[5], words[12]
+    start = words[0] + 12 * words[19]
+    rows = np.frombuffer(dump, np.uint8, height * row, start).reshape(height, row // 4, 4)[:, :width, 2::-1]
+    body = b"".join(b"\0" + line.tobytes() for line in rows)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(body)), (b"IEND", b""))
+    png = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    ]
+    Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(png))
+    assert rows.std() > 10, f"{path}: the screen is blank"

@@ -46,7 +46,11 @@ facts = {fact.label: fact.text for fact in source.facts}
 assert int(facts["Calls"].replace(",", "")) > 1000, facts
 assert "Calls Drawn" in {fact.label for fact in settings.facts}
 assert view.all_objects
-assert scene.camera is not None
+scene = bpy.context.scene
+assert view in scene.collection.children_recursive, "the window shows another scene"
+assert "Cube" not in scene.objects
+assert scene.camera in list(view.objects)
+scene.render.engine = "BLENDER_WORKBENCH"
 bpy.ops.ed.undo_push(message="import")
 
 # Undo takes the view away, redo brings it back.
@@ -80,7 +84,9 @@ assert bpy.ops.tracevis3d.render_image(filepath=str(before)) == {"FINISHED"}
 first = support.is_picture(before, 480, 272)
 assert not settings.stale
 choice = next(p for p in parameters if p.name == "color")
-other = next(name for name in choice.choices if name != choice.default)
+other = "function"
+assert other in choice.choices
+assert other != choice.default
 group.color = other
 assert settings.stale
 assert bpy.ops.tracevis3d.rebuild() == {"FINISHED"}
@@ -112,9 +118,11 @@ bpy.ops.ed.undo()
 assert support.only_view().tracevis3d.icicle.color == other
 
 # A second view stands beside the first, and goes without a trace.
-blocks = {kind: len(getattr(bpy.data, kind)) for kind in ("objects", "meshes", "cameras", "lights", "curves")}
+kinds = ("scenes", "collections", "objects", "meshes", "cameras", "lights", "curves")
+blocks = {kind: len(getattr(bpy.data, kind)) for kind in kinds}
 assert bpy.ops.tracevis3d.import_trace(filepath=str(trace), style="stage") == {"FINISHED"}
 assert len(support.views()) == 2
+assert len(bpy.data.scenes) == blocks["scenes"] + 1
 assert bpy.ops.tracevis3d.remove_view() == {"FINISHED"}
 assert len(support.views()) == 1
 left = {kind: len(getattr(bpy.data, kind)) for kind in blocks}
