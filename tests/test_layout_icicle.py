@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.layout.icicle import level_heights, place_boxes, stack_lanes, time_to_x, widest_gaps
+from tracevis3d.layout.icicle import level_heights, place_boxes, run_sums, stack_lanes, time_to_x, widest_gaps
 
 COVER = st.lists(st.floats(0, 1e9), min_size=1, max_size=30).map(np.array)
 LEVELS = st.lists(st.integers(1, 40), min_size=1, max_size=12).map(np.array)
@@ -109,3 +109,14 @@ def test_the_widest_gap_is_the_widest(data):
         for k, whose in enumerate(owner):
             if whose == o:
                 assert child_end[k] <= low[o] or child_start[k] >= high[o]
+
+
+@given(st.lists(st.floats(0, 1e6, width=32), max_size=50), st.data())
+@settings(deadline=None)
+def test_sums_of_runs(values, data):
+    value = np.array(values, np.float32)
+    ends = st.integers(0, len(value))
+    runs = data.draw(st.lists(st.tuples(ends, ends).map(sorted), max_size=10))
+    first, stop = (np.array([run[k] for run in runs], np.int64) for k in (0, 1))
+    expected = [sum(float(v) for v in value[a:b]) for a, b in runs]
+    np.testing.assert_allclose(run_sums(first, stop, value), expected, rtol=1e-12)

@@ -215,3 +215,15 @@ def widest_gaps(
     last[:-1] = whose[1:] != whose[:-1]  # the order of owners is the same as before
     best = widest[last]
     return free_from[best], free_from[best] + gap[best]
+
+
+def run_sums(first: Ints, stop: Ints, value: NDArray[np.float32]) -> Floats:
+    """Return the sums of ``value[first[i]:stop[i]]``, in double precision, as float64 (n,).
+
+    For clusters, whose members are runs of positions in :class:`.cut.CutIndex`. Costs one step per member.
+    """
+    from ..kernels.runs import sum_runs
+
+    out = np.empty(len(first), np.float64)
+    sum_runs(np.ascontiguousarray(first), np.ascontiguousarray(stop), np.ascontiguousarray(value), out)
+    return out

@@ -36,7 +36,7 @@ def terraces(picture: Composition, color: int) -> list[Boxes]:
     colors = np.full(n, color, np.int32)
     steps = Boxes("terrace", low[step], size[step], colors, picture.threads)
     risers = Boxes("riser", low[riser], size[riser], colors, picture.threads)
-    return [steps, risers] if n > 1 else [steps]
+    return [steps, risers]
 
 
 def time_axis(picture: Composition) -> Axis:

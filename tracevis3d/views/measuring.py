@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..analysis.measures import repetitions
 from ..layout import ticks
 from ..layout.cut import Clusters
+from ..layout.icicle import run_sums
 from ..layout.scales import Kind
 from ..trace.model import Trace
 from .derived import derived
@@ -63,7 +64,7 @@ def measure(trace: Trace, name: str) -> Measure | None:
         return Measure(
             "self time", "time in all its calls", "sqrt", ticks.duration, False,
             lambda ids: known.self_time[ids].astype(np.float64),
-            lambda clusters: _sums(clusters, known.index.length),
+            lambda clusters: run_sums(clusters.first, clusters.stop, known.index.length),
         )  # fmt: skip
     if name == "calls":
         return Measure(
@@ -81,14 +82,6 @@ def measure(trace: Trace, name: str) -> Measure | None:
         return Measure(
             "bytes allocated in the subtree", "sum of its calls", "sqrt", ticks.size, True,
             lambda ids: known.allocated[ids].astype(np.float64),
-            lambda clusters: _sums(clusters, known.allocated_by_position),
+            lambda clusters: run_sums(clusters.first, clusters.stop, known.allocated_by_position),
         )  # fmt: skip
     return None
-
-
-def _sums(clusters: Clusters, by_position: NDArray[np.float32]) -> Floats:
-    from ..kernels.runs import sum_runs
-
-    out = np.empty(len(clusters), np.float64)
-    sum_runs(np.ascontiguousarray(clusters.first), np.ascontiguousarray(clusters.stop), by_position, out)
-    return out
