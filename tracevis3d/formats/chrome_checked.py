@@ -81,11 +81,16 @@ def decode_json(text: bytes) -> Any:
 
 
 def decode_records(texts: list[bytes]) -> list[Record | None]:
-    """Decode records; None for what is no JSON object."""
+    """Decode records up to the first that is no JSON object; it is there as None."""
     try:
         return list(_decode_list(b"[" + b",".join(texts) + b"]"))
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
-        return [_decode_record(text) for text in texts]
+        records: list[Record | None] = []
+        for text in texts:
+            records.append(_decode_record(text))
+            if records[-1] is None:
+                break
+        return records
 
 
 def _decode_record(text: bytes) -> Record | None:

@@ -326,9 +326,10 @@ class _Document:
     def _add_records(self, bounds: list[list[int]]) -> None:
         """Decode and append the records at ``bounds``; go behind them, or into one that is broken."""
         texts = [self._bytes(low, high) for low, high in bounds]
-        for (low, high), text, record in zip(bounds, texts, decode_records(texts), strict=True):
+        for (low, high), text, record in zip(bounds, texts, decode_records(texts), strict=False):
             self.position = high
             if record is None:
+                self._batch = 1
                 self._search(high - low, "malformed", low)
                 return
             if self._checked.add(record, low, self.base):
