@@ -303,6 +303,8 @@ def count_literal(
     """
     from ..kernels.groups import scan_literal
 
+    if len(calls_b) > np.iinfo(np.int32).max:
+        return None, "the second trace has more calls than 32 bits can count"
     tops = _Tops(similarity, threshold, b, part(progress, 0.0, 0.8))
     depth = calls_a.depth
     if len(depth) and int(depth.max()) < 1 << 16:
@@ -351,13 +353,13 @@ class _Tops:
             words = hits.hit.view(np.uint64)
             open_lanes = np.empty((levels + 1, words.shape[1]), np.uint64)
             open_lanes[0] = 0x0101010101010101
-            top = np.empty(words.shape[1], np.uint64)
-            count = np.zeros(hits.hit.shape[1], np.int64)
-            first = np.full(len(count), np.iinfo(np.int64).max)
-            last = np.full(len(count), -1)
+            rest, top = np.empty((2, words.shape[1]), np.uint64)
+            count = np.zeros(hits.hit.shape[1], np.int32)
+            first = np.full(len(count), np.iinfo(np.int32).max, np.int32)
+            last = np.full(len(count), -1, np.int32)
             find_outermost(
                 forest.level, parent_level, forest.length, hits.place[b.unit], b.heads, b.first, b.last,
-                words, open_lanes, top, top.view(np.uint8), count, first, last,
+                words, open_lanes, rest, top, top.view(np.uint8), count, first, last,
             )  # fmt: skip
             used = len(hits.units)
             self.count[hits.units], self.first[hits.units] = count[:used], first[:used]

@@ -135,6 +135,7 @@ def find_outermost(
     last: Any,
     hit: Any,
     open_lanes: Any,
+    rest: Any,
     top: Any,
     top_bytes: Any,
     count: Any,
@@ -155,10 +156,11 @@ def find_outermost(
         A byte per lane: 1 where the unit matches it.
     open_lanes : uint64 (levels + 1, width / 8)
         Scratch; row 0 has the byte 1 for every lane.
-    top : uint64 (width / 8,)
+    rest, top : uint64 (width / 8,)
+        Scratch.
     top_bytes : uint8 (width,)
-        Scratch, the same memory.
-    count, first_found, last_found : int64 (width,)
+        The same memory as ``top``.
+    count, first_found, last_found : int32 (width,)
         Zero, large and -1 on entry; filled: how many outermost matching calls, the first, the last.
     """
     words = hit.shape[1]
@@ -174,17 +176,21 @@ def find_outermost(
             here = open_lanes[come, w] & hit[r, w]
             left = open_lanes[come, w] ^ here
             top[w] = here
-            open_lanes[to, w] = left
+            rest[w] = left
             still |= left
             found |= here
+        for w in range(words):
+            # The largest child takes its parent's row over.
+            open_lanes[to, w] = rest[w]
         if found != 0:
-            for w in range(words):
-                if top[w] != 0:
-                    for x in range(8 * w, 8 * w + 8):
-                        if top_bytes[x]:
-                            count[x] += calls[i]
-                            first_found[x] = min(first_found[x], first[i])
-                            last_found[x] = max(last_found[x], last[i])
+            heads = np.int32(calls[i])
+            low = np.int32(first[i])
+            high = np.int32(last[i])
+            for x in range(8 * words):
+                if top_bytes[x]:
+                    count[x] += heads
+                    first_found[x] = min(first_found[x], low)
+                    last_found[x] = max(last_found[x], high)
         if still == 0:
             i += length[i]
         else:
