@@ -13,8 +13,8 @@ def box_parts(
     size: NDArray[np.float32],
     color: NDArray[np.int32],
     edge: np.float32,
-    buckets: np.int64,
-    colors: np.int64,
+    buckets: int,
+    colors: int,
     part: NDArray[np.int32],
     used: NDArray[np.uint8],
 ) -> None:
@@ -37,12 +37,7 @@ def box_parts(
         Set to 1 where a code occurs.
     """
     for i in range(len(color)):
-        c = np.int64(color[i])
-        if c < 0:
-            c = 0
-        elif c >= colors:
-            c = colors - 1
-        code = c
+        code = min(max(int(color[i]), 0), colors - 1)
         for axis in range(3):
             limit = edge + edge
             b = 0

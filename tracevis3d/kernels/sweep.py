@@ -28,7 +28,10 @@ def _unit(x, y, z):  # type: ignore[no-untyped-def]
 
 @kernel
 def sweep_frames(
-    point: NDArray[np.float32], first: NDArray[np.int64], side: NDArray[np.float32], frame: NDArray[np.float32]
+    point: NDArray[np.float32],
+    first: NDArray[np.int64],
+    side: NDArray[np.float32],
+    frame: NDArray[np.float32],
 ) -> None:
     """Compute a frame at each point of each polyline: the tangent and the direction of the section's width.
 
@@ -58,7 +61,9 @@ def sweep_frames(
             if not started:
                 # Points that repeat the first have no direction yet: look for the first step that has one.
                 while on < high - 1 and (
-                    point[on, 0] == point[low, 0] and point[on, 1] == point[low, 1] and point[on, 2] == point[low, 2]
+                    point[on, 0] == point[low, 0]
+                    and point[on, 1] == point[low, 1]
+                    and point[on, 2] == point[low, 2]
                 ):
                     on += 1
             ux, uy, uz, n = _unit(
@@ -79,7 +84,11 @@ def sweep_frames(
                     rx, ry, rz, n = _unit(x - d * ux, y - d * uy, z - d * uz)
             else:
                 # Reflect in the plane between the two points, ...
-                x, y, z = point[j, 0] - point[j - 1, 0], point[j, 1] - point[j - 1, 1], point[j, 2] - point[j - 1, 2]
+                x, y, z = (
+                    point[j, 0] - point[j - 1, 0],
+                    point[j, 1] - point[j - 1, 1],
+                    point[j, 2] - point[j - 1, 2],
+                )
                 d = x * x + y * y + z * z
                 if d > _TINY:
                     f = _F2 * (x * rx + y * ry + z * rz) / d
@@ -188,7 +197,7 @@ def sweep_light(
             tx, ty, tz = frame[j, 0], frame[j, 1], frame[j, 2]
             rx, ry, rz = frame[j, 3], frame[j, 4], frame[j, 5]
             a, b = radius[j, 0], radius[j, 1]
-            # The normal of an ellipse: its angle's cosine and sine swap the radii. On a cap it is the tangent.
+            # An ellipse's normal: its angle's cosine and sine swap the radii. On a cap it is the tangent.
             on_r = b * (rx * lx + ry * ly + rz * lz)
             on_s = a * ((ty * rz - tz * ry) * lx + (tz * rx - tx * rz) * ly + (tx * ry - ty * rx) * lz)
             on_t = tx * lx + ty * ly + tz * lz
@@ -212,7 +221,7 @@ def sweep_light(
 @kernel
 def sweep_faces(
     first: NDArray[np.int64],
-    sides: np.int64,
+    sides: int,
     edge: NDArray[np.int32],
     corner: NDArray[np.int32],
     corner_edge: NDArray[np.int32],

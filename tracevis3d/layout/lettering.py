@@ -6,6 +6,7 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,7 @@ def clean(text: str) -> str:
 
 
 def shorten(text: str, room: float, typeface: Typeface) -> str:
-    """Return ``text``, or its start and an ellipsis, no wider than ``room`` at size 1; empty if too little is left.
+    """Return ``text``, or its start and an ellipsis, no wider than ``room``; empty if too little is left.
 
     Parameters
     ----------
@@ -134,10 +135,10 @@ class Setting:
 
 def set_texts(
     texts: Sequence[str],
-    start: NDArray[np.floating],
-    right: NDArray[np.floating],
-    up: NDArray[np.floating],
-    size: NDArray[np.floating],
+    start: NDArray[np.floating[Any]],
+    right: NDArray[np.floating[Any]],
+    up: NDArray[np.floating[Any]],
+    size: NDArray[np.floating[Any]],
     typeface: Typeface,
 ) -> Setting:
     """Set texts, each on its own baseline.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,9 @@ class Buffers:
     """Arrays by name that grow when they have to: fresh memory costs more than the kernels that fill it."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, NDArray[np.generic]] = {}
+        self._kept: dict[str, NDArray[Any]] = {}
 
-    def take(self, name: str, shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray[np.generic]:
+    def take(self, name: str, shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray[Any]:
         """Return an array of the given shape; it holds until ``name`` is taken again."""
         count = int(np.prod(shape))
         kept = self._kept.get(name)
@@ -112,5 +113,12 @@ def sweep(
     face, owner = take("face", (faces,), np.int32), take("owner", (faces,), np.int32)
     sweep_faces(first, sides, edge, corner, corner_edge, face, owner)
     return TubeMesh(
-        position.reshape(-1, 3), shaded.reshape(-1, 4), edge, corner, corner_edge, face, owner, (np.diff(first) + 2) * sides  # type: ignore[arg-type]
+        position.reshape(-1, 3),
+        shaded.reshape(-1, 4),
+        edge,
+        corner,
+        corner_edge,
+        face,
+        owner,
+        (np.diff(first) + 2) * sides,
     )

@@ -33,7 +33,7 @@ def chamfer_width(boxes: Boxes, style: Style) -> float:
 
 
 def _codes(boxes: Boxes, edge: float, colors: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the template part of each box, and the code (colour and buckets) of each part, same shapes together."""
+    """Return each box's template part, and each part's code (colour and buckets), same shapes together."""
     n = signs.BUCKETS
     size = np.ascontiguousarray(boxes.size, np.float32)
     color = np.ascontiguousarray(boxes.color, np.int32)
@@ -71,7 +71,7 @@ def _shares(code: int, facing: int) -> tuple[float, float, float] | None:
 
 
 def _ribs(code: int, facing: int) -> int:
-    """Return how many ribs a cluster of this proportion has: an odd number, of about equal height everywhere."""
+    """Return how many ribs a cluster of this proportion has: odd, ribs about equally high everywhere."""
     upwards = 2 if facing != 2 else 1
     height = 2.0 ** (code // signs.BUCKETS ** (2 - upwards) % signs.BUCKETS + 0.5)
     return int(min(max(3, round(height / _WIDTH_OF_RIB)), 61)) | 1

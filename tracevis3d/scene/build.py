@@ -15,7 +15,7 @@ from ..drawing.words import Boxes, Camera, Drawing, Marks
 from ..layout.lettering import Setting, Typeface, set_texts
 from ..progress import Progress, silent
 from . import axes as rulers_of
-from . import boxes, camera, figures, labels, legend, marks, stage, styles, tubes
+from . import boxes, camera, clock, compat, figures, labels, legend, marks, stage, styles, tubes
 from .color import is_dark, mixed
 from .glyphs import typeface
 from .styles import Light, Style
@@ -141,7 +141,7 @@ class _Making:
         }
 
     def _inks(self, background: NDArray[np.int32], n: int) -> NDArray[np.float64]:
-        """Return the colour (n, 3) of each label: the style's ink, or what contrasts with the ``background``."""
+        """Return each label's colour (n, 3): the style's ink, or what contrasts with its ``background``."""
         if not len(background):
             return np.tile(self.style.ink, (n, 1))
         dark = is_dark(self.palette)[np.clip(background, 0, len(self.palette) - 1)]
@@ -174,15 +174,20 @@ class _Making:
                     np.array(texts.size),
                     self.typeface,
                 )
-                self.objects.append(figures.texts(f"{self.name} {kind}", setting, colors, self.style))
+                shown = figures.texts(f"{self.name} {kind}", setting, colors, self.style)
+                if kind == "labels" and (line := clock.time_along_x(self.drawing.elements)) is not None:
+                    # A label comes when its box is as long as the label.
+                    start = (np.array(texts.end)[:, 0] - line[0]) / line[1]
+                    late = np.where(texts.timed, np.clip(start, 0.0, 1.0), 0.0).astype(np.float32)
+                    clock.reveal(shown, np.repeat(late, setting.vertices))
+                self.objects.append(shown)
         pixel = max(1.0, self.frame.height / 1080)
         for kind, strength, color in (("axis lines", 1.6, self.style.ink), ("grid", 1.1, self.style.faint)):
             grid = kind == "grid"
-            start = [r.grid_start if grid else r.start for r in self.rulers]
-            end = [r.grid_end if grid else r.end for r in self.rulers]
-            if not start or not sum(map(len, start)):
+            if not self.rulers:
                 continue
-            a, b = np.concatenate(start), np.concatenate(end)
+            a = np.concatenate([r.grid_start if grid else r.start for r in self.rulers])
+            b = np.concatenate([r.grid_end if grid else r.end for r in self.rulers])
             keep = np.linalg.norm(b - a, axis=1) > 0
             if not keep.any():
                 continue
@@ -255,9 +260,7 @@ def clear(collection: Any) -> None:
     removed: list[Any] = []
     for shown in list(collection.objects):
         for modifier in shown.modifiers:
-            if modifier.type == "NODES" and modifier.node_group is not None:
-                from . import compat
-
+            if compat.has_input(modifier, "Template"):
                 template = compat.get_input(modifier, "Template")
                 if template is not None:
                     removed.append(template)

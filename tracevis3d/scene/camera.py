@@ -35,7 +35,7 @@ class View(Projection):
     farthest: float
 
     def pixels(self, points: ArrayLike) -> NDArray[np.float64]:
-        """Return where ``points`` (n, 3) fall, in pixels from the picture's lower left corner, shape (n, 2)."""
+        """Return where ``points`` (n, 3) fall, in pixels from the lower left corner, shape (n, 2)."""
         offset = np.asarray(points, np.float64) - self.eye
         scale = self.pixels_per_unit(points)
         return np.stack(
@@ -43,7 +43,7 @@ class View(Projection):
         )
 
     def pixels_per_unit(self, points: ArrayLike) -> NDArray[np.float64]:
-        """Return how many pixels a unit across the view takes at each of ``points`` (n, 3); 0 behind the camera."""
+        """Return how many pixels a unit across the view takes at ``points`` (n, 3); 0 behind the camera."""
         depth = (np.asarray(points, np.float64) - self.eye) @ self.forward
         half = self.tangent * (depth if self.perspective else np.ones_like(depth))
         return np.where(half > 0, self.frame.width / 2 / np.where(half > 0, half, 1.0), 0.0)
@@ -61,7 +61,7 @@ def axes(camera: Camera) -> tuple[NDArray[np.float64], NDArray[np.float64], NDAr
     return right, np.cross(right, forward), forward
 
 
-def fit(camera: Camera, frame: Frame, region: Rectangle, points: NDArray[np.floating]) -> View:
+def fit(camera: Camera, frame: Frame, region: Rectangle, points: NDArray[np.floating[Any]]) -> View:
     """Return the view in which ``points`` (n, 3) just fill ``region`` in width or in height.
 
     For a perspective the nearest eye is found in closed form: each point bounds the eye by the four planes
@@ -105,7 +105,7 @@ def fit(camera: Camera, frame: Frame, region: Rectangle, points: NDArray[np.floa
 
 @dataclass(frozen=True)
 class Pane:
-    """The plane in front of the camera on which the frame's texts and legends lie: 1 pixel is ``unit`` wide."""
+    """The plane before the camera on which the frame's texts and legends lie: a pixel is ``unit`` wide."""
 
     depth: float
     unit: float
@@ -118,7 +118,7 @@ class Pane:
         half = view.tangent * (depth if view.perspective else 1.0)
         return cls(depth, 2 * half / view.frame.width, view)
 
-    def local(self, pixels: NDArray[np.floating]) -> NDArray[np.float64]:
+    def local(self, pixels: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Return camera coordinates (n, 3) of ``pixels`` (n, 2) from the lower left corner."""
         at = (np.asarray(pixels, np.float64) - self.view.centre) * self.unit
         return np.column_stack([at, np.full(len(at), -self.depth)])
@@ -128,7 +128,8 @@ def place(view: View, name: str, shown: Any | None = None) -> Any:
     """Return a camera object for ``view``; ``shown`` is reused if given."""
     if shown is None:
         shown = bpy.data.objects.new(name, bpy.data.cameras.new(name))
-    data, frame = shown.data, view.frame
+    eye: Any = shown
+    data, frame = eye.data, view.frame
     data.sensor_fit = "HORIZONTAL"
     data.sensor_width = SENSOR_MM
     data.shift_x = -(view.centre[0] - frame.width / 2) / frame.width
@@ -149,5 +150,5 @@ def place(view: View, name: str, shown: Any | None = None) -> Any:
         -view.forward,
         view.eye,
     )
-    shown.matrix_world = Matrix(columns.tolist())
-    return shown
+    eye.matrix_world = Matrix(columns.tolist())
+    return eye

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 
 
-def linear(srgb: NDArray[np.floating]) -> Floats:
+def linear(srgb: NDArray[np.floating[Any]]) -> Floats:
     """Return the linear values of sRGB colours (last axis r, g, b and perhaps alpha, which stays)."""
     out = np.array(srgb, np.float32)
     c = out[..., :3]
@@ -16,7 +18,7 @@ def linear(srgb: NDArray[np.floating]) -> Floats:
     return out
 
 
-def srgb(values: NDArray[np.floating]) -> Floats:
+def srgb(values: NDArray[np.floating[Any]]) -> Floats:
     """Return the sRGB values of linear colours, the inverse of :func:`linear`."""
     out = np.array(values, np.float32)
     c = np.maximum(out[..., :3], 0)
@@ -24,15 +26,15 @@ def srgb(values: NDArray[np.floating]) -> Floats:
     return out
 
 
-def mixed(colors: NDArray[np.floating], other: tuple[float, float, float], share: float) -> Floats:
+def mixed(colors: NDArray[np.floating[Any]], other: tuple[float, float, float], share: float) -> Floats:
     """Return sRGB ``colors`` moved by ``share`` towards ``other``, alpha kept."""
     out = np.array(colors, np.float32)
     out[..., :3] += (np.asarray(other, np.float32) - out[..., :3]) * np.float32(share)
     return out
 
 
-def is_dark(colors: NDArray[np.floating]) -> NDArray[np.bool_]:
-    """Tell for sRGB colours (n, 4) whether white ink contrasts better than near-black ink (WCAG 2 luminance)."""
+def is_dark(colors: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
+    """Tell for sRGB colours (n, 4) whether white ink reads better on them than near-black (WCAG 2)."""
     light = linear(colors)[..., :3] @ np.array([0.2126, 0.7152, 0.0722], np.float32)
     # Equal contrast ratios to white (1.05) and to near-black ink (0.06) meet at this luminance; text
     # reads well on saturated mid-tones a little before that, in white.

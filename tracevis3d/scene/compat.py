@@ -11,7 +11,8 @@ from ..errors import UsageError
 
 def engine_ids() -> dict[str, str]:
     """Return our names of the render engines with Blender's identifiers, as far as this Blender has them."""
-    known = {item.identifier for item in bpy.types.RenderSettings.bl_rna.properties["engine"].enum_items}
+    engine: Any = bpy.types.RenderSettings.bl_rna.properties["engine"]
+    known = {item.identifier for item in engine.enum_items}
     # The enum lists built-in engines only; Cycles is an add-on that registers itself.
     found = {"workbench": "BLENDER_WORKBENCH"}
     for identifier in ("BLENDER_EEVEE_NEXT", "BLENDER_EEVEE"):
@@ -27,9 +28,10 @@ def _enable_cycles() -> bool:
     import addon_utils
 
     try:
-        return addon_utils.enable("cycles") is not None and hasattr(bpy.types.Scene, "cycles")
+        addon_utils.enable("cycles")
     except Exception:  # an add-on's start-up can raise anything
         return False
+    return hasattr(bpy.types.Scene, "cycles")
 
 
 def node_tree(block: Any) -> Any:
@@ -56,9 +58,13 @@ def _identifier(modifier: Any, name: str) -> str:
 
 def has_input(modifier: Any, name: str) -> bool:
     """Tell whether the modifier's node group has an input called ``name``."""
-    return modifier.node_group is not None and any(
-        item.item_type == "SOCKET" and item.in_out == "INPUT" and item.name == name
-        for item in modifier.node_group.interface.items_tree
+    return (
+        modifier.type == "NODES"
+        and modifier.node_group is not None
+        and any(
+            item.item_type == "SOCKET" and item.in_out == "INPUT" and item.name == name
+            for item in modifier.node_group.interface.items_tree
+        )
     )
 
 

@@ -68,7 +68,7 @@ def identifier(name: str) -> str:
 def suited(style: str, film: bool) -> str:
     """Return the engine for a picture whose engine is left to us.
 
-    Cycles gives ``paper`` and ``stage`` their soft light, at 10 to 60 s for a still of 1920 x 1080 on two cores.
+    Cycles gives ``paper`` and ``stage`` their soft light, in 20 to 60 s for 1920 x 1080 on two cores.
     ``flat`` has no light, and a film has hundreds of frames: Workbench needs well under a second for each.
     """
     working = {engine.name for engine in examine() if engine.ok}

@@ -21,7 +21,7 @@ from .quiet import quiet
 from .render import prepare, replacing
 
 #: What a standard initial scene of Blender holds: nobody's work.
-_INITIAL = ({"Cube", "Light", "Camera"}, set())
+_INITIAL: tuple[set[str], ...] = ({"Cube", "Light", "Camera"}, set())
 
 
 def write(
@@ -83,6 +83,7 @@ def _show_in_viewports() -> None:
     """Let 3D views show what the picture shows: through the camera, with the data's colours."""
     for screen in bpy.data.screens:
         for area in screen.areas:
+            space: Any
             for space in area.spaces:
                 if space.type == "VIEW_3D":
                     space.shading.type = "SOLID"
@@ -98,8 +99,8 @@ def _show_in_viewports() -> None:
 def _plain(built: Built) -> Iterator[list[Any]]:
     """Make plain meshes of everything in the collection, whose materials other programs understand.
 
-    Each object becomes one mesh with its instances made real, a point colour attribute ``Color`` of 8 bits and
-    a material that shows it without light.
+    Each object becomes one mesh with its instances made real, a colour attribute ``Color`` and a
+    material that shows it without light.
     """
     graph = bpy.context.evaluated_depsgraph_get() if bpy.context.scene is built.scene else None
     if graph is None:
@@ -176,7 +177,7 @@ def _shown_as_is(style: str) -> Any:
 def _active(scene: Any) -> Iterator[None]:
     """Let the exporters, which write the window's scene, see ``scene``."""
     window = bpy.context.window
-    before = window.scene if window is not None else None
+    before: Any = window.scene if window is not None else None
     if window is not None:
         window.scene = scene
     try:
@@ -201,10 +202,13 @@ def _glb(built: Built, path: Path) -> None:
     if not hasattr(bpy.types, "EXPORT_SCENE_OT_gltf"):
         addon_utils.enable("io_scene_gltf2")
     if not hasattr(bpy.types, "EXPORT_SCENE_OT_gltf"):
-        raise MissingDependency("This Blender has no glTF exporter (add-on io_scene_gltf2): write .blend or .usdc.")
+        raise MissingDependency(
+            "This Blender has no glTF exporter (add-on io_scene_gltf2): write .blend or .usdc."
+        )
     with _active(built.scene), _plain(built) as plain:
         _only(built.scene, [*plain, built.camera])
-        known = bpy.ops.export_scene.gltf.get_rna_type().properties
+        write: Any = bpy.ops.export_scene.gltf
+        known = write.get_rna_type().properties.keys()
         options = {
             "export_format": "GLB",
             "use_selection": True,
@@ -218,7 +222,7 @@ def _glb(built: Built, path: Path) -> None:
             "export_texcoords": False,
             "export_yup": True,
         }
-        bpy.ops.export_scene.gltf(filepath=str(path), **{k: v for k, v in options.items() if k in known})
+        write(filepath=str(path), **{k: v for k, v in options.items() if k in known})
 
 
 def _usd(built: Built, path: Path) -> None:
@@ -226,7 +230,8 @@ def _usd(built: Built, path: Path) -> None:
         raise MissingDependency("This Blender is built without USD: write .blend or .glb.")
     with _active(built.scene), _plain(built) as plain:
         _only(built.scene, [*plain, built.camera])
-        known = bpy.ops.wm.usd_export.get_rna_type().properties
+        write: Any = bpy.ops.wm.usd_export
+        known = write.get_rna_type().properties.keys()
         options = {
             "selected_objects_only": True,
             "export_animation": False,
@@ -235,4 +240,4 @@ def _usd(built: Built, path: Path) -> None:
             "export_mesh_colors": True,
             "export_custom_properties": True,
         }
-        bpy.ops.wm.usd_export(filepath=str(path), **{k: v for k, v in options.items() if k in known})
+        write(filepath=str(path), **{k: v for k, v in options.items() if k in known})

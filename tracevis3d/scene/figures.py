@@ -34,7 +34,7 @@ def texts(name: str, setting: Setting, colors: NDArray[np.float32], style: Style
     return _inked(name, mesh, np.repeat(colors, setting.vertices, axis=0), style)
 
 
-def patches(name: str, corner: NDArray[np.floating], colors: NDArray[np.float32], style: Style) -> Any:
+def patches(name: str, corner: NDArray[np.floating[Any]], colors: NDArray[np.float32], style: Style) -> Any:
     """Return one object of rectangles: ``corner`` (4 n, 3), four in a row, and sRGB ``colors`` (n, 4)."""
     n = len(colors)
     mesh = meshes.polygons(
@@ -55,9 +55,9 @@ _FACES = np.array(
 
 def bars(
     name: str,
-    start: NDArray[np.floating],
-    end: NDArray[np.floating],
-    width: NDArray[np.floating],
+    start: NDArray[np.floating[Any]],
+    end: NDArray[np.floating[Any]],
+    width: NDArray[np.floating[Any]],
     colors: NDArray[np.float32],
     style: Style,
 ) -> Any:

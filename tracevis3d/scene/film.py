@@ -34,7 +34,7 @@ def play(built: Built, seconds: float, fps: int) -> int:
     scene.render.fps, scene.render.fps_base = fps, 1.0
     for shown in built.collection.objects:
         for modifier in shown.modifiers:
-            if modifier.type == "NODES" and compat.has_input(modifier, "Play"):
+            if compat.has_input(modifier, "Play"):
                 compat.set_input(modifier, "Play", True)
                 compat.set_input(modifier, "First", 1.0)
                 compat.set_input(modifier, "Last", 1.0 + max(1.0, _RUNNING * (frames - 1)))

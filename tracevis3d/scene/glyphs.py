@@ -17,8 +17,8 @@ from ..layout.lettering import Glyph, Typeface
 _BATCH = 64
 _LINE = 4.0
 _BAR = "|"
-#: Holds Noto Sans for Latin, Greek and Cyrillic letters too. (Inter, the interface's font, is a variable font,
-#: whose overlapping outlines Blender's text objects fill with holes.)
+#: Holds Noto Sans for Latin, Greek and Cyrillic letters too. (Inter, the interface's font, is variable, and
+#: its overlapping outlines Blender's text objects fill with holes.)
 _FIRST = "NotoSansHebrew-Regular.woff2"
 #: Never helpful: the first draws a box for every character, the others fill badly for the reason above.
 _NEVER = ("lastresort.woff2", "Inter.woff2", "NotoEmoji-VariableFont_wght.woff2")
@@ -40,7 +40,7 @@ class BlenderTypeface(Typeface):
 
     def load(self, characters: Sequence[str]) -> dict[str, Glyph]:
         """Return the glyphs of ``characters``."""
-        found: dict[str, Glyph] = {}
+        found: dict[str, _Found] = {}
         missing = list(characters)
         before = set(bpy.data.fonts.keys())
         try:
@@ -70,7 +70,8 @@ def typeface() -> BlenderTypeface:
 
 def _font_files() -> list[Path | None]:
     """Return the fonts to try in turn; None is the one that is built into Blender."""
-    folder = Path(bpy.utils.system_resource("DATAFILES") or ".") / "fonts"
+    utils: Any = bpy.utils
+    folder = Path(utils.system_resource("DATAFILES") or ".") / "fonts"
     first = folder / _FIRST
     rest = sorted(p for p in folder.glob("*.woff2") if p.name not in (*_NEVER, _FIRST))
     # Fonts with one weight before the variable ones.
@@ -80,7 +81,7 @@ def _font_files() -> list[Path | None]:
 
 def _lines(texts: Sequence[str], font: Any | None) -> list[tuple[NDArray[np.float32], NDArray[np.int32]]]:
     """Return outline (v, 2) and triangles (t, 3) of each text, drawn as lines of one text object."""
-    curve = bpy.data.curves.new("TraceVis3D glyphs", "FONT")
+    curve: Any = bpy.data.curves.new("TraceVis3D glyphs", "FONT")
     shown = bpy.data.objects.new("TraceVis3D glyphs", curve)
     try:
         if font is not None:

@@ -8,11 +8,11 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import compat, meshes
+from . import clock, compat, meshes
 from .nodes import Builder, existing
 
 GROUP = "TraceVis3D Instances"
-_VERSION = 2
+_VERSION = 1
 _INT32_MAX = 2**31 - 1
 
 
@@ -30,22 +30,11 @@ def group() -> Any:
     make.input("Template", "Object")
     make.input("Material", "Material")
     make.input("Timed", "Bool", False)
-    make.input("Now", "Float", 1.0)
-    make.input("Play", "Bool", False)
-    make.input("First", "Float", 1.0)
-    make.input("Last", "Float", 250.0)
+    clock.add_inputs(make)
     make.output("Geometry", "Geometry")
     given = make.node("NodeGroupInput").outputs
 
-    frame = make.node("GeometryNodeInputSceneTime").outputs["Frame"]
-    length = make.math("MAXIMUM", make.math("SUBTRACT", given["Last"], given["First"]), 1.0)
-    played = make.math("DIVIDE", make.math("SUBTRACT", frame, given["First"]), length, clamp=True)
-    choose = make.node("GeometryNodeSwitch", input_type="FLOAT")
-    make.tree.links.new(given["Play"], compat.socket(choose.inputs, "Switch"))
-    make.tree.links.new(given["Now"], compat.socket(choose.inputs, "False"))
-    make.tree.links.new(played, compat.socket(choose.inputs, "True"))
-    now = compat.socket(choose.outputs, "Output")
-
+    now, running = clock.now(make, given)
     start, end = make.attribute("start", "FLOAT"), make.attribute("end", "FLOAT")
     size = make.attribute("size", "FLOAT_VECTOR")
     cut = make.math(
@@ -74,12 +63,7 @@ def group() -> Any:
 
     # Two branches, of which only the chosen one is computed: a still pays nothing for the film.
     whole, partly = placed(size, None), placed(shorter, begun.outputs[0])
-    running = make.node("FunctionNodeCompare", data_type="FLOAT", operation="LESS_THAN")
-    make.tree.links.new(now, running.inputs[0])
-    running.inputs[1].default_value = 1.0
-    both = make.node(
-        "FunctionNodeBooleanMath", operation="AND", feed={0: running.outputs[0], 1: given["Timed"]}
-    )
+    both = make.node("FunctionNodeBooleanMath", operation="AND", feed={0: running, 1: given["Timed"]})
     switch = make.node("GeometryNodeSwitch", input_type="GEOMETRY")
     make.tree.links.new(both.outputs[0], compat.socket(switch.inputs, "Switch"))
     make.tree.links.new(whole, compat.socket(switch.inputs, "False"))
@@ -124,7 +108,7 @@ def placed(
             meshes.set_attribute(mesh, "start", "FLOAT", "POINT", time[:, 0])
             meshes.set_attribute(mesh, "end", "FLOAT", "POINT", time[:, 1])
     shown = bpy.data.objects.new(name, mesh)
-    modifier = shown.modifiers.new("TraceVis3D", "NODES")
+    modifier: Any = shown.modifiers.new("TraceVis3D", "NODES")
     modifier.node_group = group()
     compat.set_input(modifier, "Template", bpy.data.objects.new(f"{name} template", template))
     compat.set_input(modifier, "Material", material)

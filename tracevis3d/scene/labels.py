@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,10 @@ class Texts:
         sRGB.
     rectangle : list of Rectangle
         Where each is in the picture.
+    end : list of float64 (3,)
+        Right end of each.
+    timed : list of bool
+        Whether a text lies on an element and comes with it in a film.
     """
 
     text: list[str] = field(default_factory=list)
@@ -44,6 +49,8 @@ class Texts:
     size: list[float] = field(default_factory=list)
     color: list[tuple[float, float, float]] = field(default_factory=list)
     rectangle: list[Rectangle] = field(default_factory=list)
+    end: list[NDArray[np.float64]] = field(default_factory=list)
+    timed: list[bool] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.text)
@@ -76,7 +83,7 @@ def least_height(view: View) -> float:
     return LEAST_HEIGHT * max(1.0, view.frame.height / 1080, view.frame.dpi / 150)
 
 
-def unit(vector: Sequence[float] | NDArray[np.floating]) -> NDArray[np.float64]:
+def unit(vector: Sequence[float] | NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     """Return ``vector`` at length 1."""
     v = np.asarray(vector, np.float64)
     return v / max(float(np.linalg.norm(v)), 1e-12)
@@ -102,7 +109,7 @@ def choose(
     view: View,
     free: Free,
     typeface: Typeface,
-    inks: Sequence[NDArray[np.floating]],
+    inks: Sequence[NDArray[np.floating[Any]]],
 ) -> tuple[Texts, int]:
     """Return the labels that are shown, and how many are not.
 
@@ -152,6 +159,8 @@ def choose(
         chosen.size.append(size)
         chosen.color.append(tuple(inks[g][i].tolist()))
         chosen.rectangle.append(rectangle)
+        chosen.end.append(left + right * width)
+        chosen.timed.append(len(labels.background) > 0)
     return chosen, sum(map(len, groups)) - len(chosen)
 
 

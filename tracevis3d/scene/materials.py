@@ -1,7 +1,7 @@
 """Materials: one per look and style, all reading the mesh's colour attributes.
 
-``tint`` is the colour as data, for EEVEE and Cycles, which add light; ``shaded`` is the active colour attribute
-with the light already in it, for Workbench, which has none of ours.
+``tint`` is the colour as data, for EEVEE and Cycles, which add light; ``shaded`` is the active colour
+attribute with the light already in it, for Workbench, which has none of ours.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _VERSION = 1
 
 
 def surface(look: str, style: Style) -> Any:
-    """Return the material of a look (``solid``, ``cluster``, ``ghost``, ``glow`` or ``ink``), made once per file."""
+    """Return the material of a look (``ink`` for what is not data), made once per file."""
     name = f"TraceVis3D {look} {style.name}"
     material = bpy.data.materials.get(name)
     if material is not None and material.get("tracevis3d_version") == _VERSION:

@@ -78,7 +78,7 @@ def polygons(
     smooth : bool
         Smooth instead of flat shading.
     """
-    mesh = bpy.data.meshes.new(name)
+    mesh: Any = bpy.data.meshes.new(name)
     mesh.vertices.add(len(position))
     mesh.loops.add(len(corner))
     mesh.polygons.add(len(first))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import bpy
@@ -32,7 +33,7 @@ class Builder:
     @classmethod
     def geometry(cls, name: str, version: int) -> Builder:
         """Start a geometry-nodes group (an outdated one of that name keeps its users and is refilled)."""
-        tree = bpy.data.node_groups.get(name) or bpy.data.node_groups.new(name, "GeometryNodeTree")
+        tree: Any = bpy.data.node_groups.get(name) or bpy.data.node_groups.new(name, "GeometryNodeTree")
         tree.nodes.clear()
         tree.interface.clear()
         tree[_VERSION] = version
@@ -55,13 +56,13 @@ class Builder:
         """Add an output to the group."""
         self.tree.interface.new_socket(name, in_out="OUTPUT", socket_type=f"NodeSocket{kind}")
 
-    def node(self, kind: str, *, feed: dict[str | int, Any] | None = None, **settings: Any) -> Any:
-        """Add a node; ``feed`` maps inputs (by name, or by position where names repeat) to sockets or values."""
+    def node(self, kind: str, *, feed: Mapping[Any, Any] | None = None, **settings: Any) -> Any:
+        """Add a node; ``feed`` maps inputs (names, or positions where names repeat) to sockets or values."""
         node = self.tree.nodes.new(kind)
         node.location = (self._column * 190, 0)
         self._column += 1
-        for key, value in settings.items():
-            setattr(node, key, value)
+        for setting, value in settings.items():
+            setattr(node, setting, value)
         for key, value in (feed or {}).items():
             target = node.inputs[key] if isinstance(key, int) else compat.socket(node.inputs, key)
             if isinstance(value, bpy.types.NodeSocket):
@@ -77,5 +78,5 @@ class Builder:
 
     def math(self, operation: str, *values: Any, clamp: bool = False) -> Any:
         """Return the output of a Math node."""
-        feed: dict[str | int, Any] = dict(enumerate(values))
+        feed = dict(enumerate(values))
         return self.node("ShaderNodeMath", operation=operation, use_clamp=clamp, feed=feed).outputs[0]

@@ -15,7 +15,7 @@ _PATIENCE = 2.0
 
 @contextlib.contextmanager
 def quiet() -> Iterator[Callable[[], str]]:
-    """Send what C code writes to the descriptors 1 and 2 to a file; Python's own streams still reach the user.
+    """Send what C code writes to descriptors 1 and 2 to a file; Python's own streams still reach the user.
 
     Yields
     ------

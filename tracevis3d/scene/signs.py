@@ -183,7 +183,7 @@ def _revolved(profile: list[tuple[float, float]], sides: int) -> Shape:
 
 
 def mark_shape(name: str) -> Shape:
-    """Return the unit shape of a mark: ``sphere``, ``diamond``, ``cone`` (pointing down to the point) or ``pin``."""
+    """Return the unit shape of a mark: ``sphere``, ``diamond``, ``cone`` (tip at the point) or ``pin``."""
     if name == "sphere":
         t = np.linspace(-np.pi / 2, np.pi / 2, 13)
         return _revolved(

@@ -16,7 +16,7 @@ from .styles import Light, Style
 
 
 def world(style: Style) -> Any:
-    """Return the world of a style: even white light, and the background where the camera looks past everything."""
+    """Return a style's world: even white light, and the background where the camera looks past all."""
     name = f"TraceVis3D {style.name}"
     made = bpy.data.worlds.get(name) or bpy.data.worlds.new(name)
     color = tuple(float(c) for c in linear(np.array(style.background)))
@@ -36,7 +36,7 @@ def key_light(style: Style, light: Light, name: str) -> Any | None:
     """Return the sun of a style, or None: as strong as makes facing surfaces get 1 in all."""
     if style.ambient >= 1.0:
         return None
-    data = bpy.data.lights.new(name, "SUN")
+    data: Any = bpy.data.lights.new(name, "SUN")
     data.energy = float(np.pi * (1.0 - style.ambient) / (light.facing @ light.key))
     data.angle = style.softness
     for setting in ("use_shadow_jitter",):
@@ -49,7 +49,7 @@ def key_light(style: Style, light: Light, name: str) -> Any | None:
 
 
 def wall(
-    style: Style, light: Light, low: NDArray[np.floating], high: NDArray[np.floating], name: str
+    style: Style, light: Light, low: NDArray[np.floating[Any]], high: NDArray[np.floating[Any]], name: str
 ) -> Any | None:
     """Return the surface behind the data (below it, if it is looked at from above), or None."""
     if style.wall is None:

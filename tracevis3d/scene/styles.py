@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,14 +160,14 @@ class Light:
         return cls(facing, key / np.linalg.norm(key))
 
     def received(
-        self, style: Style, normals: Sequence[Sequence[float]] | NDArray[np.floating]
+        self, style: Style, normals: Sequence[Sequence[float]] | NDArray[np.floating[Any]]
     ) -> NDArray[np.float64]:
         """Return what light surfaces with these unit ``normals`` (..., 3) get; 1 on a facing one."""
         n = np.asarray(normals, np.float64)
         lit = np.maximum(n @ self.key, 0.0) / (self.facing @ self.key)
         return np.asarray(style.ambient + (1.0 - style.ambient) * lit)
 
-    def brightness(self, style: Style, normals: NDArray[np.floating]) -> NDArray[np.float64]:
+    def brightness(self, style: Style, normals: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Return the factor on the linear colour that Workbench shows for unit ``normals`` (..., 3)."""
         if not style.shaded:
             return np.ones(np.shape(normals)[:-1])

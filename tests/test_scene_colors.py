@@ -1,0 +1,78 @@
+"""The picture's colours are the palette's, in every engine."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from tracevis3d.drawing.frame import Frame  # noqa: E402
+from tracevis3d.drawing.words import Boxes, Camera, Drawing, Legend, LegendEntry  # noqa: E402
+from tracevis3d.scene import build, engines, render  # noqa: E402
+
+pytestmark = pytest.mark.blender
+WORKING = {engine.name: engine.ok for engine in engines.examine()}
+
+
+def rows(n: int = 6, depth: float = 1.0) -> Drawing:
+    """Return a drawing of n boxes side by side, each of another colour, and their legend."""
+    rng = np.random.default_rng(7)
+    palette = np.column_stack([rng.uniform(0.15, 0.8, (n, 3)), np.ones(n)]).astype(np.float32)
+    low = np.stack([np.arange(n) * 2.0, np.full(n, -depth), np.zeros(n)], axis=1).astype(np.float32)
+    size = np.tile([1.9, depth, 2.0], (n, 1)).astype(np.float32)
+    boxes = Boxes("call", low, size, np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int64))
+    camera = Camera((0, -1, 0), (0, -depth, 0), (2.0 * n, 0, 2.0), projection="orthographic")
+    legend = Legend("", tuple(LegendEntry(f"c{i}", i) for i in range(n)))
+    return Drawing(palette, (boxes,), camera, legends=(legend,), title="colours")
+
+
+def pixels(path: Path) -> np.ndarray:
+    """Return the picture's sRGB values, rows from below, 0 to 255."""
+    image = bpy.data.images.load(str(path), check_existing=False)
+    width, height = image.size
+    values = np.empty(width * height * 4, np.float32)
+    image.pixels.foreach_get(values)
+    bpy.data.images.remove(image)
+    return values.reshape(height, width, 4)[..., :3] * 255
+
+
+def shown(
+    tmp_path: Path, style: str, engine: str, drawing: Drawing
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Render; return the wanted colours, those of the boxes' fronts and those of the legend, 0 to 255."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    built = build.build(drawing, style=style, frame=Frame(480, 270))
+    out = tmp_path / f"{style}_{engine}.png"
+    render.still(built, out, engine=engine, samples=4 if engine == "eevee" else 8)
+    picture = pixels(out)
+    boxes = drawing.elements[0]
+    middle = boxes.low + boxes.size * [0.5, 0.0, 0.5]
+    at = np.floor(built.view.pixels(middle)).astype(int)
+    fronts = picture[at[:, 1], at[:, 0]]
+    entries = [s for s in built.surround.swatches if s.color >= 0]
+    patch = np.array(
+        [[(s.rectangle[0] + s.rectangle[2]) / 2, (s.rectangle[1] + s.rectangle[3]) / 2] for s in entries]
+    )
+    patch = np.floor(patch).astype(int)
+    return drawing.palette[:, :3] * 255, fronts, picture[patch[:, 1], patch[:, 0]]
+
+
+@pytest.mark.parametrize("engine", ["workbench", "cycles", "eevee"])
+def test_flat_is_exact(tmp_path, engine):
+    if not WORKING.get(engine):
+        pytest.skip(f"{engine} does not work here")
+    wanted, fronts, legend = shown(tmp_path, "flat", engine, rows())
+    assert np.abs(fronts - wanted).max() <= 2
+    assert np.abs(legend - wanted).max() <= 2
+
+
+@pytest.mark.parametrize("style", ["paper", "stage"])
+@pytest.mark.parametrize("engine", ["workbench", "cycles"])
+def test_light_keeps_facing_colors(tmp_path, style, engine):
+    """Lit fronts stay within 10 of 255 of their legend; the legend itself within 6, for the denoiser."""
+    if not WORKING.get(engine):
+        pytest.skip(f"{engine} does not work here")
+    wanted, fronts, legend = shown(tmp_path, style, engine, rows())
+    assert np.abs(legend - wanted).max() <= (6 if engine == "cycles" else 2)
+    assert np.abs(fronts - wanted).max() <= 10

@@ -1,0 +1,84 @@
+"""The drawing's time in node groups: a value from 0 to 1 that the scene's frames play."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drawing.words import Boxes, Element
+from . import compat, meshes
+from .nodes import Builder, existing
+
+_REVEAL = "TraceVis3D Reveal"
+_VERSION = 1
+
+
+def add_inputs(make: Builder) -> None:
+    """Give a group the inputs *Now*, *Play*, *First* and *Last*."""
+    make.input("Now", "Float", 1.0)
+    make.input("Play", "Bool", False)
+    make.input("First", "Float", 1.0)
+    make.input("Last", "Float", 250.0)
+
+
+def now(make: Builder, given: Any) -> tuple[Any, Any]:
+    """Return the sockets of the time, and of whether it is before the end.
+
+    With *Play* on, the time runs from 0 to 1 while the scene's frames go from *First* to *Last*; else it
+    is *Now*.
+    """
+    frame = make.node("GeometryNodeInputSceneTime").outputs["Frame"]
+    length = make.math("MAXIMUM", make.math("SUBTRACT", given["Last"], given["First"]), 1.0)
+    played = make.math("DIVIDE", make.math("SUBTRACT", frame, given["First"]), length, clamp=True)
+    choose = make.node("GeometryNodeSwitch", input_type="FLOAT")
+    make.tree.links.new(given["Play"], compat.socket(choose.inputs, "Switch"))
+    make.tree.links.new(given["Now"], compat.socket(choose.inputs, "False"))
+    make.tree.links.new(played, compat.socket(choose.inputs, "True"))
+    time = compat.socket(choose.outputs, "Output")
+    running = make.node("FunctionNodeCompare", data_type="FLOAT", operation="LESS_THAN")
+    make.tree.links.new(time, running.inputs[0])
+    running.inputs[1].default_value = 1.0
+    return time, running.outputs[0]
+
+
+def _reveal_group() -> Any:
+    """Return the node group that hides points whose attribute ``start`` is later than the time."""
+    if (tree := existing(_REVEAL, _VERSION)) is not None:
+        return tree
+    make = Builder.geometry(_REVEAL, _VERSION)
+    make.input("Geometry", "Geometry")
+    add_inputs(make)
+    make.output("Geometry", "Geometry")
+    given = make.node("NodeGroupInput").outputs
+    time, running = now(make, given)
+    later = make.node("FunctionNodeCompare", data_type="FLOAT", operation="GREATER_THAN")
+    make.tree.links.new(make.attribute("start", "FLOAT"), later.inputs[0])
+    make.tree.links.new(time, later.inputs[1])
+    hide = make.node("FunctionNodeBooleanMath", operation="AND", feed={0: later.outputs[0], 1: running})
+    feed = {"Geometry": given["Geometry"], "Selection": hide.outputs[0]}
+    kept = make.node("GeometryNodeDeleteGeometry", domain="POINT", feed=feed)
+    make.node("NodeGroupOutput", feed={0: kept.outputs[0]})
+    return make.tree
+
+
+def reveal(shown: Any, start: NDArray[np.float32]) -> None:
+    """Let the points of an object's mesh appear at their ``start`` (n,), a share of the drawn time."""
+    meshes.set_attribute(shown.data, "start", "FLOAT", "POINT", start)
+    modifier: Any = shown.modifiers.new("TraceVis3D", "NODES")
+    modifier.node_group = _reveal_group()
+
+
+def time_along_x(elements: tuple[Element, ...]) -> tuple[float, float] | None:
+    """Return (a, b) such that x = a + b * time for the drawing's timed boxes; None if it has none."""
+    for element in elements:
+        if isinstance(element, Boxes) and len(element.time):
+            x = np.concatenate([element.low[:, 0], element.low[:, 0] + element.size[:, 0]]).astype(np.float64)
+            time = np.concatenate([element.time[:, 0], element.time[:, 1]]).astype(np.float64)
+            if np.ptp(time) > 0:
+                first, last = int(np.argmin(time)), int(np.argmax(time))
+                slope = (x[last] - x[first]) / (time[last] - time[first])
+                if slope > 0:
+                    return float(x[first] - slope * time[first]), float(slope)
+    return None
