@@ -24,6 +24,8 @@ from .chrome_trace import Recorded, make_trace
 PIECE = 1 << 22
 _PAD = 64
 _BATCH = 4096
+#: No key of the object around the events is longer.
+_KEY = 1 << 16
 #: Bytes of an event at least, to guess how many there are; packed files unpack to about 12 times their size.
 _EVENT_BYTES, _PACKED = 64, 12
 #: Sections of the object form that hold records of other kinds.
@@ -132,7 +134,7 @@ class _Document:
             longer[:left] = self._data[:left]
             self._data = longer
         room = len(self._data) - _PAD
-        count = self._source.readinto(memoryview(self._data)[left:room])
+        count = self._source.readinto(self._data.data[left:room])
         self.end = left + count
         self._data[self.end : self.end + _PAD] = 0
         self._at_end = self.end < room
@@ -206,6 +208,9 @@ class _Document:
                 self._end_of_object(c)
                 return
             key = self._key()
+            if key is None and self._at_end and self.end - self.position < _KEY:
+                self._end_of_object(-1)
+                return
             if key is None or self._peek() != 0x3A:
                 self._end_of_object(self._peek())
                 return
@@ -225,15 +230,15 @@ class _Document:
         """Count why the object can't be read on, and leave the rest."""
         kind = "truncated" if c < 0 else "malformed"
         self.rows.mend(kind, self.base + self.position)
-        while c >= 0:
-            # What comes behind is no events.
+        # What comes behind is no events.
+        self.position = self.end
+        while self._more():
             self.position = self.end
-            c = 0 if self._more() else -1
 
     def _key(self) -> str | None:
         """Read the key whose quote is here."""
         while True:
-            window = self._bytes(self.position, min(self.end, self.position + (1 << 16)))
+            window = self._bytes(self.position, min(self.end, self.position + _KEY))
             found = re.match(rb'"((?:[^"\\]|\\.)*)"', window, re.DOTALL)
             if found:
                 self.position += found.end()
@@ -244,7 +249,7 @@ class _Document:
                     except ValueError:
                         return None
                 return text.decode("utf-8", "replace")
-            if len(window) >= 1 << 16 or not self._more():
+            if len(window) >= _KEY or not self._more():
                 return None
 
     def _skip_value(self) -> bool:

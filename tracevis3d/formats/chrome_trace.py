@@ -60,7 +60,6 @@ class _Maker:
 
     def make(self) -> Trace:
         """Fill the recording and finish it."""
-        rows, n = self._rows, self._n
         threads = self._number_threads()
         self._add_events(threads)
         self._count_mends()
@@ -73,7 +72,6 @@ class _Maker:
             self._add_flows(letters, threads)
             self._add_spans(letters, threads)
         trace = self._recording.finish(Source(), names.split, self._place)
-        del rows, n
         sync = trace.sync
         if (sync.call >= 0).any():
             # What ends a call that has a begin and an end is known only now.
@@ -240,7 +238,8 @@ class _Maker:
         self, letters: dict[str, NDArray[np.bool_]], threads: NDArray[np.int32]
     ) -> NDArray[np.bool_]:
         """Add waits, releases and transfers; return which rows these are."""
-        mask = self._any(letters, "XiI") & (self._table[:, kernels.R_FLAGS] & kernels.F_KIND != 0)
+        mask = self._any(letters, "XiI")
+        mask &= self._table[:, kernels.R_FLAGS] & kernels.F_KIND != 0
         if not mask.any():
             return mask
         extra = self._table[mask, kernels.R_EXTRA]
@@ -298,7 +297,9 @@ class _Maker:
         )
         texts, which = np.unique(text, return_inverse=True)
         keys: dict[str, int] = {}
-        counts, flat_key, flat_value = [], [], []
+        counts: list[int] = []
+        flat_key: list[int] = []
+        flat_value: list[float] = []
         for number in texts.tolist():
             values, bad = _counters_of(self._raw[number])
             if bad:

@@ -86,7 +86,7 @@ def _sync_arguments(trace: Trace, row: int) -> _Json:
 def _names(trace: Trace) -> list[bytes]:
     """Return for each function what is written of it: the name, and its category if it has one."""
     containers = trace.containers
-    roots = []
+    roots: list[int] = []
     for k, parent in enumerate(containers.parent.tolist()):
         roots.append(k if parent < 0 else roots[parent])
     category = CONTAINER_KINDS.index("category")

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, cast
 
 from ..errors import InputError, MissingDependency
 from ..progress import Progress, silent
@@ -224,10 +224,12 @@ class Reader:
 class _Stream(Protocol):
     """What the unpackers of zlib, isal, zstandard and compression.zstd have in common."""
 
-    eof: bool
-    unused_data: bytes
-    unconsumed_tail: bytes
-
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    @property
+    def unconsumed_tail(self) -> bytes: ...
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
@@ -236,9 +238,9 @@ class _Bounded:
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
-        self.eof = False
-        self.unused_data = b""
-        self.unconsumed_tail = b""
+        self.eof: bool = False
+        self.unused_data: bytes = b""
+        self.unconsumed_tail: bytes = b""
 
     def decompress(self, data: bytes, /) -> bytes:
         piece: bytes = self._stream.decompress(data, _PIECE)
@@ -274,7 +276,7 @@ def _new_zstd() -> Callable[[], _Stream]:
             "this file is packed with zstd: install a library for it with 'pip install zstandard', "
             "or unpack it with 'unzstd'"
         ) from error
-    return lambda: zstandard.ZstdDecompressor().decompressobj()
+    return lambda: cast(_Stream, zstandard.ZstdDecompressor().decompressobj())
 
 
 def _gather(reader: Reader, progress: Progress) -> Unpacked:
