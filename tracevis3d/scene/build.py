@@ -89,15 +89,18 @@ def build(
     """
     look, frame, scene = styles.named(style), frame or Frame(), scene or bpy.context.scene
     made = _Making(drawing, look, frame, scene, name)
-    made.compose(progress)
-    progress(0.3, "building the scene")
-    made.elements(progress)
-    progress(0.8, "setting texts")
-    made.texts()
-    made.surroundings()
-    built = made.finish(collection)
-    progress(1.0, "scene built")
-    return built
+    try:
+        made.compose(progress)
+        progress(0.3, "building the scene")
+        made.elements(progress)
+        progress(0.8, "setting texts")
+        made.texts()
+        made.surroundings()
+        progress(1.0, "scene built")
+    except BaseException:
+        discard([*made.objects, *made.in_frame])
+        raise
+    return made.finish(collection)
 
 
 class _Making:
@@ -257,8 +260,13 @@ class _Making:
 
 def clear(collection: Any) -> None:
     """Remove the collection's objects with the data that nothing else uses."""
+    discard(list(collection.objects))
+
+
+def discard(objects: list[Any]) -> None:
+    """Remove objects, the templates of their instances, and the data that nothing else uses."""
     removed: list[Any] = []
-    for shown in list(collection.objects):
+    for shown in objects:
         for modifier in shown.modifiers:
             if compat.has_input(modifier, "Template"):
                 template = compat.get_input(modifier, "Template")
