@@ -13,7 +13,7 @@ _QUICK = 0.4  # seconds that a rebuild may take to be done while a slider is dra
 
 
 def rebuild(collection: bpy.types.Collection) -> None:
-    """Rebuild the view if its traces are in memory, the last time was quick, and a person is looking.
+    """Rebuild the view if its traces are in memory, the last time was not slow, and a person is looking.
 
     It is part of the change of the property, so that both are one step of undo.
     """
@@ -21,7 +21,7 @@ def rebuild(collection: bpy.types.Collection) -> None:
         return
     seconds = making.seconds_of(collection)
     traces = sources.in_memory(collection)
-    if traces is None or seconds is None or seconds > _QUICK:
+    if traces is None or (seconds is not None and seconds > _QUICK):
         return
     started = time.perf_counter()
     try:

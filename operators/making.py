@@ -8,6 +8,7 @@ import bpy
 
 from ..tracevis3d.drawing.frame import Frame
 from ..tracevis3d.errors import MissingDependency
+from ..tracevis3d.formats import unpack
 from ..tracevis3d.progress import Progress, part
 from . import facts, settings, sources
 
@@ -41,7 +42,7 @@ def new_view(
     context: bpy.types.Context, trace: Any, figure: Any, drawing: Any, style: str, own_scene: bool
 ) -> bpy.types.Collection:
     """Add a view of ``trace``, to a scene of its own or to the current one, and make it the active one."""
-    name = f"{os.path.basename(os.path.normpath(trace.source.path)).partition('.')[0]} {figure.name}"
+    name = f"{_bare(trace.source.path)} {figure.name}"
     frame, before = frame_of(context.scene), context.scene
     own_scene = own_scene and context.window is not None
     scene = bpy.data.scenes.new(name) if own_scene else before
@@ -68,6 +69,15 @@ def new_view(
         _suit(built)
         context.window.scene = scene
     return collection
+
+
+def _bare(path: str) -> str:
+    """Return the file's name without folder and suffixes."""
+    name = os.path.basename(os.path.normpath(path))
+    root, suffix = os.path.splitext(name)
+    while suffix.lower() in unpack.SUFFIXES:
+        root, suffix = os.path.splitext(root)
+    return root or name
 
 
 def _suit(built: Any) -> None:
@@ -130,5 +140,5 @@ def took(collection: bpy.types.Collection, seconds: float) -> None:
 
 
 def seconds_of(collection: bpy.types.Collection) -> float | None:
-    """Return how long the last rebuild of the view took in this session; None if there was none."""
+    """Return how long the last rebuild of the view took in this session; None if there was none yet."""
     return _seconds.get(collection.session_uid)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,8 @@ def _find(path: str, digest: str, progress: Progress) -> Any:
         raise InputError(
             f"{path}: the trace is not there any more, nor in the cache: put it back, or import it again"
         )
-    return trace
+    # It is still the trace of that file, wherever the cache keeps it.
+    return replace(trace, source=replace(trace.source, path=path, recording=""))
 
 
 def absolute(path: str, collection: bpy.types.Collection) -> str:

@@ -1,5 +1,6 @@
 """Long steps of the library run in a thread, so that Blender's window stays alive; ESC stops them."""
 
+import textwrap
 import threading
 import traceback
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from ..tracevis3d.errors import Cancelled, TraceVisError
 from ..tracevis3d.progress import Progress, silent
 
 _TICK = 0.1  # seconds between two looks at the thread
+_POPUP = 100  # characters in a line of an error's pop-up
 _PATIENCE = 10.0  # seconds that a closing Blender waits for the thread
 
 
@@ -162,7 +164,9 @@ class LongOperator:
         if isinstance(error, Cancelled):
             self.report({"INFO"}, "TraceVis3D: stopped, nothing was changed")
         else:
-            self.report({"ERROR"}, str(error))
+            # Blender's pop-up cuts long lines off.
+            width = 10_000 if bpy.app.background else _POPUP
+            self.report({"ERROR"}, textwrap.fill(str(error), width, break_long_words=False))
         return {"CANCELLED"}
 
 

@@ -65,7 +65,7 @@ def _stand_at(space: bpy.types.SpaceView3D, camera: bpy.types.Object) -> None:
     view = space.region_3d
     view.view_perspective = "PERSP"
     if camera.data.type == "PERSP":
-        # A view without camera shows twice as much with the same lens; a little more than the frame is wanted.
+        # Without a camera the same lens shows twice as much; a little more than the frame is wanted.
         space.lens = min(max(1.5 * camera.data.lens, 1.0), 250.0)
     view.view_distance = camera.matrix_world.translation.length
     view.view_matrix = camera.matrix_world.inverted()
@@ -78,7 +78,7 @@ def _fit(area: bpy.types.Area, scene: bpy.types.Scene) -> None:
         view = area.spaces.active.region_3d
     except (ReferenceError, AttributeError, StopIteration):
         return  # the area shows something else by now
-    with suppress(AttributeError, TypeError, StopIteration):  # the sidebar may be too small for tabs
+    with suppress(AttributeError, TypeError, StopIteration):  # a sidebar without tabs
         next(r for r in area.regions if r.type == "UI").active_panel_category = "TraceVis"
     left, right, top = _covered(area, window)
     free, high = window.width - left - right, window.height - top

@@ -24,6 +24,8 @@ def state():
     return handlers, types, operators, draws, properties
 
 
+if support.NAME in bpy.context.preferences.addons:  # the program starts with what it was left with
+    bpy.ops.preferences.addon_disable(module=support.NAME)
 clean = state()
 assert not clean[1]
 assert not any(clean[4])

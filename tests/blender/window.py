@@ -15,6 +15,7 @@ import support
 
 trace, place = map(Path, support.arguments())
 PATIENCE = 120.0
+bpy.context.preferences.view.show_splash = False
 
 
 def main():
