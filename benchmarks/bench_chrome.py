@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,8 @@ _SHARED = Path(os.environ.get("TRACEVIS3D_SHARED", _ROOT.parent / "shared"))
 _RECORDED = _SHARED / "traces" / "recorded" / "vt_pylint_0.9M.json.gz"
 #: A file of this size has to be read in this much memory.
 _LARGE, _LIMIT = 1_000_000_000, 2.5e9
+#: Microseconds between two copies of the trace in it.
+_LATER = 1_000_000_000
 
 
 def rows() -> list[dict[str, Any]]:
@@ -184,10 +187,11 @@ def _peak_of_large(path: Path, folder: Path) -> float:
         records = records.partition(b'"viztracer_metadata"')[0].rpartition(b"}]")[0] + b"}"
     with open(large, "wb") as file:
         file.write(b'{"traceEvents": [')
-        written = 0
-        while written < _LARGE:
-            file.write((b", " if written else b"") + records)
-            written += len(records) + 2
+        copies = -(-_LARGE // len(records))
+        for k in range(copies):
+            # Each copy begins after the one before has ended.
+            later = re.sub(rb'"ts": (\d+)', lambda found: b'"ts": %d' % (int(found[1]) + k * _LATER), records)  # noqa: B023
+            file.write((b", " if k else b"") + later)
         file.write(b"]}")
     run = subprocess.run([sys.executable, "-c", _PEAK, large], check=True, capture_output=True, cwd=_ROOT)
     return float(run.stdout.split()[0])

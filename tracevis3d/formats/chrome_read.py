@@ -24,6 +24,8 @@ from .chrome_trace import Recorded, make_trace
 PIECE = 1 << 22
 _PAD = 64
 _BATCH = 4096
+#: A value that is skipped is looked at as a whole up to this many bytes.
+_FITTING = 1 << 25
 #: No key of the object around the events is longer.
 _KEY = 1 << 16
 #: Bytes of an event at least, to guess how many there are; packed files unpack to about 12 times their size.
@@ -254,6 +256,19 @@ class _Document:
 
     def _skip_value(self) -> bool:
         """Skip the value here; False if the file ends within it."""
+        self._peek()
+        while self.end - self.position < _FITTING:
+            first = self._data.ctypes.data
+            found = int(kernels.value_end(first + self.position, first + self.end))
+            behind = (found >> kernels.TYPE_BITS) - first
+            if found >= 0 and (behind < self.end or self._at_end):
+                self.position = behind
+                return True
+            if found == kernels.ODD_VALUE:
+                break
+            if not self._more():
+                return False
+        # Too large to be in memory as a whole, or no JSON.
         walk = np.zeros(3, np.int64)
         while True:
             behind = int(kernels.skip_value(self._data, self.position, self.end, walk))

@@ -77,7 +77,7 @@ F_ENCLOSING, F_IN, F_OUT, F_KIND = (1 << k for k in range(16, 20))
 # Types of a value, as bits.
 _PLAIN, _ESCAPED, _OBJECT, _KIND_OBJECT, _ARRAY, _INTEGER, _OTHER = (1 << k for k in range(7))
 _TEXT, _DICT, _ID_TYPES = _PLAIN | _ESCAPED, _OBJECT | _KIND_OBJECT, _PLAIN | _INTEGER
-_TYPE_BITS = 7
+TYPE_BITS = 7
 
 # Places in ``slot``: two numbers, then start and end of the value of each key.
 _NS, _REST = 0, 1
@@ -132,7 +132,7 @@ _NANOSECOND = 10**13
 _HALF = _NANOSECOND // 2
 
 # What helpers return instead of an index.
-_MORE, _ODD = -1, -2
+_MORE, ODD_VALUE = -1, -2
 
 
 @inline
@@ -167,9 +167,7 @@ def value_end(i, end):  # type: ignore[no-untyped-def]
     if c == 34:
         closing = _string_end(i + 1, end)
         return (
-            ((closing >> 1) + 1) << _TYPE_BITS | (_PLAIN << (closing & 1))
-            if closing >= 0
-            else np.int64(_MORE)
+            ((closing >> 1) + 1) << TYPE_BITS | (_PLAIN << (closing & 1)) if closing >= 0 else np.int64(_MORE)
         )
     start = i
     kind = np.int64(_OTHER)
@@ -191,7 +189,7 @@ def value_end(i, end):  # type: ignore[no-untyped-def]
                     # [ and { have bit 1 set, ] and } have it not.
                     depth += (c & 2) - 1
                     if depth == 0:
-                        return i << _TYPE_BITS | kind if i <= end else np.int64(_MORE)
+                        return i << TYPE_BITS | kind if i <= end else np.int64(_MORE)
         return np.int64(_MORE)
     if c > 57:
         word = load64(i)
@@ -215,7 +213,7 @@ def value_end(i, end):  # type: ignore[no-untyped-def]
                 i += count
             c = byte(i)
             if (c | 32) != 101:
-                return i << _TYPE_BITS | kind
+                return i << TYPE_BITS | kind
         if c == 46 or (c | 32) == 101:
             while (c >= 48 and c <= 57) or c == 45 or c == 46 or c == 43 or (c | 32) == 101:
                 i += 1
@@ -224,8 +222,8 @@ def value_end(i, end):  # type: ignore[no-untyped-def]
             # In its shortest form: no leading zero, no -0.
             kind = np.int64(_INTEGER)
     if i > start:
-        return i << _TYPE_BITS | kind
-    return np.int64(_MORE if i >= end else _ODD)
+        return i << TYPE_BITS | kind
+    return np.int64(_MORE if i >= end else ODD_VALUE)
 
 
 @inline
@@ -431,7 +429,7 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
             found = value_end(i, end)
             if found < 0:
                 return MORE if found == _MORE else ODD
-            behind = found >> _TYPE_BITS
+            behind = found >> TYPE_BITS
             if length <= 8:
                 word &= _BELOW[length]
                 hashed = np.int64((word * _KEY_MIX) >> _KEY_SHIFT)
@@ -590,7 +588,7 @@ def frame_events(data, position, end, bounds):  # type: ignore[no-untyped-def]
         bounds[count, 0] = (i if i < end else end) - first
         if i >= end or byte(i) != 123 or count + 1 >= len(bounds):
             break
-        i = value_end(i, end) >> _TYPE_BITS
+        i = value_end(i, end) >> TYPE_BITS
         if i < 0:
             break
         bounds[count, 1] = i - first
