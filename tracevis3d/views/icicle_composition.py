@@ -27,8 +27,6 @@ Ints = NDArray[np.int64]
 
 #: Scene units that the time window is wide.
 WIDTH = 16.0
-#: Line heights of texts in scene units.
-TEXT, SMALL_TEXT = 0.2, 0.16
 #: Average width of a character as a share of its line height.
 CHARACTER = 0.52
 # Share of the picture that the drawing can have beside title, legend and notes.
@@ -36,6 +34,8 @@ _SHARE = (0.95, 0.75)
 _HIGHEST_LEVEL = 0.5
 _LEAST_LANE = 0.24
 _LONGEST_TITLE = 36
+# Line height in scene units of the smaller texts, and how many times what can be read they are at least.
+_SMALL_TEXT, _READABLE = 0.16, 1.9
 # Pixels that a level should have at least when threads are chosen automatically.
 _LEAST_LEVEL_PX = 4.0
 
@@ -62,6 +62,8 @@ class Composition:
         At the nearest part of the wall.
     least_text : float
         Pixels that a line of text needs to be read.
+    small_text : float
+        Line height in scene units of names and of the smaller rulers.
     """
 
     trace: Trace
@@ -76,6 +78,12 @@ class Composition:
     camera: Camera
     pixels_per_unit: float
     least_text: float
+    small_text: float
+
+    @property
+    def text(self) -> float:
+        """Line height in scene units of the larger texts."""
+        return 1.25 * self.small_text
 
     @property
     def front(self) -> float:
@@ -116,7 +124,8 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut
             window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads, buffers
         )
 
-    left = 0.25 + _name_width(trace, threads) if len(threads) > 1 else 0.9
+    small_text = max(_SMALL_TEXT, _READABLE * frame.least_text * (WIDTH + 2.5) / (frame.width * _SHARE[0]))
+    left = 0.25 + small_text * _name_length(trace, threads) if len(threads) > 1 else 5.6 * small_text
     # The camera depends on the lanes' heights, those on what is shown, that on the camera's pixels.
     pixels = frame.width * _SHARE[0] / WIDTH
     for _ in range(4):
@@ -138,6 +147,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut
             _camera(p, lanes, plate + 1.08 * reach, left),
             0.0,
             frame.least_text,
+            small_text,
         )
         now = _pixels_per_unit(picture, frame)
         height = _wall_height(p, frame, float(np.ptp([picture.front, *lanes.back])), left)
@@ -193,7 +203,7 @@ def _lanes(
         level_heights(cover, p.opening * p.taper),
         total=height,
         highest=_HIGHEST_LEVEL,
-        least=_LEAST_LANE if lanes > 1 else 0.0,
+        least=min(_LEAST_LANE, 0.8 * height / lanes) if lanes > 1 else 0.0,
         spacing=p.spacing,
         level=p.level,
     )
@@ -222,9 +232,9 @@ def _pixels_per_unit(picture: Composition, frame: Frame) -> float:
     return float(np.hypot(*(there - here).T).max() / step)
 
 
-def _name_width(trace: Trace, threads: Ints) -> float:
-    longest = max((len(lane_title(trace, int(t))) for t in threads), default=0)
-    return longest * CHARACTER * SMALL_TEXT
+def _name_length(trace: Trace, threads: Ints) -> float:
+    """Return the width of the longest name of ``threads`` in line heights, about."""
+    return CHARACTER * max((len(lane_title(trace, int(t))) for t in threads), default=0)
 
 
 def lane_title(trace: Trace, thread: int) -> str:

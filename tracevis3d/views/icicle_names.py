@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..drawing.words import Boxes, Labels
 from ..layout.icicle import widest_gaps
 from ..trace.model import Trace
-from .icicle_composition import CHARACTER, TEXT, Composition
+from .icicle_composition import CHARACTER, Composition
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 def names_on_fronts(picture: Composition, boxes: Boxes, most: int) -> Labels:
     """Return the functions' names for the widest boxes, on their front faces."""
     trace = picture.trace
-    height = np.minimum(0.74 * boxes.size[:, 2], TEXT)
+    height = np.minimum(0.74 * boxes.size[:, 2], picture.text)
     fits = (height * picture.pixels_per_unit >= picture.least_text) & (boxes.size[:, 0] >= 2.2 * height)
     which = np.flatnonzero(fits)
     if len(which) > most:
@@ -56,7 +56,7 @@ def names_on_tops(picture: Composition, boxes: Boxes, clusters: Boxes, most: int
     # The far end of the wall is a little smaller than the near one, for which pixels are known.
     least = 1.15 * picture.least_text / (picture.pixels_per_unit * max(slant, 1e-6))
     low_front = 0.74 * boxes.size[:, 2] * picture.pixels_per_unit < picture.least_text
-    which = np.flatnonzero(low_front & (boxes.size[:, 0] > 4 * TEXT))
+    which = np.flatnonzero(low_front & (boxes.size[:, 0] > 4 * picture.text))
     which = which[np.argsort(-boxes.size[which, 0], kind="stable")][: max(most, 0)]
     which = which[np.argsort(boxes.id[which])]
     left = boxes.low[which, 0].astype(np.float64)
@@ -76,7 +76,7 @@ def names_on_tops(picture: Composition, boxes: Boxes, clusters: Boxes, most: int
         (left, width, thick - front, -(front + thick) / 2),
         (gap_left, gap_right - gap_left, thick, -thick / 2),
     ):
-        height = np.minimum(0.8 * depth, 1.7 * TEXT)
+        height = np.minimum(0.8 * depth, 1.7 * picture.text)
         # Rather smaller than shortened, but not too small to be read at a slant.
         small = np.maximum((room - height) / np.maximum(length, 1.0), least)
         height = np.where((height >= least) & (room > 4 * least), np.minimum(height, small), 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 from ..drawing.words import Axis, Boxes, Labels, Lines, Vector
 from ..layout import ticks
 from ..layout.scales import Scale
-from .icicle_composition import SMALL_TEXT, TEXT, WIDTH, Composition, lane_title
+from .icicle_composition import WIDTH, Composition, lane_title
 from .measuring import Measure
 
 #: Width of thin lines in scene units.
@@ -54,7 +54,7 @@ def time_axis(picture: Composition) -> Axis:
         minor=tuple((t - start) * scale for t in found.minor),
         title=title,
         outward=(0.0, 0.0, -1.0),
-        height=TEXT,
+        height=picture.text,
     )
 
 
@@ -85,7 +85,7 @@ def depth_axis(picture: Composition) -> tuple[Axis, ...]:
     step = next(s for s in _DEPTH_STEPS if len(middle) / s <= 9)
     depth = [d for d in range(first, first + len(middle)) if d % step == 0 or d == first]
     places = [float(middle[d - first]) for d in depth]
-    kept = ticks.thin(depth, places, 1.3 * SMALL_TEXT)
+    kept = ticks.thin(depth, places, 1.3 * picture.small_text)
     return (
         Axis(
             origin=(-0.06, 0.0, 0.0),
@@ -95,7 +95,7 @@ def depth_axis(picture: Composition) -> tuple[Axis, ...]:
             text=tuple(ticks.count(depth[i]) for i in kept),
             title="stack depth",
             outward=(-1.0, 0.0, 0.0),
-            height=SMALL_TEXT,
+            height=picture.small_text,
         ),
     )
 
@@ -120,7 +120,7 @@ def lane_names(picture: Composition) -> Labels:
         "thread",
         tuple(lane_title(picture.trace, int(t)) for t in picture.threads[:n]),
         anchor,
-        np.full(n, SMALL_TEXT, np.float32),
+        np.full(n, picture.small_text, np.float32),
         np.full(n, np.inf, np.float32),
         np.full(n, 1e9, np.float32),
         align=1,
@@ -132,7 +132,7 @@ def measure_ruler(picture: Composition, shown: Measure, scale: Scale, color: int
     """Return a ruler along y on the floor at the right end, and its texts, which stand upright."""
     # Texts stand below each other in the picture, as far apart as the floor is seen from above.
     seen = picture.reach * math.hypot(picture.camera.direction[2], 0.3 * picture.camera.direction[0])
-    at, texts = scale.ticks(shown.text, 6, apart=1.15 * SMALL_TEXT / max(seen, 1e-6))
+    at, texts = scale.ticks(shown.text, 6, apart=1.15 * picture.small_text / max(seen, 1e-6))
     # At the end that the camera sees.
     side = -1.0 if picture.parameters.turn <= 0 else 1.0
     x, z = (-0.1 if side < 0 else WIDTH + 0.1), 0.0
@@ -149,7 +149,7 @@ def measure_ruler(picture: Composition, shown: Measure, scale: Scale, color: int
         "ruler",
         (*texts, shown.title),
         np.array([(x + 0.18 * side, v, z) for v in (*y, picture.front - 0.25)], np.float32),
-        np.full(n, SMALL_TEXT, np.float32),
+        np.full(n, picture.small_text, np.float32),
         np.full(n, np.inf, np.float32),
         np.full(n, 1e8, np.float32),
         align=1 if side < 0 else -1,
