@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from ..progress import Progress, part, silent
 from ..trace.model import Calls
-from .join import Forest, lay_forest
+from .join import Forest, lay_forest, plain
 from .similarity import Similarity
 from .subtrees import grown
 
@@ -100,8 +100,8 @@ def find_paths(calls: Calls, unit: NDArray[np.int32], low: int = 0, high: int | 
     part_of = slice(low, stop)
     n = stop - low
     seed = np.uint64(secrets.randbits(64))
-    columns = [np.require(c[part_of], np.int64, "CAW") for c in (calls.parent, calls.start, calls.end)]
-    unit = np.require(unit[part_of], np.int32, "CAW")
+    parents, begin, end = (plain(c[part_of]) for c in (calls.parent, calls.start, calls.end))
+    unit = plain(unit[part_of])
     place = np.empty(n, np.int32)
     capacity = min(max(n, 1), 1 << 12)
     keys = np.empty(capacity, np.uint64)
@@ -111,8 +111,9 @@ def find_paths(calls: Calls, unit: NDArray[np.int32], low: int = 0, high: int | 
     start, found = 0, 0
     while True:
         start, found = number_paths(
-            *columns, unit, low, start, seed, table, keys, found, place, parent, units, *sums
-        )
+            parents, begin, end, unit, low, start, seed, table, keys, found, place, parent, units,
+            sums[0], sums[1], sums[2], sums[3], sums[4],
+        )  # fmt: skip
         if start == n:
             break
         capacity = min(n, 2 * capacity)
@@ -175,7 +176,7 @@ class Groups:
         first = np.searchsorted(self.root_a, np.arange(len(self.a) + 1)).astype(np.int64)
         roots = GroupRoots(*(np.empty(len(a), np.int64) for _ in range(3)))
         assign_groups(
-            np.require(calls_a.parent, np.int64, "CAW"), np.require(calls_b.parent, np.int64, "CAW"),
+            plain(calls_a.parent), plain(calls_b.parent),
             self.a.place, self.b.place, self.a.offset, self.b.offset,
             self.a.forest.parent, self.b.forest.length, first, self.root_b,
             np.ascontiguousarray(a, np.int64), np.ascontiguousarray(b, np.int64),
@@ -311,7 +312,7 @@ def count_literal(
         depth = depth.astype(np.uint16)  # NumPy sorts these in linear time
     order = np.argsort(depth, kind="stable")
     unit = a.unit[a.place]
-    extent_a, extent_b = (np.require(c.extent, np.int64, "CAW") for c in (calls_a, calls_b))
+    extent_a, extent_b = (plain(c.extent) for c in (calls_a, calls_b))
     state = np.array([0, -1, -1], np.int64)
     start, looks = 0, 0
     heads: _Heads | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,11 @@ from .sets import Sets
 LANES = 512
 #: Members of one trace's sets that are written out at most: some seconds of work.
 BUDGET = 4_000_000_000
+
+#: What intersections are counted in, each with what is more than any set's size that it is taken for.
+_COUNTERS = tuple((kind, int(np.iinfo(kind).max)) for kind in (np.uint8, np.uint16, np.uint32))
+#: More than any set's size.
+_ANY_SIZE = int(np.iinfo(np.int64).max) - 1
 
 Ints = NDArray[np.int64]
 
@@ -34,17 +39,23 @@ class BlockCounts(NamedTuple):
         For each threshold and each chosen set: sets of B that are more similar to it.
     weight : int64 (k,)
         Calls of B with a set above the first threshold.
-    met : bool (sets of B,)
-        Whether any chosen set is above the first threshold.
+    met : uint8 (sets of B,)
+        1 where any chosen set is above the first threshold.
     hit : uint8 (sets of B, width >= k)
-        If kept: 1 where the set in this place of the walk is above the threshold; ``SetJoin.place`` tells
-        the place of a set.
+        If kept: 1 where the chosen set is above the threshold.
+
+    The rows of both are places of the walk; ``SetJoin.place`` tells the place of a set.
     """
 
     pairs: Ints
     weight: Ints
-    met: NDArray[np.bool_]
+    met: NDArray[np.uint8]
     hit: NDArray[np.uint8]
+
+
+def plain(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column as kernels want it: contiguous and not read-only (Numba compiles for those anew)."""
+    return np.require(column, None, ["C", "A", "W"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +139,8 @@ class SetJoin:
                 f"The {len(a):,} distinct sets of functions of the first trace have too many members to "
                 "compare them with the second's: leave out part of the trace."
             )
-        most = int(max(self.size_a.max(initial=0), self.size_b.max(initial=0)))
-        self._counter = np.dtype(np.uint16 if most < np.iinfo(np.uint16).max else np.uint32)
-        largest = int(self.weight.max(initial=0))
-        self._value = np.dtype(np.uint8 if largest < 256 else self._counter)
+        self._small_weights = int(self.weight.max(initial=0)) < 256
+        self._buffers: list[NDArray[np.uint8]] = []
         self._lay_walk(functions, calls_b)
         self._by_size = np.argsort(self.size_a, kind="stable").astype(np.int32)
 
@@ -163,6 +172,18 @@ class SetJoin:
         self._sizes, rank = np.unique(self._size, return_inverse=True)
         self._rank = rank.reshape(-1).astype(np.int32)
 
+    def _take(self, size: int) -> NDArray[np.uint8]:
+        """Return zeros, where possible in a used buffer: fresh memory costs more than all the rest."""
+        for _ in range(len(self._buffers)):
+            try:
+                buffer = self._buffers.pop()
+            except IndexError:  # another thread was faster
+                break
+            if len(buffer) == size:
+                buffer.fill(0)
+                return buffer
+        return np.zeros(size, np.uint8)
+
     def blocks(self) -> list[NDArray[np.int32]]:
         """Return A's sets in blocks of at most :data:`LANES` that are joined side by side."""
         return [self._by_size[i : i + LANES] for i in range(0, len(self.a), LANES)]
@@ -184,32 +205,34 @@ class SetJoin:
 
         used, m = len(chosen), len(self.b)
         width = -(-used // 64) * 64
-        lanes = np.zeros((self._rows, width), self._value)
-        present = np.zeros(self._rows, np.uint8)
-        fill_lanes(
-            chosen, self.a.base, self.a.first, self.a.added, self._row, self.weight.astype(self._value),
-            lanes, present,
-        )  # fmt: skip
-        p = np.array([t.numerator for t in thresholds], np.int64)
-        q = np.array([t.denominator for t in thresholds], np.int64)
         lane_sizes = self.size_a[chosen]
-        least_share = thresholds[0]
-        low = int(lane_sizes[0] * least_share)  # a set of just this size reaches the threshold, not above it
-        high = int(lane_sizes[-1] / least_share) if least_share else np.iinfo(np.int64).max
-        within = np.flatnonzero((self._sizes >= low) & (self._sizes <= high))
-        least = np.empty((len(within), len(thresholds), width), self._counter)
-        fill_least(self._sizes[within], lane_sizes, p, q, int(np.iinfo(self._counter).max), least)
-        rank = self._rank - np.int32(within[0] if len(within) else 0)
+        smallest, largest = int(lane_sizes[0]), int(lane_sizes[-1])
+        # What a lane has in common with any set is at most its own size: most blocks need only bytes.
+        counter, never = next(kind for kind in _COUNTERS if largest < kind[1])
+        value = np.uint8 if self._small_weights else counter
+        bytes_ = self._take(self._rows * width * np.dtype(value).itemsize)
+        lanes = bytes_.view(value).reshape(self._rows, width)
+        present = np.zeros(self._rows, np.uint8)
+        a = self.a
+        fill_lanes(chosen, a.base, a.first, a.added, self._row, self.weight.astype(value), lanes, present)
+        p, q = thresholds[0].numerator, thresholds[0].denominator
+        low = smallest * p // q  # a set of just this size reaches the threshold at most
+        high = largest * q // p if p else _ANY_SIZE
+        within = slice(*np.searchsorted(self._sizes, (low, high + 1)).tolist())
+        sizes = self._sizes[within]
+        least = np.empty((len(sizes), len(thresholds), width), counter)
+        numerators = np.array([t.numerator for t in thresholds], np.int64)
+        denominators = np.array([t.denominator for t in thresholds], np.int64)
+        fill_least(sizes, lane_sizes, numerators, denominators, never, least)
         hit = np.zeros((m if keep else 1, width), np.uint8)
         pairs = np.zeros((len(thresholds), width), np.int64)
         weight = np.zeros(width, np.int64)
         met = np.zeros(m, np.uint8)
         count_block(
-            self._level, self._parent_level, self._length, self._size, rank, self._calls, self._first,
-            self._added, lanes, present, least, low, high,
-            np.zeros((self._levels + 1, width), self._counter), hit,
-            np.zeros((len(thresholds), width), np.uint16), np.zeros(width, np.uint32), pairs, weight, met,
+            self._level, self._parent_level, self._length, self._size, self._rank, within.start, self._calls,
+            self._first, self._added, lanes, present, least, low, high,
+            np.zeros((self._levels + 1, width), counter), hit,
+            np.zeros((len(thresholds), width), np.uint8), np.zeros(width, np.uint16), pairs, weight, met,
         )  # fmt: skip
-        of_set = np.empty(m, np.bool_)
-        of_set[self._order] = met
-        return BlockCounts(pairs[:, :used], weight[:used], of_set, hit)
+        self._buffers.append(bytes_)
+        return BlockCounts(pairs[:, :used], weight[:used], met, hit)

@@ -22,6 +22,7 @@ from ..trace.cache import cached
 from ..trace.model import Calls, Trace
 from .groups import Groups, Paths, count_literal, find_groups, find_paths
 from .identity import KINDS, Identity, Renamed, identify
+from .join import plain
 from .rewrite import check_rules
 from .sets import distinct_sets
 from .similarity import MEASURES, PairCounts, Row, Side, Similarity, similarity
@@ -198,11 +199,11 @@ class Comparison:
 
     def unit_of_a(self, calls: Ints) -> NDArray[np.int32]:
         """Return the units of calls of A."""
-        return self.similarity.unit_a[self.sides[0].subtrees.of_call[calls]]
+        return np.asarray(self.similarity.unit_a[self.sides[0].subtrees.of_call[calls]])
 
     def unit_of_b(self, calls: Ints) -> NDArray[np.int32]:
         """Return the units of calls of B."""
-        return self.similarity.unit_b[self.sides[1].subtrees.of_call[calls]]
+        return np.asarray(self.similarity.unit_b[self.sides[1].subtrees.of_call[calls]])
 
     def matched(self, trace: int) -> NDArray[np.bool_]:
         """Return which calls of trace 0 (A) or 1 (B) have a match: bool (calls,)."""
@@ -383,10 +384,7 @@ def _paths_of(side: Side, unit: NDArray[np.int32], low: int, high: int) -> Paths
 
 
 def _times(calls: Calls) -> tuple[Ints, Ints, Ints]:
-    start, end, extent = (
-        np.require(column, np.int64, "CAW") for column in (calls.start, calls.end, calls.extent)
-    )
-    return start, end, extent
+    return plain(calls.start), plain(calls.end), plain(calls.extent)
 
 
 def _exact_dot(left: Ints, right: Ints) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..trace.model import Calls
+from .join import plain
 from .sets import Sets
 from .subtrees import Subtrees, grown
 
@@ -63,7 +64,7 @@ class Runs:
         of = subtrees.of_call[which]
         found = RunsAt(*(np.empty(int((bounds[of + 1] - bounds[of]).sum()), np.int64) for _ in range(4)))
         locate_runs(
-            which, subtrees.of_call, np.require(calls.extent, np.int64, "CAW"), bounds, self.first,
+            which, subtrees.of_call, plain(calls.extent), bounds, self.first,
             self.period * self.times, 0, *found,
         )  # fmt: skip
         return found
@@ -169,7 +170,7 @@ def find_repeated(calls: Calls, subtrees: Subtrees) -> Repeated:
 
     m = len(subtrees)
     chosen = ((subtrees.occurrences > 1) & (subtrees.extent > 1)).astype(np.uint8)
-    start, end, extent = (np.require(c, np.int64, "CAW") for c in (calls.start, calls.end, calls.extent))
+    start, end, extent = (plain(c) for c in (calls.start, calls.end, calls.extent))
     count, time = np.zeros(m, np.int64), np.zeros(m, np.int64)
     longest = np.full(m, -1, np.int64)
     sum_outermost(chosen, subtrees.of_call, start, end, extent, count, time, longest)

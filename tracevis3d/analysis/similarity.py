@@ -18,10 +18,13 @@ order       L / (\|Γ(f)\| + \|Γ(g)\| - L), L being the most functions that bot
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
+from itertools import islice
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -90,7 +93,7 @@ class Row(NamedTuple):
 
     def share(self) -> NDArray[np.float64]:
         """Return the similarity as a float64 array."""
-        return self.common / np.maximum(self.whole, 1)
+        return np.asarray(self.common / np.maximum(self.whole, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +187,7 @@ def duration_weights(a: Side, b: Side) -> Ints:
         own = self_times(side.calls)
         time = np.bincount(side.of_function[side.calls.function], weights=own, minlength=a.functions)
         shares += time / max(time.sum(), 1.0) / 2.0
-    return np.maximum(np.rint(shares * STEPS), 1.0).astype(np.int64)
+    return np.asarray(np.maximum(np.rint(shares * STEPS), 1.0), np.int64)
 
 
 class SetSimilarity:
@@ -213,14 +216,14 @@ class SetSimilarity:
         join = self.join
         pairs = np.zeros((len(thresholds), len(join.a)), np.int64)
         weight = np.zeros(len(join.a), np.int64)
-        met = np.zeros(len(join.b), np.bool_)
+        met = np.zeros(len(join.b), np.uint8)
         # The blocks of the largest sets take longest: they go first, so that the threads end together.
         blocks = join.blocks()[::-1]
         counted = _in_threads(lambda block: join.count_block(block, thresholds), blocks, progress)
         for block, found in zip(blocks, counted):
             pairs[:, block], weight[block] = found.pairs, found.weight
             met |= found.met
-        return PairCounts(pairs, weight, met)
+        return PairCounts(pairs, weight, met[join.place] > 0)
 
     def hits(self, threshold: Fraction, progress: Progress = silent) -> Iterator[Hits]:
         blocks = self.join.blocks()[::-1]
@@ -236,7 +239,7 @@ class _Lists(NamedTuple):
 
     first: Ints
     function: NDArray[np.int32]
-    count: Ints
+    calls: Ints
 
 
 class _ClassSimilarity:
@@ -324,9 +327,9 @@ class CountSimilarity(_ClassSimilarity):
         a, b = self.lists_a, self.lists_b
         here = np.zeros(self.functions, np.int64)
         own = slice(a.first[unit], a.first[unit + 1])
-        here[a.function[own]] = a.count[own]
+        here[a.function[own]] = a.calls[own]
         common = np.empty(len(self.calls_b), np.int64)
-        common_calls(b.first, b.function, b.count, self.size_b, low, high, here, common)
+        common_calls(b.first, b.function, b.calls, self.size_b, low, high, here, common)
         return common
 
 
@@ -381,21 +384,24 @@ def _sum_by(index: NDArray[np.int32], value: Ints, size: int) -> Ints:
 
 def _in_threads(do: Callable[[T], R], tasks: list[T], progress: Progress) -> Iterator[R]:
     """Yield ``do(task)`` for each task in turn; :data:`THREADS` work ahead, but not far."""
-    with ThreadPoolExecutor(max(1, min(THREADS, len(tasks)))) as pool:
-        ahead: list[Future[R]] = []
-        left = iter(tasks)
-        try:
-            for task in left:
-                ahead.append(pool.submit(do, task))
-                if len(ahead) == 2 * THREADS:
-                    break
-            for done in range(1, len(tasks) + 1):
-                result = ahead.pop(0).result()
-                for task in left:
-                    ahead.append(pool.submit(do, task))
-                    break
-                yield result
-                progress(done / len(tasks), "comparing")
-        finally:
-            for future in ahead:
-                future.cancel()
+    if len(tasks) < 2:
+        yield from map(do, tasks)
+        return
+    pool = _pool()
+    left = iter(tasks)
+    ahead = deque(pool.submit(do, task) for task in islice(left, 2 * THREADS))
+    try:
+        for done in range(1, len(tasks) + 1):
+            result = ahead.popleft().result()
+            ahead.extend(pool.submit(do, task) for task in islice(left, 1))
+            yield result
+            progress(done / len(tasks), "comparing")
+    finally:
+        for future in ahead:
+            future.cancel()
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Return the threads that compare; starting them anew each time would take longer than small traces."""
+    return ThreadPoolExecutor(THREADS, thread_name_prefix="tracevis3d-compare")

@@ -172,7 +172,9 @@ def _open(comparison: Comparison) -> tuple[list[list[str]], Groups | None]:
     whole = [
         int((t.calls.end - t.calls.start)[t.calls.depth == 1].sum()) * MAJORITY for t in comparison.traces
     ]
-    groups, within, opened = comparison.groups, None, []
+    groups = comparison.groups
+    within: Groups | None = None
+    opened: list[list[str]] = []
     while len(groups.root_a) and len(opened) < _DEEPEST:
         pair = int(groups.largest(1)[0])
         calls = groups.a.longest[groups.root_a[pair]], groups.b.longest[groups.root_b[pair]]

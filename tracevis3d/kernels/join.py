@@ -13,10 +13,10 @@ import numpy as np
 
 from .jit import kernel
 
-#: Rows that a 16-bit counter of hits can take before it is emptied.
-_FULL = 65535
-#: The same for a 32-bit sum of weights.
-_FULL_WEIGHT = 4294967295
+#: Rows that a byte of hits can take before it is emptied.
+_MOST_HITS = 255
+#: The weight that sixteen bits can take.
+_MOST_WEIGHT = 65535
 
 
 @kernel
@@ -131,7 +131,7 @@ def fill_least(
     p, q : int64 (t,)
         The thresholds as fractions.
     never : int
-        Filled in for lanes that are not used.
+        More than any lane's size: filled in for lanes that are not used, and where more would be needed.
     least : unsigned (r, t, width)
         Filled.
     """
@@ -139,12 +139,12 @@ def fill_least(
     width = least.shape[2]
     for r in range(len(sizes)):
         for t in range(len(p)):
-            last = np.int64(-1)
-            least_common = np.int64(0)
+            last = -1
+            least_common = 0
             for lane in range(used):
                 if lane_sizes[lane] != last:
                     last = lane_sizes[lane]
-                    least_common = p[t] * (sizes[r] + last) // (p[t] + q[t]) + 1
+                    least_common = min(never, p[t] * (sizes[r] + last) // (p[t] + q[t]) + 1)
                 least[r, t, lane] = least_common
             for lane in range(used, width):
                 least[r, t, lane] = never
@@ -157,6 +157,7 @@ def count_block(
     length: Any,
     size: Any,
     rank: Any,
+    lowest: int,
     weight: Any,
     first: Any,
     row: Any,
@@ -183,9 +184,11 @@ def count_block(
         Sets in the subtree: those that include this one come within it.
     size : int64 (n,)
     rank : int32 (n,)
-        Row of ``least`` of the set's size.
+        Rank of the set's size.
+    lowest : int
+        Rank of the size in the first row of ``least``.
     weight : int64 (n,)
-        Calls that have this set; below 2**32.
+        Calls that have this set.
     first : int64 (n + 1,)
     row : int32 (a,)
         Rows of ``lanes`` of the functions that set ``i`` adds: ``row[first[i]:first[i + 1]]``.
@@ -200,8 +203,8 @@ def count_block(
     hit : uint8 (n or 1, width)
         Zero on entry. With a row for each walked set, filled: 1 where it is above the lowest threshold with
         the lane. With one row, scratch.
-    hits : uint16 (t, width)
-    hit_weight : uint32 (width,)
+    hits : uint8 (t, width)
+    hit_weight : uint16 (width,)
         Scratch, zero on entry and when done.
     pairs : int64 (t, width)
         Added to: pairs above each threshold.
@@ -214,22 +217,18 @@ def count_block(
     thresholds = least.shape[1]
     keep = thresholds == 1 and len(hit) == len(level)
     rows = 0
-    pending = np.int64(0)
+    pending = 0
     w = 0
     n = len(level)
     while True:
-        if w == n or rows == _FULL or pending + weight[w] > _FULL_WEIGHT:
+        if w == n or rows == _MOST_HITS:
             for t in range(thresholds):
                 for x in range(width):
                     pairs[t, x] += hits[t, x]
                     hits[t, x] = 0
-            for x in range(width):
-                pair_weight[x] += hit_weight[x]
-                hit_weight[x] = 0
             rows = 0
-            pending = 0
-            if w == n:
-                break
+        if w == n:
+            break
         if size[w] > high:
             w += length[w]
             continue
@@ -245,10 +244,9 @@ def count_block(
                     counters[to, x] += lanes[r, x]
         if size[w] >= low:
             rows += 1
-            pending += weight[w]
             at = w if keep else 0
+            of_size = rank[w] - lowest
             for t in range(thresholds):
-                of_size = rank[w]
                 for x in range(width):
                     hit[at, x] = counters[to, x] >= least[of_size, t, x]
                 found = np.uint8(0)
@@ -260,10 +258,24 @@ def count_block(
                     hits[t, x] += hit[at, x]
                 if t == 0:
                     met[w] = 1
-                    calls = np.uint32(weight[w])
-                    for x in range(width):
-                        hit_weight[x] += calls * hit[at, x]
+                    left = weight[w]
+                    while left > 0:
+                        # In steps that sixteen bits hold; most sets are taken in one.
+                        step = min(left, _MOST_WEIGHT - pending)
+                        step16 = np.uint16(step)
+                        for x in range(width):
+                            hit_weight[x] += step16 * hit[at, x]
+                        left -= step
+                        pending += step
+                        if pending == _MOST_WEIGHT:
+                            for x in range(width):
+                                pair_weight[x] += hit_weight[x]
+                                hit_weight[x] = 0
+                            pending = 0
         w += 1
+    for x in range(width):
+        pair_weight[x] += hit_weight[x]
+        hit_weight[x] = 0
 
 
 @kernel
@@ -314,7 +326,7 @@ def common_with_all(
         Filled.
     """
     for s in range(len(base)):
-        total = np.int64(0)
+        total = 0
         if base[s] >= 0:
             total = common[base[s]]
         for k in range(first[s], first[s + 1]):
