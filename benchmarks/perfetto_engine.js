@@ -98,6 +98,7 @@ function fields(bytes) {
 }
 
 const trace = fs.readFileSync(tracePath);
+const before = memory.buffer.byteLength;
 const start = performance.now();
 for (let at = 0; at < trace.length; at += PIECE) request(1, field(101, trace.subarray(at, at + PIECE)));
 request(2);
@@ -106,4 +107,4 @@ request(3, field(103, field(1, Buffer.from("select count(*) from slice"))));
 const cells = fields(fields(fields(fields(reply)[1])[203])[3])[2];
 let calls = 0;
 for (let k = 0, m = 1; k < cells.length; k++, m *= 128) calls += (cells[k] & 127) * m;
-console.log(JSON.stringify({ seconds, calls, bytes: memory.buffer.byteLength }));
+console.log(JSON.stringify({ seconds, calls, bytes: memory.buffer.byteLength - before }));
