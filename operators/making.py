@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -49,6 +50,7 @@ def new_view(
     collection = bpy.data.collections.new(name)
     try:
         scene.render.resolution_x, scene.render.resolution_y = frame.width, frame.height
+        scene.tracevis3d_own |= own_scene
         scene.collection.children.link(collection)
         stored = settings.of(collection)
         stored.view = figure.name
@@ -56,7 +58,7 @@ def new_view(
             stored.style = style
         stored.sources.add().path = sources.relative(trace.source.path, bpy.data.filepath)
         shown, scene.tracevis3d_view = scene.tracevis3d_view, collection
-        built = show(scene, collection, [trace], figure, drawing)
+        show(scene, collection, [trace], figure, drawing)
     except BaseException:
         bpy.data.collections.remove(collection)
         if own_scene:
@@ -65,8 +67,9 @@ def new_view(
             scene.tracevis3d_view = shown
         raise
     if own_scene:
-        scene.tracevis3d_own = True
-        _suit(built)
+        # Without OpenGL an engine may not work: the scene then keeps Blender's own choice.
+        with suppress(MissingDependency):
+            choose_engine(scene, collection, film=False)
         context.window.scene = scene
     return collection
 
@@ -80,13 +83,29 @@ def _bare(path: str) -> str:
     return root or name
 
 
-def _suit(built: Any) -> None:
-    """Choose the engine that suits the style, and its settings, as the command line does."""
+def choose_engine(scene: bpy.types.Scene, collection: bpy.types.Collection, film: bool) -> None:
+    """Let the scene have the engine that the view's settings ask for, set up as on the command line.
+
+    What was set for that engine by hand stays, unless another engine was used meanwhile.
+
+    Raises
+    ------
+    MissingDependency
+        If it can't render here.
+    """
+    from ..tracevis3d.scene import engines, styles
+
+    stored, render = settings.of(collection), scene.render
+    style = styles.named(stored.style)
+    name = engines.suited(style.name, film) if stored.engine == "auto" else stored.engine
+    if render.engine == engines.identifier(name):
+        return
     from ..tracevis3d.scene.render import prepare
 
-    # Without OpenGL some engines don't work: the scene then keeps Blender's own choice.
-    with suppress(MissingDependency):
-        prepare(built, "auto", 0, False)
+    shown = SimpleNamespace(scene=scene, collection=collection, style=style, frame=frame_of(scene))
+    percentage = render.resolution_percentage
+    prepare(shown, name, 0, render.film_transparent, film)
+    render.resolution_percentage = percentage
 
 
 def show(
@@ -94,6 +113,7 @@ def show(
 ) -> Any:
     """Put ``drawing`` into the collection in place of what was there, and store what it was made from."""
     from ..tracevis3d.scene.build import build
+    from ..tracevis3d.scene.film import play
 
     stored = settings.of(collection)
     render = scene.render
@@ -108,6 +128,8 @@ def show(
     )
     # What the person sees through stays what it was, unless it is the view that is looked at.
     render.resolution_percentage = percentage
+    if scene.tracevis3d_own:
+        play(built, stored.seconds, render.fps)
     if current is not None and settings.active_in(scene) != collection:
         scene.camera = current
     for source, trace in zip(stored.sources, traces, strict=True):

@@ -8,7 +8,7 @@ from bpy_extras.io_utils import ExportHelper
 
 from ..tracevis3d.drawing import output
 from ..tracevis3d.errors import TraceVisError, UsageError
-from . import settings
+from . import making, settings
 from .task import idle
 
 
@@ -50,6 +50,7 @@ class _Rendering(ExportHelper):
             if suffix not in self.suffixes:
                 raise UsageError(f"{path}: the suffix {suffix!r} is none of {' '.join(self.suffixes)}")
             output.check_folder(path)
+            making.choose_engine(context.scene, settings.active(context), self.animation)
             if self.animation:
                 _check_even(render)
                 compat.set_movie_output(render, _CONTAINERS[suffix])
@@ -83,7 +84,7 @@ _CONTAINERS = {".mp4": "MPEG4", ".mkv": "MKV"}
 
 
 class TRACEVIS3D_OT_render_image(_Rendering, bpy.types.Operator):
-    """Render the scene to a picture (.png, .jpg, .exr, .webp) with the scene's engine and size"""
+    """Render the scene to a picture (.png, .jpg, .exr, .webp) in the scene's size"""
 
     bl_idname = "tracevis3d.render_image"
     bl_label = "Render Image"
@@ -95,7 +96,7 @@ class TRACEVIS3D_OT_render_image(_Rendering, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_render_film(_Rendering, bpy.types.Operator):
-    """Render all frames of the scene to a film (.mp4, .mkv) with the scene's engine and size"""
+    """Render all frames of the scene to a film (.mp4, .mkv) in the scene's size"""
 
     bl_idname = "tracevis3d.render_film"
     bl_label = "Render Film"

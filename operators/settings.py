@@ -29,6 +29,13 @@ STYLES = (
     ("stage", "Stage", "Dark ground and glowing colours, for talks"),
     ("flat", "Flat", "The exact two-dimensional twin, seen straight from the front"),
 )
+#: Engines of the library with a few words on each.
+ENGINES = (
+    ("auto", "Auto", "Cycles for the soft light of a picture, Workbench for the many frames of a film"),
+    ("workbench", "Workbench", "Fast; colours without shadows"),
+    ("eevee", "EEVEE", "Light and shadows on the graphics card"),
+    ("cycles", "Cycles", "Soft light and shadows by path tracing"),
+)
 _INT_LIMIT = 2**31 - 1
 
 
@@ -195,6 +202,18 @@ def register() -> None:
     annotations: dict[str, Any] = {
         "view": StringProperty(name="View", description="Name of the view; empty for any other collection"),
         "style": EnumProperty(items=STYLES, default="paper", name="Style", update=_mark_stale),
+        "engine": EnumProperty(
+            items=ENGINES, default="auto", name="Engine", description="What renders pictures and films"
+        ),
+        "seconds": FloatProperty(
+            default=8.0,
+            min=0.04,
+            max=3600.0,
+            precision=1,
+            name="Film (s)",
+            description="Length of the film in which the trace's time runs",
+            update=_mark_stale,
+        ),
         "sources": CollectionProperty(type=TRACEVIS3D_PG_source),
         "facts": CollectionProperty(type=TRACEVIS3D_PG_fact),
         "stale": BoolProperty(name="Stale", description="Parameters were changed after the last rebuild"),

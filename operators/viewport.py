@@ -19,6 +19,7 @@ _SHADING = (
 _OVERLAYS = ("show_floor", "show_axis_x", "show_axis_y", "show_cursor", "show_extras", "show_text")
 #: Share of the free room that the camera's frame takes.
 _SHARE = 0.97
+_CLIP_START = 0.1  # scene units
 _SETTLED = 0.2  # seconds after which a sidebar that was just opened has its width
 
 
@@ -33,7 +34,8 @@ def look(context: bpy.types.Context) -> None:
     for name in _OVERLAYS:
         setattr(space.overlay, name, False)
     camera = scene.camera.data
-    space.clip_start = min(space.clip_start, camera.clip_start)
+    # A nearer start would cost so much depth precision that surfaces flicker through each other.
+    space.clip_start = min(camera.clip_start, _CLIP_START)
     space.clip_end = max(space.clip_end, camera.clip_end)
     space.show_region_ui = True
     _stand_at(space, scene.camera)

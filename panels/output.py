@@ -1,7 +1,8 @@
-"""The panel *Output*: pictures and films of the active view, with the scene's own render settings."""
+"""The panel *Output*: pictures and films of the active view, in the scene's size."""
 
 import bpy
 
+from ..operators import settings
 from . import parts
 
 
@@ -15,15 +16,16 @@ class TRACEVIS3D_PT_output(parts.ViewPanel, bpy.types.Panel):
         layout.use_property_decorate = False
         scene = context.scene
         render = scene.render
-        layout.prop(render, "engine")
+        stored = settings.of(settings.active(context))
+        layout.prop(stored, "engine")
         column = layout.column(align=True)
         column.prop(render, "resolution_x", text="Width")
         column.prop(render, "resolution_y", text="Height")
-        column.prop(render, "resolution_percentage", text="%")
+        column.prop(render, "resolution_percentage", text="Scale")
         layout.prop(render, "film_transparent", text="Transparent")
         column = layout.column(align=True)
-        column.prop(render, "fps", text="Frames a Second")
-        column.prop(scene, "frame_end", text="Last Frame")
+        column.prop(render, "fps", text="Frame Rate")
+        column.prop(stored, "seconds")
         column = layout.column(align=True)
         column.scale_y = 1.2
         column.operator("tracevis3d.render_image", text="Render Image …", icon="RENDER_STILL")

@@ -19,7 +19,6 @@ support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 scene = bpy.context.scene
 scene.render.resolution_x, scene.render.resolution_y = 480, 272
-scene.render.engine = "BLENDER_WORKBENCH"
 bpy.ops.ed.undo_push(message="start")
 
 # What can't be read gives one sentence, and changes nothing.
@@ -50,7 +49,7 @@ scene = bpy.context.scene
 assert view in scene.collection.children_recursive, "the window shows another scene"
 assert "Cube" not in scene.objects
 assert scene.camera in list(view.objects)
-scene.render.engine = "BLENDER_WORKBENCH"
+settings.engine = "workbench"
 bpy.ops.ed.undo_push(message="import")
 
 # Undo takes the view away, redo brings it back.
@@ -132,7 +131,10 @@ assert left == blocks, (blocks, left)
 assert bpy.ops.tracevis3d.save_trace(filepath=str(place / "run.tv3")) == {"FINISHED"}
 assert (place / "run.tv3").exists()
 scene = bpy.context.scene
-scene.frame_end = scene.frame_start + 3
+support.only_view().tracevis3d.seconds = 0.25
+assert support.only_view().tracevis3d.stale
+assert bpy.ops.tracevis3d.rebuild() == {"FINISHED"}
+assert (scene.frame_start, scene.frame_end) == (1, round(0.25 * scene.render.fps))
 film = place / "film.mp4"
 scene.render.resolution_percentage = 50
 assert bpy.ops.tracevis3d.render_film(filepath=str(film)) == {"FINISHED"}
