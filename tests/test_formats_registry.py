@@ -93,7 +93,7 @@ def test_formats_of_other_packages_are_found(tmp_path, monkeypatch):
         None,
     )
     entries = {"theirs": Entry(theirs), "broken": Entry(ImportError("gone")), "wrong": Entry(5)}
-    monkeypatch.setattr(registry, "_others", lambda: entries)
+    monkeypatch.setitem(vars(registry._formats), "_others", entries)
     registry.find.cache_clear()
     try:
         assert registry.names()[-3:] == ["broken", "theirs", "wrong"]

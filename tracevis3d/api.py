@@ -196,7 +196,7 @@ class Figure:
 
     def __post_init__(self) -> None:
         self.view = views.find(self.name)
-        self.parameters = declarations.read(self.view.parameters, self.settings)
+        self.parameters: Any = declarations.read(self.view.parameters, self.settings)
 
     def of(self, *traces: Trace) -> Figure:
         """Return the same figure of other traces."""
@@ -263,7 +263,7 @@ class Figure:
             **counts,
             "stages": {name: round(seconds, 4) for name, seconds in self.stages.items()},
             "sources": [asdict(trace.source) for trace in self.traces],
-            "parameters": asdict(self.parameters),  # type: ignore[call-overload]
+            "parameters": asdict(self.parameters),
             "output": asdict(output),
             "problems": [trace.problems.as_dict() for trace in self.traces],
         }

@@ -282,7 +282,7 @@ def _views(words: argparse.Namespace) -> None:
     from .views import registry
     from .views.parameters import declared
 
-    chosen = [registry.find(name) for name in ([words.view] if words.view else registry.names())]
+    chosen = [registry.find(words.view)] if words.view else registry.loadable()
     if words.json:
         _print_json(
             [

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..errors import InputError, TraceVisError, UsageError
+from ..errors import InputError, UsageError
+from ..plugins import Registry
 from ..progress import Progress, silent
 from . import unpack
 
@@ -27,7 +27,6 @@ _OWN = {
     "perfetto": ".perfetto",
     "tv3": ".tv3",
 }
-_ENTRY_POINTS = "tracevis3d.formats"
 
 #: How sure ``Format.sniff`` is.
 NO, MAYBE, LIKELY, SURE = 0.0, 0.3, 0.6, 1.0
@@ -77,47 +76,21 @@ class Format:
     is_folder: bool = False
 
 
-def names() -> list[str]:
-    """Return the names of all formats, ours first; imports none of them."""
-    return [*_own(), *sorted(name for name in _others() if name not in _OWN)]
-
-
-@cache
-def find(name: str) -> Format:
-    """Return the format called ``name``.
-
-    Raises
-    ------
-    UsageError
-        If there is none, or if another package's format can't be loaded.
-    """
-    if name in _own():
-        return import_module(_OWN[name], __package__).FORMAT  # type: ignore[no-any-return]
-    others = _others()
-    if name not in others:
-        raise UsageError(f"there is no format {name!r}: there are {', '.join(names())}")
-    try:
-        loaded = others[name].load()
-    except Exception as error:
-        raise UsageError(f"the format {name!r} of {others[name].value} can't be loaded: {error}") from error
-    if not isinstance(loaded, Format):
-        raise UsageError(
-            f"the format {name!r} of {others[name].value} is no Format but a {type(loaded).__name__}"
-        )
-    return loaded
+_formats = Registry("format", Format, __package__, _OWN, "FORMAT", "tracevis3d.formats")
+names, find = _formats.names, _formats.find
 
 
 def readable() -> list[Format]:
     """Return all formats that can be read; those of other packages that fail to load are left out."""
-    return [f for f in _loadable() if f.read is not None]
+    return [f for f in _formats.loadable() if f.read is not None]
 
 
 def writable() -> list[Format]:
     """Return all formats that can be written."""
-    return [f for f in _loadable() if f.write is not None]
+    return [f for f in _formats.loadable() if f.write is not None]
 
 
-def for_writing(path: str | Path) -> Format:
+def for_writing(path: str | os.PathLike[str]) -> Format:
     """Return the format to write ``path`` in, by its suffix.
 
     Raises
@@ -133,7 +106,7 @@ def for_writing(path: str | Path) -> Format:
     return max(fits, key=lambda fit: fit[0])[1]
 
 
-def recognise(path: str | Path) -> Format:
+def recognise(path: str | os.PathLike[str]) -> Format:
     """Return the format that the file or folder at ``path`` is in.
 
     Raises
@@ -161,7 +134,9 @@ def recognise(path: str | Path) -> Format:
     return best
 
 
-def open_trace(path: str | Path, progress: Progress = silent, form: Format | None = None) -> Trace:
+def open_trace(
+    path: str | os.PathLike[str], progress: Progress = silent, form: Format | None = None
+) -> Trace:
     """Read the trace at ``path``, in the format that its content shows, or in ``form``; nothing is cached.
 
     ``Trace.source`` tells path, format and size; its hash is left empty for the caller that needs one.
@@ -243,29 +218,3 @@ def _likeness(head: bytes, name: str) -> str:
         return "XML or HTML"
     line = text.splitlines()[0][:40].decode("utf-8", "replace")
     return f"text that begins with {line!r}"
-
-
-@cache
-def _own() -> tuple[str, ...]:
-    """Return the names of the formats whose module is there."""
-    from importlib.util import find_spec
-
-    return tuple(name for name, module in _OWN.items() if find_spec(module, __package__) is not None)
-
-
-def _loadable() -> list[Format]:
-    found = []
-    for name in names():
-        try:
-            found.append(find(name))
-        except TraceVisError:
-            if name in _OWN:
-                raise
-    return found
-
-
-@cache
-def _others() -> dict[str, Any]:
-    from importlib.metadata import entry_points
-
-    return {entry.name: entry for entry in entry_points(group=_ENTRY_POINTS)}
