@@ -435,6 +435,30 @@ def test_labels_lie_on_their_boxes_and_name_them(seed, opening):
             assert labels.background[i] in colors
 
 
+@given(SEEDS, st.sampled_from([-40.0, 40.0]))
+@settings(max_examples=30, deadline=None)
+def test_no_neighbour_hides_a_name_on_a_front(seed, turn):
+    """The line of sight to both ends of a name meets no box of the same level."""
+    trace = walked_trace(seed, threads=1, steps=60)
+    frame = Frame(1920, 1080)
+    drawing = draw(trace, frame, turn=turn, measure="repetitions", relief=1.0)
+    x, y, _ = drawing.camera.direction
+    both = [boxes_of(drawing, kind) for kind in ("call", "cluster")]
+    low = np.concatenate([b.low for b in both]).astype(float)
+    high = low + np.concatenate([b.size for b in both])
+    for labels in labels_of(drawing, "function"):
+        for anchor, room in zip(labels.anchor.astype(float), labels.room.astype(float)):
+            own = (
+                (low[:, 0] <= anchor[0]) & (anchor[0] <= high[:, 0]) & (np.abs(low[:, 1] - anchor[1]) < 0.01)
+            )
+            own &= (low[:, 2] <= anchor[2]) & (anchor[2] <= high[:, 2])
+            level = np.isin(low[:, 2], low[own, 2]) & (low[:, 1] < anchor[1] - 0.01)
+            for end in (anchor[0], anchor[0] + room):
+                beside = level & ((high[:, 0] <= end) if x < 0 else (low[:, 0] >= end))
+                apart = np.abs(end - (high if x < 0 else low)[beside, 0])
+                assert (apart >= (anchor[1] - low[beside, 1]) * abs(x / y) - 0.01).all()
+
+
 def test_the_widest_boxes_are_labelled_first():
     trace = walked_trace(4, threads=1, steps=400)
     few = labels_of(draw(trace, Frame(1920, 1080), opening=0.0, labels=3), "function")[0]

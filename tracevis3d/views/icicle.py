@@ -158,7 +158,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     progress(0.8, "writing labels")
     ruler = time_axis(picture)
     elements: list[Any] = [calls, clusters, *terraces(picture, surface), grid(picture, ruler, thin)]
-    names = names_on_fronts(picture, calls, parameters.labels)
+    names = names_on_fronts(picture, calls, clusters, parameters.labels)
     labels = [names, lane_names(picture)]
     if shown is not None and shown.grows_downward:
         labels.append(names_on_tops(picture, calls, clusters, parameters.labels - len(names)))

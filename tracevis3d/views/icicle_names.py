@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def names_on_fronts(picture: Composition, boxes: Boxes, most: int) -> Labels:
+def names_on_fronts(picture: Composition, boxes: Boxes, clusters: Boxes, most: int) -> Labels:
     """Return the functions' names for the widest boxes, on their front faces."""
     trace = picture.trace
     height = np.minimum(0.74 * boxes.size[:, 2], picture.text)
@@ -25,10 +25,13 @@ def names_on_fronts(picture: Composition, boxes: Boxes, most: int) -> Labels:
     if len(which) > most:
         which = which[np.argpartition(-boxes.size[which, 0], most - 1)[:most]] if most else which[:0]
     which = which[np.argsort(-boxes.size[which, 0], kind="stable")]
+    hidden = _hidden_by_neighbours(picture, boxes, clusters, which)
+    seen = boxes.size[which, 0] - hidden.sum(axis=1) >= 2.2 * height[which]
+    which, hidden = which[seen], hidden[seen]
     height = height[which]
     anchor = boxes.low[which].copy()
     inset = np.minimum(0.35 * height, 0.06)
-    anchor[:, 0] += inset
+    anchor[:, 0] += inset + hidden[:, 0]
     anchor[:, 1] -= 0.004
     anchor[:, 2] += boxes.size[which, 2] / 2
     function = trace.calls.function[boxes.id[which]]
@@ -38,11 +41,39 @@ def names_on_fronts(picture: Composition, boxes: Boxes, most: int) -> Labels:
         tuple(label[f] for f in function.tolist()),
         anchor,
         height,
-        boxes.size[which, 0] - 2 * inset,
+        boxes.size[which, 0] - 2 * inset - hidden.sum(axis=1),
         boxes.size[which, 0].copy(),
         align=-1,
         background=boxes.color[which],
     )
+
+
+def _hidden_by_neighbours(
+    picture: Composition, boxes: Boxes, clusters: Boxes, which: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Return how much thicker neighbours hide of the left and right ends of the fronts ``which``, (n, 2).
+
+    The camera sees past what is on its side at a slant. Only boxes on the same level count.
+    """
+    hidden = np.zeros((len(which), 2), np.float32)
+    x, y, _ = picture.camera.direction
+    if abs(x) < 1e-3 or abs(y) < 1e-3 or not len(which):
+        return hidden
+    low = np.concatenate([boxes.low, clusters.low]).astype(np.float64)
+    size = np.concatenate([boxes.size, clusters.size])
+    near, far = low[:, 0], low[:, 0] + size[:, 0]
+    if x > 0:
+        near, far = -far, -near
+    # Rounded, so that a box without width at another's end comes before it.
+    order = np.lexsort((far, np.round(near, 4), low[:, 2]))
+    # The shadow of each box on the plane against which all stand; that of all before it is their furthest.
+    depth = size[order, 1] * abs(x / y)
+    apart = 1e3 * np.cumsum(np.diff(low[order, 2], prepend=low[order[0], 2]) != 0)  # keeps levels apart
+    furthest = np.maximum.accumulate(far[order] + depth + apart)
+    covered = np.empty(len(order))
+    covered[order] = np.append(-np.inf, furthest[:-1]) - apart - depth - near[order]
+    hidden[:, 0 if x < 0 else 1] = np.maximum(covered[which], 0)
+    return hidden
 
 
 def names_on_tops(picture: Composition, boxes: Boxes, clusters: Boxes, most: int) -> Labels:
