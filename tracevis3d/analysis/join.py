@@ -19,6 +19,8 @@ from .sets import Sets
 
 #: Sets that are joined side by side.
 LANES = 512
+#: The lanes of all sets are kept if they take no more than this.
+KEPT_BYTES = 1 << 25
 #: Members of one trace's sets that are written out at most: some seconds of work.
 BUDGET = 4_000_000_000
 
@@ -140,6 +142,7 @@ class SetJoin:
                 "compare them with the second's: leave out part of the trace."
             )
         self._small_weights = int(self.weight.max(initial=0)) < 256
+        self._kept: dict[int, tuple[NDArray[Any], NDArray[np.uint8]]] = {}
         self._buffers: list[NDArray[np.uint8]] = []
         self._lay_walk(functions, calls_b)
         self._by_size = np.argsort(self.size_a, kind="stable").astype(np.int32)
@@ -172,6 +175,29 @@ class SetJoin:
         self._sizes, rank = np.unique(self._size, return_inverse=True)
         self._rank = rank.reshape(-1).astype(np.int32)
 
+    def _lanes_of(
+        self, chosen: NDArray[np.int32], width: int, value: np.dtype[Any]
+    ) -> tuple[NDArray[Any], NDArray[np.uint8], NDArray[np.uint8] | None]:
+        """Return the lanes of a block, which functions they have, and the buffer to give back, if any.
+
+        The lanes of small traces are kept: they serve at every threshold.
+        """
+        from ..kernels.join import fill_lanes
+
+        block = int(chosen[0])
+        if block in self._kept:
+            return *self._kept[block], None
+        size = self._rows * width * value.itemsize
+        keep = size * len(self.a) <= KEPT_BYTES * width
+        buffer = np.zeros(size, np.uint8) if keep else self._take(size)
+        lanes, present = buffer.view(value).reshape(self._rows, width), np.zeros(self._rows, np.uint8)
+        a = self.a
+        fill_lanes(chosen, a.base, a.first, a.added, self._row, self.weight.astype(value), lanes, present)
+        if not keep:
+            return lanes, present, buffer
+        self._kept[block] = lanes, present
+        return lanes, present, None
+
     def _take(self, size: int) -> NDArray[np.uint8]:
         """Return zeros, where possible in a used buffer: fresh memory costs more than all the rest."""
         for _ in range(len(self._buffers)):
@@ -201,7 +227,7 @@ class SetJoin:
         keep : bool
             Also tell, for the one threshold, which pairs are above it.
         """
-        from ..kernels.join import count_block, fill_lanes, fill_least
+        from ..kernels.join import count_block, fill_least
 
         used, m = len(chosen), len(self.b)
         width = -(-used // 64) * 64
@@ -210,11 +236,7 @@ class SetJoin:
         # What a lane has in common with any set is at most its own size: most blocks need only bytes.
         counter, never = next(kind for kind in _COUNTERS if largest < kind[1])
         value = np.uint8 if self._small_weights else counter
-        bytes_ = self._take(self._rows * width * np.dtype(value).itemsize)
-        lanes = bytes_.view(value).reshape(self._rows, width)
-        present = np.zeros(self._rows, np.uint8)
-        a = self.a
-        fill_lanes(chosen, a.base, a.first, a.added, self._row, self.weight.astype(value), lanes, present)
+        lanes, present, buffer = self._lanes_of(chosen, width, np.dtype(value))
         p, q = thresholds[0].numerator, thresholds[0].denominator
         low = smallest * p // q  # a set of just this size reaches the threshold at most
         high = largest * q // p if p else _ANY_SIZE
@@ -234,5 +256,6 @@ class SetJoin:
             np.zeros((self._levels + 1, width), counter), hit,
             np.zeros((len(thresholds), width), np.uint8), np.zeros(width, np.uint16), pairs, weight, met,
         )  # fmt: skip
-        self._buffers.append(bytes_)
+        if buffer is not None:
+            self._buffers.append(buffer)
         return BlockCounts(pairs[:, :used], weight[:used], met, hit)

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, UsageError
 from ..progress import Progress, silent
 from ..trace.model import Calls
-from .join import SetJoin
+from .join import BlockCounts, SetJoin
 from .measures import self_times
 from .sets import Sets
 from .subtrees import Subtrees, grown
@@ -217,12 +217,25 @@ class SetSimilarity:
         pairs = np.zeros((len(thresholds), len(join.a)), np.int64)
         weight = np.zeros(len(join.a), np.int64)
         met = np.zeros(len(join.b), np.uint8)
-        # The blocks of the largest sets take longest: they go first, so that the threads end together.
-        blocks = join.blocks()[::-1]
-        counted = _in_threads(lambda block: join.count_block(block, thresholds), blocks, progress)
-        for block, found in zip(blocks, counted):
-            pairs[:, block], weight[block] = found.pairs, found.weight
-            met |= found.met
+        # Neighbouring blocks take about as long: dealt out in turn, the threads end together. The caller's
+        # thread takes part, and no thread is started for what one does in a moment.
+        blocks = join.blocks()
+        threads = THREADS if len(blocks) > 2 else 1
+        shares = [blocks[t::threads] for t in range(threads)]
+
+        def work(share: list[NDArray[np.int32]], tell: Progress) -> list[BlockCounts]:
+            found = []
+            for done, block in enumerate(share, 1):
+                found.append(join.count_block(block, thresholds))
+                tell(done / len(share), "comparing sets")
+            return found
+
+        others = [_pool().submit(work, share, silent) for share in shares[1:]]
+        results = [work(shares[0], progress), *(other.result() for other in others)]
+        for share, found in zip(shares, results):
+            for block, counted in zip(share, found):
+                pairs[:, block], weight[block] = counted.pairs, counted.weight
+                met |= counted.met
         return PairCounts(pairs, weight, met[join.place] > 0)
 
     def hits(self, threshold: Fraction, progress: Progress = silent) -> Iterator[Hits]:
