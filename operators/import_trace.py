@@ -15,8 +15,8 @@ from ..tracevis3d.views import registry as views
 from . import environment, making, settings, viewport
 from .task import LongOperator, idle
 
-#: Files that mark the folder around them as the trace: (a name in it, its format).
-_FOLDER_SUFFIXES = (".tv3", ".data")
+#: Folders that may be traces: whoever chooses a file in one means the folder.
+_FOLDER_SUFFIXES = (".data",)
 
 
 def last_suffixes() -> list[str]:
@@ -65,7 +65,10 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
         if not idle():
             cls.poll_message_set("A trace is being read")
             return False
-        return context.mode == "OBJECT"
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Leave edit mode first")
+            return False
+        return True
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if self.directory and self.files:  # dropped

@@ -11,7 +11,7 @@ from ..tracevis3d.drawing.frame import Frame
 from ..tracevis3d.errors import MissingDependency
 from ..tracevis3d.formats import unpack
 from ..tracevis3d.progress import Progress, part
-from . import facts, settings, sources
+from . import facts, settings, sources, viewport
 
 #: Seconds that the last rebuild of a view took, by the session's id of its collection.
 _seconds: dict[int, float] = {}
@@ -110,7 +110,7 @@ def choose_engine(scene: bpy.types.Scene, collection: bpy.types.Collection, film
 
 def show(
     scene: bpy.types.Scene, collection: bpy.types.Collection, traces: list[Any], figure: Any, drawing: Any
-) -> Any:
+) -> None:
     """Put ``drawing`` into the collection in place of what was there, and store what it was made from."""
     from ..tracevis3d.scene.build import build
     from ..tracevis3d.scene.film import play
@@ -118,14 +118,17 @@ def show(
     stored = settings.of(collection)
     render = scene.render
     percentage, current = render.resolution_percentage, scene.camera
-    built = build(
-        drawing,
-        style=stored.style,
-        frame=frame_of(scene),
-        scene=scene,
-        collection=collection,
-        name=collection.name,
-    )
+    if current is not None and collection in current.users_collection:
+        current = None  # it is about to be replaced
+    with viewport.through_camera(scene):
+        built = build(
+            drawing,
+            style=stored.style,
+            frame=frame_of(scene),
+            scene=scene,
+            collection=collection,
+            name=collection.name,
+        )
     # What the person sees through stays what it was, unless it is the view that is looked at.
     render.resolution_percentage = percentage
     if scene.tracevis3d_own:
@@ -138,7 +141,6 @@ def show(
     _fill(stored.facts, facts.of_drawing(drawing, built.counts))
     shown, wanted = figure.parameters, settings.values(collection)
     stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())
-    return built
 
 
 def _describe(source: bpy.types.PropertyGroup, trace: Any) -> None:

@@ -1,7 +1,8 @@
 """The 3D view that a person looks at: turned to a new view's camera, and showing its colours as they are."""
 
 import math
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import bpy
 
@@ -21,6 +22,21 @@ _OVERLAYS = ("show_floor", "show_axis_x", "show_axis_y", "show_cursor", "show_ex
 _SHARE = 0.97
 _CLIP_START = 0.1  # scene units
 _SETTLED = 0.2  # seconds after which a sidebar that was just opened has its width
+
+
+@contextmanager
+def through_camera(scene: bpy.types.Scene) -> Iterator[None]:
+    """Let 3D views that look through the scene's camera do so again when another has taken its place."""
+    views = [
+        area.spaces.active.region_3d
+        for window in bpy.context.window_manager.windows
+        if window.scene == scene
+        for area in window.screen.areas
+        if area.type == "VIEW_3D" and area.spaces.active.region_3d.view_perspective == "CAMERA"
+    ]
+    yield
+    for view in views:
+        view.view_perspective = "CAMERA"
 
 
 def look(context: bpy.types.Context) -> None:

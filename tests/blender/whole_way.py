@@ -29,6 +29,11 @@ support.fails(bpy.ops.tracevis3d.import_trace, "absent.json", filepath=str(place
 assert not support.views()
 assert not bpy.ops.tracevis3d.rebuild.poll()
 
+# Dropped files of all formats come to us, packed or not.
+handled = bpy.types.TRACEVIS3D_FH_trace.bl_file_extensions.split(";")
+assert {".json", ".gz", ".zst", ".tv3", ".tsv", ".txt", ".pftrace", ".speedscope"} <= set(handled), handled
+assert bpy.types.TRACEVIS3D_FH_trace.bl_import_operator == "tracevis3d.import_trace"
+
 # Import as a dropped file: folder and names.
 started = time.perf_counter()
 assert bpy.ops.tracevis3d.import_trace(directory=str(place), files=[{"name": trace.name}]) == {"FINISHED"}

@@ -79,6 +79,7 @@ def main():
     assert group.color != before
     yield 1.0
     assert not support.only_view().tracevis3d.stale, "the change waits for Rebuild"
+    assert space.region_3d.view_perspective == "CAMERA", "the 3D view has left the camera"
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.ed.undo_push(message="color")
     support.screenshot(place / "changed.png")
