@@ -45,3 +45,8 @@ def test_a_text_needs_more_pixels_where_they_are_smaller():
     assert Frame().least_text == 7
     assert Frame(3840, 2160).least_text == 14
     assert Frame(4252, 2362, 600).least_text == 28
+
+
+def test_sizes_on_paper_are_for_print_and_in_pixels_for_a_screen():
+    assert Frame.parse("1920x1080") == Frame(1920, 1080, 96)
+    assert Frame.parse("254mmx127mm") == Frame(3000, 1500, 300)

@@ -236,7 +236,7 @@ class Figure:
         dict
             The report: what was drawn, how long each stage took, from which sources.
         """
-        size, dpi = options.pop("size", None), options.pop("dpi", 300.0)
+        size, dpi = options.pop("size", None), options.pop("dpi", None)
         if size is not None:
             options["frame"] = size if isinstance(size, Frame) else Frame.parse(size, dpi)
         try:

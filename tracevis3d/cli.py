@@ -98,7 +98,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     render.add_argument("--style", default="paper", help="paper (default), stage or flat")
     render.add_argument("--engine", default="auto", help="auto (default), workbench, eevee or cycles")
     render.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")
-    render.add_argument("--dpi", type=float, default=300.0, help="for sizes in mm, cm or in (default 300)")
+    render.add_argument("--dpi", type=float, help="dots per inch (default 300 for sizes in mm, cm or in)")
     render.add_argument("--samples", type=int, default=0, help="per pixel; 0 (default): by engine")
     render.add_argument("--transparent", action="store_true", help="no background (.png .exr .webp)")
     render.add_argument("--seconds", type=float, default=8.0, help="length of a film (default 8)")

@@ -9,6 +9,7 @@ from ..errors import UsageError
 
 _MM_PER = {"mm": 1.0, "cm": 10.0, "in": 25.4}
 _LIMIT = 32_768
+_PRINT_DPI = 300.0
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,10 @@ class Frame:
         return 7.0 * max(1.0, self.height / 1080, self.dpi / 150)
 
     @classmethod
-    def parse(cls, text: str, dpi: float = 300.0) -> Frame:
+    def parse(cls, text: str, dpi: float | None = None) -> Frame:
         """Read ``1920x1080``, ``180mmx100mm``, ``18cmx10cm`` or ``7inx4in``.
+
+        Without ``dpi`` a size in pixels is for a screen (96), one on paper for print (300).
 
         Raises
         ------
@@ -43,6 +46,8 @@ class Frame:
             raise UsageError(
                 f"--size {text!r} is not a size such as 1920x1080, 180mmx100mm or 7inx4in"
             ) from None
+        if dpi is None:
+            dpi = cls.dpi if all(unit == "px" for _, unit in sides) else _PRINT_DPI
         if not 1 <= dpi <= 10_000:
             raise UsageError(f"--dpi {dpi:g} is not between 1 and 10,000")
         pixels = [round(n if u == "px" else n * _MM_PER[u] / 25.4 * dpi) for n, u in sides]
