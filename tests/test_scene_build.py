@@ -5,19 +5,9 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from tests.drawings import everything  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
-from tracevis3d.drawing.words import (  # noqa: E402
-    Axis,
-    Boxes,
-    Camera,
-    Drawing,
-    Labels,
-    Legend,
-    LegendEntry,
-    Lines,
-    Marks,
-    Tubes,
-)
+from tracevis3d.drawing.words import Boxes, Camera, Drawing, Labels  # noqa: E402
 from tracevis3d.errors import Cancelled, UsageError  # noqa: E402
 from tracevis3d.scene import labels as chosen  # noqa: E402
 from tracevis3d.scene.build import build, clear  # noqa: E402
@@ -26,68 +16,10 @@ from tracevis3d.scene.glyphs import typeface  # noqa: E402
 
 pytestmark = pytest.mark.blender
 
-HOSTILE = ("x" * 10_000, "a\nb\x00", "", "\u202egnp.exe", "日本語のメソッド", "𝒜" * 50, "(" * 300)
-
 
 @pytest.fixture(autouse=True)
 def empty_file():
     bpy.ops.wm.read_factory_settings(use_empty=True)
-
-
-def everything(n: int = 300, seed: int = 0) -> Drawing:
-    """Return a drawing with each kind of word in it."""
-    rng = np.random.default_rng(seed)
-    palette = np.column_stack([rng.random((9, 3)), np.ones(9)]).astype(np.float32)
-    low = (rng.random((n, 3)) * [40, 2, 12]).astype(np.float32)
-    size = (rng.random((n, 3)) * [4, 1, 0.9]).astype(np.float32)
-    color = rng.integers(0, 9, n).astype(np.int32)
-    ids = np.arange(n, dtype=np.int64) + 2**40
-    time = np.stack([low[:, 0] / 50, (low[:, 0] + size[:, 0]) / 50], axis=1).astype(np.float32)
-    u = np.linspace(0, 1, 20)
-    path = np.concatenate([np.stack([40 * u, np.sin(5 * u), i + np.cos(4 * u)], axis=1) for i in range(3)])
-    first = np.array([0, 20, 40, 60])
-    three = np.arange(3)
-    names = tuple(HOSTILE[i % len(HOSTILE)] if i % 3 else f"function_{i}" for i in range(n))
-    return Drawing(
-        palette,
-        (
-            Boxes("call", low, size, color, ids, time),
-            Boxes("cluster", low + 1, size / 3, color, ids, time, look="cluster"),
-            Boxes("context", low, size, color, ids, look="ghost"),
-            Tubes("match", path.astype(np.float32), np.full((60, 2), 0.2, np.float32), first, three, three),
-            Lines("link", path.astype(np.float32) + 1, first, np.full(3, 0.1, np.float32), three, three),
-            *(
-                Marks("event", s, low[:5], np.full(5, 0.5, np.float32), color[:5], ids[:5])
-                for s in ("sphere", "diamond", "cone", "pin")
-            ),
-        ),
-        Camera((-0.3, -1, 0.3), (0, 0, 0), (44, 3, 13)),
-        labels=(
-            Labels(
-                "call", names, low, np.full(n, 0.6, np.float32), size[:, 0], size[:, 0], -1, background=color
-            ),
-            Labels(
-                "thread",
-                ("MainThread",),
-                np.array([[-0.5, 0, 1]], np.float32),
-                np.array([0.8], np.float32),
-                np.array([np.inf], np.float32),
-                np.array([1e6], np.float32),
-                1,
-            ),
-        ),
-        axes=(
-            Axis(
-                (0, 0, -0.3), (1, 0, 0), 44, (0, 10, 20, 30, 40), ("0", "1", "2", "3", "4"), (5,), "time (s)"
-            ),
-        ),
-        legends=(
-            Legend("module", tuple(LegendEntry(name, i % 9) for i, name in enumerate(HOSTILE * 4))),
-            Legend("self time", ramp=(0, 8), ramp_tick=(0.0, 1.0), ramp_text=("0", "1 s")),
-        ),
-        title="A title " * 40,
-        notes=("3 calls", "two\nlines"),
-    )
 
 
 def blocks() -> dict[str, int]:
@@ -225,8 +157,8 @@ def test_the_camera_fills_its_region(projection, seed):
     region = (40.0, 60.0, 900.0, 400.0)
     view = fit(words, Frame(1000, 500), region, corner)
     at = view.pixels(corner)
-    assert at[:, 0].min() >= region[0] - 0.01 and at[:, 0].max() <= region[2] + 0.01
-    assert at[:, 1].min() >= region[1] - 0.01 and at[:, 1].max() <= region[3] + 0.01
+    assert (at >= np.array(region[:2]) - 0.01).all()
+    assert (at <= np.array(region[2:]) + 0.01).all()
     filled = (np.ptp(at[:, 0]) / 860, np.ptp(at[:, 1]) / 340)
     assert max(filled) > (0.999 if projection == "orthographic" else 0.7)
 
@@ -248,7 +180,7 @@ def test_labels_give_way_to_higher_ranks():
     face = typeface()
     n = 40
     anchor = np.tile([[5.0, 0, 5.0]], (n, 1)) + np.arange(n)[:, None] * [0.01, 0, 0.01]
-    group = chosen.Labels(
+    group = Labels(
         "x",
         tuple(f"name {i}" for i in range(n)),
         anchor.astype(np.float32),

@@ -7,34 +7,13 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from tests.drawings import pixels, rows  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
-from tracevis3d.drawing.words import Boxes, Camera, Drawing, Legend, LegendEntry  # noqa: E402
+from tracevis3d.drawing.words import Drawing  # noqa: E402
 from tracevis3d.scene import build, engines, render  # noqa: E402
 
 pytestmark = pytest.mark.blender
 WORKING = {engine.name: engine.ok for engine in engines.examine()}
-
-
-def rows(n: int = 6, depth: float = 1.0) -> Drawing:
-    """Return a drawing of n boxes side by side, each of another colour, and their legend."""
-    rng = np.random.default_rng(7)
-    palette = np.column_stack([rng.uniform(0.15, 0.8, (n, 3)), np.ones(n)]).astype(np.float32)
-    low = np.stack([np.arange(n) * 2.0, np.full(n, -depth), np.zeros(n)], axis=1).astype(np.float32)
-    size = np.tile([1.9, depth, 2.0], (n, 1)).astype(np.float32)
-    boxes = Boxes("call", low, size, np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int64))
-    camera = Camera((0, -1, 0), (0, -depth, 0), (2.0 * n, 0, 2.0), projection="orthographic")
-    legend = Legend("", tuple(LegendEntry(f"c{i}", i) for i in range(n)))
-    return Drawing(palette, (boxes,), camera, legends=(legend,), title="colours")
-
-
-def pixels(path: Path) -> np.ndarray:
-    """Return the picture's sRGB values, rows from below, 0 to 255."""
-    image = bpy.data.images.load(str(path), check_existing=False)
-    width, height = image.size
-    values = np.empty(width * height * 4, np.float32)
-    image.pixels.foreach_get(values)
-    bpy.data.images.remove(image)
-    return values.reshape(height, width, 4)[..., :3] * 255
 
 
 def shown(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import io
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +11,13 @@ from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError, MissingDependency, UsageError
 from ..progress import Progress, silent
 from . import compat, materials, meshes
 from .build import Built
+from .glb import Scene
 from .nodes import Builder
 from .quiet import quiet
 from .render import prepare, replacing
@@ -47,8 +49,7 @@ def write(
     if suffix == ".blend":
         prepare(built, engine if engine != "auto" else _always(built), 0, transparent=False)
     with replacing(target) as partial:
-        # The glTF exporter also tells its steps through Python's own stream.
-        with quiet(), contextlib.redirect_stdout(io.StringIO()):
+        with quiet():
             writers[suffix](built, partial)
         if not partial.is_file():
             raise InputError(f"{target}: Blender wrote nothing there")
@@ -99,8 +100,8 @@ def _show_in_viewports() -> None:
 def _plain(built: Built) -> Iterator[list[Any]]:
     """Make plain meshes of everything in the collection, whose materials other programs understand.
 
-    Each object becomes one mesh with its instances made real, a colour attribute ``Color`` and a
-    material that shows it without light.
+    Each object becomes one mesh with its instances made real, and a colour attribute ``Color``: the
+    colours that Workbench shows, with the light in them.
     """
     graph = bpy.context.evaluated_depsgraph_get() if bpy.context.scene is built.scene else None
     if graph is None:
@@ -136,7 +137,7 @@ def _plain(built: Built) -> Iterator[list[Any]]:
 
 def _keep_one_color(mesh: Any) -> None:
     """Leave the colour attribute ``Color`` as the only attribute besides the shape and ids."""
-    source = mesh.color_attributes.get(materials.TINT)
+    source = mesh.color_attributes.get(materials.SHADED)
     if source is not None:
         values = np.empty(4 * len(source.data), np.float32)
         source.data.foreach_get("color", values)
@@ -197,32 +198,44 @@ def _only(scene: Any, wanted: list[Any]) -> None:
 
 
 def _glb(built: Built, path: Path) -> None:
-    import addon_utils
+    scene = Scene()
+    with _plain(built) as plain:
+        for shown in plain:
+            position, color, triangle = _triangles(shown.data)
+            scene.add_mesh(shown.name, np.array(shown.matrix_world), position, color, triangle)
+    eye, view = built.camera, built.view
+    near, far = float(eye.data.clip_start), float(eye.data.clip_end)
+    ratio = built.frame.width / built.frame.height
+    words: dict[str, Any]
+    if view.perspective:
+        tall = 2 * math.atan(view.tangent / ratio)
+        lens = {"aspectRatio": ratio, "yfov": tall, "znear": near, "zfar": far}
+        words = {"name": eye.name, "type": "perspective", "perspective": lens}
+    else:
+        lens = {"xmag": view.tangent, "ymag": view.tangent / ratio, "znear": near, "zfar": far}
+        words = {"name": eye.name, "type": "orthographic", "orthographic": lens}
+    scene.add_camera(eye.name, np.array(eye.matrix_world), words)
+    scene.write(path, "TraceVis3D")
 
-    if not hasattr(bpy.types, "EXPORT_SCENE_OT_gltf"):
-        addon_utils.enable("io_scene_gltf2")
-    if not hasattr(bpy.types, "EXPORT_SCENE_OT_gltf"):
-        raise MissingDependency(
-            "This Blender has no glTF exporter (add-on io_scene_gltf2): write .blend or .usdc."
-        )
-    with _active(built.scene), _plain(built) as plain:
-        _only(built.scene, [*plain, built.camera])
-        write: Any = bpy.ops.export_scene.gltf
-        known = write.get_rna_type().properties.keys()
-        options = {
-            "export_format": "GLB",
-            "use_selection": True,
-            "use_active_scene": True,
-            "export_cameras": True,
-            "export_attributes": True,
-            "export_animations": False,
-            "export_vertex_color": "ACTIVE",
-            "export_active_vertex_color_when_no_material": True,
-            "export_normals": True,
-            "export_texcoords": False,
-            "export_yup": True,
-        }
-        write(filepath=str(path), **{k: v for k, v in options.items() if k in known})
+
+def _triangles(mesh: Any) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.uint32]]:
+    """Return vertices, linear colours and triangles of a mesh, a vertex per corner if colours need it."""
+    position = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", position)
+    position = position.reshape(-1, 3)
+    attribute = mesh.color_attributes["Color"]
+    color = np.empty(4 * len(attribute.data), np.float32)
+    attribute.data.foreach_get("color", color)
+    mesh.calc_loop_triangles()
+    triangle = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    if attribute.domain == "CORNER":
+        mesh.loop_triangles.foreach_get("loops", triangle)
+        vertex = np.empty(len(mesh.loops), np.int32)
+        mesh.attributes[".corner_vert"].data.foreach_get("value", vertex)
+        position = position[vertex]
+    else:
+        mesh.loop_triangles.foreach_get("vertices", triangle)
+    return position, color.reshape(-1, 4), triangle.astype(np.uint32).reshape(-1, 3)
 
 
 def _usd(built: Built, path: Path) -> None:
@@ -239,5 +252,9 @@ def _usd(built: Built, path: Path) -> None:
             "generate_preview_surface": True,
             "export_mesh_colors": True,
             "export_custom_properties": True,
+            "export_textures": False,
+            "export_textures_mode": "KEEP",
+            "convert_world_material": False,
+            "export_lights": False,
         }
         write(filepath=str(path), **{k: v for k, v in options.items() if k in known})

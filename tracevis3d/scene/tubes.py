@@ -24,9 +24,9 @@ def show(element: Tubes | Lines, palette: NDArray[np.float32], style: Style, lig
     if isinstance(element, Lines):
         half = np.asarray(element.width, np.float32)[kept] / 2
         radius = np.repeat(np.stack([half, half], axis=1), np.diff(first), axis=0)
-        side, sides = (0.0, 0.0, 0.0), 6
+        side, sides, level = (0.0, 0.0, 0.0), 6, False
     else:
-        radius, side = element.radius, element.side
+        radius, side, level = element.radius, element.side, element.level
         sides = 16 if len(kept) <= 500 else 12 if len(kept) <= 5000 else 8
     begin = int(first[0]) if len(first) else 0
     point = element.point[begin : int(first[-1])]
@@ -36,7 +36,7 @@ def show(element: Tubes | Lines, palette: NDArray[np.float32], style: Style, lig
     lights = np.array([*key, style.ambient, 1.0 - style.ambient, shining], np.float32)
     if isinstance(element, Tubes):
         radius = radius[begin : int(first[-1])]
-    swept = sweep(point, radius, first - begin, side, color[:, :3], lights, sides, _buffers)
+    swept = sweep(point, radius, first - begin, side, color[:, :3], lights, sides, _buffers, level)
     mesh = meshes.polygons(
         name, swept.position, swept.corner, swept.face, swept.edge, swept.corner_edge, smooth=True
     )
