@@ -23,6 +23,8 @@ LANES = 512
 KEPT_BYTES = 1 << 25
 #: Members of one trace's sets that are written out at most: some seconds of work.
 BUDGET = 4_000_000_000
+#: Pairs of sets that are compared at most: some minutes of work.
+MOST_PAIRS = 2_000_000_000_000
 
 #: What intersections are counted in, each with what is more than any set's size that it is taken for.
 _COUNTERS = tuple((kind, int(np.iinfo(kind).max)) for kind in (np.uint8, np.uint16, np.uint32))
@@ -128,7 +130,7 @@ class SetJoin:
     Raises
     ------
     InputError
-        If the sets of A have too many members in all to be written out.
+        If the sets are too many to compare, or A's have too many members in all to be written out.
     """
 
     def __init__(self, a: Sets, b: Sets, functions: int, calls_b: Ints, weight: Ints | None = None) -> None:
@@ -136,13 +138,13 @@ class SetJoin:
         self.weight = function_weights(functions, weight)
         self.size_a = set_weights(a, self.weight)
         self.size_b = set_weights(b, self.weight)
-        if int(a.size.sum(dtype=np.int64)) > BUDGET:
+        if int(a.size.sum(dtype=np.int64)) > BUDGET or len(a) * len(b) > MOST_PAIRS:
             raise InputError(
-                f"The {len(a):,} distinct sets of functions of the first trace have too many members to "
-                "compare them with the second's: leave out part of the trace."
+                f"The {len(a):,} and {len(b):,} distinct sets of functions of these traces are too many or "
+                "too large to compare each with each: leave out part of the traces."
             )
         self._small_weights = int(self.weight.max(initial=0)) < 256
-        self._kept: dict[int, tuple[NDArray[Any], NDArray[np.uint8]]] = {}
+        self._kept: dict[int, tuple[NDArray[Any], NDArray[np.int32]]] = {}
         self._buffers: list[NDArray[np.uint8]] = []
         self._lay_walk(functions, calls_b)
         self._by_size = np.argsort(self.size_a, kind="stable").astype(np.int32)
@@ -153,8 +155,6 @@ class SetJoin:
         forest = lay_forest(b.base)
         called = np.zeros(functions, np.bool_)
         called[self.a.added] = True
-        self._row = (np.cumsum(called) - 1).astype(np.int32)
-        self._rows = int(np.count_nonzero(called))
         order = forest.order
         lengths = np.diff(b.first)[order]
         start = np.cumsum(lengths) - lengths
@@ -163,7 +163,7 @@ class SetJoin:
         kept = called[added]
         counted = np.concatenate(([0], np.cumsum(kept)))
         self._first = counted[np.concatenate((start, [len(added)]))].astype(np.int64)
-        self._added = self._row[added[kept]]
+        self._added = added[kept]
         self._order = order
         #: Place of each set of B in the walk, which is the row of its hits.
         self.place = forest.position
@@ -177,8 +177,8 @@ class SetJoin:
 
     def _lanes_of(
         self, chosen: NDArray[np.int32], width: int, value: np.dtype[Any]
-    ) -> tuple[NDArray[Any], NDArray[np.uint8], NDArray[np.uint8] | None]:
-        """Return the lanes of a block, which functions they have, and the buffer to give back, if any.
+    ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.uint8] | None]:
+        """Return the lanes of a block, the functions' rows of them, and the buffer to give back, if any.
 
         The lanes of small traces are kept: they serve at every threshold.
         """
@@ -187,28 +187,28 @@ class SetJoin:
         block = int(chosen[0])
         if block in self._kept:
             return *self._kept[block], None
-        size = self._rows * width * value.itemsize
-        keep = size * len(self.a) <= KEPT_BYTES * width
-        buffer = np.zeros(size, np.uint8) if keep else self._take(size)
-        lanes, present = buffer.view(value).reshape(self._rows, width), np.zeros(self._rows, np.uint8)
         a = self.a
-        fill_lanes(chosen, a.base, a.first, a.added, self._row, self.weight.astype(value), lanes, present)
+        rows = min(len(self.weight), int(a.size[chosen].sum(dtype=np.int64)))
+        size = rows * width * value.itemsize
+        keep = size * len(a) <= KEPT_BYTES * width
+        buffer = np.zeros(size, np.uint8) if keep else self._take(size)
+        lanes, row = buffer[:size].view(value).reshape(rows, width), np.full(len(self.weight), -1, np.int32)
+        fill_lanes(chosen, a.base, a.first, a.added, self.weight.astype(value), lanes, row)
         if not keep:
-            return lanes, present, buffer
-        self._kept[block] = lanes, present
-        return lanes, present, None
+            return lanes, row, buffer
+        self._kept[block] = lanes, row
+        return lanes, row, None
 
     def _take(self, size: int) -> NDArray[np.uint8]:
         """Return zeros, where possible in a used buffer: fresh memory costs more than all the rest."""
-        for _ in range(len(self._buffers)):
-            try:
-                buffer = self._buffers.pop()
-            except IndexError:  # another thread was faster
-                break
-            if len(buffer) == size:
-                buffer.fill(0)
-                return buffer
-        return np.zeros(size, np.uint8)
+        try:
+            buffer = self._buffers.pop()
+        except IndexError:
+            return np.zeros(size, np.uint8)
+        if len(buffer) < size:
+            return np.zeros(size, np.uint8)
+        buffer[:size] = 0
+        return buffer
 
     def blocks(self) -> list[NDArray[np.int32]]:
         """Return A's sets in blocks of at most :data:`LANES` that are joined side by side."""
@@ -236,7 +236,7 @@ class SetJoin:
         # What a lane has in common with any set is at most its own size: most blocks need only bytes.
         counter, never = next(kind for kind in _COUNTERS if largest < kind[1])
         value = np.uint8 if self._small_weights else counter
-        lanes, present, buffer = self._lanes_of(chosen, width, np.dtype(value))
+        lanes, row, buffer = self._lanes_of(chosen, width, np.dtype(value))
         p, q = thresholds[0].numerator, thresholds[0].denominator
         low = smallest * p // q  # a set of just this size reaches the threshold at most
         high = largest * q // p if p else _ANY_SIZE
@@ -252,7 +252,7 @@ class SetJoin:
         met = np.zeros(m, np.uint8)
         count_block(
             self._level, self._parent_level, self._length, self._size, self._rank, within.start, self._calls,
-            self._first, self._added, lanes, present, least, low, high,
+            self._first, self._added, row, lanes, least, low, high,
             np.zeros((self._levels + 1, width), counter), hit,
             np.zeros((len(thresholds), width), np.uint8), np.zeros(width, np.uint16), pairs, weight, met,
         )  # fmt: skip

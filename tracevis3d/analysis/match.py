@@ -207,13 +207,14 @@ class Comparison:
 
     def matched(self, trace: int) -> NDArray[np.bool_]:
         """Return which calls of trace 0 (A) or 1 (B) have a match: bool (calls,)."""
-        side = self.sides[trace]
-        unit, met = (
-            (self.similarity.unit_a, self.counts.pairs[0] > 0)
-            if trace == 0
-            else (self.similarity.unit_b, self.counts.met)
-        )
-        return np.asarray(met[unit][side.subtrees.of_call])
+        unit, met = self._met(trace)
+        return np.asarray(met[unit][self.sides[trace].subtrees.of_call])
+
+    def _met(self, trace: int) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Return the unit of each class, and which units have a match."""
+        if trace == 0:
+            return self.similarity.unit_a, self.counts.pairs[0] > 0
+        return self.similarity.unit_b, self.counts.met
 
     def between(self, calls_a: Ints, calls_b: Ints, most: int = 100_000) -> Matches:
         """List the matches between some calls of A and some of B, such as those that are visible.
@@ -289,8 +290,8 @@ class Comparison:
         shares = []
         for trace, calls in enumerate(t.calls for t in self.traces):
             root = int((calls.end - calls.start)[calls.depth == 1].sum())
-            flags = self.matched(trace).astype(np.uint8)
-            within = cover(flags, np.arange(len(calls), dtype=np.int32), *_times(calls))
+            unit, met = self._met(trace)
+            within = cover(met[unit].astype(np.uint8), self.sides[trace].subtrees.of_call, *_times(calls))
             shares.append(within / root if root else 0.0)
         return shares[0], shares[1]
 
@@ -299,8 +300,7 @@ class Comparison:
         from ..kernels.groups import flag_above, sum_outermost
 
         side = self.sides[trace]
-        unit = self.similarity.unit_a if trace == 0 else self.similarity.unit_b
-        met = self.counts.pairs[0] > 0 if trace == 0 else self.counts.met
+        unit, met = self._met(trace)
         tree = side.subtrees
         flag = met[unit].astype(np.uint8)
         flag_above(tree.first, tree.child, flag)

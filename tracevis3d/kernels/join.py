@@ -75,10 +75,9 @@ def fill_lanes(
     base: Any,
     first: Any,
     added: Any,
-    row: Any,
     value: Any,
     lanes: Any,
-    present: Any,
+    row: Any,
 ) -> None:
     """Write the functions of each lane's set.
 
@@ -90,22 +89,24 @@ def fill_lanes(
     first : int64 (s + 1,)
     added : int32 (a,)
         The sets, as in ``analysis.sets.Sets``.
-    row : int32 (functions,)
-        The function's row in ``lanes``.
     value : unsigned (functions,)
         What a function counts.
     lanes : unsigned (rows, width)
-        Zero on entry; filled with the values of the functions that are in the lane's set.
-    present : uint8 (rows,)
-        Zero on entry; set to 1 for the functions that are in any lane.
+        Zero on entry, with a row for each function of the chosen sets; filled with the values of the
+        functions that are in the lane's set.
+    row : int32 (functions,)
+        -1 on entry; filled: the row of each function that is in any lane.
     """
+    rows = 0
     for lane in range(len(chosen)):
         walked = chosen[lane]
         while walked >= 0:
             for k in range(first[walked], first[walked + 1]):
                 f = added[k]
+                if row[f] < 0:
+                    row[f] = rows
+                    rows += 1
                 lanes[row[f], lane] = value[f]
-                present[row[f]] = 1
             walked = base[walked]
 
 
@@ -160,9 +161,9 @@ def count_block(
     lowest: int,
     weight: Any,
     first: Any,
+    added: Any,
     row: Any,
     lanes: Any,
-    present: Any,
     least: Any,
     low: int,
     high: int,
@@ -190,10 +191,11 @@ def count_block(
     weight : int64 (n,)
         Calls that have this set.
     first : int64 (n + 1,)
-    row : int32 (a,)
-        Rows of ``lanes`` of the functions that set ``i`` adds: ``row[first[i]:first[i + 1]]``.
+    added : int32 (a,)
+        The functions that set ``i`` adds: ``added[first[i]:first[i + 1]]``.
+    row : int32 (functions,)
+        Row of ``lanes`` of each function; -1 if no lane has it.
     lanes : unsigned (rows, width)
-    present : uint8 (rows,)
     least : unsigned (r, t, width)
         The thresholds in ascending order.
     low, high : int
@@ -238,8 +240,8 @@ def count_block(
             for x in range(width):
                 counters[to, x] = counters[come, x]
         for k in range(first[w], first[w + 1]):
-            r = row[k]
-            if present[r]:
+            r = row[added[k]]
+            if r >= 0:
                 for x in range(width):
                     counters[to, x] += lanes[r, x]
         if size[w] >= low:
