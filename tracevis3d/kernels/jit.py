@@ -1,8 +1,9 @@
-"""The one place that imports Numba.
+"""How kernels are declared.
 
-Kernels are compiled on first use and cached on disk. To compile in a fraction of a second each they
-take preallocated buffers, use scalar loops only (no sort, unique, dict, slice assignment or array
-expression inside) and are always called with the same dtypes.
+Kernels are compiled on first use (see :mod:`.compiler`) and cached on disk. To compile in a fraction of a
+second each they take preallocated buffers, use scalar loops only (nothing that allocates, raises or is an
+array expression) and are always called with the same dtypes. What a kernel passes to its helpers is of the
+same types wherever it calls them, too: a plain ``1`` and ``np.int64(1)`` are not.
 """
 
 from __future__ import annotations
@@ -25,15 +26,26 @@ except ImportError as error:  # pragma: no cover - depends on the installation
         "extension's zip for this platform and Python version, which brings it along."
     ) from error
 
+from .compiler import KernelCompiler
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+# IEEE-strict, without the GIL and without bounds checks. Nothing is allocated, so nothing is counted either.
+_OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
+    "pipeline_class": KernelCompiler,
+}
 
 
 def kernel(function: F) -> F:
-    """Compile ``function`` with Numba: cached on disk, without the GIL, no bounds checks, IEEE-strict."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)  # type: ignore[no-any-return]
+    """Compile ``function`` with Numba; the result is cached on disk."""
+    return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 def inline(function: F) -> F:
-    """Compile a helper that kernels alone call; LLVM inlines it. Without the wrappers for Python and C."""
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)  # type: ignore[no-any-return]
+    """Compile a helper that kernels alone call; LLVM inlines it. It can't be called from Python."""
+    return numba.njit(no_cpython_wrapper=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
