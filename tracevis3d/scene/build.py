@@ -20,6 +20,8 @@ from .color import is_dark, mixed
 from .glyphs import typeface
 from .styles import Light, Style
 
+#: Cosine between an axis and the view from which on it is not drawn.
+_END_ON = 0.98
 #: Inks on coloured surfaces.
 _ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.08, 0.09, 0.11)
 
@@ -122,7 +124,12 @@ class _Making:
         typeface, drawing = self.typeface, self.drawing
         self.surround = legend.lay_out(drawing, self.style, self.frame, typeface)
         axes = camera.axes(self.camera_words)
-        self.rulers = [rulers_of.lay_out(axis, axes, typeface) for axis in drawing.axes]
+        self.rulers = [
+            rulers_of.lay_out(axis, axes, typeface)
+            for axis in drawing.axes
+            # Seen from its end a ruler is a point with its texts on one another.
+            if abs(labels.unit(axis.direction) @ axes[2]) < _END_ON
+        ]
         low, high = np.array(drawing.camera.low, np.float64), np.array(drawing.camera.high, np.float64)
         points = [np.array(list(itertools.product(*zip(low, high))))]
         points += [ruler.extent() for ruler in self.rulers]

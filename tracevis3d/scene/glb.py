@@ -92,13 +92,8 @@ class Scene:
     def add_camera(self, name: str, matrix: NDArray[np.float64], camera: dict[str, Any]) -> None:
         """Add a camera; ``camera`` is in glTF's own words."""
         self.cameras.append(camera)
-        self.nodes.append(
-            {
-                "name": name,
-                "camera": len(self.cameras) - 1,
-                "matrix": np.asarray(matrix).T.reshape(-1).tolist(),
-            }
-        )
+        where = np.asarray(matrix).T.reshape(-1).tolist()
+        self.nodes.append({"name": name, "camera": len(self.cameras) - 1, "matrix": where})
 
     def write(self, path: Path, generator: str) -> None:
         """Write the file."""

@@ -6,6 +6,7 @@ Workbench. So the node group splits this mesh by its face attribute ``part`` and
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
@@ -61,7 +62,8 @@ def _shape(
     sizes = np.array([len(f) for f in faces])
     first = (np.cumsum(sizes) - sizes).astype(np.int32)
     if normal is None:
-        flat = np.array([np.cross(points[f[1]] - points[f[0]], points[f[2]] - points[f[0]]) for f in faces])
+        a, b, c = points[corner[first]], points[corner[first + 1]], points[corner[first + 2]]
+        flat = np.cross(b - a, c - a)
         flat /= np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-12)
         corners = np.repeat(flat, sizes, axis=0).astype(np.float32)
     else:
@@ -78,13 +80,14 @@ def _shape(
     )
 
 
-def _outward(points: NDArray[np.float32], face: list[int]) -> list[int]:
-    """Turn the face so that it looks away from the middle of the unit cube."""
-    a, b, c = (points[i] for i in face[:3])
-    normal = np.cross(b - a, c - a)
-    return face if normal @ (points[face].mean(axis=0) - 0.5) > 0 else face[::-1]
+def _outward(points: NDArray[np.float32], faces: list[list[int]]) -> list[list[int]]:
+    """Turn faces so that they look away from the middle of the unit cube."""
+    a, b, c = (points[[face[i] for face in faces]] for i in range(3))
+    away = (np.cross(b - a, c - a) * (a + b + c - 1.5)).sum(axis=1) > 0
+    return [face if out else face[::-1] for face, out in zip(faces, away.tolist())]
 
 
+@functools.lru_cache(maxsize=4096)
 def box(edge: tuple[float, float, float] | None, facing: int = 1, ribs: int = 0) -> Shape:
     """Return the unit box from 0 to 1.
 
@@ -145,7 +148,7 @@ def box(edge: tuple[float, float, float] | None, facing: int = 1, ribs: int = 0)
         rim += [True] * 20
         pale += [False] * 20
     position = np.array(points, np.float32)
-    return _shape(position, [_outward(position, f) for f in faces], rim, pale)
+    return _shape(position, _outward(position, faces), rim, pale)
 
 
 def _revolved(profile: list[tuple[float, float]], sides: int) -> Shape:
