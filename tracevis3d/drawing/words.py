@@ -66,6 +66,9 @@ class Tubes:
     id : int64 (n,)
     side : Vector
         The direction that the section's width keeps to as far as the path allows.
+    level : bool
+        The width lies along ``side`` exactly, wherever the path turns: sections of wide tubes can't cross
+        each other then.
     """
 
     kind: str
@@ -75,6 +78,7 @@ class Tubes:
     color: NDArray[np.int32]
     id: NDArray[np.int64]
     side: Vector = (1.0, 0.0, 0.0)
+    level: bool = False
     look: Look = "solid"
     source: int = 0
 

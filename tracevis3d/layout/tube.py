@@ -64,6 +64,7 @@ def sweep(
     light: NDArray[np.float32],
     sides: int,
     buffers: Buffers,
+    level: bool = False,
 ) -> TubeMesh:
     """Sweep elliptical sections along polylines.
 
@@ -82,6 +83,8 @@ def sweep(
     sides : int
         Vertices of a ring.
     buffers : Buffers
+    level : bool
+        The width lies along ``side`` exactly.
     """
     point = np.ascontiguousarray(point, np.float32)
     radius = np.ascontiguousarray(radius, np.float32)
@@ -94,7 +97,9 @@ def sweep(
     circle = np.ascontiguousarray(np.stack([np.cos(angle), np.sin(angle)], axis=1), np.float32)
     take = buffers.take
     frame = take("frame", (m, 6), np.float32)
-    sweep_frames(point, first, direction, frame)
+    # Across the path's course without its part along the side, the width can only lie along the side.
+    course = point - (point @ direction)[:, None] * direction if level else point
+    sweep_frames(np.ascontiguousarray(course, np.float32), first, direction, frame)
     position = take("position", (m + 2 * n, sides, 3), np.float32)
     sweep_rings(point, radius, first, frame, circle, position)
     shaded = take("shaded", (m + 2 * n, sides, 4), np.float32)

@@ -1,0 +1,162 @@
+"""Hierarchical edge bundling in three dimensions.
+
+Edges are routed along a tree (Holten 2006, "Hierarchical Edge Bundles"): the control points on the way from
+one end over the common ancestor to the other are drawn towards the straight line by 1 - β, and make a cubic
+B-spline with clamped ends. With β = 1 an edge follows the tree, with β = 0 it is straight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .tube import Buffers
+
+#: Samples that a route can have: by how much it turns.
+SAMPLES = (32, 48, 64, 96)
+#: Radians of turning up to which each of these suffices.
+_TURNS = (0.8, 2.0, 4.0)
+
+Ints32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Routes:
+    """Polylines; those of edge ``i`` are the slice ``[first[i], first[i + 1])`` of ``point``.
+
+    Attributes
+    ----------
+    point : float32 (m, 3)
+    first : int64 (e + 1,)
+    """
+
+    point: NDArray[np.float32]
+    first: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+
+def levels(parent: Ints32) -> Ints32:
+    """Return how far below its root each node of a forest is, int32 (n,): 0 for a root.
+
+    Parents come before their children.
+    """
+    level = np.where(parent < 0, 0, -1).astype(np.int32)
+    known, here = 0, np.flatnonzero(parent >= 0)
+    while len(here):
+        above = level[parent[here]]
+        level[here[above == known]] = known + 1
+        here = here[above != known]
+        known += 1
+    return level
+
+
+def bundle(
+    parent: Ints32,
+    point: NDArray[np.float32],
+    source: Ints32,
+    target: Ints32,
+    *,
+    beta: float = 0.85,
+    drop_common: bool = False,
+    samples: int = 0,
+    buffers: Buffers | None = None,
+) -> Routes:
+    """Route edges along a tree.
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+        A forest: -1 for a root; parents come before their children.
+    point : float32 (n, 3)
+        The control point of each node.
+    source, target : int32 (e,)
+        Nodes of one tree each.
+    beta : float
+        0 to 1.
+    drop_common : bool
+        Leave the common ancestor out of routes of more than three points (Holten 2006, section 4.2.3: that
+        takes ambiguity away).
+    samples : int
+        A multiple of 16, 16 to 256; 0: 32 to 96, the more the more a route turns.
+
+    buffers : Buffers
+        Room for the points, to be used again: fresh memory costs more than the kernels that fill it.
+
+    Returns
+    -------
+    Routes
+        Each from its source's control point to its target's.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+    from ..kernels.bundle import measure_routes, sample_routes
+
+    if not 0 <= beta <= 1:
+        raise ValueError(f"beta {beta} is not between 0 and 1")
+    if samples % 16 or not 0 <= samples <= 256:
+        raise ValueError(f"{samples} samples are no multiple of 16 from 16 to 256")
+    edges = len(source)
+    if not edges:
+        return Routes(np.empty((0, 3), np.float32), np.zeros(1, np.int64))
+    parent, level = np.ascontiguousarray(parent, np.int32), levels(parent)
+    tree = (parent, level, np.ascontiguousarray(point, np.float32))
+    ends = (np.ascontiguousarray(source, np.int32), np.ascontiguousarray(target, np.int32))
+    deepest = int(level.max(initial=0))
+    path = np.empty((2 * deepest + 1 + 8, 3), np.float32)
+    shape = (np.float32(beta), np.bool_(drop_common))
+    first = np.zeros(edges + 1, np.int64)
+    if samples:
+        first[1:] = np.arange(1, edges + 1) * samples
+        table, stops, place = _tables(2 * deepest + 1, (samples,))
+    else:
+        count, turning = np.empty(edges, np.int32), np.empty(edges, np.float32)
+        measure_routes(*tree, *ends, *shape, path, count, turning)
+        np.cumsum(np.array(SAMPLES)[np.searchsorted(_TURNS, turning)], out=first[1:])
+        table, stops, place = _tables(int(count.max()), SAMPLES)
+    shape_of_all = (int(first[-1]), 3)
+    out: NDArray[Any] = (
+        np.empty(shape_of_all, np.float32)
+        if buffers is None
+        else buffers.take("route", shape_of_all, np.float32)
+    )
+    sample_routes(*tree, *ends, *shape, path, table, stops, place, first, out)
+    return Routes(out, first)
+
+
+@lru_cache(maxsize=8)
+def _tables(longest: int, sizes: tuple[int, ...]) -> tuple[NDArray[np.int64], Ints32, NDArray[np.float32]]:
+    """Return what :func:`..kernels.bundle.sample_routes` multiplies control points with.
+
+    Parameters
+    ----------
+    longest : int
+        Most control points of a route.
+    sizes : tuple of int
+        Numbers of samples.
+    """
+    table = np.full((longest + 1, 17), -1, np.int64)
+    # With its ends tripled a route of n points has n + 1 pieces.
+    table[1:, 0] = np.concatenate([[0], np.cumsum(np.arange(2, longest + 1))])
+    stops = np.zeros((int(table[longest, 0]) + longest + 1, 17), np.int32)
+    places, base = [], 0
+    for size in sizes:
+        column = size // 16
+        for n in range(1, longest + 1):
+            at = np.linspace(0.0, n + 1.0, size)
+            piece = np.minimum(at.astype(np.int64), n)
+            pieces = slice(int(table[n, 0]), int(table[n, 0]) + n + 1)
+            stops[pieces, column] = np.cumsum(np.bincount(piece, minlength=n + 1))
+            places.append((at - piece).astype(np.float32))
+            table[n, column] = base
+            base += size
+    return table, stops, np.concatenate(places)

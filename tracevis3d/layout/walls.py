@@ -1,0 +1,78 @@
+"""Two icicles that face each other: where their boxes and the ends of tubes are, at any opening.
+
+At 180 degrees both lie in one plane, as in TraceDiff (section IV-B): A's roots at the far edge, B's at the
+near one, the deepest calls towards the gap. Each wall then rises by half of what is missing, level by level as a
+flight of steps, until both stand upright and face each other across the gap at 0 degrees.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """How one wall stands.
+
+    Attributes
+    ----------
+    side : {1, -1}
+        1 for A, behind the gap; -1 for B, before it.
+    rise : float
+        Angle of the wall above the ground, radians: 0 flat, a quarter turn upright.
+    gap : float
+        Free space between the deepest possible calls of both walls.
+    height : float
+        From the roots' outer edge to the end of the deepest level.
+    """
+
+    side: int
+    rise: float
+    gap: float
+    height: float
+
+    @classmethod
+    def of(cls, side: int, opening: float, gap: float, height: float) -> Fold:
+        """Return how a wall stands at ``opening``, 0 to 180 degrees between the two walls."""
+        return cls(side, math.radians(90.0 * (1.0 - opening / 180.0)), gap, height)
+
+    def across(self, h: Floats) -> Floats:
+        """Return v, the place in the plane (at 180 degrees), of what is ``h`` away from the roots' edge."""
+        return self.side * (self.gap / 2 + self.height - h)
+
+    def inside(self, h: Floats) -> tuple[Floats, Floats]:
+        """Return y and z of the wall's inner surface at ``h`` from the roots' edge."""
+        y = self.side * (self.gap / 2 + (self.height - h) * math.cos(self.rise))
+        return y, h * math.sin(self.rise)
+
+    def boxes(self, low: Floats, high: Floats, thick: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the y and z, from low to high, of boxes that reach from ``low`` to ``high`` along the wall.
+
+        Returns
+        -------
+        y0, y1, z0, z1 : float64 (n,)
+        """
+        cosine, sine = math.cos(self.rise), math.sin(self.rise)
+        inner = self.gap / 2 + (self.height - high) * cosine
+        outer = self.gap / 2 + (self.height - low) * cosine + thick * sine
+        y0, y1 = (inner, outer) if self.side > 0 else (-outer, -inner)
+        return y0, y1, low * sine, high * sine + thick * cosine
+
+    def outward(self, low: float, length: Floats, thick: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the y and z of bars that stand behind the wall, ``low`` beyond its roots.
+
+        Their length points away from the wall where it lies flat, and up where it stands.
+        """
+        cosine, sine = math.cos(self.rise), math.sin(self.rise)
+        foot = self.gap / 2 + self.height * cosine + low
+        reach = foot + length * cosine + thick * sine
+        bottom = np.zeros(len(length))
+        top = length * sine + thick * cosine
+        near = np.full(len(length), foot)
+        return (near, reach, bottom, top) if self.side > 0 else (-reach, -near, bottom, top)
