@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 export PYTHON
 
-.PHONY: help setup demo test test-blender lint bench fuzz extension clean
+.PHONY: help setup versions demo test test-blender lint bench fuzz extension clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,6 +16,9 @@ demo: setup  ## Draw recorded programs: a figure, a film and a .blend, into out/
 test: setup  ## Run every test
 	@$(PY) -m pytest -q
 
+versions: setup  ## Install the Blender modules 4.2 and 5.0 too; `make test` then tests with them as well
+	@sh tools/setup_versions.sh
+
 test-blender: setup  ## Run the extension in the real Blender 4.3 and 5.2 programs (as root, on Debian)
 	@$(PY) tools/test_blender.py
 
@@ -26,6 +29,7 @@ lint: setup  ## Style, types, and which room may import which
 	@.venv/bin/lint-imports
 
 bench: setup  ## Measure speed and memory against named peers, into benchmarks/results.json
+	@$(PY) -m pip install -q --disable-pip-version-check -e '.[bench]'
 	@$(PY) -m benchmarks
 
 fuzz: setup  ## Throw damaged files at every reader (MINUTES=5)
