@@ -1,5 +1,6 @@
 """The picture's colours are the palette's, in every engine."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,3 +56,25 @@ def test_light_keeps_facing_colors(tmp_path, style, engine):
     wanted, fronts, legend = shown(tmp_path, style, engine, rows())
     assert np.abs(legend - wanted).max() <= (6 if engine == "cycles" else 2)
     assert np.abs(fronts - wanted).max() <= 10
+
+
+def test_ghosts_are_paler_and_clusters_are_ribbed(tmp_path):
+    """Looks differ in Workbench too, where the surface can't be translucent."""
+    if not WORKING.get("workbench"):
+        pytest.skip("workbench does not work here")
+    solid = rows()
+    boxes = solid.elements[0]
+    wanted, plain, _ = shown(tmp_path, "flat", "workbench", solid)
+    ghosts = replace(solid, elements=(replace(boxes, look="ghost"),))
+    _, pale, _ = shown(tmp_path, "flat", "workbench", ghosts)
+    assert np.abs(plain - wanted).max() <= 2
+    assert (pale.min(axis=1) > wanted.min(axis=1) + 20).all()
+    clusters = replace(solid, elements=(replace(boxes, look="cluster"),))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    built = build.build(clusters, style="flat", frame=Frame(480, 270))
+    render.still(built, tmp_path / "clusters.png", engine="workbench")
+    picture = pixels(tmp_path / "clusters.png")
+    foot = built.view.pixels(boxes.low[:1] + boxes.size[:1] * [0.5, 0, 0.05])[0].astype(int)
+    head = built.view.pixels(boxes.low[:1] + boxes.size[:1] * [0.5, 0, 0.95])[0].astype(int)
+    column = picture[foot[1] : head[1], foot[0]].sum(axis=1)
+    assert np.count_nonzero(np.abs(np.diff(np.sign(column - column.mean())))) >= 4

@@ -31,8 +31,8 @@ def box_parts(
     edge : float32
         Wanted chamfer, in scene units.
     buckets : int
-        At most 16. Bucket b of an axis holds sizes from ``edge * 2 ** b`` up to twice that; the first and last
-        also hold what is beyond.
+        At most 16. Bucket b of an axis holds sizes from ``edge * 2 ** b`` up to twice that; the ends also
+        hold what is beyond.
     colors : int
     part : int32 (n,)
         Written.

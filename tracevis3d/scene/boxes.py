@@ -88,7 +88,7 @@ def show(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light,
         ribs = _ribs(code, facing) if boxes.look == "cluster" else 0
         shape = signs.box(_shares(code, facing), facing, ribs)
         parts.append((shape, palette[same // signs.BUCKETS**3]))
-    template = signs.template(f"{name} template", parts, style, light)
+    template = signs.template(f"{name} template", parts, style, light, materials.veil(boxes.look))
     return instances.placed(
         name,
         template,

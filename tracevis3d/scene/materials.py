@@ -19,6 +19,15 @@ SHADED = "shaded"
 _VERSION = 1
 
 
+#: Share of a ghost's colour that covers what is behind it.
+_GHOST = 0.28
+
+
+def veil(look: str) -> float:
+    """Return how much of what is behind shows through a look."""
+    return 1.0 - _GHOST if look == "ghost" else 0.0
+
+
 def surface(look: str, style: Style) -> Any:
     """Return the material of a look (``ink`` for what is not data), made once per file."""
     name = f"TraceVis3D {look} {style.name}"
@@ -39,8 +48,7 @@ def surface(look: str, style: Style) -> Any:
         made = shader.node("ShaderNodeAddShader", feed={0: made, 1: diffuse}).outputs[0]
     if look == "ghost":
         clear = shader.node("ShaderNodeBsdfTransparent").outputs[0]
-        made = shader.node("ShaderNodeMixShader", feed={0: 0.28, 1: clear, 2: made}).outputs[0]
-        material.diffuse_color = (1.0, 1.0, 1.0, 0.28)
+        made = shader.node("ShaderNodeMixShader", feed={0: _GHOST, 1: clear, 2: made}).outputs[0]
         if hasattr(material, "surface_render_method"):
             material.surface_render_method = "BLENDED"
     shader.node("ShaderNodeOutputMaterial", feed={"Surface": made})

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import meshes
-from .color import linear, mixed
+from .color import linear, mixed, srgb
 from .materials import SHADED, TINT
 from .styles import Light, Style
 
@@ -206,7 +206,9 @@ def mark_shape(name: str) -> Shape:
     return _revolved([(0.0, 0.0), *ball, (0.0, 1.8)], 24)
 
 
-def template(name: str, parts: list[tuple[Shape, NDArray[np.float32]]], style: Style, light: Light) -> Any:
+def template(
+    name: str, parts: list[tuple[Shape, NDArray[np.float32]]], style: Style, light: Light, veil: float = 0.0
+) -> Any:
     """Return one mesh with a part for each shape and colour, in order: face attribute ``part`` counts them.
 
     Parameters
@@ -216,6 +218,8 @@ def template(name: str, parts: list[tuple[Shape, NDArray[np.float32]]], style: S
         Each shape with the sRGB colours that it is needed in: k parts.
     style, light
         For the colours that Workbench shows.
+    veil : float
+        How much of the background these show: Workbench has no translucent vertex colours.
     """
     position, corner, first, tint, shaded, part, sharp = [], [], [], [], [], [], []
     vertices = corners = count = 0
@@ -235,7 +239,7 @@ def template(name: str, parts: list[tuple[Shape, NDArray[np.float32]]], style: S
         own = np.stack([plain, rim, pale])[kind]  # (c, k, 4)
         own = np.swapaxes(own, 0, 1)
         bright = light.brightness(style, shape.normal).astype(np.float32)
-        with_light = own.copy()
+        with_light = linear(mixed(srgb(own), style.background, veil)) if veil else own.copy()
         with_light[..., :3] *= bright[None, :, None]
         tint.append(own.reshape(-1, 4))
         shaded.append(with_light.reshape(-1, 4))
