@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .jit import inline, kernel
@@ -21,7 +23,10 @@ NEGATIVES, SURVEY_WIDTH = 9, 10
 
 #: Rows of the table of problems: (count, first event), (0, -1) to begin with. Where a kernel goes thread by
 #: thread, its rows are not in the order of the file: ``event``, int64 (rows,), tells which event each is.
-NEGATIVE, OVERLAP, UNMATCHED_BEGIN, UNMATCHED_END, MISMATCHED_END, LATE, N_PROBLEMS = range(7)
+#: They are int64, as is all that :func:`note` gets: plain numbers would each have it compiled anew.
+NEGATIVE, OVERLAP, UNMATCHED_BEGIN, UNMATCHED_END, MISMATCHED_END, LATE = map(np.int64, range(6))
+N_PROBLEMS = 6
+ONE = np.int64(1)
 
 
 @inline
@@ -256,7 +261,7 @@ def nest_ends(  # type: ignore[no-untyped-def]
                 e = end[v]
                 if e < s:
                     e = s
-                    note(problems, event, NEGATIVE, p, 1)
+                    note(problems, event, NEGATIVE, p, ONE)
                 o_function[u] = function[v]
                 o_parent[u] = open_calls[d - 1] if d > 0 else -1
                 o_depth[u] = d + 1
@@ -289,10 +294,10 @@ def split_late(bounds, order, time, end, kind, event, kept, out, counts, problem
         lo = bounds[g]
         hi = bounds[g + 1]
         # Late by begin, or, if that is fewer, by the moment of writing (a complete event: its end).
-        n_start = 0
-        n_end = 0
-        first_start = -1
-        first_end = -1
+        n_start = np.int64(0)
+        n_end = np.int64(0)
+        first_start: Any = np.int64(-1)
+        first_end: Any = np.int64(-1)
         if hi > lo:
             max_start = time[lo]
             max_end = time[lo]
@@ -392,8 +397,8 @@ def match_pairs(  # type: ignore[no-untyped-def]
         for attempt in range(2):
             depth = 0
             n_forced = 0
-            mismatched = 0
-            first_mismatched = -1
+            mismatched = np.int64(0)
+            first_mismatched = np.int64(-1)
             now = 0
             for p in range(lo, hi + 1):
                 if p < hi:
@@ -459,8 +464,8 @@ def match_pairs(  # type: ignore[no-untyped-def]
                     forced_head[fb] = b
                     forced[n_forced] = b
                     n_forced += 1
-            n_open = depth
-            first_open = stack[0] if depth > 0 else -1
+            n_open = np.int64(depth)
+            first_open = stack[0] if depth > 0 else np.int64(-1)
             while depth > 0:
                 depth -= 1
                 b = stack[depth]
@@ -482,7 +487,7 @@ def match_pairs(  # type: ignore[no-untyped-def]
                 note(problems, event, MISMATCHED_END, first_mismatched, mismatched)
             for r in range(lo, hi):
                 if kind[r] == END and owner[r] < 0:
-                    note(problems, event, UNMATCHED_END, r, 1)
+                    note(problems, event, UNMATCHED_END, r, ONE)
             break
 
 
@@ -593,7 +598,7 @@ def nest_general(  # type: ignore[no-untyped-def]
             by_time = kind[r] == COMPLETE or healed[r] >= 0
             if e < s:
                 e = s
-                note(problems, event, NEGATIVE, r, 1)
+                note(problems, event, NEGATIVE, r, ONE)
             while d > 0:
                 top = stack[d - 1]
                 if o_end[top] > s or (o_end[top] == s and e == s and timed[d - 1] == 0):
@@ -606,7 +611,7 @@ def nest_general(  # type: ignore[no-untyped-def]
                     e = o_end[top]
                     # A call that never ended has no end of its own to complain about.
                     if by_time or forced_by[r] != -2:
-                        note(problems, event, OVERLAP, r, 1)
+                        note(problems, event, OVERLAP, r, ONE)
                     by_time = True
             o_function[c] = function[r]
             o_parent[c] = stack[d - 1] if d > 0 else -1

@@ -66,7 +66,8 @@ def _answers_kept() -> Iterator[None]:
 
     Numba compiles under a lock of its own, so other threads don't meet the change.
     """
-    ask = types.BaseFunction.get_call_type
+    owner: Any = types.BaseFunction
+    ask = owner.get_call_type
 
     def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
         if kws:
@@ -80,11 +81,11 @@ def _answers_kept() -> Iterator[None]:
     if ask.__module__ == __name__:  # a helper, compiled for a kernel that is being compiled
         yield
         return
-    types.BaseFunction.get_call_type = get_call_type
+    owner.get_call_type = get_call_type
     try:
         yield
     finally:
-        types.BaseFunction.get_call_type = ask
+        owner.get_call_type = ask
 
 
 @contextmanager

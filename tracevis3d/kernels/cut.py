@@ -256,8 +256,8 @@ def cut_levels(
         for depth in range(depth0, last_depth + 1):
             here = visible
             ranges = 1 if depth == depth0 else here - above
-            run: Any = -1  # first position of the open run of short calls
-            run_stop: Any = -1
+            run: Any = np.int64(-1)  # first position of the open run of short calls
+            run_stop: Any = np.int64(-1)
             run_calls: Any = 0
             walk = False  # whether they are to be counted level by level
             # Else they are whole subtrees of siblings, which lie together in pre-order.
@@ -296,7 +296,7 @@ def cut_levels(
                         runs[clusters, 1] = run_stop
                         runs[clusters, 2] = run_calls
                         clusters += 1
-                        run = -1
+                        run = np.int64(-1)
                     if r == ranges:
                         break
                     if wide:

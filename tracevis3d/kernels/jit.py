@@ -27,12 +27,12 @@ except ImportError as error:  # pragma: no cover - depends on the installation
     ) from error
 
 from .compiler import KernelCompiler
+from .kept import kept
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # IEEE-strict, without the GIL and without bounds checks. Nothing is allocated, so nothing is counted either.
 _OPTIONS: dict[str, Any] = {
-    "cache": True,
     "nogil": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
@@ -42,10 +42,16 @@ _OPTIONS: dict[str, Any] = {
 
 
 def kernel(function: F) -> F:
-    """Compile ``function`` with Numba; the result is cached on disk."""
-    return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+    """Compile ``function`` with Numba when it is first called; the result is cached on disk."""
+    return _compiled(function)
 
 
 def inline(function: F) -> F:
     """Compile a helper that kernels alone call; LLVM inlines it. It can't be called from Python."""
-    return numba.njit(no_cpython_wrapper=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+    return _compiled(function, no_cpython_wrapper=True)
+
+
+def _compiled(function: F, **options: Any) -> F:
+    dispatcher = numba.njit(**_OPTIONS, **options)(function)
+    dispatcher._cache = kept(function)
+    return dispatcher  # type: ignore[no-any-return]

@@ -80,8 +80,8 @@ def scan_numbers(data, level, places, out, first):  # type: ignore[no-untyped-de
     Row ``i`` of the latter is ``out[first[i]:first[i + 1]]``. Returns how many numbers, or rows, there are.
     """
     depth = 0
-    numbers = 0
-    rows = 0
+    numbers = np.int64(0)
+    rows = np.int64(0)
     at = np.int64(0)
     while True:
         at = skip_blanks(data, at)
@@ -125,7 +125,7 @@ def scan_profile_events(data, places, kind, frame, time):  # type: ignore[no-unt
 
     ``kind`` is 0 for O and 1 for C; ``time`` is ``at`` times ``10**places``. Returns how many there are.
     """
-    rows = 0
+    rows = np.int64(0)
     at = skip_blanks(data, np.int64(0)) + 1
     while True:
         at = skip_blanks(data, at)

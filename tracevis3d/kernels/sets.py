@@ -85,7 +85,7 @@ def number_sets(
             return c, turn, sets, added, budget
         turn += 1
         f = class_function[c]
-        own = mix(seed, f) & mask
+        own = mix(seed, np.uint64(f)) & mask
         top = added
         base = -1
         size = 0
@@ -133,7 +133,7 @@ def number_sets(
                             set_added[top] = g
                             top += 1
                             size += 1
-                            hashed += mix(seed, g) & mask
+                            hashed += mix(seed, np.uint64(g)) & mask
                     budget -= set_first[walked + 1] - set_first[walked] + 1
                     walked = set_base[walked]
             if top == added:

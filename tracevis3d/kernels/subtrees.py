@@ -11,8 +11,8 @@ from .jit import inline, kernel
 
 @inline
 def mix(hashed: Any, word: Any) -> Any:
-    """Return the hash (uint64) of what was ``hashed`` so far followed by ``word``."""
-    product = (hashed ^ np.uint64(word)) * np.uint64(0x9E3779B97F4A7C15)
+    """Return the hash of what was ``hashed`` so far followed by ``word``; all are uint64."""
+    product = (hashed ^ word) * np.uint64(0x9E3779B97F4A7C15)
     return product ^ (product >> np.uint64(32))
 
 
@@ -83,10 +83,10 @@ def number_subtrees(
         if extent[i] == 1:
             found = leaf[f]
         else:
-            hashed = mix(seed, f)
+            hashed = mix(seed, np.uint64(f))
             j = i + 1
             while j < end:
-                hashed = mix(hashed, of_call[j])
+                hashed = mix(hashed, np.uint64(of_call[j]))
                 degree += 1
                 j += extent[j]
             hashed &= mask
@@ -112,7 +112,7 @@ def number_subtrees(
             found = classes
             classes += 1
             class_function[found] = f
-            class_hash[found] = hashed if degree > 0 else mix(seed, f) & mask
+            class_hash[found] = hashed if degree > 0 else mix(seed, np.uint64(f)) & mask
             class_occurrences[found] = 0
             if degree == 0:
                 leaf[f] = found
