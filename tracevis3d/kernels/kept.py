@@ -17,6 +17,10 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     A damaged file is as good as none, and a kernel that can't be written is compiled again next time.
     """
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        # What was compiled with Numba's counting of references needs all that this cache leaves out.
+        return (*super()._index_key(sig, codegen), "without NRT")
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return self._load_overload(sig, target_context)
