@@ -40,6 +40,8 @@ MOST_PATHS = 300_000
 MOST_KEPT = 1_000_000
 #: Calls at which the printed rule has to look at the place of each match, at most.
 MOST_LOOKS = 20_000
+#: Pairs of units that are told apart for the printed rule, at most: about a minute of work.
+MOST_PAIRS = 20_000_000_000
 #: Bytes of rows of units that are remembered.
 _ROWS_BYTES = 1 << 28
 
@@ -306,6 +308,8 @@ def count_literal(
 
     if len(calls_b) > np.iinfo(np.int32).max:
         return None, "the second trace has more calls than 32 bits can count"
+    if len(similarity.calls_a) * len(similarity.calls_b) > MOST_PAIRS:
+        return None, f"more than {MOST_PAIRS:,} pairs of sets would have to be looked at one by one"
     tops = _Tops(similarity, threshold, b, part(progress, 0.0, 0.8))
     depth = calls_a.depth
     if len(depth) and int(depth.max()) < 1 << 16:

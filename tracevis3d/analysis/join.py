@@ -144,7 +144,7 @@ class SetJoin:
                 "too large to compare each with each: leave out part of the traces."
             )
         self._small_weights = int(self.weight.max(initial=0)) < 256
-        self._kept: dict[int, tuple[NDArray[Any], NDArray[np.int32]]] = {}
+        self._kept: dict[tuple[int, int], tuple[NDArray[Any], NDArray[np.int32]]] = {}
         self._buffers: list[NDArray[np.uint8]] = []
         self._lay_walk(functions, calls_b)
         self._by_size = np.argsort(self.size_a, kind="stable").astype(np.int32)
@@ -184,7 +184,7 @@ class SetJoin:
         """
         from ..kernels.join import fill_lanes
 
-        block = int(chosen[0])
+        block = int(chosen[0]), len(chosen)
         if block in self._kept:
             return *self._kept[block], None
         a = self.a
@@ -210,9 +210,18 @@ class SetJoin:
         buffer[:size] = 0
         return buffer
 
-    def blocks(self) -> list[NDArray[np.int32]]:
-        """Return A's sets in blocks of at most :data:`LANES` that are joined side by side."""
-        return [self._by_size[i : i + LANES] for i in range(0, len(self.a), LANES)]
+    @property
+    def sizes(self) -> int:
+        """How many different sizes B's sets have."""
+        return len(self._sizes)
+
+    def blocks(self, most: int | None = None) -> list[NDArray[np.int32]]:
+        """Return A's sets in blocks of at most :data:`LANES` that are joined side by side.
+
+        Narrower ones if ``most`` bytes wouldn't hold a byte for each lane and each set of B.
+        """
+        width = LANES if most is None else min(LANES, max(64, most // max(1, len(self.b)) // 64 * 64))
+        return [self._by_size[i : i + width] for i in range(0, len(self.a), width)]
 
     def count_block(
         self, chosen: NDArray[np.int32], thresholds: list[Fraction], keep: bool = False

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, UsageError
 from ..progress import Progress, silent
 from ..trace.model import Calls
-from .join import BlockCounts, SetJoin
+from .join import LANES, BlockCounts, SetJoin
 from .measures import self_times
 from .sets import Sets
 from .subtrees import Subtrees, grown
@@ -46,8 +46,10 @@ THREADS = 2
 STEPS = 50_000
 #: Classes that are compared side by side.
 _CHUNK = 64
-#: Members that a comparison of all classes may look at: some minutes of work.
-BUDGET = 300_000_000_000
+#: Classes and members that a comparison of all classes may look at: about a minute of work.
+BUDGET = 40_000_000_000
+#: Bytes that a block's thresholds, and its hits, take at most (the latter not below 64 lanes).
+LEAST_BYTES, HIT_BYTES = 1 << 26, 1 << 25
 #: Members that the lists of all classes may have together.
 ROOM = 1_000_000_000
 
@@ -96,8 +98,7 @@ class Row(NamedTuple):
         return np.asarray(self.common / np.maximum(self.whole, 1))
 
 
-@dataclass(frozen=True, eq=False)
-class PairCounts:
+class PairCounts(NamedTuple):
     """How many pairs of units are similar.
 
     Attributes
@@ -213,6 +214,15 @@ class SetSimilarity:
         return Row(common, join.size_a[unit] + join.size_b - common)
 
     def count(self, thresholds: list[Fraction], progress: Progress = silent) -> PairCounts:
+        # What is compared with each size takes room for each threshold.
+        at_once = max(1, LEAST_BYTES // (4 * LANES * max(1, self.join.sizes)))
+        first = self._count(thresholds[:at_once], progress)
+        if len(thresholds) <= at_once:
+            return first
+        rest = self.count(thresholds[at_once:], progress)
+        return first._replace(pairs=np.concatenate((first.pairs, rest.pairs)))
+
+    def _count(self, thresholds: list[Fraction], progress: Progress) -> PairCounts:
         join = self.join
         pairs = np.zeros((len(thresholds), len(join.a)), np.int64)
         weight = np.zeros(len(join.a), np.int64)
@@ -239,7 +249,7 @@ class SetSimilarity:
         return PairCounts(pairs, weight, met[join.place] > 0)
 
     def hits(self, threshold: Fraction, progress: Progress = silent) -> Iterator[Hits]:
-        blocks = self.join.blocks()[::-1]
+        blocks = self.join.blocks(HIT_BYTES)[::-1]
         found = _in_threads(
             lambda block: self.join.count_block(block, [threshold], keep=True).hit, blocks, progress
         )
@@ -320,7 +330,7 @@ class _ClassSimilarity:
 
     def _chunks(self) -> list[range]:
         n = len(self.calls_a)
-        if n * len(self.lists_b.function) > BUDGET:
+        if n * (len(self.calls_b) + len(self.lists_b.function)) > BUDGET:
             raise InputError(
                 f"The {n:,} and {len(self.calls_b):,} distinct subtrees of these traces are too many to "
                 "compare by this measure: take the measure jaccard or duration, or leave out part of them."

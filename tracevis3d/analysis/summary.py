@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..trace.model import Trace
-from .groups import Groups
+from .groups import MOST_PAIRS, Groups
 from .match import BARS, Comparison
 from .repetitions import find_alike, find_repeated, find_runs
 
@@ -17,7 +17,7 @@ MOST = 10
 #: A group is opened, and those within it are told too, if its calls take at least this share of both traces.
 MAJORITY = 0.5
 #: Groups that are opened, each in the one before.
-_DEEPEST = 100
+_DEEPEST = 32
 
 
 def summary(comparison: Comparison, most: int = MOST) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def summary(comparison: Comparison, most: int = MOST) -> dict[str, Any]:
         ``identity``, ``identity_reason``, ``tau``, ``measure``
         ``shared_functions`` : int, ``shared_calls`` : [a, b]
         ``renamed`` : list of {"a", "b", "score"}
-        ``histogram`` : list of {"above", "to", "pairs"}
+        ``histogram`` : None beyond 20 billion pairs, or list of {"above", "to", "pairs"}
             Pairs of units by similarity.
         ``largest_groups`` : list
             See :func:`group_facts`.
@@ -73,10 +73,7 @@ def summary(comparison: Comparison, most: int = MOST) -> dict[str, Any]:
         "shared_functions": identity.shared_functions,
         "shared_calls": list(identity.shared_calls),
         "renamed": [vars(pair) for pair in identity.renamed],
-        "histogram": [
-            {"above": bar / BARS, "to": (bar + 1) / BARS, "pairs": pairs}
-            for bar, pairs in enumerate(comparison.histogram.tolist())
-        ],
+        "histogram": _histogram(comparison),
         "largest_groups": group_facts(comparison, groups, most),
         "within": within
         and {
@@ -165,6 +162,14 @@ def group_facts(comparison: Comparison, groups: Groups, most: int = MOST) -> lis
             }
         )
     return facts
+
+
+def _histogram(comparison: Comparison) -> list[dict[str, Any]] | None:
+    measured = comparison.similarity
+    if len(measured.calls_a) * len(measured.calls_b) > MOST_PAIRS:
+        return None
+    bars = comparison.histogram.tolist()
+    return [{"above": k / BARS, "to": (k + 1) / BARS, "pairs": pairs} for k, pairs in enumerate(bars)]
 
 
 def _open(comparison: Comparison) -> tuple[list[list[str]], Groups | None]:
