@@ -26,19 +26,22 @@ except ImportError as error:  # pragma: no cover - depends on the installation
         "extension's zip for this platform and Python version, which brings it along."
     ) from error
 
-from .compiler import KernelCompiler
-from .kept import kept
-
 F = TypeVar("F", bound=Callable[..., Any])
 
-# IEEE-strict, without the GIL and without bounds checks. Nothing is allocated, so nothing is counted either.
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cfunc_wrapper": True,
-    "_nrt": False,
-    "pipeline_class": KernelCompiler,
-}
+# The versions of Numba whose insides our shorter way to LLVM was tested with; others take Numba's own way.
+_KNOWN = ("0.68.",)
+
+# IEEE-strict, without the GIL and without bounds checks.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_short = numba.__version__.startswith(_KNOWN)
+if _short:
+    from .compiler import KernelCompiler
+    from .kept import kept
+
+    # Nothing is allocated, so nothing is counted either.
+    _OPTIONS |= {"_nrt": False, "pipeline_class": KernelCompiler}
+else:
+    _OPTIONS["cache"] = True
 
 
 def kernel(function: F) -> F:
@@ -53,5 +56,6 @@ def inline(function: F) -> F:
 
 def _compiled(function: F, **options: Any) -> F:
     dispatcher = numba.njit(**_OPTIONS, **options)(function)
-    dispatcher._cache = kept(function)
+    if _short:
+        dispatcher._cache = kept(function)
     return dispatcher  # type: ignore[no-any-return]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from numba.core.caching import FunctionCache, NullCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
@@ -15,7 +18,18 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     A kernel that is there is loaded without what only compiling needs: Numba would import all its
     implementations of Python and NumPy first, and SciPy, which takes longer than reading a small trace.
     A damaged file is as good as none, and a kernel that can't be written is compiled again next time.
+
+    Numba takes a kernel to be up to date if its own source file is. But it holds its helpers' code too, and
+    code that was compiled by other options crashes; so here the whole folder's sources must be the same.
     """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = IndexDataCacheFile(
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=(self._impl.locator.get_source_stamp(), _sources()),
+        )
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         # What was compiled with Numba's counting of references needs all that this cache leaves out.
@@ -40,3 +54,12 @@ def kept(function: Callable[..., Any]) -> KernelCache | NullCache:
         return KernelCache(function)
     except (RuntimeError, OSError):
         return NullCache()
+
+
+@cache
+def _sources() -> str:
+    """Return a hash of all that decides how a kernel is compiled."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
