@@ -38,6 +38,7 @@ __all__ = [
     "Output",
     "check_output",
     "check_writable",
+    "compare",
     "icicle",
     "info",
     "load",
@@ -277,6 +278,11 @@ def view(name: str, *traces: Trace, **settings: Any) -> Figure:
 def icicle(trace: Trace, **settings: Any) -> Figure:
     """Return the call tree of every thread of ``trace`` as an extruded icicle."""
     return view("icicle", trace, **settings)
+
+
+def compare(a: Trace, b: Trace, **settings: Any) -> Figure:
+    """Return two traces face to face, with tubes between what matches."""
+    return view("compare", a, b, **settings)
 
 
 def write_report(report: Mapping[str, Any], path: str | os.PathLike[str]) -> None:

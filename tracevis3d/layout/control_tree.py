@@ -1,8 +1,8 @@
 """The control trees that matches between two icicles are bundled along (TraceDiff, section IV-B).
 
 Both icicles lie in one plane, the roots outermost: x is time, and v the place across, from B's roots
-(negative) to A's. The hierarchy is mirrored into the band around the middle, so that the control point of a caller lies
-nearer to the middle than those of what it calls, and routes join on their way there.
+(negative) to A's. The hierarchy is mirrored into the band around the middle, so that the control point of a
+caller lies nearer to the middle than those of what it calls, and routes join on their way there.
 """
 
 from __future__ import annotations

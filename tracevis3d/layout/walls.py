@@ -1,8 +1,8 @@
 """Two icicles that face each other: where their boxes and the ends of tubes are, at any opening.
 
 At 180 degrees both lie in one plane, as in TraceDiff (section IV-B): A's roots at the far edge, B's at the
-near one, the deepest calls towards the gap. Each wall then rises by half of what is missing, level by level as a
-flight of steps, until both stand upright and face each other across the gap at 0 degrees.
+near one, the deepest calls towards the gap. Each wall then rises by half of what is missing, level by level
+as a flight of steps, until both stand upright and face each other across the gap at 0 degrees.
 """
 
 from __future__ import annotations

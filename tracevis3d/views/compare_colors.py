@@ -1,0 +1,213 @@
+"""What colours say in a comparison, and the legends that say so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.match import Comparison
+from ..drawing.palettes import OTHER, PALETTES, parse
+from ..drawing.words import Legend, LegendEntry
+from ..layout import ticks
+from .compare_composition import Composition
+from .compare_matches import Chosen, Grouping
+
+if TYPE_CHECKING:
+    from .compare import Parameters
+
+Colors = NDArray[np.float32]
+Indices = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+#: Values of a parameter ``color``.
+COLORS = {
+    "group": "by group of matches, the ones that take most time in colours of their own",
+    "permutation": "how far apart in time the two calls start: grey if together, red if far",
+    "position": "when the match happens within its group, seen from the trace that is the viewpoint: what "
+    "stands out from the run of colours happens earlier or later in the other trace",
+}
+#: Values of a parameter ``walls``.
+WALLS = {
+    "similarity": "how similar the most similar call of the other trace is; without a match they stand out",
+    "group": "by the group of their own match",
+    "none": "all alike, but for those without a match",
+}
+_RAMP = 96
+#: Steps in which lesser similarity fades thin tubes.
+FADES = 4
+_CALM = parse("d5dbe4 d9d3b4 e6b455 dd7d1e b84a0c")
+_UNMATCHED = parse("8f0f2e")
+_PLAIN = parse("cfd6df")
+_TRUNK = parse("dfe3e9")
+_MOVED = parse("b9bcc1 d98880 d0342c b0000f")
+
+
+@dataclass
+class Paint:
+    """A palette under construction."""
+
+    parts: list[Colors] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, colors: Colors) -> int:
+        """Add colours; return the index of the first."""
+        first = self.size
+        self.parts.append(np.asarray(colors, np.float32).reshape(-1, 4))
+        self.size += len(self.parts[-1])
+        return first
+
+    @property
+    def palette(self) -> Colors:
+        """All colours, float32 (k, 4)."""
+        return np.vstack(self.parts)
+
+
+def ramp(anchors: Colors, n: int) -> Colors:
+    """Return ``n`` colours through ``anchors``, which are evenly spaced."""
+    at, given = np.linspace(0, 1, n), np.linspace(0, 1, len(anchors))
+    return np.stack([np.interp(at, given, anchors[:, c]) for c in range(4)], axis=1).astype(np.float32)
+
+
+def _index(first: int, n: int, share: Floats) -> Indices:
+    return np.asarray(first + np.rint(np.clip(share, 0.0, 1.0) * (n - 1)), np.int32)
+
+
+def positions(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> tuple[Floats, Floats]:
+    """Return where each match's call of A, and of B, starts within its group's root: float64 (m,), 0 to 1."""
+    found = []
+    for trace, ids, roots in zip(comparison.traces, (chosen.a, chosen.b), (grouping.a, grouping.b)):
+        calls, root = trace.calls, roots[grouping.of]
+        length = np.maximum(calls.end[root] - calls.start[root], 1)
+        found.append(np.clip((calls.start[ids] - calls.start[root]) / length, 0.0, 1.0))
+    return found[0], found[1]
+
+
+def of_matches(
+    comparison: Comparison,
+    picture: Composition,
+    chosen: Chosen,
+    grouping: Grouping,
+    paint: Paint,
+    p: Parameters,
+) -> tuple[Indices, tuple[Legend, ...]]:
+    """Return the colour of each match, and the legend."""
+    palette = PALETTES[p.palette]
+    if p.color == "permutation":
+        a, b = picture.walls
+        apart = np.abs(
+            (a.trace.calls.start[chosen.a] - a.window[0])
+            - (b.trace.calls.start[chosen.b] - b.window[0] + picture.shift)
+        ).astype(np.float64)
+        most = float(apart.max(initial=0.0))
+        first = paint.add(ramp(_MOVED, _RAMP))
+        legend = Legend(
+            "Starts apart",
+            ramp=(first, first + _RAMP - 1),
+            ramp_tick=(0.0, 0.5, 1.0),
+            ramp_text=("0", ticks.duration(most / 2), ticks.duration(most)),
+        )
+        return _index(first, _RAMP, apart / most if most > 0 else apart), (legend,)
+    if p.color == "position":
+        c_a, c_b = positions(comparison, chosen, grouping)
+        seen, other = (c_b, "B") if p.viewpoint == "A" else (c_a, "A")
+        first = paint.add(palette.ramp(_RAMP))
+        legend = Legend(
+            f"Start in {other} within the group (seen from {p.viewpoint})",
+            ramp=(first, first + _RAMP - 1),
+            ramp_tick=(0.0, 0.5, 1.0),
+            ramp_text=("first", "middle", "last"),
+        )
+        return _index(first, _RAMP, seen), (legend,)
+    entries = min(p.entries, len(palette.kinds), grouping.trunk)
+    first = paint.add(np.vstack([palette.kinds[:entries], OTHER[None], _TRUNK]))
+    table = np.full(len(grouping), first + entries, np.int32)
+    table[:entries] = first + np.arange(entries)
+    table[grouping.trunk :] = first + entries + 1
+    names = [
+        LegendEntry(_group_name(comparison, int(grouping.a[g]), int(grouping.b[g])), first + g)
+        for g in range(entries)
+    ]
+    if grouping.trunk > entries:
+        rest = grouping.trunk - entries
+        names.append(LegendEntry(f"{rest:,} other group{'s' if rest > 1 else ''}", first + entries))
+    if len(grouping) > grouping.trunk:
+        names.append(LegendEntry("around them", first + entries + 1))
+    return table[grouping.of], (Legend("Groups of matches", tuple(names)),)
+
+
+def _group_name(comparison: Comparison, a: int, b: int) -> str:
+    calls, text, lasted = (t.calls for t in comparison.traces), [], []
+    for c, trace, i in zip(calls, comparison.traces, (a, b)):
+        text.append(trace.functions.label[int(c.function[i])])
+        lasted.append(ticks.duration(float(c.end[i] - c.start[i]), 2))
+    name = text[0] if text[0] == text[1] else f"{text[0]} ~ {text[1]}"
+    if len(name) > 34:
+        name = name[:33] + "…"
+    return f"{name}  {lasted[0]} | {lasted[1]}"
+
+
+def fade(color: Indices, similarity: Floats, thin: NDArray[np.bool_], tau: float, paint: Paint) -> Indices:
+    """Return colours in which thin tubes are the paler the less similar their calls are."""
+    out = color.copy()
+    step = np.minimum(((similarity - tau) / max(1.0 - tau, 1e-9) * FADES).astype(np.int64), FADES - 1)
+    step = np.maximum(step, 0)
+    known = paint.palette
+    for s in range(FADES - 1):
+        which = thin & (step == s)
+        used, inverse = np.unique(color[which], return_inverse=True)
+        if len(used):
+            paler = known[used].copy()
+            paler[:, 3] *= 0.4 + 0.6 * s / (FADES - 1)
+            out[which] = paint.add(paler) + inverse.reshape(-1).astype(np.int32)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class WallPaint:
+    """Colours of the boxes of both walls."""
+
+    of: tuple[Indices, Indices]
+    legend: Legend
+
+
+def of_walls(
+    picture: Composition,
+    best: tuple[Floats, Floats],
+    match_color: tuple[Indices, Indices],
+    tau: float,
+    paint: Paint,
+    p: Parameters,
+) -> WallPaint:
+    """Return the colours of what is drawn on both walls, and the legend.
+
+    Parameters
+    ----------
+    best : float64 (drawn,)
+        Of each wall: similarity of the best match, 0 if none.
+    match_color : int32 (drawn,)
+        Of each wall: colour of the match that the call is drawn with; -1 if none.
+    """
+    none = paint.add(_UNMATCHED)
+    alone = LegendEntry("no match", none)
+    if p.walls == "similarity":
+        first = paint.add(ramp(_CALM, _RAMP)[::-1])
+        of = [np.where(s > 0, _index(first, _RAMP, (s - tau) / max(1 - tau, 1e-9)), none) for s in best]
+        legend = Legend(
+            "Best match",
+            (alone,),
+            ramp=(first, first + _RAMP - 1),
+            ramp_tick=(0.0, 0.5, 1.0),
+            ramp_text=(f"s = {tau:g}", f"{(1 + tau) / 2:.2g}", "1: same functions"),
+        )
+    else:
+        plain = paint.add(_PLAIN)
+        of = []
+        for s, color in zip(best, match_color):
+            calm = np.where(color >= 0, color, plain) if p.walls == "group" else np.full(len(s), plain)
+            of.append(np.where(s > 0, calm, none))
+        entries = (LegendEntry("has a match", plain), alone)
+        legend = Legend("Calls", entries)
+    return WallPaint((of[0].astype(np.int32), of[1].astype(np.int32)), legend)

@@ -1,0 +1,334 @@
+"""What two walls of a comparison show, and where they stand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drawing.frame import Frame
+from ..drawing.projection import fit
+from ..drawing.words import Camera
+from ..layout.cut import Cut
+from ..layout.icicle import Lanes, level_heights, place_boxes, stack_lanes
+from ..layout.walls import Fold
+from ..trace.model import Trace
+from .derived import derived
+from .icicle_composition import WIDTH
+from .threads import choose_threads
+from .window import time_window
+
+if TYPE_CHECKING:
+    from .compare import Parameters
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+# Share of the picture that the drawing can have beside title, legends and notes.
+_SHARE = (0.95, 0.7)
+#: Both windows get the same scale unless one is so many times longer than the other.
+_MOST_RATIO = 6.0
+_HIGHEST_LEVEL = 0.34
+#: Thickness of a box, in scene units, at most.
+_PLATE = 0.11
+#: Space between a wall's roots and its overview, and the overview's greatest height.
+OVERVIEW_GAP, OVERVIEW = 0.08, 0.45
+_LEAST_LEVEL_PX = 3.0
+# Line height of texts in scene units, and how many times what can be read it is at least.
+_TEXT, _READABLE = 0.2, 2.2
+
+
+@dataclass(frozen=True, eq=False)
+class Wall:
+    """One trace's icicle.
+
+    Attributes
+    ----------
+    trace : Trace
+    source : int
+        0 for A, 1 for B.
+    window : (int, int)
+        Nanoseconds.
+    cut : Cut
+    lanes : Lanes
+    lane_of : int64 (threads,)
+    first_depth : int
+    offset : float
+        x of the window's start.
+    per_ns : float
+        Scene units per nanosecond.
+    fold : Fold
+    plate : float
+        Thickness of a box.
+    note : str
+        On threads that are left out.
+    """
+
+    trace: Trace
+    source: int
+    window: tuple[int, int]
+    cut: Cut
+    lanes: Lanes
+    lane_of: Ints
+    first_depth: int
+    offset: float
+    per_ns: float
+    fold: Fold
+    plate: float
+    note: str
+
+    @property
+    def width(self) -> float:
+        """Of the window in scene units."""
+        return (self.window[1] - self.window[0]) * self.per_ns
+
+    @property
+    def drawn(self) -> Ints:
+        """Calls that are drawn, then the longest calls of the clusters."""
+        return np.concatenate([self.cut.calls, self.cut.clusters.longest])
+
+    def spots(self, ids: Ints) -> tuple[Floats, Floats, Floats]:
+        """Return the middle along x of calls, their widths, and the middles' distances from the roots' edge.
+
+        What lies outside the window is cut off.
+        """
+        calls = self.trace.calls
+        start = np.clip(calls.start[ids], *self.window)
+        end = np.clip(calls.end[ids], *self.window)
+        x = self.offset + ((start - self.window[0]) + (end - self.window[0])) * (self.per_ns / 2)
+        return x, (end - start) * self.per_ns, self.level_middle(ids)
+
+    def level_middle(self, ids: Ints) -> Floats:
+        """Return the distance of calls' middles from the roots' edge."""
+        calls, edge = self.trace.calls, self.lanes.edge
+        level = np.clip(calls.depth[ids].astype(np.int64) - self.first_depth, 0, len(edge) - 2)
+        floor = self.lanes.floor[np.maximum(self.lane_of[calls.thread[ids]], 0)]
+        return np.asarray(floor + (edge[level] + edge[level + 1]) / 2)
+
+    def extent(self, ids: Ints) -> Floats:
+        """Return how far the drawn levels below calls reach from their own: 0 for a leaf."""
+        index, calls, edge = derived(self.trace).index, self.trace.calls, self.lanes.edge
+        bottom = np.empty(len(calls), np.int32)
+        bottom[index.order] = index.bottom
+        last = np.clip(np.minimum(bottom[ids], self.cut.depth1) - self.first_depth, 0, len(edge) - 2)
+        level = np.clip(calls.depth[ids].astype(np.int64) - self.first_depth, 0, len(edge) - 2)
+        return np.asarray(edge[np.maximum(last, level) + 1] - edge[level])
+
+    def place(
+        self, start: Ints, end: Ints, low_level: Ints, high_level: Ints, thread: NDArray[np.int32],
+        thick: Floats, gap: float,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:  # fmt: skip
+        """Return ``low`` and ``size`` of boxes, as :func:`..layout.icicle.place_boxes` does, on this wall."""
+        upright, size = place_boxes(
+            start, end, low_level, high_level, self.lane_of[thread], thick, self.lanes,
+            window=self.window, width=self.width, gap=gap,
+        )  # fmt: skip
+        h0 = upright[:, 2].astype(np.float64)
+        y0, y1, z0, z1 = self.fold.boxes(h0, h0 + size[:, 2], thick)
+        low = np.stack([upright[:, 0] + self.offset, y0, z0], axis=1).astype(np.float32)
+        extent = np.stack([size[:, 0].astype(np.float64), y1 - y0, z1 - z0], axis=1).astype(np.float32)
+        extent[:, 0] = size[:, 0]
+        return low, extent
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """Both walls, the gap between them, and the camera.
+
+    Attributes
+    ----------
+    walls : (Wall, Wall)
+    gap, band : float
+        Scene units.
+    camera : Camera
+    pixels_per_unit : float
+        Along x, in the middle.
+    seen : float
+        How many pixels high a unit along y is seen, as a share of that.
+    least_text : float
+        Pixels that a line of text needs to be read.
+    text : float
+        Line height of texts, scene units.
+    shift : int
+        Nanoseconds by which B is moved to the right against A, from the starts of both windows.
+    same_scale : bool
+    """
+
+    walls: tuple[Wall, Wall]
+    gap: float
+    band: float
+    camera: Camera
+    pixels_per_unit: float
+    seen: float
+    least_text: float
+    text: float
+    shift: int
+    same_scale: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What one wall is to show: window, threads and calls."""
+
+    trace: Trace
+    window: tuple[int, int]
+    threads: Ints
+    lane_of: Ints
+    cut: Cut
+    note: str
+
+
+def content(trace: Trace, p: Parameters, s: int, frame: Frame, share: float) -> Content:
+    """Choose what of a trace is shown; ``share`` of the picture's width is the window's."""
+    known = derived(trace)
+    window = time_window(trace, *((p.start_a, p.end_a), (p.start_b, p.end_b))[s])
+    deepest = np.maximum(np.diff(known.index.thread_level) - p.first_depth, 1).astype(np.float64)
+    if p.last_depth:
+        deepest = np.minimum(deepest, max(p.last_depth - p.first_depth + 1, 1))
+    pixels = frame.width * _SHARE[0] / WIDTH
+    cost = (deepest + 1.0) * _LEAST_LEVEL_PX / pixels
+    budget = 0.2 * frame.height / pixels
+    busy = known.busy(window)
+    threads = choose_threads(trace, p.threads, "recorded", busy, cost, budget)
+    lane_of = np.full(len(trace.threads), -1, np.int64)
+    lane_of[threads] = np.arange(len(threads))
+    resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels * max(share, 1e-3))
+    stop = window[1] + (window[1] >= known.call_span[1])
+    cut = known.index.cut(window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads)
+    live = int(np.count_nonzero(busy))
+    share_ = float(busy[threads].sum()) / max(float(busy.sum()), 1.0)
+    note = ""
+    if live > len(threads):
+        note = f"{'AB'[s]}: {len(threads):,} of {live:,} threads, with {share_:.0%} of the time in calls"
+    return Content(trace, window, threads, lane_of, cut, note)
+
+
+def shares(traces: tuple[Trace, Trace], p: Parameters) -> tuple[tuple[float, float], bool]:
+    """Return the share of the width that each window takes, and whether both have one scale."""
+    spans = [
+        float(high - low)
+        for low, high in (
+            time_window(traces[0], p.start_a, p.end_a),
+            time_window(traces[1], p.start_b, p.end_b),
+        )
+    ]
+    longest = max(spans)
+    same = p.scale == "same" or (p.scale == "auto" and longest <= _MOST_RATIO * max(min(spans), 1.0))
+    return ((spans[0] / longest, spans[1] / longest) if same else (1.0, 1.0)), same
+
+
+def compose(
+    contents: tuple[Content, Content], p: Parameters, frame: Frame, same: bool, shift: int
+) -> Composition:
+    """Lay out both walls, B moved by ``shift`` nanoseconds against A."""
+    spans = [c.window[1] - c.window[0] for c in contents]
+    if same:
+        low, high = min(0, shift), max(spans[0], spans[1] + shift)
+        per_ns = [WIDTH / max(high - low, 1)] * 2
+        offset = [-low * per_ns[0], (shift - low) * per_ns[0]]
+    else:
+        # Each window has its own scale; B moves by its own.
+        by = shift / max(spans[1], 1)
+        width = WIDTH / (1.0 + abs(by))
+        per_ns = [width / max(span, 1) for span in spans]
+        offset = [-min(by, 0.0) * width, max(by, 0.0) * width]
+    gap = p.gap
+    aspect = frame.height / frame.width / 0.5625
+    total = p.height if p.height else min(max(2.35 * aspect, 0.6), 6.0)
+    lanes = _lanes(contents, p, total)
+    usual = float(np.median(np.diff(lanes[0].edge))) if len(lanes[0].edge) > 1 else 0.1
+    plate = min(_PLATE, 0.8 * usual)
+    walls: list[Wall] = []
+    for s, (c, wall) in enumerate(zip(contents, lanes)):
+        fold = Fold.of(1 - 2 * s, p.opening, gap, wall.top)
+        walls.append(
+            Wall(
+                c.trace,
+                s,
+                c.window,
+                c.cut,
+                wall,
+                c.lane_of,
+                p.first_depth,
+                offset[s],
+                per_ns[s],
+                fold,
+                plate,
+                c.note,
+            )
+        )
+    text = max(_TEXT, _READABLE * frame.least_text * (WIDTH + 2.0) / (frame.width * _SHARE[0]))
+    camera = _camera(p, walls, gap)
+    pixels, seen = _pixels(camera, frame)
+    pair = (walls[0], walls[1])
+    return Composition(
+        pair, gap, max(gap, 1e-3) * p.band, camera, pixels, seen, frame.least_text, text, shift, same
+    )
+
+
+def _lanes(contents: tuple[Content, Content], p: Parameters, total: float) -> list[Lanes]:
+    """Lay out the levels of both walls to one scale: the same depth is equally high on both."""
+    levels, cover = [], np.zeros(1)
+    for c in contents:
+        calls, clusters, cut = c.trace.calls, c.cut.clusters, c.cut
+        n = max(len(c.threads), 1)
+        own = np.ones(n, np.int64)
+        depth = calls.depth[cut.calls].astype(np.int64) - cut.depth0
+        np.maximum.at(own, c.lane_of[calls.thread[cut.calls]], depth + 1)
+        np.maximum.at(own, c.lane_of[clusters.thread], clusters.bottom.astype(np.int64) - cut.depth0 + 1)
+        levels.append(own)
+        most = max(int(own.max()), len(cover))
+        cover = np.pad(cover, (0, most - len(cover)))
+        span = float(max(c.window[1] - c.window[0], 1))
+        inside = np.minimum(calls.end[cut.calls], c.window[1]) - np.maximum(
+            calls.start[cut.calls], c.window[0]
+        )
+        cover += np.bincount(depth, inside / span, most)
+        cover += np.bincount(clusters.depth - cut.depth0, (clusters.end - clusters.start) / span, most)
+    heights = level_heights(cover, p.taper)
+    made = []
+    level = 0.0
+    for _ in range(2):
+        made = [
+            stack_lanes(
+                own, heights, total=total, highest=_HIGHEST_LEVEL, least=0.0, spacing=1.0, level=level
+            )
+            for own in levels
+        ]
+        units = [float(lanes.edge[-1] / max(float(heights.sum()), 1e-9)) for lanes in made]
+        level = min(units)
+    return made
+
+
+def _camera(p: Parameters, walls: list[Wall], gap: float) -> Camera:
+    share = (180.0 - p.opening) / 180.0
+    # Straight from above where the walls lie flat.
+    tilt = math.radians(90.0 - (90.0 - p.tilt) * min(1.0, 6.0 * share))
+    turn = math.radians(p.turn * min(1.0, 6.0 * share))
+    direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
+    beyond = OVERVIEW_GAP + (OVERVIEW if p.overview else 0.0)
+    reach = [gap / 2 + w.fold.height * math.cos(w.fold.rise) + beyond for w in walls]
+    top = max(w.fold.height * math.sin(w.fold.rise) for w in walls)
+    # The far edge of the box is seen as high as the wall that stands before it, and no higher.
+    top = max(top - (reach[0] - gap / 2) * math.tan(min(tilt, 1.5)), 0.1)
+    return Camera(
+        direction=direction,
+        up=(0.0, 1.0, 0.0) if tilt > 1.5 else (0.0, 0.0, 1.0),
+        low=(-0.2, -reach[1], 0.0),
+        high=(WIDTH + 0.2, reach[0], top),
+        lens=100.0,
+    )
+
+
+def _pixels(camera: Camera, frame: Frame) -> tuple[float, float]:
+    """Return how many pixels a unit covers along x in the middle, and the share of that along y."""
+    projection = fit(camera, frame, _SHARE)
+    middle = (np.array(camera.low) + np.array(camera.high)) / 2
+    steps = middle + np.array([(0.0, 0.0, 0.0), (0.01, 0.0, 0.0), (0.0, 0.01, 0.0)])
+    at = projection.pixels(steps)
+    along, across = (float(np.hypot(*(at[i] - at[0]))) / 0.01 for i in (1, 2))
+    return along, across / along
