@@ -36,6 +36,8 @@ from .subtrees import grown
 
 #: Paths of A that are compared with B's at most: about a minute of work.
 MOST_PATHS = 300_000
+#: Units of B that these paths' units are compared with at most, in all: about half a minute of work.
+MOST_UNITS = 5_000_000_000
 #: Pairs of paths whose groups are kept, the others are only counted.
 MOST_KEPT = 1_000_000
 #: Calls at which the printed rule has to look at the place of each match, at most.
@@ -224,8 +226,8 @@ def find_groups(
     pairs_b: list[NDArray[np.int32]] = []
     kept, count, visited, place = 0, 0, 0, 0
     while place < n:
-        if visited == MOST_PATHS:
-            reason = f"more than {MOST_PATHS:,} paths of the first trace have no match above them"
+        if visited == MOST_PATHS or states.looked > MOST_UNITS:
+            reason = f"more than {visited:,} paths of the first trace have no match above them"
             return Groups(None, reason, a, b, *_sorted(pairs_a, pairs_b), complete=False)
         visited += 1
         while above and place >= above[-1][0]:
@@ -268,6 +270,8 @@ class _States:
         self._similarity = similarity
         self._threshold = threshold
         self._known: dict[int, NDArray[np.uint8]] = {}
+        #: Units of B that were compared so far.
+        self.looked = 0
         self._most = max(1, _ROWS_BYTES // max(1, len(similarity.calls_b)))
 
     def of(self, unit: int) -> NDArray[np.uint8]:
@@ -277,6 +281,7 @@ class _States:
             if len(self._known) >= self._most:
                 self._known.pop(next(iter(self._known)))
             row = self._similarity.row(unit)
+            self.looked += len(row.common)
             known = (row.common > 0).astype(np.uint8) + row.above(self._threshold)
             self._known[unit] = known
         return known
