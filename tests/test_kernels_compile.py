@@ -11,6 +11,10 @@ from typing import Any
 
 import pytest
 
+from tracevis3d.kernels import jit
+
+pytestmark = pytest.mark.skipif(not jit._short, reason="this Numba compiles and keeps kernels its own way")
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 
@@ -72,6 +76,28 @@ def test_a_second_process_compiles_nothing(cold: Any) -> None:
     assert kernels
     assert not [name for name, (_, compiled) in kernels.items() if compiled]
     assert not heavy, "loading kernels must not import what only compiling needs"
+
+
+def test_kernels_need_nothing_of_numbas_memory_manager(cold: Any) -> None:
+    """It is not there when kernels are loaded from the cache: they would crash."""
+    cache, _, _ = cold
+    kept = list(cache.rglob("*.nbc"))
+    assert len(kept) > 30
+    assert not [path.name for path in kept if b"NRT_" in path.read_bytes()]
+
+
+def test_kernels_of_numbas_own_cache_are_left_alone(tmp_path: Path) -> None:
+    numbas = """
+import numba.core.caching, tracevis3d.kernels.jit as jit
+del jit._OPTIONS["pipeline_class"], jit._OPTIONS["_nrt"]
+jit.kept = numba.core.caching.FunctionCache
+"""
+    run(numbas + SMALL, tmp_path)
+    assert any(b"NRT_" in path.read_bytes() for path in tmp_path.rglob("*.nbc"))
+    for compiled in (1, 0):
+        facts, kernels, _ = run(SMALL, tmp_path)
+        assert facts == {"sums": [3.0, 6.0]}
+        assert kernels["tracevis3d.kernels.runs.sum_runs"][1] == compiled
 
 
 SMALL = """
