@@ -126,11 +126,15 @@ def test_the_best_matches_are_those_of_the_plain_rule(seed, tau):
     n, m = (len(t.calls) for t in traces)
     s = np.array([[plain_similarity(comparison, traces, a, b) for b in range(m)] for a in range(n)])
     s[s <= tau] = 0
-    at = [(t.calls.start - w[0]) / max(w[1] - w[0], 1) for t, w in zip(traces, windows)]
+    at = [
+        [(column - w[0]) / max(w[1] - w[0], 1) for column in (t.calls.start, t.calls.end)]
+        for t, w in zip(traces, windows)
+    ]
     ids = comparison.identity.a[traces[0].calls.function], comparison.identity.b[traces[1].calls.function]
 
     def rank(a, b):
-        return float(ids[0][a] == ids[1][b]) - 0.5 * min(abs(at[0][a] - at[1][b]), 1.0)
+        far = sum(min(abs(left[a] - right[b]), 1.0) for left, right in zip(*at))
+        return float(ids[0][a] == ids[1][b]) - 0.25 * far
 
     def best(pairs):
         near = [(a, b) for a, b in pairs if s[a, b] > 0]
@@ -419,7 +423,7 @@ def test_the_flat_twin_is_the_papers_figure(seed):
     plain = plain_drawing(traces, drawing, gap, width)
     deepest = [int(t.calls.depth.max()) for t in traces]
     boxes = [boxes_of(drawing, "call", s) for s in (0, 1)]
-    level = np.median([float(b.size[:, 1].max()) for b in boxes]) / 0.94
+    level = np.median([float(b.size[:, 1].max()) for b in boxes])
     # Rows from the top: A's levels, the gap, B's levels; y of their middles.
     y = [gap / 2 + (deepest[0] - 0.5 - i) * level for i in range(deepest[0])]
     y += [0.0]

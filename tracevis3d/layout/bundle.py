@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: Samples that a route can have: by how much it turns.
 SAMPLES = (32, 48, 64, 96)
 #: Radians of turning up to which each of these suffices.
-_TURNS = (0.8, 2.0, 4.0)
+_TURNS = (1.5, 3.5, 7.0)
 
 Ints32 = NDArray[np.int32]
 

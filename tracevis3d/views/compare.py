@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..analysis import match
 from ..drawing.frame import Frame
-from ..drawing.palettes import OTHER, PALETTES
+from ..drawing.palettes import OTHER, PALETTES, parse
 from ..drawing.words import Boxes, Drawing, Legend, LegendEntry, Lines, Marks, Tubes
 from ..errors import UsageError
 from ..layout import ticks
@@ -36,9 +37,12 @@ _MEASURES = {
     "multiset": "as jaccard, each function counting as often as it is called",
     "order": "as jaccard, of the functions that are first called in the same order",
 }
+#: Share of a level that stays free before the next.
+_GAP = 0.06
 #: A match is an outlier if its calls' relative positions differ by more than this share of their groups.
 _OUTLIER = 0.25
 _MOST_OUTLIERS = 60
+_MARK = parse("e0218a")
 #: Tubes of less than so many pixels fade with their similarity.
 _THIN_PX = 16.0
 
@@ -371,6 +375,8 @@ def _boxes(wall: Wall, color: NDArray[np.int32], similarity: Floats) -> list[Box
     n, c = len(cut.calls), cut.clusters
     thick = np.where(similarity > 0, wall.plate, 2.0 * wall.plate)
     level = calls.depth[cut.calls].astype(np.int64) - wall.first_depth
+    # In the flat figure nothing shows between two levels.
+    gap = _GAP * min(1.0, wall.fold.rise / math.radians(15.0))
     made = []
     for kind, start, end, low, high, thread, which, ids in (
         ("call", calls.start[cut.calls], calls.end[cut.calls], level, level, calls.thread[cut.calls],
@@ -378,7 +384,7 @@ def _boxes(wall: Wall, color: NDArray[np.int32], similarity: Floats) -> list[Box
         ("cluster", c.start, c.end, c.depth.astype(np.int64) - wall.first_depth,
          c.bottom.astype(np.int64) - wall.first_depth, c.thread, slice(n, None), c.longest),
     ):  # fmt: skip
-        corner, size = wall.place(start, end, low, high, thread, thick[which], 0.06)
+        corner, size = wall.place(start, end, low, high, thread, thick[which], gap)
         span = float(max(wall.window[1] - wall.window[0], 1))
         time = np.stack([start - wall.window[0], end - wall.window[0]], axis=1) / span
         look: Any = "solid" if kind == "call" else "cluster"
@@ -415,7 +421,7 @@ def _outliers(
     if not len(which):
         return None
     point = middles(swept, len(chosen))[which]
-    color = paint.add(np.array([[0.1, 0.1, 0.12, 1.0]], np.float32))
+    color = paint.add(_MARK)
     n = len(which)
     return Marks(
         "outlier", "diamond", point + np.array([0.0, 0.0, 0.12], np.float32), np.full(n, 0.13, np.float32),

@@ -21,7 +21,7 @@ Flags = NDArray[np.bool_]
 #: Values of a parameter ``matches``.
 MATCHES = {
     "best": "of each call the most similar one in the other trace; of those less than 0.1 behind it rather "
-    "one of the same function, at the nearest relative position",
+    "one of the same function, whose relative start and end are nearest",
     "all": "every match between calls that are drawn, the longest and most similar first",
 }
 #: Similarities so much below the best count as equal to it, so that loops are matched in step.
@@ -135,7 +135,8 @@ def _best(
     for s, (trace, ids) in enumerate(zip(comparison.traces, calls)):
         low, high = windows[s]
         function.append(identity[s][trace.calls.function[ids]])
-        at.append((trace.calls.start[ids] - low) / max(high - low, 1))
+        span = max(high - low, 1)
+        at.append([(column[ids] - low) / span for column in (trace.calls.start, trace.calls.end)])
     best_a, best_b = np.zeros(n), np.zeros(m)
     total = 0
     for which, share in _rows(comparison, calls):
@@ -148,7 +149,8 @@ def _best(
     for which, share in _rows(comparison, calls):
         # The same function first, then the nearer one.
         rank = (function[0][which][:, None] == function[1][None]).astype(np.float64)
-        rank -= np.minimum(np.abs(at[0][which][:, None] - at[1][None]), 1.0) * 0.5
+        for left, right in zip(*at):
+            rank -= 0.25 * np.minimum(np.abs(left[which][:, None] - right[None]), 1.0)
         open_ = (share > 0) & (share > best_a[which][:, None] - NEARLY)
         place = np.where(open_, rank, -np.inf).argmax(axis=1)
         of_a[which], score_a[which] = place, share[np.arange(len(which)), place]
