@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracevis3d.kernels.bundle import fold_tubes
+from tracevis3d.layout.buffers import Buffers
 from tracevis3d.layout.bundle import Routes, bundle
-from tracevis3d.layout.tube import Buffers
 from tracevis3d.places import cache_root
 
 from .bench_subtrees import best, row
@@ -132,7 +132,17 @@ def tubes(routes: Routes) -> dict[str, Any]:
     point, radius = np.empty((m, 3), np.float32), np.empty((m, 2), np.float32)
     lift = np.zeros(n, np.float32)
     ours = partial(
-        fold_tubes, routes.first, routes.point, ends, pair, pair, lift, np.float32(0.2), point, radius
+        fold_tubes,
+        routes.first,
+        routes.point,
+        ends,
+        pair,
+        pair,
+        lift,
+        np.float32(0.2),
+        np.float32(0),
+        point,
+        radius,
     )
     ours()
     _, time = best(5, ours)

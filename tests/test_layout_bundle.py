@@ -306,7 +306,7 @@ def test_tubes_are_the_papers_with_a_plus(seed, thin):
     width, height = (rng.uniform(0.1, 4, (1, 2)).astype(np.float32) for _ in range(2))
     lift = rng.uniform(0, 1, 1).astype(np.float32)
     point, radius = np.empty((count, 3), np.float32), np.empty((count, 2), np.float32)
-    fold_tubes(first, route, ends, width, height, lift, np.float32(thin), point, radius)
+    fold_tubes(first, route, ends, width, height, lift, np.float32(thin), np.float32(0), point, radius)
     step = np.hypot(*np.diff(route[:, :2].astype(np.float64), axis=0).T)
     t = np.concatenate([[0], np.cumsum(step)]) / step.sum()
     phi = thin + (1 - thin) / 2 * (1 + np.cos(2 * math.pi * t))

@@ -252,6 +252,7 @@ def fold_tubes(
     height: NDArray[np.float32],
     lift: NDArray[np.float32],
     thin: np.float32,
+    least: np.float32,
     point: NDArray[np.float32],
     radius: NDArray[np.float32],
 ) -> None:
@@ -275,6 +276,8 @@ def fold_tubes(
         How far the middle rises above the straight way.
     thin : float32
         λ, 0 to 1.
+    least : float32
+        No radius is smaller.
     point : float32 (m, 3)
         Written.
     radius : float32 (m, 2)
@@ -304,8 +307,8 @@ def fold_tubes(
             point[j, 0] = route[j, 0]
             point[j, 1] = ya + come * (yb - ya)
             point[j, 2] = za + come * (zb - za) + lift[i] * four * come * (_F1 - come)
-            radius[j, 0] = phi * half * ((_F1 - t) * wa + t * wb)
-            radius[j, 1] = phi * half * ((_F1 - t) * ha + t * hb)
+            radius[j, 0] = max(phi * half * ((_F1 - t) * wa + t * wb), least)
+            radius[j, 1] = max(phi * half * ((_F1 - t) * ha + t * hb), least)
 
 
 @kernel

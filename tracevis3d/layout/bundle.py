@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from .tube import Buffers
+    from .buffers import Buffers
 
 #: Samples that a route can have: by how much it turns.
 SAMPLES = (32, 48, 64, 96)

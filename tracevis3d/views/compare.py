@@ -24,7 +24,7 @@ from .compare_composition import Composition, Wall, compose, content, shares
 from .compare_matches import Chosen, Grouping
 from .compare_names import names, rulers, title, trace_names
 from .compare_overview import overview, ramp
-from .compare_tubes import middles, route, tubes
+from .compare_tubes import control, middles, tubes
 from .parameters import parameter
 from .registry import View
 
@@ -228,7 +228,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     progress(0.8, "bundling")
     shown = chosen.only(slice(0, p.tubes + p.lines))  # type: ignore[arg-type]
     shown_groups = _only(grouping, len(shown))
-    _, routes = route(picture, shown, shown_groups, p)
+    tree = control(picture, shown, shown_groups, p)
     paint = colors.Paint()
     color, legends = colors.of_matches(comparison, picture, shown, shown_groups, paint, p)
     tau = float(comparison.settings.tau)
@@ -244,7 +244,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     if p.fade and len(shown):
         wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (shown.a, shown.b))))
         color = colors.fade(color, shown.similarity, wide * picture.pixels_per_unit < _THIN_PX, tau, paint)
-    swept = tubes(picture, shown, routes, color, ghost, moved, p)
+    swept = tubes(picture, shown, tree, color, ghost, moved, p)
     camera = replace(picture.camera, low=(*picture.camera.low[:2], _floor(swept)))
     best = matching.best_similarity(comparison, (drawn[0], drawn[1]))
     walls = colors.of_walls(picture, best, own, tau, paint, p)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.words import Lines, Look, Tubes
-from ..layout.bundle import Routes, bundle
+from ..layout.buffers import Buffers
+from ..layout.bundle import bundle
 from ..layout.control_tree import ControlTree, control_tree
 from .compare_composition import Composition, Wall
 from .compare_matches import Chosen, Grouping
@@ -32,10 +33,12 @@ _THICKEST = 0.18
 _LAYER = 0.008
 
 
-def route(
-    picture: Composition, chosen: Chosen, grouping: Grouping, p: Parameters
-) -> tuple[ControlTree, Routes]:
-    """Bundle the matches in the plane of the two icicles: x, and v across."""
+#: Room for routes in the plane, which are needed only until they are carried into space.
+_buffers = Buffers()
+
+
+def control(picture: Composition, chosen: Chosen, grouping: Grouping, p: Parameters) -> ControlTree:
+    """Return the control trees of the groups in the plane of the two icicles: x, and v across."""
     floor = p.resolution / picture.pixels_per_unit
 
     def place(wall: Wall) -> Any:
@@ -47,18 +50,16 @@ def route(
 
     a, b = picture.walls
     bundling: Any = p.bundling
-    tree = control_tree(
+    return control_tree(
         (a.trace.calls.parent, b.trace.calls.parent), (place(a), place(b)), grouping.of,
         (chosen.a, chosen.b), (grouping.a, grouping.b), picture.band, bundling,
     )  # fmt: skip
-    routes = bundle(tree.parent, tree.point, tree.source, tree.target, beta=p.beta, drop_common=not p.common)
-    return tree, routes
 
 
 def tubes(
     picture: Composition,
     chosen: Chosen,
-    routes: Routes,
+    tree: ControlTree,
     color: NDArray[np.int32],
     ghost: NDArray[np.bool_],
     moved: Floats,
@@ -71,8 +72,7 @@ def tubes(
     picture : Composition
     chosen : Chosen
         The most important first: they become tubes.
-    routes : Routes
-        Of all.
+    tree : ControlTree
     color : int32 (m,)
     ghost : bool (m,)
         Drawn as context.
@@ -84,11 +84,8 @@ def tubes(
 
     m = len(chosen)
     least = _LEAST_PX / picture.pixels_per_unit
-    ends, width, height = (
-        np.empty((m, 4), np.float32),
-        np.empty((m, 2), np.float32),
-        np.empty((m, 2), np.float32),
-    )
+    ends = np.empty((m, 4), np.float32)
+    width, height = (np.empty((m, 2), np.float32) for _ in range(2))
     deepest = max(int(w.trace.calls.depth[w.drawn].max(initial=1)) for w in picture.walls)
     for s, (wall, ids) in enumerate(zip(picture.walls, (chosen.a, chosen.b))):
         _, wide, h = wall.spots(ids)
@@ -100,46 +97,40 @@ def tubes(
         z = z - flat * (thick / 2 + _LAYER * (deepest + 1 - wall.trace.calls.depth[ids]))
         ends[:, 2 * s], ends[:, 2 * s + 1] = y, z
         width[:, s], height[:, s] = np.maximum(wide, least), thick
+    # What becomes one element is swept in one piece, so that no points need to be copied.
+    is_line = np.arange(m) >= p.tubes
+    is_round = width.max(axis=1, initial=0.0) <= _ROUND
+    piece = 4 * ghost + 2 * is_line + (is_round & ~is_line)
+    order = np.argsort(piece, kind="stable")
+    routes = bundle(
+        tree.parent, tree.point, tree.source[order], tree.target[order],
+        beta=p.beta, drop_common=not p.common, buffers=_buffers,
+    )  # fmt: skip
     lift = (p.lift * picture.gap * moved).astype(np.float32)
     point = np.empty((len(routes.point), 3), np.float32)
     radius = np.empty((len(routes.point), 2), np.float32)
-    fold_tubes(routes.first, routes.point, ends, width, height, lift, np.float32(p.thin), point, radius)
-    number = np.arange(m)
-    is_tube = number < p.tubes
-    round_ = width.max(axis=1, initial=0.0) <= _ROUND
+    fold_tubes(
+        routes.first, routes.point, ends[order], width[order], height[order], lift[order],
+        np.float32(p.thin), np.float32(least / 2), point, radius,
+    )  # fmt: skip
     made: list[Tubes | Lines] = []
-    for context in (False, True):
-        look: Look = "ghost" if context else "solid"
-        for level in (True, False):
-            which = np.flatnonzero(is_tube & (ghost == context) & (round_ != level))
-            if len(which):
-                first, inside = _slices(routes.first, which)
-                made.append(
-                    Tubes(
-                        "tube",
-                        point[inside],
-                        np.maximum(radius[inside], least / 2),
-                        first,
-                        color[which],
-                        which,
-                        look=look,
-                        level=level,
-                    )
-                )
-        which = np.flatnonzero(~is_tube & (ghost == context))
-        if len(which):
-            first, inside = _slices(routes.first, which)
-            made.append(
-                Lines(
-                    "line",
-                    point[inside],
-                    first,
-                    np.full(len(which), _LINE_PX / picture.pixels_per_unit, np.float32),
-                    color[which],
-                    which,
-                    look=look,
-                )
+    stops = np.searchsorted(piece[order], np.arange(9))
+    for kind, (low, high) in enumerate(zip(stops[:-1].tolist(), stops[1:].tolist())):
+        if low == high:
+            continue
+        which = order[low:high]
+        inside = slice(int(routes.first[low]), int(routes.first[high]))
+        first = routes.first[low : high + 1] - routes.first[low]
+        look: Look = "ghost" if kind >= 4 else "solid"
+        if kind % 4 >= 2:
+            line = np.full(len(which), _LINE_PX / picture.pixels_per_unit, np.float32)
+            made.append(Lines("line", point[inside], first, line, color[which], which, look=look))
+        else:
+            level = kind % 4 == 0
+            tube = Tubes(
+                "tube", point[inside], radius[inside], first, color[which], which, level=level, look=look
             )
+            made.append(tube)
     return made
 
 
@@ -149,13 +140,3 @@ def middles(elements: list[Tubes | Lines], m: int) -> NDArray[np.float32]:
     for element in elements:
         out[element.id] = element.point[(element.first[:-1] + element.first[1:]) // 2]
     return out
-
-
-def _slices(first: Ints, which: Ints) -> tuple[Ints, Ints]:
-    """Return the starts and the places of the samples of some routes, one after another."""
-    if len(which) == len(first) - 1:
-        return first, np.arange(int(first[-1]))
-    count = np.diff(first)[which]
-    starts = np.concatenate([[0], np.cumsum(count)])
-    inside = np.arange(int(starts[-1])) + np.repeat(first[which] - starts[:-1], count)
-    return starts, inside

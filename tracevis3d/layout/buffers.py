@@ -1,0 +1,23 @@
+"""Working space that is used again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Buffers:
+    """Arrays by name that grow when they have to: fresh memory costs more than the kernels that fill it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, NDArray[Any]] = {}
+
+    def take(self, name: str, shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray[Any]:
+        """Return an array of the given shape; it holds until ``name`` is taken again."""
+        count = int(np.prod(shape))
+        kept = self._kept.get(name)
+        if kept is None or len(kept) < count or kept.dtype != dtype:
+            kept = self._kept[name] = np.empty(count, dtype)
+        return kept[:count].reshape(shape)
