@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 Vector = tuple[float, float, float]
 
 #: How an element's surface looks: ``solid`` for what stands for one thing, ``cluster`` for what stands for
-#: many, ``ghost`` for context (translucent), ``glow`` for what is lit up.
-Look = Literal["solid", "cluster", "ghost", "glow"]
+#: many, ``ghost`` for context (translucent), ``glow`` for what is lit up, ``gloss`` for what has a highlight
+#: (where the engine knows reflections).
+Look = Literal["solid", "cluster", "ghost", "glow", "gloss"]
 
 
 @dataclass(frozen=True, eq=False)

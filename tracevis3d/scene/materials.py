@@ -21,6 +21,8 @@ _VERSION = 1
 
 #: Share of a ghost's colour that covers what is behind it.
 _GHOST = 0.28
+#: How much of the light a gloss reflects.
+_GLOSS = 0.08
 
 
 def veil(look: str) -> float:
@@ -46,6 +48,10 @@ def surface(look: str, style: Style) -> Any:
         )
         diffuse = shader.node("ShaderNodeBsdfDiffuse", feed={"Color": lit.outputs[0]}).outputs[0]
         made = shader.node("ShaderNodeAddShader", feed={0: made, 1: diffuse}).outputs[0]
+    if look == "gloss":
+        light = (_GLOSS, _GLOSS, _GLOSS, 1.0)
+        shine = shader.node("ShaderNodeBsdfGlossy", feed={"Color": light, "Roughness": 0.3}).outputs[0]
+        made = shader.node("ShaderNodeAddShader", feed={0: made, 1: shine}).outputs[0]
     if look == "ghost":
         clear = shader.node("ShaderNodeBsdfTransparent").outputs[0]
         made = shader.node("ShaderNodeMixShader", feed={0: _GHOST, 1: clear, 2: made}).outputs[0]

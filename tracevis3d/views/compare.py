@@ -45,6 +45,8 @@ _MOST_OUTLIERS = 60
 _MARK = parse("e0218a")
 #: Tubes of less than so many pixels fade with their similarity.
 _THIN_PX = 16.0
+#: Wider tubes shine from this similarity on.
+_STRONG = 0.9
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,10 @@ class Parameters:
     )
     walls: str = parameter("similarity", "What the colour of a call says", choices=colors.WALLS, group="Look")
     fade: bool = parameter(
-        True, "Tubes thinner than 16 px are paler where calls are less similar", group="Look"
+        True,
+        "Tubes thinner than 16 px are paler the less similar their calls are, wider ones shine from "
+        "a similarity of 0.9 on",
+        group="Look",
     )
     palette: str = parameter(
         "muted", "The set of colours",
@@ -241,10 +246,13 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         color = np.where(inside, color, grey).astype(np.int32)
         legends = (*legends, Legend("", (LegendEntry(f"not within {p.focus}", grey, "ghost"),)))
     moved = matching.displacement(comparison, shown)
+    shining = np.zeros(len(shown), np.bool_)
     if p.fade and len(shown):
         wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (shown.a, shown.b))))
-        color = colors.fade(color, shown.similarity, wide * picture.pixels_per_unit < _THIN_PX, tau, paint)
-    swept = tubes(picture, shown, tree, color, ghost, moved, p)
+        thick = wide * picture.pixels_per_unit >= _THIN_PX
+        color = colors.fade(color, shown.similarity, ~thick, tau, paint)
+        shining = thick & (shown.similarity >= _STRONG)
+    swept = tubes(picture, shown, tree, color, ghost, shining, moved, p)
     camera = replace(picture.camera, low=(*picture.camera.low[:2], _floor(swept)))
     best = matching.best_similarity(comparison, (drawn[0], drawn[1]))
     walls = colors.of_walls(picture, best, own, tau, paint, p)

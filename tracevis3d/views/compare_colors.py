@@ -38,10 +38,13 @@ WALLS = {
 _RAMP = 96
 #: Steps in which lesser similarity fades thin tubes.
 FADES = 4
-_CALM = parse("d5dbe4 d9d3b4 e6b455 dd7d1e b84a0c")
+# What is calm lets the ground shine through: it is pale on white and dim on black.
+_CALM = parse("8c99ad b9ad7e e6b455 dd7d1e b84a0c") * np.array(
+    [[1, 1, 1, 0.38], [1, 1, 1, 0.6], [1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]], np.float32
+)
 _UNMATCHED = parse("8f0f2e")
-_PLAIN = parse("cfd6df")
-_TRUNK = parse("dfe3e9")
+_PLAIN = parse("8c99ad") * np.array([1, 1, 1, 0.42], np.float32)
+_TRUNK = parse("8f98a8") * np.array([1, 1, 1, 0.3], np.float32)
 _MOVED = parse("b9bcc1 d98880 d0342c b0000f")
 
 

@@ -62,6 +62,7 @@ def tubes(
     tree: ControlTree,
     color: NDArray[np.int32],
     ghost: NDArray[np.bool_],
+    shining: NDArray[np.bool_],
     moved: Floats,
     p: Parameters,
 ) -> list[Tubes | Lines]:
@@ -76,6 +77,8 @@ def tubes(
     color : int32 (m,)
     ghost : bool (m,)
         Drawn as context.
+    shining : bool (m,)
+        Tubes with a highlight.
     moved : float64 (m,)
         Share of the greatest lift.
     p : Parameters
@@ -100,7 +103,7 @@ def tubes(
     # What becomes one element is swept in one piece, so that no points need to be copied.
     is_line = np.arange(m) >= p.tubes
     is_round = width.max(axis=1, initial=0.0) <= _ROUND
-    piece = 4 * ghost + 2 * is_line + (is_round & ~is_line)
+    piece = np.where(is_line, 4, 2 * (shining & ~ghost) + is_round) + 5 * ghost
     order = np.argsort(piece, kind="stable")
     routes = bundle(
         tree.parent, tree.point, tree.source[order], tree.target[order],
@@ -114,23 +117,24 @@ def tubes(
         np.float32(p.thin), np.float32(least / 2), point, radius,
     )  # fmt: skip
     made: list[Tubes | Lines] = []
-    stops = np.searchsorted(piece[order], np.arange(9))
+    stops = np.searchsorted(piece[order], np.arange(11))
     for kind, (low, high) in enumerate(zip(stops[:-1].tolist(), stops[1:].tolist())):
         if low == high:
             continue
         which = order[low:high]
         inside = slice(int(routes.first[low]), int(routes.first[high]))
         first = routes.first[low : high + 1] - routes.first[low]
-        look: Look = "ghost" if kind >= 4 else "solid"
-        if kind % 4 >= 2:
+        look: Look = "ghost" if kind >= 5 else "gloss" if kind in (2, 3) else "solid"
+        if kind % 5 == 4:
             line = np.full(len(which), _LINE_PX / picture.pixels_per_unit, np.float32)
             made.append(Lines("line", point[inside], first, line, color[which], which, look=look))
         else:
-            level = kind % 4 == 0
-            tube = Tubes(
-                "tube", point[inside], radius[inside], first, color[which], which, level=level, look=look
+            level = kind % 5 % 2 == 0
+            made.append(
+                Tubes(
+                    "tube", point[inside], radius[inside], first, color[which], which, level=level, look=look
+                )
             )
-            made.append(tube)
     return made
 
 
