@@ -122,8 +122,8 @@ class _Making:
         """Decide where everything is in the picture."""
         progress(0.0, "composing the picture")
         typeface, drawing = self.typeface, self.drawing
-        shown = replace(drawing, palette=self.palette)
-        self.surround = legend.lay_out(shown, self.style, self.frame, typeface)
+        as_seen = replace(drawing, palette=self.palette)
+        self.surround = legend.lay_out(as_seen, self.style, self.frame, typeface)
         axes = camera.axes(self.camera_words)
         self.rulers = [
             rulers_of.lay_out(axis, axes, typeface)
