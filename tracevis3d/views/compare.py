@@ -242,7 +242,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     if p.focus:
         inside = _within(comparison, shown, p.focus, "focus")
         ghost = ~inside
-        grey = paint.add(OTHER[None])
+        grey = paint.add(OTHER * np.array([1, 1, 1, 0.45], np.float32))
         color = np.where(inside, color, grey).astype(np.int32)
         legends = (*legends, Legend("", (LegendEntry(f"not within {p.focus}", grey, "ghost"),)))
     moved = matching.displacement(comparison, shown)
