@@ -105,6 +105,22 @@ def test_numbers_out_of_range_are_refused(wrong):
         bundle(np.array([-1], np.int32), np.zeros((1, 3), np.float32), [0], [0], **wrong)
 
 
+@pytest.mark.parametrize("samples", [0, 32])
+def test_many_edges_are_those_of_few(samples):
+    rng = np.random.default_rng(3)
+    parent = random_tree(rng, 300)
+    point = rng.normal(size=(300, 3)).astype(np.float32)
+    a, b = rng.integers(0, 300, (2, 10_007)).astype(np.int32)
+    whole = bundle(parent, point, a, b, samples=samples)
+    parts = [
+        bundle(parent, point, a[i : i + 3000], b[i : i + 3000], samples=samples)
+        for i in range(0, 10_007, 3000)
+    ]
+    np.testing.assert_array_equal(whole.point, np.concatenate([part.point for part in parts]))
+    count = np.concatenate([np.diff(part.first) for part in parts])
+    np.testing.assert_array_equal(np.diff(whole.first), count)
+
+
 def test_levels_count_from_the_root():
     parent = np.array([-1, 0, 1, -1, 3, 1], np.int32)
     np.testing.assert_array_equal(levels(parent), [0, 1, 2, 0, 1, 2])

@@ -7,8 +7,12 @@ B-spline with clamped ends. With β = 1 an edge follows the tree, with β = 0 it
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +25,10 @@ if TYPE_CHECKING:
 SAMPLES = (32, 48, 64, 96)
 #: Radians of turning up to which each of these suffices.
 _TURNS = (1.5, 3.5, 7.0)
+
+#: Threads that share the work on many edges, and how many edges are worth one.
+THREADS = min(4, os.cpu_count() or 1)
+_PART = 4096
 
 Ints32 = NDArray[np.int32]
 
@@ -112,25 +120,49 @@ def bundle(
     tree = (parent, level, np.ascontiguousarray(point, np.float32))
     ends = (np.ascontiguousarray(source, np.int32), np.ascontiguousarray(target, np.int32))
     deepest = int(level.max(initial=0))
-    path = np.empty((2 * deepest + 1 + 8, 3), np.float32)
     shape = (np.float32(beta), np.bool_(drop_common))
+    longest = 2 * deepest + 1
     first = np.zeros(edges + 1, np.int64)
     if samples:
         first[1:] = np.arange(1, edges + 1) * samples
-        table, stops, place = _tables(2 * deepest + 1, (samples,))
+        tables = _tables(longest, (samples,))
     else:
         count, turning = np.empty(edges, np.int32), np.empty(edges, np.float32)
-        measure_routes(*tree, *ends, *shape, path, count, turning)
+
+        def measure(low: int, high: int) -> None:
+            some = (ends[0][low:high], ends[1][low:high])
+            measure_routes(*tree, *some, *shape, _path(longest), count[low:high], turning[low:high])
+
+        _in_parts(measure, edges)
         np.cumsum(np.array(SAMPLES)[np.searchsorted(_TURNS, turning)], out=first[1:])
-        table, stops, place = _tables(int(count.max()), SAMPLES)
-    shape_of_all = (int(first[-1]), 3)
+        tables = _tables(int(count.max()), SAMPLES)
+    size = (int(first[-1]), 3)
     out: NDArray[Any] = (
-        np.empty(shape_of_all, np.float32)
-        if buffers is None
-        else buffers.take("route", shape_of_all, np.float32)
+        np.empty(size, np.float32) if buffers is None else buffers.take("route", size, np.float32)
     )
-    sample_routes(*tree, *ends, *shape, path, table, stops, place, first, out)
+
+    def sample(low: int, high: int) -> None:
+        some = (ends[0][low:high], ends[1][low:high])
+        sample_routes(*tree, *some, *shape, _path(longest), *tables, first[low : high + 1], out)
+
+    _in_parts(sample, edges)
     return Routes(out, first)
+
+
+def _path(longest: int) -> NDArray[np.float32]:
+    """Return the kernels' working space for routes of up to ``longest`` control points."""
+    return np.empty((longest + 8, 3), np.float32)
+
+
+def _in_parts(do: Callable[[int, int], None], edges: int) -> None:
+    """Call ``do(low, high)`` for all edges; for many in threads, as kernels let others run."""
+    if edges < 2 * _PART or THREADS < 2:
+        do(0, edges)
+        return
+    parts = [edges * i // THREADS for i in range(THREADS + 1)]
+    with ThreadPoolExecutor(THREADS) as pool:
+        for done in [pool.submit(do, low, high) for low, high in pairwise(parts)]:
+            done.result()
 
 
 @lru_cache(maxsize=8)
