@@ -125,7 +125,7 @@ def bundle(
     first = np.zeros(edges + 1, np.int64)
     if samples:
         first[1:] = np.arange(1, edges + 1) * samples
-        tables = _tables(longest, (samples,))
+        table, stops, place = _tables(longest, (samples,))
     else:
         count, turning = np.empty(edges, np.int32), np.empty(edges, np.float32)
 
@@ -135,7 +135,7 @@ def bundle(
 
         _in_parts(measure, edges)
         np.cumsum(np.array(SAMPLES)[np.searchsorted(_TURNS, turning)], out=first[1:])
-        tables = _tables(int(count.max()), SAMPLES)
+        table, stops, place = _tables(int(count.max()), SAMPLES)
     size = (int(first[-1]), 3)
     out: NDArray[Any] = (
         np.empty(size, np.float32) if buffers is None else buffers.take("route", size, np.float32)
@@ -143,7 +143,8 @@ def bundle(
 
     def sample(low: int, high: int) -> None:
         some = (ends[0][low:high], ends[1][low:high])
-        sample_routes(*tree, *some, *shape, _path(longest), *tables, first[low : high + 1], out)
+        mine = first[low : high + 1]
+        sample_routes(*tree, *some, *shape, _path(longest), table, stops, place, mine, out)
 
     _in_parts(sample, edges)
     return Routes(out, first)
