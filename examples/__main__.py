@@ -19,11 +19,13 @@ def main() -> int:
     OUT.mkdir(exist_ok=True)
     chromium = tv.load(HERE / "chromium_docs_page.json.gz")
     weka = tv.load(HERE / "weka_parallel_9t.tsv.gz")
+    old, new = (tv.load(HERE / f"vt_sphinxtext_{which}.json.gz") for which in "EF")
     pictures = [
+        ("compare.png", tv.compare(old, new, tau=0.3), {"style": "stage", "size": "1920x1080"}),
+        ("compare_flat.png", tv.compare(old, new, opening=180), {"style": "flat", "size": "1920x1080"}),
         ("chromium.png", tv.icicle(chromium), {"style": "paper", "size": "1920x1080"}),
-        ("weka.png", tv.icicle(weka, color="function"), {"style": "stage", "size": "1920x1080"}),
-        ("weka_flat.png", tv.icicle(weka, color="function"), {"style": "flat", "size": "1920x1080"}),
-        ("weka.mp4", tv.icicle(weka, color="thread"), {"style": "stage", "size": "960x540", "seconds": 6.0}),
+        ("weka.png", tv.icicle(weka), {"style": "stage", "size": "1920x1080", "engine": "workbench"}),
+        ("weka.mp4", tv.icicle(weka, color="thread"), {"style": "stage", "size": "960x540", "seconds": 5.0}),
         ("chromium.blend", tv.icicle(chromium), {"style": "paper"}),
     ]
     for name, figure, options in pictures:

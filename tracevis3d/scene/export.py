@@ -71,7 +71,8 @@ def _blend(built: Built, path: Path) -> None:
     if bpy.app.background and not bpy.data.filepath and len(others) == 1 and _is_initial(others[0]):
         bpy.data.batch_remove([*others[0].objects, *others[0].collection.children_recursive, others[0]])
         before = None
-    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=True)
+    with quiet():
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=True)
     if window is not None and before is not None:
         window.scene = before
 
