@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.words import Lines, Tubes
-from ..layout.tube import Buffers, sweep
+from ..layout.buffers import Buffers
+from ..layout.tube import sweep
 from . import materials, meshes
 from .color import linear
 from .styles import Light, Style
