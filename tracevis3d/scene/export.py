@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import math
 import os
 from collections.abc import Iterator
@@ -49,7 +50,8 @@ def write(
     if suffix == ".blend":
         prepare(built, engine if engine != "auto" else _always(built), 0, transparent=False)
     with replacing(target) as partial:
-        with quiet():
+        # Operators tell Python's own standard output what they did.
+        with quiet(), contextlib.redirect_stdout(io.StringIO()):
             writers[suffix](built, partial)
         if not partial.is_file():
             raise InputError(f"{target}: Blender wrote nothing there")
@@ -71,8 +73,7 @@ def _blend(built: Built, path: Path) -> None:
     if bpy.app.background and not bpy.data.filepath and len(others) == 1 and _is_initial(others[0]):
         bpy.data.batch_remove([*others[0].objects, *others[0].collection.children_recursive, others[0]])
         before = None
-    with quiet():
-        bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=True)
     if window is not None and before is not None:
         window.scene = before
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import sys
@@ -53,15 +54,23 @@ def _redirected(descriptor: int, name: str, target: int) -> Iterator[None]:
     if on_it:
         ours = os.fdopen(os.dup(saved), "w", encoding=stream.encoding, errors="backslashreplace", buffering=1)
         setattr(sys, name, ours)
+    _flush_c()
     os.dup2(target, descriptor)
     try:
         yield
     finally:
+        _flush_c()
         os.dup2(saved, descriptor)
         os.close(saved)
         if ours is not None:
             setattr(sys, name, stream)
             ours.close()
+
+
+def _flush_c() -> None:
+    """Write out what C code has printed and its library still holds, while it goes where it belongs."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # no C library to be found by this name
+        ctypes.CDLL(None).fflush(None)
 
 
 @contextlib.contextmanager
