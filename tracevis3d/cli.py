@@ -180,8 +180,9 @@ def _reading(parser: argparse.ArgumentParser) -> None:
 
 
 def _load(path: str, words: argparse.Namespace, bar: Bar) -> Any:
-    from . import api
+    from . import api, warm
 
+    warm.begin()
     trace = api.load(path, cache=not words.no_cache, progress=bar)
     bar.close()
     for sentence in trace.problems.sentences():

@@ -1,0 +1,61 @@
+"""The first run ever: a second process compiles what drawing needs, while the first one reads.
+
+Compiled kernels are kept on disk, where the first process finds them when it gets there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from .places import cache_root
+
+
+def begin() -> None:
+    """Start the second process, unless kernels are kept already, or this is Blender or a single core."""
+    kept = Path(os.environ.get("NUMBA_CACHE_DIR") or cache_root() / "numba")
+    if kept.exists() or "bpy" in sys.modules or (os.cpu_count() or 1) < 2 or not sys.executable:
+        return
+    library = Path(__file__).resolve().parent
+    paths = [str(library.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    with contextlib.suppress(OSError):
+        subprocess.Popen(
+            [sys.executable, "-m", f"{library.name}.{Path(__file__).stem}"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+
+
+def compile_what_drawing_needs() -> None:
+    """Measure and draw a trace of three calls."""
+    import numpy as np
+
+    from . import api
+    from .trace.model import Calls, Functions, Threads, Trace
+    from .trace.strings import Strings
+
+    calls = Calls(
+        function=np.array([0, 1, 1], np.int32),
+        parent=np.array([-1, 0, 0], np.int64),
+        depth=np.array([1, 2, 2], np.int32),
+        start=np.array([0, 1, 5], np.int64),
+        end=np.array([10, 3, 8], np.int64),
+        extent=np.array([3, 1, 1], np.int64),
+        thread=np.zeros(3, np.int32),
+    )
+    names = Strings.of(["outer", "inner"])
+    unknown = np.full(2, -1, np.int32)
+    functions = Functions(names, names, container=unknown, file=unknown, line=np.zeros(2, np.int32))
+    threads = Threads((1,), (1,), ("",), ("",), np.zeros(1, np.int64), np.full(1, 3, np.int64))
+    trace = Trace(calls=calls, functions=functions, threads=threads, span_ns=10)
+    api.icicle(trace).drawing()
+    api.info(trace)
+
+
+if __name__ == "__main__":
+    compile_what_drawing_needs()
