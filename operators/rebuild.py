@@ -100,14 +100,4 @@ class TRACEVIS3D_OT_reset_parameters(_Rebuilding, bpy.types.Operator):
 
 _CLASSES = (TRACEVIS3D_OT_rebuild, TRACEVIS3D_OT_reset_parameters)
 
-
-def register() -> None:
-    """Register the operators."""
-    for operator in _CLASSES:
-        bpy.utils.register_class(operator)
-
-
-def unregister() -> None:
-    """Undo :func:`register`."""
-    for operator in reversed(_CLASSES):
-        bpy.utils.unregister_class(operator)
+register, unregister = bpy.utils.register_classes_factory(_CLASSES)

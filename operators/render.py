@@ -110,14 +110,4 @@ class TRACEVIS3D_OT_render_film(_Rendering, bpy.types.Operator):
 
 _CLASSES = (TRACEVIS3D_OT_render_image, TRACEVIS3D_OT_render_film)
 
-
-def register() -> None:
-    """Register the operators."""
-    for operator in _CLASSES:
-        bpy.utils.register_class(operator)
-
-
-def unregister() -> None:
-    """Undo :func:`register`."""
-    for operator in reversed(_CLASSES):
-        bpy.utils.unregister_class(operator)
+register, unregister = bpy.utils.register_classes_factory(_CLASSES)

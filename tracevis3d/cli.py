@@ -180,9 +180,8 @@ def _reading(parser: argparse.ArgumentParser) -> None:
 
 
 def _load(path: str, words: argparse.Namespace, bar: Bar) -> Any:
-    from . import api, warm
+    from . import api
 
-    warm.begin()
     trace = api.load(path, cache=not words.no_cache, progress=bar)
     bar.close()
     for sentence in trace.problems.sentences():
@@ -191,8 +190,9 @@ def _load(path: str, words: argparse.Namespace, bar: Bar) -> Any:
 
 
 def _info(words: argparse.Namespace) -> None:
-    from . import api
+    from . import api, warm
 
+    warm.begin()
     with Bar(words.quiet) as bar:
         trace = _load(words.trace, words, bar)
         facts = api.info(trace)
@@ -211,7 +211,7 @@ def _info(words: argparse.Namespace) -> None:
 
 
 def _render(words: argparse.Namespace) -> None:
-    from . import api
+    from . import api, warm
     from .drawing.frame import Frame
     from .views import registry
 
@@ -234,6 +234,7 @@ def _render(words: argparse.Namespace) -> None:
         fps=words.fps,
     )
     api.check_output(words.output, options)
+    warm.begin()
     with Bar(words.quiet) as bar:
         started = bar.now()
         traces = [_load(path, words, bar) for path in words.traces]

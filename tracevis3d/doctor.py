@@ -25,7 +25,7 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Look at this machine; takes a few seconds, because each engine renders a small picture."""
+    """Look at this machine; takes about a second, because Blender's module is loaded."""
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (_python, _numba, _libraries, _cache, _blender)
     return [finding for check in checks for finding in check()]
 
