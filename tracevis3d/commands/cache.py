@@ -1,0 +1,24 @@
+"""``tracevis3d cache``: the cache of loaded traces."""
+
+from __future__ import annotations
+
+import argparse
+
+from .parts import Subcommands, command
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "cache", run, "show the cache of loaded traces, or clear it")
+    parser.add_argument("action", choices=("show", "clear"), nargs="?", default="show")
+
+
+def run(words: argparse.Namespace) -> None:
+    """Show its size, or clear it."""
+    from ..places import cache_root
+    from ..trace import cache
+
+    if words.action == "clear":
+        print(f"{cache.clear():,} bytes freed in {cache_root()}")
+    else:
+        print(f"{cache.size():,} bytes in {cache_root()}")

@@ -1,0 +1,29 @@
+"""``tracevis3d convert``: a trace into another format."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..terminal import Bar
+from .parts import Subcommands, command, complain, load, reading
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "convert", run, "write a trace in another format, chosen by OUT's suffix")
+    parser.add_argument("trace", metavar="IN")
+    parser.add_argument("output", metavar="OUT", help="see 'formats'")
+    parser.add_argument("--packed", action="store_true", help="for .tv3: small rather than instantly loaded")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Read one trace, write it in the other format."""
+    from .. import api
+
+    api.check_writable(words.output, words.packed)
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        for sentence in api.save(trace, words.output, packed=words.packed, progress=bar):
+            bar.close()
+            complain(f"{words.output}: {sentence}")

@@ -1,0 +1,42 @@
+"""``tracevis3d formats``: the formats."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..terminal import table
+from .parts import Subcommands, command, print_json
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "formats", run, "list the formats that can be read and written")
+    parser.add_argument("--json", action="store_true")
+
+
+def run(words: argparse.Namespace) -> None:
+    """List them."""
+    from ..formats import registry
+
+    formats = registry.readable()
+    if words.json:
+        print_json(
+            [
+                {
+                    "name": f.name,
+                    "title": f.title,
+                    "suffixes": list(f.suffixes),
+                    "writes": f.write is not None,
+                }
+                for f in formats
+            ]
+        )
+        return
+    print(
+        table(
+            [
+                (f.name, f"{f.title}  {' '.join(f.suffixes)}{'  (also written)' if f.write else ''}")
+                for f in formats
+            ]
+        )
+    )

@@ -1,0 +1,38 @@
+"""``tracevis3d info``: what is in a trace."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..terminal import Bar, table
+from .parts import Subcommands, command, load, print_json, reading
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "info", run, "say what is in a trace")
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Print the facts of one trace."""
+    from .. import api, warm
+
+    warm.begin()
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        facts = api.info(trace)
+    if words.json:
+        print_json(facts)
+        return
+    rows = [
+        (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
+        for name, value in facts.items()
+        if name != "problems"
+    ]
+    rows.append(
+        ("problems", str(sum(p.count for p in trace.problems.values())) if trace.problems else "none")
+    )
+    print(table(rows))

@@ -1,0 +1,57 @@
+"""What several commands share: declaring one, reading a trace, printing facts."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..terminal import Bar
+
+if TYPE_CHECKING:
+    from ..trace.model import Trace
+
+#: What ``ArgumentParser.add_subparsers`` returns; argparse has no public name for it.
+Subcommands = Any
+
+
+def command(
+    commands: Subcommands, name: str, run: Callable[[argparse.Namespace], None], sentence: str
+) -> argparse.ArgumentParser:
+    """Declare a command: its name, what does it, and what it does in half a sentence."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=sentence, description=sentence[:1].upper() + sentence[1:] + "."
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every command that reads traces."""
+    parser.add_argument(
+        "--no-cache", action="store_true", help="read the file itself, and don't keep the result"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def load(path: str, words: argparse.Namespace, bar: Bar) -> Trace:
+    """Read a trace, and say on standard error what had to be mended or left out."""
+    from .. import api
+
+    trace = api.load(path, cache=not words.no_cache, progress=bar)
+    bar.close()
+    for sentence in trace.problems.sentences():
+        complain(f"{path}: {sentence}")
+    return trace
+
+
+def complain(sentence: str) -> None:
+    """Print one sentence, in one line, on standard error."""
+    print(sentence.replace("\n", " "), file=sys.stderr)
+
+
+def print_json(facts: object) -> None:
+    """Print facts as JSON on standard output."""
+    print(json.dumps(facts, indent=2, ensure_ascii=False, default=str))

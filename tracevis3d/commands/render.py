@@ -1,0 +1,84 @@
+"""``tracevis3d render``: a view of traces into a file."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..errors import UsageError
+from ..terminal import Bar
+from .parts import Subcommands, command, load, reading
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "render", run, "draw a view of one or more traces into a file")
+    parser.add_argument("view", metavar="VIEW", help="see 'views'")
+    parser.add_argument("traces", metavar="TRACE", nargs="+")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help=".png .jpg .exr .webp .mp4 .mkv .blend .glb .usdc",
+    )
+    parser.add_argument("--style", default="paper", help="paper (default), stage or flat")
+    parser.add_argument("--engine", default="auto", help="auto (default), workbench, eevee or cycles")
+    parser.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")
+    parser.add_argument("--dpi", type=float, help="dots per inch (default 300 for sizes in mm, cm or in)")
+    parser.add_argument("--samples", type=int, default=0, help="per pixel; 0 (default): by engine")
+    parser.add_argument("--transparent", action="store_true", help="no background (.png .exr .webp)")
+    parser.add_argument("--seconds", type=float, default=8.0, help="length of a film (default 8)")
+    parser.add_argument("--fps", type=int, default=24, help="frames a second of a film (default 24)")
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        dest="settings",
+        help="a parameter; see 'views VIEW'",
+    )
+    parser.add_argument("--report", metavar="R.json", help="write what was drawn")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Check the words, read the traces, draw, write."""
+    from .. import api, warm
+    from ..drawing.frame import Frame
+    from ..views import registry
+
+    view = registry.find(words.view)
+    least, most = view.traces
+    if not least <= len(words.traces) <= most:
+        wanted = str(least) if least == most else f"{least} to {most}"
+        raise UsageError(f"the view {view.name!r} takes {wanted} trace(s), {len(words.traces)} were given")
+    settings = dict(_setting(text) for text in words.settings)
+    frame = Frame.parse(words.size, words.dpi) if words.size else Frame()
+    # Whatever can be wrong with the words is told before minutes are spent on reading.
+    figure = api.Figure(view.name, (), settings)
+    options = api.Output(
+        style=words.style,
+        engine=words.engine,
+        frame=frame,
+        samples=words.samples,
+        transparent=words.transparent,
+        seconds=words.seconds,
+        fps=words.fps,
+    )
+    api.check_output(words.output, options)
+    warm.begin()
+    with Bar(words.quiet) as bar:
+        started = bar.now()
+        traces = [load(path, words, bar) for path in words.traces]
+        figure = figure.of(*traces)
+        figure.stages["read"] = bar.now() - started
+        report = figure.render(words.output, options, progress=bar)
+    if words.report:
+        api.write_report(report, words.report)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"--set {text}: NAME=VALUE is wanted")
+    return name.strip(), value.strip()
