@@ -17,10 +17,10 @@ from tracevis3d.errors import UsageError
 from tracevis3d.formats import registry
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
-from tracevis3d.views import compare_matches as matching
 from tracevis3d.views.compare import VIEW, Parameters
-from tracevis3d.views.compare_overview import intervals, ramp
-from tracevis3d.views.icicle_composition import WIDTH
+from tracevis3d.views.compare import matches as matching
+from tracevis3d.views.compare.overview import intervals, ramp
+from tracevis3d.views.icicle.composition import WIDTH
 from tracevis3d.views.parameters import read
 
 FRAME = Frame(960, 540)
@@ -466,8 +466,8 @@ def test_the_flat_twin_is_the_papers_figure(seed):
 def test_the_tubes_of_the_flat_twin_follow_the_bundled_curves():
     """Each tube of the flat figure is the plain spline of its matches' control points, in x and y."""
     from tracevis3d.layout.bundle import bundle
-    from tracevis3d.views.compare_composition import compose, content, shares
-    from tracevis3d.views.compare_tubes import control
+    from tracevis3d.views.compare.composition import compose, content, shares
+    from tracevis3d.views.compare.tubes import control
 
     traces = pair(11)
     p = read(Parameters, {**NEW, "opening": 180.0, "tubes": 100_000, "lift": 0.0})

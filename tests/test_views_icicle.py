@@ -22,7 +22,7 @@ from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
 from tracevis3d.views.coloring import coloring
 from tracevis3d.views.icicle import VIEW, Parameters
-from tracevis3d.views.icicle_composition import WIDTH
+from tracevis3d.views.icicle.composition import WIDTH
 from tracevis3d.views.parameters import read
 
 FRAME = Frame(960, 540)

@@ -9,7 +9,7 @@ from tests.walked_traces import walked_trace
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.progress import silent
 from tracevis3d.views.icicle import VIEW, Parameters
-from tracevis3d.views.icicle_composition import WIDTH
+from tracevis3d.views.icicle.composition import WIDTH
 
 bpy = pytest.importorskip("bpy")
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.words import Lines, Look, Tubes
-from ..layout.buffers import Buffers
-from ..layout.bundle import bundle
-from ..layout.control_tree import ControlTree, control_tree
-from .compare_composition import Composition, Wall
-from .compare_matches import Chosen, Grouping
+from ...drawing.words import Lines, Look, Tubes
+from ...layout.buffers import Buffers
+from ...layout.bundle import bundle
+from ...layout.control_tree import ControlTree, control_tree
+from .composition import Composition, Wall
+from .matches import Chosen, Grouping
 
 if TYPE_CHECKING:
-    from .compare import Parameters
+    from .view import Parameters
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -83,7 +83,7 @@ def tubes(
         Share of the greatest lift.
     p : Parameters
     """
-    from ..kernels.bundle import fold_tubes
+    from ...kernels.bundle import fold_tubes
 
     m = len(chosen)
     least = _LEAST_PX / picture.pixels_per_unit

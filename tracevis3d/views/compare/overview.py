@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.palettes import parse
-from ..drawing.words import Boxes, Legend
-from ..layout import ticks
-from .compare_composition import OVERVIEW, OVERVIEW_GAP, Composition
-from .compare_matches import Chosen
+from ...drawing.palettes import parse
+from ...drawing.words import Boxes, Legend
+from ...layout import ticks
+from .composition import OVERVIEW, OVERVIEW_GAP, Composition
+from .matches import Chosen
 
 if TYPE_CHECKING:
-    from .compare import Parameters
+    from .view import Parameters
 
 Colors = NDArray[np.float32]
 Floats = NDArray[np.float64]

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from ..drawing.words import Axis, Boxes, Labels
-from ..layout import ticks
-from .compare_composition import OVERVIEW, OVERVIEW_GAP, Composition, Wall
-from .icicle_composition import WIDTH
+from ...drawing.words import Axis, Boxes, Labels
+from ...layout import ticks
+from ..icicle.composition import WIDTH
+from .composition import OVERVIEW, OVERVIEW_GAP, Composition, Wall
 
 #: Beyond this angle a wall's names stand on its front instead of its steps.
 _STEEP = math.radians(45.0)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.words import Boxes, Labels
-from ..layout.icicle import widest_gaps
-from ..trace.model import Trace
-from .icicle_composition import CHARACTER, Composition
+from ...drawing.words import Boxes, Labels
+from ...layout.icicle import widest_gaps
+from ...trace.model import Trace
+from .composition import CHARACTER, Composition
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from ..drawing.words import Axis, Boxes, Labels, Lines, Vector
-from ..layout import ticks
-from ..layout.scales import Scale
-from .icicle_composition import WIDTH, Composition, lane_title
-from .measuring import Measure
+from ...drawing.words import Axis, Boxes, Labels, Lines, Vector
+from ...layout import ticks
+from ...layout.scales import Scale
+from ..measuring import Measure
+from .composition import WIDTH, Composition, lane_title
 
 #: Width of thin lines in scene units.
 _HAIR = 0.012

@@ -15,24 +15,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.frame import Frame
-from ..drawing.palettes import BASE, GRID, OTHER, PALETTES
-from ..drawing.words import Boxes, Drawing, Legend, LegendEntry
-from ..layout import ticks
-from ..layout.cut import Cut
-from ..layout.icicle import place_boxes
-from ..layout.scales import Scale
-from ..progress import Progress
-from ..trace.model import Trace
-from .coloring import COLORS, Coloring, coloring
-from .derived import derived
-from .icicle_composition import WIDTH, Composition, compose
-from .icicle_names import names_on_fronts, names_on_tops
-from .icicle_surroundings import depth_axis, grid, lane_names, measure_ruler, terraces, time_axis
-from .measuring import MEASURES, Measure, measure
-from .parameters import parameter
-from .registry import View
-from .threads import ORDERS
+from ...drawing.frame import Frame
+from ...drawing.palettes import BASE, GRID, OTHER, PALETTES
+from ...drawing.words import Boxes, Drawing, Legend, LegendEntry
+from ...layout import ticks
+from ...layout.cut import Cut
+from ...layout.icicle import place_boxes
+from ...layout.scales import Scale
+from ...progress import Progress
+from ...trace.model import Trace
+from ..coloring import COLORS, Coloring, coloring
+from ..derived import derived
+from ..measuring import MEASURES, Measure, measure
+from ..parameters import parameter
+from ..registry import View
+from ..threads import ORDERS
+from .composition import WIDTH, Composition, compose
+from .names import names_on_fronts, names_on_tops
+from .surroundings import depth_axis, grid, lane_names, measure_ruler, terraces, time_axis
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.match import Comparison
-from ..errors import UsageError
-from ..trace.model import Calls, Trace
+from ...analysis.match import Comparison
+from ...errors import UsageError
+from ...trace.model import Calls, Trace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -343,7 +343,7 @@ def displacement(comparison: Comparison, chosen: Chosen) -> Floats:
     Matches are ranked by the start of their call in A and by that in B. Those on a longest sequence that
     rises in both keep the order; the others have moved by the difference of their ranks, as a share of all.
     """
-    from ..kernels.bundle import longest_rise
+    from ...kernels.bundle import longest_rise
 
     m = len(chosen)
     if not m:

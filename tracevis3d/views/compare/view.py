@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis import match
-from ..drawing.frame import Frame
-from ..drawing.palettes import OTHER, PALETTES, parse
-from ..drawing.words import Boxes, Drawing, Legend, LegendEntry, Lines, Marks, Tubes
-from ..errors import UsageError
-from ..layout import ticks
-from ..progress import Progress, part
-from ..trace.model import Trace
-from . import compare_colors as colors
-from . import compare_matches as matching
-from .compare_composition import Composition, Wall, compose, content, shares
-from .compare_matches import Chosen, Grouping
-from .compare_names import names, rulers, title, trace_names
-from .compare_overview import overview, ramp
-from .compare_tubes import control, middles, tubes
-from .parameters import parameter
-from .registry import View
+from ...analysis import match
+from ...drawing.frame import Frame
+from ...drawing.palettes import OTHER, PALETTES, parse
+from ...drawing.words import Boxes, Drawing, Legend, LegendEntry, Lines, Marks, Tubes
+from ...errors import UsageError
+from ...layout import ticks
+from ...progress import Progress, part
+from ...trace.model import Trace
+from ..parameters import parameter
+from ..registry import View
+from . import colors
+from . import matches as matching
+from .composition import Composition, Wall, compose, content, shares
+from .matches import Chosen, Grouping
+from .names import names, rulers, title, trace_names
+from .overview import overview, ramp
+from .tubes import control, middles, tubes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.match import Comparison
-from ..drawing.palettes import OTHER, PALETTES, parse
-from ..drawing.words import Legend, LegendEntry
-from ..layout import ticks
-from .compare_composition import Composition
-from .compare_matches import Chosen, Grouping
+from ...analysis.match import Comparison
+from ...drawing.palettes import OTHER, PALETTES, parse
+from ...drawing.words import Legend, LegendEntry
+from ...layout import ticks
+from .composition import Composition
+from .matches import Chosen, Grouping
 
 if TYPE_CHECKING:
-    from .compare import Parameters
+    from .view import Parameters
 
 Colors = NDArray[np.float32]
 Indices = NDArray[np.int32]

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.frame import Frame
-from ..drawing.projection import fit
-from ..drawing.words import Camera
-from ..layout.cut import Cut
-from ..layout.icicle import Lanes, level_heights, place_boxes, stack_lanes
-from ..layout.walls import Fold
-from ..trace.model import Trace
-from .derived import derived
-from .icicle_composition import WIDTH
-from .threads import choose_threads
-from .window import time_window
+from ...drawing.frame import Frame
+from ...drawing.projection import fit
+from ...drawing.words import Camera
+from ...layout.cut import Cut
+from ...layout.icicle import Lanes, level_heights, place_boxes, stack_lanes
+from ...layout.walls import Fold
+from ...trace.model import Trace
+from ..derived import derived
+from ..icicle.composition import WIDTH
+from ..threads import choose_threads
+from ..window import time_window
 
 if TYPE_CHECKING:
-    from .compare import Parameters
+    from .view import Parameters
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

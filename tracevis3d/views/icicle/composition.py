@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.frame import Frame
-from ..drawing.projection import fit
-from ..drawing.words import Camera
-from ..errors import UsageError
-from ..layout.cut import Cut, CutBuffers
-from ..layout.icicle import Lanes, level_heights, stack_lanes
-from ..trace.model import Trace
-from .derived import derived
-from .threads import choose_threads
-from .window import time_window
+from ...drawing.frame import Frame
+from ...drawing.projection import fit
+from ...drawing.words import Camera
+from ...errors import UsageError
+from ...layout.cut import Cut, CutBuffers
+from ...layout.icicle import Lanes, level_heights, stack_lanes
+from ...trace.model import Trace
+from ..derived import derived
+from ..threads import choose_threads
+from ..window import time_window
 
 if TYPE_CHECKING:
-    from .icicle import Parameters
+    from .view import Parameters
 
 Ints = NDArray[np.int64]
 
