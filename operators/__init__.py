@@ -8,11 +8,24 @@ from . import (
     remove_view,
     render,
     save_trace,
+    selection,
     settings,
     sources,
+    trace_state,
 )
 
-_MODULES = (settings, sources, import_trace, rebuild, render, save_trace, remove_view, command)
+_MODULES = (
+    settings,
+    sources,
+    trace_state,
+    selection,
+    import_trace,
+    rebuild,
+    render,
+    save_trace,
+    remove_view,
+    command,
+)
 
 
 def register() -> None:

@@ -1,0 +1,82 @@
+"""What the .blend remembers of each trace beyond its views: one record per trace, shared by all its views.
+
+The records lie on a collection that no scene shows, so that they are saved, and undone, with everything else,
+whichever scene or view they were changed from. Other modules hang what they want remembered on the record:
+``trace_state.PROPERTIES["name"] = SomeProperty(...)``, before it is registered.
+"""
+
+from typing import Any
+
+import bpy
+from bpy.props import CollectionProperty, IntProperty, StringProperty
+
+HOME = ".TraceVis3D"
+
+#: Properties of a record; the modules that they belong to are listed before this one is registered.
+PROPERTIES: dict[str, Any] = {
+    "trace": StringProperty(name="Trace", description="SHA-256 of the trace's file, or its path"),
+    "calls": StringProperty(name="Selected Calls", description="Numbers and ranges, such as '3 7-9'"),
+    "active": StringProperty(name="Active Call", description="Number of the call selected last"),
+    "time_range": StringProperty(name="Time Range", description="Start and end in nanoseconds"),
+    "revision": IntProperty(name="Revision", description="Counts the changes of the selection"),
+}
+
+
+def key_of(source: Any) -> str:
+    """Return by what a view's stored source is known: its hash, or its path where it has none.
+
+    It is the same text as ``trace.source.hash or trace.source.path``.
+    """
+    from . import sources
+
+    return source.hash or sources.absolute(source.path, source.id_data)
+
+
+def keys_of(collection: bpy.types.Collection) -> list[str]:
+    """Return the keys of a view's traces, in order."""
+    return [key_of(source) for source in collection.tracevis3d.sources]
+
+
+def _home(make: bool) -> bpy.types.Collection | None:
+    # A library may have one too: only this file's own counts.
+    found = bpy.data.collections.get((HOME, None))
+    if found is None and make:
+        found = bpy.data.collections.new(HOME)
+        found.use_fake_user = True
+    return found
+
+
+def find(trace: str) -> Any | None:
+    """Return the record of the trace with the key ``trace``; None if nothing is remembered of it."""
+    home = _home(False)
+    if home is None:
+        return None
+    return next((record for record in home.tracevis3d_traces if record.trace == trace), None)
+
+
+def ensure(trace: str) -> Any:
+    """Return the record of the trace with the key ``trace``, made if there is none."""
+    if (record := find(trace)) is not None:
+        return record
+    record = _home(True).tracevis3d_traces.add()
+    record.trace = trace
+    return record
+
+
+_registered: list[type] = []
+
+
+def register() -> None:
+    """Register the record and hang the list of them on collections."""
+    members = {"__annotations__": dict(PROPERTIES), "__doc__": "What the .blend remembers of a trace."}
+    group = type("TRACEVIS3D_PG_trace", (bpy.types.PropertyGroup,), members)
+    bpy.utils.register_class(group)
+    _registered.append(group)
+    bpy.types.Collection.tracevis3d_traces = CollectionProperty(type=group)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    del bpy.types.Collection.tracevis3d_traces
+    while _registered:
+        bpy.utils.unregister_class(_registered.pop())
