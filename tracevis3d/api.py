@@ -31,6 +31,7 @@ from .views import registry as views
 
 if TYPE_CHECKING:
     from .analysis.match import Comparison
+    from .analysis.search import Found
     from .formats.registry import Format
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "load",
     "match",
     "save",
+    "search",
     "view",
     "write_report",
 ]
@@ -173,6 +175,31 @@ def match(a: Trace, b: Trace, **settings: Any) -> Comparison:
     from .analysis.match import compare
 
     return compare(a, b, **settings)
+
+
+def search(
+    trace: Trace, pattern: str, *, start: int | None = None, end: int | None = None, **how: Any
+) -> Found:
+    """Find the calls of the functions whose names match ``pattern``.
+
+    Parameters
+    ----------
+    trace : Trace
+    pattern : str
+    start, end : int, optional
+        Nanoseconds: calls that start from ``start`` on and before ``end``.
+    **how
+        ``kind``, ``full`` and ``case``: see :class:`.analysis.search.Query`.
+
+    Returns
+    -------
+    Found
+        How many there are; the first, the last, the next and the previous ones.
+    """
+    from .analysis.search import Query
+    from .analysis.search import search as find
+
+    return find(trace, Query(pattern, **how), start, end)
 
 
 @dataclass

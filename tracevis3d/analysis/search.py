@@ -1,0 +1,311 @@
+"""Search: functions by their names, then their calls in time, first, next and previous without a scan.
+
+SEAT (Hamou-Lhadj and Lethbridge) asks for exact names, wildcards and regular expressions. The calls of each
+function are kept in order of time, so what is asked about them follows the number of functions that match
+and the calls that are looked at, never the length of the trace.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import warnings
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, UsageError
+from ..trace.model import Calls, Functions, Trace
+
+#: How a pattern is written, with a few words on each.
+KINDS = {
+    "substring": "the name holds the text",
+    "wildcard": "the whole name, with * for any text and ? for any character",
+    "regex": "a regular expression that matches somewhere in the name",
+}
+Kind = Literal["substring", "wildcard", "regex"]
+#: Of the kept index; counts what changes its arrays.
+VERSION = 1
+_FIRST, _LAST = -(1 << 62), 1 << 62
+
+
+@dataclass(frozen=True)
+class Query:
+    """What to look for.
+
+    Attributes
+    ----------
+    text : str
+    kind : {"substring", "wildcard", "regex"}
+        See :data:`KINDS`.
+    full : bool
+        Look at names as they were recorded, with arguments, path and line; else at the short ones.
+    case : bool
+        Tell capital letters from small ones.
+    """
+
+    text: str
+    kind: Kind = "substring"
+    full: bool = False
+    case: bool = False
+
+    def test(self) -> Callable[[str], bool]:
+        """Return a function that says whether a name matches.
+
+        Raises
+        ------
+        UsageError
+            If the text is empty, or no regular expression where one is wanted.
+        """
+        if not self.text:
+            raise UsageError("the pattern is empty: say what to look for")
+        if self.kind not in KINDS:
+            raise UsageError(f"a pattern is one of {', '.join(KINDS)}, not {self.kind!r}")
+        if self.kind == "substring" and self.case:
+            text = self.text
+            return lambda name: text in name
+        if self.kind == "substring":
+            folded = self.text.casefold()
+            return lambda name: folded in name.casefold()
+        pattern = self.text if self.kind == "regex" else fnmatch.translate(self.text)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)
+                expression = re.compile(pattern, 0 if self.case else re.IGNORECASE)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise UsageError(f"{self.text!r} is no regular expression: {error}") from None
+        if self.kind == "regex":
+            return lambda name: expression.search(name) is not None
+        return lambda name: expression.match(name) is not None
+
+
+def matching_functions(functions: Functions, query: Query) -> NDArray[np.int64]:
+    """Return the functions whose names match, int64 (k,), ascending.
+
+    Raises
+    ------
+    UsageError
+        If the query can't be read.
+    """
+    test = query.test()
+    names = functions.name if query.full else functions.label
+    return np.array([i for i, name in enumerate(names) if test(name)], np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class CallIndex:
+    """The calls of a trace by function, each function's in order of time (start, then number).
+
+    Attributes
+    ----------
+    start : int64 (n,)
+        Of the trace's calls.
+    first : int64 (functions + 1,)
+        The calls of function ``f`` are ``order[first[f]:first[f + 1]]``.
+    order : int32 (n,)
+    """
+
+    start: NDArray[np.int64]
+    first: NDArray[np.int64]
+    order: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, calls: Calls, threads: Any, functions: int) -> CallIndex:
+        """Sort the calls, in linear time for each thread.
+
+        Parameters
+        ----------
+        calls : Calls
+        threads : Threads
+            ``first`` and ``count`` are read.
+        functions : int
+
+        Raises
+        ------
+        InputError
+            From 2,147,483,647 calls on.
+        """
+        from ..kernels.search import sort_by_function
+
+        n = len(calls)
+        if n >= np.iinfo(np.int32).max:
+            raise InputError(f"This trace has {n:,} calls, and a search can hold 2,147,483,646")
+        function = np.ascontiguousarray(calls.function, np.int32)
+        start = np.ascontiguousarray(calls.start, np.int64)
+        by_time = np.arange(n, dtype=np.int32)
+        if np.count_nonzero(threads.count) > 1:
+            low = np.ascontiguousarray(threads.first, np.int64)
+            by_time = _merge(by_time, start, low, low + threads.count, 1, n)
+        first = np.zeros(functions + 1, np.int64)
+        np.cumsum(np.bincount(function, minlength=functions), out=first[1:])
+        order = np.empty(n, np.int32)
+        sort_by_function(function, by_time, first[:-1].copy(), order)
+        return cls(start, first, order)
+
+
+_indices: weakref.WeakKeyDictionary[Trace, CallIndex] = weakref.WeakKeyDictionary()
+
+
+def call_index(trace: Trace, cache: bool = True) -> CallIndex:
+    """Return the index of ``trace``: from memory, else from the cache on disk, else made now."""
+    if (index := _indices.get(trace)) is None:
+        from ..trace.cache import cached
+
+        def make() -> dict[str, NDArray[Any]]:
+            made = CallIndex.of(trace.calls, trace.threads, len(trace.functions))
+            return {"first": made.first, "order": made.order}
+
+        digest = trace.source.hash
+        arrays = cached(f"calls-by-function-{VERSION}", digest, make) if cache and digest else make()
+        index = CallIndex(
+            np.ascontiguousarray(trace.calls.start, np.int64),
+            np.asarray(arrays["first"]),
+            np.asarray(arrays["order"]),
+        )
+        _indices[trace] = index
+    return index
+
+
+class Found:
+    """The calls of some functions that start in a range of time, in order of time.
+
+    Attributes
+    ----------
+    functions : int64 (m,)
+    counts : int64 (m,)
+        How many of the calls are each function's.
+    count : int
+        How many there are in all.
+    """
+
+    def __init__(
+        self,
+        index: CallIndex,
+        functions: NDArray[np.int64],
+        start: int | None = None,
+        end: int | None = None,
+    ) -> None:
+        self._index = index
+        self.functions = functions
+        whole = np.asarray(index.first[functions]), np.asarray(index.first[functions + 1])
+        # Before any call that starts then: calls are numbered from 0.
+        self._low = self._bound(*whole, _FIRST if start is None else start, -1)
+        self._high = self._bound(*whole, _LAST if end is None else end, -1)
+        self._high = np.maximum(self._high, self._low)
+        self.counts = self._high - self._low
+        self.count = int(self.counts.sum())
+
+    def first(self, most: int) -> NDArray[np.int32]:
+        """Return the first calls, int32 (at most ``most``,)."""
+        return self._take(self._low, self._high, 1, most)
+
+    def last(self, most: int) -> NDArray[np.int32]:
+        """Return the last calls, the last one first, int32 (at most ``most``,)."""
+        return self._take(self._high - 1, self._low - 1, -1, most)
+
+    def after(self, time: int, call: int = -1, most: int = 1) -> NDArray[np.int32]:
+        """Return the calls that come next after ``call``, which starts at ``time``, in order of time.
+
+        Without a ``call``: those from ``time`` on.
+        """
+        at = self._bound(self._low, self._high, time, call + 1 if call >= 0 else -1)
+        return self._take(at, self._high, 1, most)
+
+    def before(self, time: int, call: int = -1, most: int = 1) -> NDArray[np.int32]:
+        """Return the calls that come before ``call``, which starts at ``time``, the nearest first.
+
+        Without a ``call``: those that start before ``time``.
+        """
+        at = self._bound(self._low, self._high, time, call)
+        return self._take(at - 1, self._low - 1, -1, most)
+
+    def rank(self, time: int, call: int = -1) -> int:
+        """Return how many of the calls come before ``call``, which starts at ``time``."""
+        return int((self._bound(self._low, self._high, time, call) - self._low).sum())
+
+    def _bound(
+        self, low: NDArray[np.int64], high: NDArray[np.int64], time: int, call: int
+    ) -> NDArray[np.int64]:
+        from ..kernels.search import first_not_before
+
+        found = np.empty(len(low), np.int64)
+        first_not_before(self._index.order, self._index.start, low, high, int(time), int(call), found)
+        return found
+
+    def _take(self, at: NDArray[np.int64], end: NDArray[np.int64], step: int, most: int) -> NDArray[np.int32]:
+        return _merge(self._index.order, self._index.start, at, end, step, min(max(most, 0), self.count))
+
+
+def search(
+    trace: Trace, query: Query, start: int | None = None, end: int | None = None, *, cache: bool = True
+) -> Found:
+    """Find the calls of the functions whose names match.
+
+    Parameters
+    ----------
+    trace : Trace
+    query : Query
+    start, end : int, optional
+        Nanoseconds: calls that start from ``start`` on and before ``end``.
+    cache : bool
+        Keep the index on disk, and use it if it is there.
+
+    Raises
+    ------
+    UsageError
+        If the query can't be read.
+    """
+    functions = matching_functions(trace.functions, query)
+    return Found(call_index(trace, cache), functions, start, end)
+
+
+def facts(trace: Trace, found: Found, most: int) -> dict[str, Any]:
+    """Return what was found, as ``search --json`` prints it; at most ``most`` rows of each kind."""
+    calls, functions = trace.calls, trace.functions
+    busiest = np.argsort(-found.counts, kind="stable")[:most].tolist()
+    return {
+        "function_count": len(found.functions),
+        "calls": found.count,
+        "functions": [
+            {
+                "function": int(found.functions[i]),
+                "name": functions.name[int(found.functions[i])],
+                "calls": int(found.counts[i]),
+            }
+            for i in busiest
+        ],
+        "first_calls": [
+            {
+                "call": call,
+                "function": functions.label[int(calls.function[call])],
+                "start_ns": int(calls.start[call]),
+                "duration_ns": int(calls.end[call] - calls.start[call]),
+                "thread": trace.threads.title(int(calls.thread[call])),
+                "depth": int(calls.depth[call]),
+            }
+            for call in found.first(most).tolist()
+        ],
+    }
+
+
+def _merge(
+    order: NDArray[np.int32],
+    start: NDArray[np.int64],
+    at: NDArray[np.int64],
+    end: NDArray[np.int64],
+    step: int,
+    most: int,
+) -> NDArray[np.int32]:
+    """Return the first ``most`` calls of sorted runs, merged."""
+    from ..kernels.search import merge_runs
+
+    out = np.empty(most, np.int32)
+    taken = np.array(at, np.int64)
+    count = merge_runs(
+        order, start, taken, np.ascontiguousarray(end), step, np.empty(len(taken), np.int64), out
+    )
+    return out[:count]

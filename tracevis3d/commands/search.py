@@ -1,0 +1,86 @@
+"""``tracevis3d search``: the calls of functions whose names match."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..terminal import Bar, table
+from .parts import Subcommands, command, load, print_json, reading
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "search", run, "find functions by their names, and their calls in time")
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument("pattern", metavar="PATTERN", help="a part of the name")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument(
+        "--wildcard",
+        dest="kind",
+        action="store_const",
+        const="wildcard",
+        default="substring",
+        help="PATTERN is the whole name, with * for any text and ? for any character",
+    )
+    kinds.add_argument(
+        "--regex",
+        dest="kind",
+        action="store_const",
+        const="regex",
+        help="PATTERN is a regular expression that matches somewhere in the name",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="search names as recorded, with arguments, path and line"
+    )
+    parser.add_argument("--case", action="store_true", help="tell capital letters from small ones")
+    parser.add_argument(
+        "--start", default="", metavar="TIME", help="calls from then on, such as 1.5s or 20ms"
+    )
+    parser.add_argument("--end", default="", metavar="TIME", help="calls before then")
+    parser.add_argument(
+        "--limit", type=int, default=20, metavar="N", help="the most functions and calls told (default 20)"
+    )
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Print the functions and the first of their calls."""
+    from ..analysis.search import Query, facts, search
+    from ..errors import UsageError
+    from ..views.window import read_time
+
+    query = Query(words.pattern, words.kind, words.full, words.case)
+    query.test()
+    if words.limit < 0:
+        raise UsageError(f"--limit {words.limit}: 0 is the least allowed")
+    start = read_time("--start", words.start) if words.start else None
+    end = read_time("--end", words.end) if words.end else None
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        told = facts(trace, search(trace, query, start, end, cache=not words.no_cache), words.limit)
+    if words.json:
+        print_json(told)
+    else:
+        print(_page(told))
+
+
+def _page(told: dict[str, Any]) -> str:
+    from ..layout.ticks import duration
+
+    functions, calls = told["functions"], told["first_calls"]
+    lines = [f"{told['function_count']:,} functions, {told['calls']:,} calls"]
+    if functions:
+        lines += ["", table([(f"{f['calls']:,}", f["name"]) for f in functions])]
+        if told["function_count"] > len(functions):
+            lines.append(f"and {told['function_count'] - len(functions):,} more functions")
+    if calls:
+        rows = [
+            (f"#{c['call']}", f"at {duration(c['start_ns'])}, {duration(c['duration_ns'])}  {c['function']}")
+            for c in calls
+        ]
+        lines += ["", table(rows)]
+        if told["calls"] > len(calls):
+            lines.append(f"and {told['calls'] - len(calls):,} more calls")
+    return "\n".join(lines)
