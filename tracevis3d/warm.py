@@ -54,7 +54,25 @@ def compile_what_drawing_needs() -> None:
     threads = Threads((1,), (1,), ("",), ("",), np.zeros(1, np.int64), np.full(1, 3, np.int64))
     trace = Trace(calls=calls, functions=functions, threads=threads, span_ns=10)
     api.icicle(trace).drawing()
+    compile_what_building_needs()
     api.info(trace)
+
+
+def compile_what_building_needs() -> None:
+    """Sort one box by its shape, and sweep one tube, as the scene does with a drawing's elements."""
+    import numpy as np
+
+    from .kernels.box_parts import box_parts, recode
+    from .layout.buffers import Buffers
+    from .layout.tube import sweep
+
+    part = np.empty(1, np.int32)
+    one = np.ones((1, 3), np.float32)
+    box_parts(one, np.zeros(1, np.int32), np.float32(0.1), 1, 1, part, np.zeros(1, np.uint8))
+    recode(part, np.zeros(1, np.int32))
+    line = np.array([[0, 0, 0], [1, 0, 0]], np.float32)
+    first, light = np.array([0, 2], np.int64), np.ones(6, np.float32)
+    sweep(line, line[:, :2] + 1, first, (0.0, 0.0, 1.0), one, light, 3, Buffers())
 
 
 if __name__ == "__main__":

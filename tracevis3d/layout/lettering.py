@@ -64,10 +64,12 @@ class Typeface(ABC):
 
     def advances(self, text: str) -> NDArray[np.float32]:
         """Return the advance of each character of ``text`` at size 1, float32."""
+        self.need([text])
         return np.array([self.glyph(c).advance for c in text], np.float32)
 
     def width(self, text: str) -> float:
         """Return the width of ``text`` at size 1."""
+        self.need([text])
         return float(sum(self.glyph(c).advance for c in text))
 
 
