@@ -1,0 +1,304 @@
+"""The compact trace graph: edges with iteration labels, classes by other criteria, and the way back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .jit import inline, kernel
+from .subtrees import mix
+
+#: How children are compared: in order; in order, repeats of one child in a row as one; as multisets; as sets.
+ORDERED, COLLAPSED, MULTISET, SET = 0, 1, 2, 3
+
+
+@kernel
+def count_iterations(first: Any, child: Any, edge_first: Any, edge_child: Any, edge_count: Any) -> int:
+    """Join equal children in a row into one edge; return the number of edges.
+
+    Parameters
+    ----------
+    first : int64 (m + 1,)
+    child : int32 (e,)
+        The children of class ``c`` are ``child[first[c]:first[c + 1]]``.
+    edge_first : int64 (m + 1,)
+    edge_child : int32 (e,)
+    edge_count : int64 (e,)
+        Filled: the same with each run of equal children as one edge, and how often it repeats.
+    """
+    edges = 0
+    edge_first[0] = 0
+    for c in range(len(first) - 1):
+        start = edges
+        for k in range(first[c], first[c + 1]):
+            if edges > start and edge_child[edges - 1] == child[k]:
+                edge_count[edges - 1] += 1
+            else:
+                edge_child[edges] = child[k]
+                edge_count[edges] = 1
+                edges += 1
+        edge_first[c + 1] = edges
+    return edges
+
+
+@inline
+def _alike(
+    mode: Any, a: Any, b: Any, edge_first: Any, edge_child: Any, edge_count: Any, inner: Any, tally: Any
+) -> Any:
+    """Whether the children of classes ``a`` and ``b``, seen through ``inner``, are equal by ``mode``."""
+    i, i_end = edge_first[a], edge_first[a + 1]
+    j, j_end = edge_first[b], edge_first[b + 1]
+    if mode <= 1:  # in order
+        i_left = np.int64(0)
+        j_left = np.int64(0)
+        before = np.int64(-1)
+        while True:
+            # Two edges in a row may be the same seen through ``inner``; counts decide where runs end.
+            if mode == 1:
+                while i < i_end and inner[edge_child[i]] == before:
+                    i += 1
+                while j < j_end and inner[edge_child[j]] == before:
+                    j += 1
+                if i >= i_end or j >= j_end:
+                    return i >= i_end and j >= j_end
+                before = np.int64(inner[edge_child[i]])
+                if before != np.int64(inner[edge_child[j]]):
+                    return False
+            else:
+                if i_left == 0:
+                    if i < i_end:
+                        i_left = edge_count[i]
+                if j_left == 0:
+                    if j < j_end:
+                        j_left = edge_count[j]
+                if i >= i_end or j >= j_end:
+                    return i >= i_end and j >= j_end
+                if inner[edge_child[i]] != inner[edge_child[j]]:
+                    return False
+                step = min(i_left, j_left)
+                i_left -= step
+                j_left -= step
+                if i_left == 0:
+                    i += 1
+                if j_left == 0:
+                    j += 1
+    equal = True
+    if mode == 2:
+        for k in range(i, i_end):
+            tally[inner[edge_child[k]]] += edge_count[k]
+        for k in range(j, j_end):
+            tally[inner[edge_child[k]]] -= edge_count[k]
+        for k in range(i, i_end):
+            equal &= tally[inner[edge_child[k]]] == 0
+        for k in range(j, j_end):
+            equal &= tally[inner[edge_child[k]]] == 0
+    else:
+        for k in range(i, i_end):
+            tally[inner[edge_child[k]]] |= 1
+        for k in range(j, j_end):
+            tally[inner[edge_child[k]]] |= 2
+        for k in range(i, i_end):
+            equal &= tally[inner[edge_child[k]]] == 3
+        for k in range(j, j_end):
+            equal &= tally[inner[edge_child[k]]] == 3
+    for k in range(i, i_end):
+        tally[inner[edge_child[k]]] = 0
+    for k in range(j, j_end):
+        tally[inner[edge_child[k]]] = 0
+    return equal
+
+
+@kernel
+def number_alike(
+    mode: int,
+    function: Any,
+    edge_first: Any,
+    edge_child: Any,
+    edge_count: Any,
+    inner: Any,
+    seed: Any,
+    mask: Any,
+    table: Any,
+    tally: Any,
+    of_class: Any,
+    representative: Any,
+) -> int:
+    """Number the classes that are alike: same function, and children alike by ``mode``.
+
+    Parameters
+    ----------
+    mode : int
+        ORDERED, COLLAPSED, MULTISET or SET.
+    function : int32 (m,)
+    edge_first : int64 (m + 1,)
+    edge_child : int32 (e,)
+    edge_count : int64 (e,)
+    inner : int32 (m,)
+        What children are compared by. The array ``of_class`` itself compares whole subtrees (children come
+        before their parents); the numbers of one level less compare down to a depth.
+    seed, mask : uint64
+        Start of each hash, and its bits that are kept.
+    table : uint64 (2**k,)
+        Empty; open addressing, as in :func:`.subtrees.number_subtrees`.
+    tally : int64 (m,)
+        Zeros; left as zeros.
+    of_class : int32 (m,)
+    representative : int32 (m,)
+        Filled: the number of each class; for each number, the first class that has it.
+
+    Returns
+    -------
+    int
+        How many numbers there are.
+    """
+    slots = np.uint64(len(table) - 1)
+    low_half = np.uint64(0xFFFFFFFF)
+    numbers = 0
+    for c in range(len(function)):
+        hashed = mix(seed, np.uint64(function[c]))
+        before = np.int64(-1)
+        total = np.uint64(0)
+        for k in range(edge_first[c], edge_first[c + 1]):
+            seen = np.int64(inner[edge_child[k]])
+            if mode == 0:
+                for _ in range(edge_count[k]):
+                    hashed = mix(hashed, np.uint64(seen))
+            elif mode == 1:
+                if seen != before:
+                    hashed = mix(hashed, np.uint64(seen))
+                before = seen
+            elif mode == 2:
+                total += mix(seed, np.uint64(seen)) * np.uint64(edge_count[k])
+            elif tally[seen] == 0:
+                tally[seen] = 1
+                total += mix(seed, np.uint64(seen))
+        if mode == 3:
+            for k in range(edge_first[c], edge_first[c + 1]):
+                tally[inner[edge_child[k]]] = 0
+        if mode >= 2:
+            hashed = mix(hashed, total)
+        hashed &= mask
+        tag = hashed & ~low_half
+        slot = hashed & slots
+        found = np.int64(-1)
+        while table[slot] != 0:
+            entry = table[slot]
+            if entry & ~low_half == tag:
+                number = np.int64(entry & low_half) - 1
+                other = np.int64(representative[number])
+                if function[other] == function[c] and _alike(
+                    mode, other, np.int64(c), edge_first, edge_child, edge_count, inner, tally
+                ):
+                    found = number
+                    break
+            slot = (slot + np.uint64(1)) & slots
+        if found < 0:
+            found = np.int64(numbers)
+            representative[found] = c
+            table[slot] = tag | np.uint64(found + 1)
+            numbers += 1
+        of_class[c] = found
+    return numbers
+
+
+@kernel
+def expand_graph(
+    roots: Any,
+    function: Any,
+    first: Any,
+    child: Any,
+    extent: Any,
+    out_class: Any,
+    out_function: Any,
+    out_parent: Any,
+    out_depth: Any,
+    out_extent: Any,
+) -> None:
+    """Write the calls that the graph stands for, in pre-order: the trace without its times.
+
+    Parameters
+    ----------
+    roots : int32 (r,)
+        Classes of the root calls.
+    function : int32 (m,)
+    first : int64 (m + 1,)
+    child : int32 (e,)
+    extent : int64 (m,)
+        Calls in one subtree of the class.
+    out_class, out_function, out_depth : int32 (n,)
+    out_parent, out_extent : int64 (n,)
+        Filled.
+    """
+    n = 0
+    for r in range(len(roots)):
+        # A call's children are written below it before they are visited: each knows its place by then.
+        base = np.int64(n)
+        out_class[n] = roots[r]
+        out_parent[n] = -1
+        out_depth[n] = 1
+        n += extent[roots[r]]
+        for i in range(base, n):
+            c = out_class[i]
+            out_function[i] = function[c]
+            out_extent[i] = extent[c]
+            at = i + 1
+            for k in range(first[c], first[c + 1]):
+                out_class[at] = child[k]
+                out_parent[at] = i
+                out_depth[at] = out_depth[i] + 1
+                at += extent[child[k]]
+
+
+@kernel
+def count_rows(
+    edge_first: Any, edge_child: Any, edge_count: Any, hidden: Any, below: Any, rows: Any, before: Any
+) -> None:
+    """Count the rows that a tree list shows for each class, and those before each edge of it.
+
+    Parameters
+    ----------
+    edge_first : int64 (m + 1,)
+    edge_child : int32 (e,)
+    edge_count : int64 (e,)
+        0 where the edge stands for one row, however often it repeats; else how many rows it makes.
+    hidden : bool (m,)
+        Classes that aren't shown, with all below them.
+    below : int64 (m,)
+        Rows of each class as a child, itself included, if it isn't hidden. The array ``rows`` itself expands
+        everything.
+    rows : int64 (m,)
+    before : int64 (e,)
+        Filled: 1 and the rows of the children; for each edge the rows of the edges before it.
+    """
+    for c in range(len(edge_first) - 1):
+        total = np.int64(0)
+        for k in range(edge_first[c], edge_first[c + 1]):
+            before[k] = total
+            if not hidden[edge_child[k]]:
+                total += below[edge_child[k]] * max(edge_count[k], 1)
+        rows[c] = 1 + total
+
+
+@kernel
+def spread(flag: Any, of_call: Any, out: Any) -> None:
+    """Give each call the ``flag`` (uint8 (m,)) of its class, joined with what ``out`` (uint8 (n,)) holds."""
+    for i in range(len(of_call)):
+        out[i] |= flag[of_call[i]]
+
+
+@kernel
+def hide_subtrees(extent: Any, marked: Any, out: Any) -> int:
+    """Set ``out`` (uint8 (n,)) for each call within the subtree of a marked one; return how many are set.
+
+    ``extent`` is int64 (n,), ``marked`` uint8 (n,).
+    """
+    until = np.int64(0)
+    count = 0
+    for i in range(len(extent)):
+        if marked[i] and i + extent[i] > until:
+            until = i + extent[i]
+        inside = i < until
+        out[i] = inside
+        count += inside
+    return count
