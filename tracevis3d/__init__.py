@@ -9,7 +9,7 @@ from typing import Any
 
 from .version import __version__
 
-_API = ("Figure", "compare", "icicle", "info", "load", "match", "save", "search", "view")
+_API = ("Figure", "compare", "icicle", "info", "load", "match", "save", "search", "similarity", "view")
 __all__ = ["__version__", *_API]
 
 

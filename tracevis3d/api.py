@@ -30,6 +30,7 @@ from .views import parameters as declarations
 from .views import registry as views
 
 if TYPE_CHECKING:
+    from .analysis.many import Similarities
     from .analysis.match import Comparison
     from .analysis.search import Found
     from .formats.registry import Format
@@ -46,6 +47,7 @@ __all__ = [
     "match",
     "save",
     "search",
+    "similarity",
     "view",
     "write_report",
 ]
@@ -202,6 +204,26 @@ def search(
     return find(trace, Query(pattern, **how), start, end)
 
 
+def similarity(*traces: Trace, **settings: Any) -> Similarities:
+    """Compare each of some traces with each other one: how similar whole traces are.
+
+    Parameters
+    ----------
+    *traces : Trace
+        Two or more.
+    **settings
+        ``tau``, ``identity``, ``measure`` and more: see :func:`.analysis.many.similarities`.
+
+    Returns
+    -------
+    Similarities
+        :func:`.analysis.many.seriate` orders the traces by it, :func:`.analysis.many.clusters` joins them.
+    """
+    from .analysis.many import similarities
+
+    return similarities(traces, **settings)
+
+
 @dataclass
 class Figure:
     """A view of traces with its parameters: what can be drawn and rendered.
@@ -307,9 +329,9 @@ def icicle(trace: Trace, **settings: Any) -> Figure:
     return view("icicle", trace, **settings)
 
 
-def compare(a: Trace, b: Trace, **settings: Any) -> Figure:
-    """Return two traces face to face, with tubes between what matches."""
-    return view("compare", a, b, **settings)
+def compare(*traces: Trace, **settings: Any) -> Figure:
+    """Return two traces face to face, or more in a fan, with tubes between what matches."""
+    return view("compare", *traces, **settings)
 
 
 def write_report(report: Mapping[str, Any], path: str | os.PathLike[str]) -> None:

@@ -10,7 +10,7 @@ from importlib import import_module
 from .parts import Subcommands
 
 #: In the order of the help.
-_OWN = ("info", "render", "match", "search", "convert", "views", "formats", "doctor", "cache")
+_OWN = ("info", "render", "match", "similarity", "search", "convert", "views", "formats", "doctor", "cache")
 
 
 def add_all(commands: Subcommands) -> None:

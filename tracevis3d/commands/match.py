@@ -14,6 +14,16 @@ def add(commands: Subcommands) -> None:
     parser = command(commands, "match", run, "say what two traces have in common")
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
+    comparing(parser)
+    parser.add_argument(
+        "--renamed", metavar="R.json", help='pairs of names, as --json prints them: [{"a": ..., "b": ...}]'
+    )
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    reading(parser)
+
+
+def comparing(parser: argparse.ArgumentParser) -> None:
+    """Add the words that say when calls match."""
     parser.add_argument(
         "--tau", default="0.3", help="calls match above this similarity, 0 to 1 (default 0.3)"
     )
@@ -32,11 +42,6 @@ def add(commands: Subcommands) -> None:
     parser.add_argument(
         "--fuzzy", metavar="SCORE", type=float, help="pair names with at least this similarity, up to 100"
     )
-    parser.add_argument(
-        "--renamed", metavar="R.json", help='pairs of names, as --json prints them: [{"a": ..., "b": ...}]'
-    )
-    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
-    reading(parser)
 
 
 def run(words: argparse.Namespace) -> None:
