@@ -18,7 +18,7 @@ from ...layout.walls import Fold
 from ...trace.model import Trace
 from ..derived import derived
 from ..icicle.composition import WIDTH
-from ..threads import choose_threads
+from ..thread_choice import choose_threads
 from ..window import time_window
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ...layout.cut import Cut, CutBuffers
 from ...layout.icicle import Lanes, level_heights, stack_lanes
 from ...trace.model import Trace
 from ..derived import derived
-from ..threads import choose_threads
+from ..thread_choice import choose_threads
 from ..window import time_window
 
 if TYPE_CHECKING:

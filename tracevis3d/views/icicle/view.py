@@ -29,7 +29,7 @@ from ..derived import derived
 from ..measuring import MEASURES, Measure, measure
 from ..parameters import parameter
 from ..registry import View
-from ..threads import ORDERS
+from ..thread_choice import ORDERS
 from .composition import WIDTH, Composition, compose
 from .names import names_on_fronts, names_on_tops
 from .surroundings import depth_axis, grid, lane_names, measure_ruler, terraces, time_axis
