@@ -16,7 +16,7 @@ from .composition import Composition
 from .matches import Chosen, Grouping
 
 if TYPE_CHECKING:
-    from .view import Parameters
+    from .parameters import Parameters
 
 Colors = NDArray[np.float32]
 Indices = NDArray[np.int32]

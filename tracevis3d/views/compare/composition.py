@@ -22,7 +22,7 @@ from ..thread_choice import choose_threads
 from ..window import time_window
 
 if TYPE_CHECKING:
-    from .view import Parameters
+    from .parameters import Parameters
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -14,7 +14,7 @@ from .composition import OVERVIEW, OVERVIEW_GAP, Composition
 from .matches import Chosen
 
 if TYPE_CHECKING:
-    from .view import Parameters
+    from .parameters import Parameters
 
 Colors = NDArray[np.float32]
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from .composition import Composition, Wall
 from .matches import Chosen, Grouping
 
 if TYPE_CHECKING:
-    from .view import Parameters
+    from .parameters import Parameters
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -1,0 +1,170 @@
+"""The parameters of the view compare, declared once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...drawing.palettes import PALETTES
+from ..parameters import parameter
+from .colors import COLORS, WALLS
+from .matches import MATCHES
+
+_MEASURES = {
+    "jaccard": "functions in common of all functions in either call stack",
+    "duration": "as jaccard, each function counting with its share of the time",
+    "multiset": "as jaccard, each function counting as often as it is called",
+    "order": "as jaccard, of the functions that are first called in the same order",
+}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the view ``compare``."""
+
+    tau: float = parameter(
+        0.3, "Calls match if their similarity is above this", low=0.0, high=1.0, group="Data"
+    )
+    measure: str = parameter("jaccard", "How similarity is measured", choices=_MEASURES, group="Data")
+    identity: str = parameter(
+        "auto", "When two functions are the same",
+        choices={
+            "auto": "by full names unless names without path and line share many more calls",
+            "exact": "their full recorded names are equal",
+            "name": "their names without path and line are equal",
+        },
+        group="Data",
+    )  # fmt: skip
+    matches: str = parameter("best", "Which matches are drawn", choices=MATCHES, group="Data")
+    divide: bool = parameter(
+        True, "Divide a group that takes most of the time into the groups below its root", group="Data"
+    )
+    threads: str = parameter(
+        "busiest 1",
+        "Threads to draw of each trace: 'auto', 'all', 'busiest 8', or names and ids with commas between",
+        group="Data",
+    )
+    focus: str = parameter(
+        "", "Colour only matches within the call stacks of these functions: a name, * for anything, or a "
+        "call path with > between names; the others turn grey", group="Data",
+    )  # fmt: skip
+    start_a: str = parameter(
+        "", "Start of A's time window, such as 1.5s or 20 (in ms); empty: its first call", group="Window"
+    )
+    end_a: str = parameter("", "End of A's time window", group="Window")
+    start_b: str = parameter("", "Start of B's time window", group="Window")
+    end_b: str = parameter("", "End of B's time window", group="Window")
+    scale: str = parameter(
+        "auto", "How the two windows share the width",
+        choices={
+            "auto": "one scale, unless one window is more than six times as long",
+            "same": "one scale: what is twice as wide takes twice as long",
+            "fit": "each window takes the whole width",
+        },
+        group="Window",
+    )  # fmt: skip
+    align: str = parameter(
+        "", "Move B so that the matches within the call stacks of these functions start together (least "
+        "squares); written as focus is, or the number of a group in the legend", group="Window",
+    )  # fmt: skip
+    first_depth: int = parameter(1, "First stack depth to draw; 1 is a root call", low=1, group="Window")
+    last_depth: int = parameter(0, "Last stack depth to draw; 0: the deepest", low=0, group="Window")
+    resolution: float = parameter(
+        1.0,
+        "Calls narrower than this are merged into clusters",
+        low=0.05,
+        high=1000.0,
+        unit="px",
+        group="Detail",
+    )
+    tubes: int = parameter(
+        400, "The most matches drawn as tubes, the most important first", low=0, high=200_000, group="Detail"
+    )
+    lines: int = parameter(
+        3000, "The most of the others that are drawn as lines", low=0, high=200_000, group="Detail"
+    )
+    labels: int = parameter(
+        300, "The most names written on boxes, the widest first", low=0, high=5000, group="Detail"
+    )
+    entries: int = parameter(6, "The most groups with a colour of their own", low=1, high=10, group="Detail")
+    overview: bool = parameter(
+        True, "Draw how much is matched when, as bars behind each wall", group="Detail"
+    )
+    color: str = parameter("group", "What the colour of a tube says", choices=COLORS, group="Look")
+    viewpoint: str = parameter(
+        "A",
+        "From which trace color=position looks",
+        choices={"A": "colours are positions in B", "B": "colours are positions in A"},
+        group="Look",
+    )
+    walls: str = parameter("similarity", "What the colour of a call says", choices=WALLS, group="Look")
+    fade: bool = parameter(
+        True,
+        "Tubes thinner than 16 px are paler the less similar their calls are, wider ones shine from "
+        "a similarity of 0.9 on",
+        group="Look",
+    )
+    palette: str = parameter(
+        "muted", "The set of colours",
+        choices={name: palette.words for name, palette in PALETTES.items()}, group="Look",
+    )  # fmt: skip
+    opening: float = parameter(
+        140.0, "Angle between the walls: 180 is flat, as in the paper, 0 face to face", low=0.0, high=180.0,
+        unit="degrees", group="Shape",
+    )  # fmt: skip
+    gap: float = parameter(
+        2.0, "Free space between the walls, in scene units (the longer window is 16 wide)", low=0.1,
+        high=20.0, group="Shape",
+    )  # fmt: skip
+    height: float = parameter(
+        0.0,
+        "Height of the higher wall in scene units; 0: as the picture allows",
+        low=0.0,
+        high=12.0,
+        group="Shape",
+    )
+    taper: float = parameter(
+        0.8, "How much lower levels are in which less time is spent: 0 not at all, 1 in proportion",
+        low=0.0, high=1.0, group="Shape",
+    )  # fmt: skip
+    bundling: str = parameter(
+        "modified", "How matches are bundled",
+        choices={
+            "modified": "TraceDiff's way: along calls wider than a pixel and outside the band, clamped",
+            "heb": "Holten's original: along all calls",
+        },
+        group="Bundles",
+    )  # fmt: skip
+    beta: float = parameter(
+        0.85, "How closely tubes follow the bundles: 0 is straight", low=0.0, high=1.0, group="Bundles"
+    )
+    band: float = parameter(
+        1.0, "Thickness of the band in which matches are bundled, as a multiple of the gap", low=0.1,
+        high=5.0, group="Bundles",
+    )  # fmt: skip
+    common: bool = parameter(True, "Keep the common ancestor on the way", group="Bundles")
+    thin: float = parameter(
+        0.2, "Width of tubes in their middle, as a share (the paper's λ)", low=0.0, high=1.0, group="Bundles"
+    )
+    thickness: float = parameter(
+        0.12,
+        "Thickness of a tube, as a share of the height of its calls' stacks",
+        low=0.0,
+        high=1.0,
+        group="Bundles",
+    )
+    lift: float = parameter(
+        0.5, "How far tubes rise whose calls have moved in the order of calls, as a share of the gap",
+        low=0.0, high=2.0, group="Bundles",
+    )  # fmt: skip
+    turn: float = parameter(
+        0.0, "How far the camera stands to the right of straight ahead", low=-80.0, high=80.0, unit="degrees",
+        group="Camera",
+    )  # fmt: skip
+    tilt: float = parameter(
+        57.0,
+        "How far the camera stands above straight ahead",
+        low=5.0,
+        high=90.0,
+        unit="degrees",
+        group="Camera",
+    )
