@@ -25,6 +25,7 @@ _OWN = {
     "enter_exit": ".enter_exit",
     "uftrace": ".uftrace",
     "perfetto": ".perfetto",
+    "rsf": ".rsf",
     "tv3": ".tv3",
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 import zlib
 from pathlib import Path
@@ -18,10 +19,13 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 #: A record is read in windows that double, up to this: no tracer writes longer ones.
 _WINDOW, _LONGEST = 1 << 16, 1 << 26
 _STEP = 1 << 22
+_FIELD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 
 
 def read_arguments(source: Source, offset: int) -> dict[str, Any]:
-    """Return the arguments of the JSON record whose brace opens at byte ``offset`` of the unpacked source.
+    """Return the arguments of the record at byte ``offset`` of the unpacked source.
+
+    That is a JSON object, or the end of a line: fields as ``name=value``, others under ``fields``.
 
     Raises
     ------
@@ -38,6 +42,8 @@ def read_arguments(source: Source, offset: int) -> dict[str, Any]:
             file = _unpacked(raw, path)
             _skip(file, offset)
             record = _decode(file, path, offset)
+            if isinstance(record, str):
+                return _fields(record)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: the arguments at byte {offset:,} can't be read: {error}") from error
     arguments = record.get("args")
@@ -89,14 +95,29 @@ def _skip(file: BinaryIO, offset: int) -> None:
         offset -= len(piece)
 
 
-def _decode(file: BinaryIO, path: Path, offset: int) -> dict[str, Any]:
-    """Decode one JSON object; bytes that are no UTF-8 become U+FFFD."""
+def _fields(line: str) -> dict[str, Any]:
+    """Return the fields of a line, parted by white space outside of double quotes."""
+    named: dict[str, Any] = {}
+    others = []
+    for field in _FIELD.findall(line):
+        name, equals, value = field.partition("=")
+        if equals and name.isidentifier():
+            named[name] = value.strip('"')
+        else:
+            others.append(field.strip('"'))
+    return {**named, "fields": others} if others else named
+
+
+def _decode(file: BinaryIO, path: Path, offset: int) -> dict[str, Any] | str:
+    """Decode one JSON object, or return the rest of a line; bytes that are no UTF-8 become U+FFFD."""
     decoder = json.JSONDecoder()
     data = b""
     wanted = _WINDOW
     while True:
         while len(data) < wanted and (piece := file.read(wanted - len(data))):
             data += piece
+        if not data.startswith(b"{") and (b"\n" in data or len(data) < wanted):
+            return data.partition(b"\n")[0].decode("utf-8", "replace")
         try:
             record, _ = decoder.raw_decode(data.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
