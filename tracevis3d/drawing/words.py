@@ -7,7 +7,7 @@ Colours are indices into the drawing's one palette, so an element's colour *is* 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,10 @@ class Boxes:
         Start and end as shares of the drawn time window (0 to 1), for films; may be (0, 2): always there.
     source : int
         Which of the view's traces the ids belong to.
+    count : int64 (n,) or (0,)
+        How many calls each stands for; empty: one.
+    window : (int, int) or None
+        Nanoseconds that the times 0 and 1 stand for.
     """
 
     kind: str
@@ -48,6 +52,8 @@ class Boxes:
     time: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 2), np.float32))
     look: Look = "solid"
     source: int = 0
+    count: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    window: tuple[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self.low)
@@ -273,6 +279,22 @@ Element = Boxes | Tubes | Lines | Marks
 
 
 @dataclass(frozen=True, eq=False)
+class Meaning:
+    """What elements of a kind stand for, where their ids are not calls themselves.
+
+    Attributes
+    ----------
+    calls : tuple of (int, int64 (ids,))
+        A view's trace, and for each id the call of it that belongs to the element; -1: none.
+    values : tuple of (str, float (ids,))
+        What else is told of each id: a title and values.
+    """
+
+    calls: tuple[tuple[int, NDArray[np.int64]], ...] = ()
+    values: tuple[tuple[str, NDArray[np.floating[Any]]], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Drawing:
     """A picture before it is a scene.
 
@@ -289,6 +311,9 @@ class Drawing:
         Short facts for the foot of the picture (counts, resolution, what was left out).
     counts : dict
         What the report says beyond the numbers of elements (such as ``calls in clusters``).
+    meaning : dict
+        Kind of element -> what its ids stand for. Boxes of the kinds ``call`` and ``cluster`` need none:
+        their ids are calls, those of clusters the longest of each.
     """
 
     palette: NDArray[np.float32]
@@ -300,3 +325,4 @@ class Drawing:
     title: str = ""
     notes: tuple[str, ...] = ()
     counts: dict[str, int] = field(default_factory=dict)
+    meaning: dict[str, Meaning] = field(default_factory=dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import bpy
@@ -12,12 +13,14 @@ from numpy.typing import NDArray
 
 from ..drawing.frame import Frame
 from ..drawing.words import Boxes, Camera, Drawing, Marks
-from ..layout.lettering import Setting, Typeface, set_texts
+from ..layout.lettering import Typeface, set_texts
 from ..progress import Progress, silent
 from . import axes as rulers_of
 from . import boxes, camera, clock, compat, figures, labels, legend, marks, stage, styles, tubes
 from .color import is_dark, mixed
+from .digest import digest
 from .glyphs import typeface
+from .parts import Parts
 from .styles import Light, Style
 
 #: Cosine between an axis and the view from which on it is not drawn.
@@ -77,7 +80,7 @@ def build(
     scene : bpy.types.Scene, optional
         The current one if left out. Its camera, world, colour management and resolution are set.
     collection : bpy.types.Collection, optional
-        An earlier result: its objects are replaced, with their data.
+        An earlier result: what is the same stays, the rest is rewritten or replaced.
     name : str
         Of the collection, and the first word of its objects' names.
     progress : Progress
@@ -90,7 +93,7 @@ def build(
         If ``progress`` says so.
     """
     look, frame, scene = styles.named(style), frame or Frame(), scene or bpy.context.scene
-    made = _Making(drawing, look, frame, scene, name)
+    made = _Making(drawing, look, frame, scene, name, collection)
     try:
         made.compose(progress)
         progress(0.3, "building the scene")
@@ -100,21 +103,23 @@ def build(
         made.surroundings()
         progress(1.0, "scene built")
     except BaseException:
-        discard([*made.objects, *made.in_frame])
+        discard(made.parts.made)
         raise
     return made.finish(collection)
 
 
 class _Making:
-    """One run of :func:`build`. Nothing is linked to the scene before all of it is made."""
+    """One run of :func:`build`. Nothing is linked to the scene, or changed in it, before all of it is made."""
 
-    def __init__(self, drawing: Drawing, style: Style, frame: Frame, scene: Any, name: str) -> None:
+    def __init__(
+        self, drawing: Drawing, style: Style, frame: Frame, scene: Any, name: str, collection: Any | None
+    ) -> None:
         self.drawing, self.style, self.frame, self.scene, self.name = drawing, style, frame, scene, name
         self.typeface: Typeface = typeface()
         self.camera_words = _straight(drawing.camera) if style.straight else drawing.camera
         self.light = Light.of(self.camera_words)
         self.palette = _opaque(drawing.palette, style)
-        self.objects: list[Any] = []
+        self.parts = Parts(collection)
         self.in_frame: list[Any] = []
         self.counts: dict[str, int] = {}
 
@@ -162,36 +167,32 @@ class _Making:
         """Make the objects of the drawing's elements."""
         for i, element in enumerate(self.drawing.elements):
             progress(0.3 + 0.5 * i / len(self.drawing.elements), f"building {element.kind}s")
-            name = f"{self.name} {element.kind}"
-            if isinstance(element, Boxes):
-                shown = boxes.show(element, self.palette, self.style, self.light, name)
-            elif isinstance(element, Marks):
-                shown = marks.show(element, self.palette, self.style, self.light, name)
+            name, part = f"{self.name} {element.kind}", f"{element.kind} {element.source}"
+            if isinstance(element, (Boxes, Marks)):
+                lay = boxes.lay if isinstance(element, Boxes) else marks.lay
+                shown = self.parts.instanced(part, name, lay(element, self.palette, self.style, self.light))
             else:
-                shown = tubes.show(element, self.palette, self.style, self.light, name)
+                make = partial(tubes.show, element, self.palette, self.style, self.light, name)
+                key = digest(element, self.palette, self.style, self.light)
+                shown = self.parts.whole(part, name, key, make)
             shown["tracevis3d_kind"], shown["tracevis3d_source"] = element.kind, element.source
-            self.objects.append(shown)
 
     def texts(self) -> None:
         """Make labels and rulers."""
         for kind, texts in (("labels", self.label_texts), ("axis texts", self.axis_texts)):
             if len(texts):
                 colors = np.column_stack([np.array(texts.color), np.ones(len(texts))]).astype(np.float32)
-                setting = set_texts(
-                    texts.text,
-                    np.array(texts.start),
-                    np.array(texts.right),
-                    np.array(texts.up),
-                    np.array(texts.size),
-                    self.typeface,
-                )
-                shown = figures.texts(f"{self.name} {kind}", setting, colors, self.style)
+                where = [np.array(column) for column in (texts.start, texts.right, texts.up, texts.size)]
+                late = None
                 if kind == "labels" and (line := clock.time_along_x(self.drawing.elements)) is not None:
                     # A label comes when its box is as long as the label.
                     start = (np.array(texts.end)[:, 0] - line[0]) / line[1]
                     late = np.where(texts.timed, np.clip(start, 0.0, 1.0), 0.0).astype(np.float32)
-                    clock.reveal(shown, np.repeat(late, setting.vertices))
-                self.objects.append(shown)
+                name = f"{self.name} {kind}"
+                key = digest(texts.text, where, colors, late, self.style)
+                self.parts.whole(
+                    kind, name, key, partial(self._written, name, texts.text, where, colors, late)
+                )
         pixel = max(1.0, self.frame.height / 1080)
         for kind, strength, color in (("axis lines", 1.6, self.style.ink), ("grid", 1.1, self.style.faint)):
             grid = kind == "grid"
@@ -205,7 +206,19 @@ class _Making:
             a, b = a[keep], b[keep]
             width = strength * pixel / np.maximum(self.view.pixels_per_unit((a + b) / 2), 1e-9)
             colors = np.tile(np.array([*color, 1.0], np.float32), (len(a), 1))
-            self.objects.append(figures.bars(f"{self.name} {kind}", a, b, width, colors, self.style))
+            name = f"{self.name} {kind}"
+            make = partial(figures.bars, name, a, b, width, colors, self.style)
+            self.parts.whole(kind, name, digest(a, b, width, colors, self.style), make)
+
+    def _written(
+        self, name: str, texts: list[str], where: list[Any], colors: NDArray[np.float32], late: Any | None
+    ) -> Any:
+        """Return an object of texts; ``late`` (n,) is when each appears, as a share of the drawn time."""
+        setting = set_texts(texts, *where, self.typeface)
+        shown = figures.texts(name, setting, colors, self.style)
+        if late is not None:
+            clock.reveal(shown, np.repeat(late, setting.vertices))
+        return shown
 
     def surroundings(self) -> None:
         """Make title, legends and notes on a pane before the camera; camera, lights and wall."""
@@ -216,37 +229,48 @@ class _Making:
             at = pane.local(corner)
             # Later patches lie on earlier ones: each a hair closer to the camera.
             at[:, 2] += np.repeat(np.arange(len(swatches)), 4) * (1e-4 * pane.depth / len(swatches))
-            self.in_frame.append(figures.patches(f"{self.name} legend", at, colors, self.style))
+            name = f"{self.name} legend"
+            make = partial(figures.patches, name, at, colors, self.style)
+            self.in_frame.append(self.parts.whole("legend", name, digest(at, colors, self.style), make))
         if lines:
             n = len(lines)
             start = pane.local(np.array([[line.left, line.baseline] for line in lines]))
             start[:, 2] += 2e-4 * pane.depth
             size = np.array([line.size for line in lines]) * pane.unit
             right, up = np.tile([1.0, 0.0, 0.0], (n, 1)), np.tile([0.0, 1.0, 0.0], (n, 1))
-            setting: Setting = set_texts([line.text for line in lines], start, right, up, size, self.typeface)
             colors = np.array([[*line.srgb, 1.0] for line in lines], np.float32)
-            self.in_frame.append(figures.texts(f"{self.name} title", setting, colors, self.style))
+            texts, where = [line.text for line in lines], [start, right, up, size]
+            name = f"{self.name} title"
+            make = partial(self._written, name, texts, where, colors, None)
+            self.in_frame.append(
+                self.parts.whole("title", name, digest(texts, where, colors, self.style), make)
+            )
         low, high = (
             np.array(self.drawing.camera.low, np.float64),
             np.array(self.drawing.camera.high, np.float64),
         )
-        extra = [
-            stage.key_light(self.style, self.light, f"{self.name} key light"),
-            stage.wall(self.style, self.light, low, high, f"{self.name} wall"),
-        ]
-        self.objects += [shown for shown in extra if shown is not None]
+        for part, make in (
+            ("key light", partial(stage.key_light, self.style, self.light)),
+            ("wall", partial(stage.wall, self.style, self.light, low, high)),
+        ):
+            name = f"{self.name} {part}"
+            self.parts.whole(part, name, digest(self.style, self.light, low, high), partial(make, name))
 
     def finish(self, collection: Any | None) -> Built:
         """Link everything to the scene in place of what was in ``collection``."""
         if collection is None:
             collection = bpy.data.collections.new(self.name)
-        else:
-            clear(collection)
+        gone = self.parts.settle()
+        before = next((shown for shown in collection.objects if shown.type == "CAMERA"), None)
+        known = {*gone, *self.parts.kept, before}
+        # Objects that hold no part are from an older version, or put there by hand: only the first go.
+        discard([*gone, *(o for o in collection.objects if o not in known and "tracevis3d_kind" in o)])
         if collection not in self.scene.collection.children_recursive:
             self.scene.collection.children.link(collection)
-        eye = camera.place(self.view, f"{self.name} camera")
-        for shown in (*self.objects, *self.in_frame, eye):
+        eye = camera.place(self.view, f"{self.name} camera", before)
+        for shown in (*self.parts.made, *([eye] if before is None else [])):
             collection.objects.link(shown)
+        self.parts.name()
         for shown in self.in_frame:
             shown.parent = eye
         self.scene.camera = eye

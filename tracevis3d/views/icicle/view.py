@@ -216,13 +216,24 @@ def _clusters(picture: Composition, cut: Cut, colors: Coloring, share: Floats) -
     low = c.depth.astype(np.int64) - picture.first_depth
     high = c.bottom.astype(np.int64) - picture.first_depth
     return _boxes(
-        picture, "cluster", c.start, c.end, low, high, c.thread, share, colors.of(c.longest), c.longest
+        picture,
+        "cluster",
+        c.start,
+        c.end,
+        low,
+        high,
+        c.thread,
+        share,
+        colors.of(c.longest),
+        c.longest,
+        c.calls,
     )
 
 
 def _boxes(
     picture: Composition, kind: str, start: Ints, end: Ints, low_level: Ints, high_level: Ints,
     thread: NDArray[np.int32], share: Floats, color: NDArray[np.int32], ids: Ints,
+    count: Ints | None = None,
 ) -> Boxes:  # fmt: skip
     low, size = place_boxes(
         start, end, low_level, high_level, picture.lane_of[thread], picture.plate + picture.reach * share,
@@ -233,7 +244,8 @@ def _boxes(
     time[:, 0] = np.clip((start - picture.window[0]) / span, 0.0, 1.0)
     time[:, 1] = np.clip((end - picture.window[0]) / span, 0.0, 1.0)
     look: Any = "solid" if kind == "call" else "cluster"
-    return Boxes(kind, low, size, color, ids, time, look)
+    many = np.empty(0, np.int64) if count is None else count
+    return Boxes(kind, low, size, color, ids, time, look, count=many, window=picture.window)
 
 
 def _legends(colors: Coloring, clusters: Boxes, other: int) -> tuple[Legend, ...]:
