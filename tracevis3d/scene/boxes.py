@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from ..drawing.words import Boxes
 from ..kernels.box_parts import box_parts, recode
-from . import instances, materials, signs
+from . import materials, signs
+from .digest import digest
+from .instances import Instances, placed
 from .styles import Light, Style
 
 #: Beyond so many parts the template itself would be slow: then depth and height share one proportion.
@@ -77,25 +79,33 @@ def _ribs(code: int, facing: int) -> int:
     return int(min(max(3, round(height / _WIDTH_OF_RIB)), 61)) | 1
 
 
-def show(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light, name: str) -> Any:
-    """Return the object that shows ``boxes``; ``palette`` is sRGB (k, 4)."""
+def lay(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light) -> Instances:
+    """Return the instances that show ``boxes``; ``palette`` is sRGB (k, 4)."""
     facing = int(np.argmax(np.abs(light.facing)))
     part, codes = _codes(boxes, chamfer_width(boxes, style), len(palette))
-    shape_of = codes % signs.BUCKETS**3
-    parts = []
-    for same in np.split(codes, np.flatnonzero(np.diff(shape_of)) + 1) if len(codes) else ():
-        code = int(same[0])
-        ribs = _ribs(code, facing) if boxes.look == "cluster" else 0
-        shape = signs.box(_shares(code, facing), facing, ribs)
-        parts.append((shape, palette[same // signs.BUCKETS**3]))
-    template = signs.template(f"{name} template", parts, style, light, materials.veil(boxes.look))
-    return instances.placed(
-        name,
-        template,
+
+    def template(name: str) -> Any:
+        shape_of = codes % signs.BUCKETS**3
+        parts = []
+        for same in np.split(codes, np.flatnonzero(np.diff(shape_of)) + 1) if len(codes) else ():
+            code = int(same[0])
+            ribs = _ribs(code, facing) if boxes.look == "cluster" else 0
+            shape = signs.box(_shares(code, facing), facing, ribs)
+            parts.append((shape, palette[same // signs.BUCKETS**3]))
+        return signs.template(name, parts, style, light, materials.veil(boxes.look))
+
+    return Instances(
+        boxes.low,
+        boxes.size,
+        part,
+        boxes.id,
+        boxes.time,
         materials.surface(boxes.look, style),
-        position=boxes.low,
-        size=boxes.size,
-        part=part,
-        id=boxes.id,
-        time=boxes.time,
+        digest(codes, palette[codes // signs.BUCKETS**3], style, light, boxes.look),
+        template,
     )
+
+
+def show(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light, name: str) -> Any:
+    """Return the object that shows ``boxes``; ``palette`` is sRGB (k, 4)."""
+    return placed(name, lay(boxes, palette, style, light))

@@ -109,7 +109,7 @@ def build(
 
 
 class _Making:
-    """One run of :func:`build`. Nothing is linked to the scene, or changed in it, before all of it is made."""
+    """One run of :func:`build`. The scene is not touched before all is made."""
 
     def __init__(
         self, drawing: Drawing, style: Style, frame: Frame, scene: Any, name: str, collection: Any | None
@@ -168,13 +168,14 @@ class _Making:
         for i, element in enumerate(self.drawing.elements):
             progress(0.3 + 0.5 * i / len(self.drawing.elements), f"building {element.kind}s")
             name, part = f"{self.name} {element.kind}", f"{element.kind} {element.source}"
-            if isinstance(element, (Boxes, Marks)):
-                lay = boxes.lay if isinstance(element, Boxes) else marks.lay
-                shown = self.parts.instanced(part, name, lay(element, self.palette, self.style, self.light))
+            look = (self.palette, self.style, self.light)
+            if isinstance(element, Boxes):
+                shown = self.parts.instanced(part, name, boxes.lay(element, *look))
+            elif isinstance(element, Marks):
+                shown = self.parts.instanced(part, name, marks.lay(element, *look))
             else:
-                make = partial(tubes.show, element, self.palette, self.style, self.light, name)
-                key = digest(element, self.palette, self.style, self.light)
-                shown = self.parts.whole(part, name, key, make)
+                make = partial(tubes.show, element, *look, name)
+                shown = self.parts.whole(part, name, digest(element, *look), make)
             shown["tracevis3d_kind"], shown["tracevis3d_source"] = element.kind, element.source
 
     def texts(self) -> None:
@@ -214,7 +215,8 @@ class _Making:
         self, name: str, texts: list[str], where: list[Any], colors: NDArray[np.float32], late: Any | None
     ) -> Any:
         """Return an object of texts; ``late`` (n,) is when each appears, as a share of the drawn time."""
-        setting = set_texts(texts, *where, self.typeface)
+        start, right, up, size = where
+        setting = set_texts(texts, start, right, up, size, self.typeface)
         shown = figures.texts(name, setting, colors, self.style)
         if late is not None:
             clock.reveal(shown, np.repeat(late, setting.vertices))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -13,6 +15,7 @@ from .nodes import Builder, existing
 
 GROUP = "TraceVis3D Instances"
 _VERSION = 1
+_MODIFIER = "TraceVis3D"
 _INT32_MAX = 2**31 - 1
 
 
@@ -72,45 +75,103 @@ def group() -> Any:
     return make.tree
 
 
-def placed(
-    name: str,
-    template: Any,
-    material: Any,
-    *,
-    position: NDArray[np.float32],
-    size: NDArray[np.float32],
-    part: NDArray[np.int32],
-    id: NDArray[np.int64],
-    time: NDArray[np.float32] | None = None,
-) -> Any:
-    """Return an object whose points are shown as instances.
+@dataclass(frozen=True, eq=False)
+class Instances:
+    """Points and the template whose parts are shown at them.
 
-    Parameters
+    Attributes
     ----------
-    name : str
-    template : bpy.types.Mesh
-        From :func:`tracevis3d.scene.signs.template`.
-    material : bpy.types.Material
     position, size : float32 (n, 3)
     part : int32 (n,)
+        Which part of the template.
     id : int64 (n,)
         Kept as the point attribute ``id``; with ``id_high`` for the upper half where 32 bits don't do.
-    time : float32 (n, 2), optional
+    time : float32 (n, 2) or (0, 2)
+    material : bpy.types.Material
+    key : str
+        Digest of all that the template depends on.
+    template : callable
+        Makes the template's mesh, from :func:`tracevis3d.scene.signs.template`.
     """
-    mesh = meshes.points(name, position)
-    if len(position):
-        meshes.set_attribute(mesh, "size", "FLOAT_VECTOR", "POINT", size)
-        meshes.set_attribute(mesh, "part", "INT", "POINT", part)
-        meshes.set_attribute(mesh, "id", "INT", "POINT", id.astype(np.int32))
-        if len(id) and (id.max() > _INT32_MAX or id.min() < -_INT32_MAX - 1):
-            meshes.set_attribute(mesh, "id_high", "INT", "POINT", (id >> 32).astype(np.int32))
-        if time is not None and len(time):
-            meshes.set_attribute(mesh, "start", "FLOAT", "POINT", time[:, 0])
-            meshes.set_attribute(mesh, "end", "FLOAT", "POINT", time[:, 1])
-    shown = bpy.data.objects.new(name, mesh)
-    modifier: Any = shown.modifiers.new("TraceVis3D", "NODES")
+
+    position: NDArray[np.float32]
+    size: NDArray[np.float32]
+    part: NDArray[np.int32]
+    id: NDArray[np.int64]
+    time: NDArray[np.float32]
+    material: Any
+    key: str
+    template: Callable[[str], Any]
+
+    def attributes(self) -> dict[str, tuple[str, NDArray[Any]]]:
+        """Return the point attributes: name -> (Blender's type, values)."""
+        if not len(self.position):
+            return {}
+        found: dict[str, tuple[str, NDArray[Any]]] = {
+            "position": ("FLOAT_VECTOR", self.position),
+            "size": ("FLOAT_VECTOR", self.size),
+            "part": ("INT", self.part),
+            "id": ("INT", self.id.astype(np.int32)),
+        }
+        if self.id.max() > _INT32_MAX or self.id.min() < -_INT32_MAX - 1:
+            found["id_high"] = ("INT", (self.id >> 32).astype(np.int32))
+        if len(self.time):
+            found["start"] = ("FLOAT", self.time[:, 0])
+            found["end"] = ("FLOAT", self.time[:, 1])
+        return found
+
+
+def placed(name: str, wanted: Instances) -> Any:
+    """Return an object whose points are shown as instances."""
+    shown = bpy.data.objects.new(name, bpy.data.meshes.new(name))
+    modifier: Any = shown.modifiers.new(_MODIFIER, "NODES")
     modifier.node_group = group()
-    compat.set_input(modifier, "Template", bpy.data.objects.new(f"{name} template", template))
-    compat.set_input(modifier, "Material", material)
-    compat.set_input(modifier, "Timed", time is not None and len(time) > 0)
+    rewrite(shown, wanted, True)
     return shown
+
+
+def is_placed(shown: Any) -> bool:
+    """Return whether ``shown`` is what :func:`placed` of this version makes."""
+    modifier = shown.modifiers.get(_MODIFIER)
+    return modifier is not None and modifier.node_group == existing(GROUP, _VERSION)
+
+
+def differs(shown: Any, wanted: Instances) -> bool:
+    """Return whether the points of ``shown``, or their material, are others than ``wanted``."""
+    mesh = shown.data
+    if len(mesh.vertices) != len(wanted.position):
+        return True
+    if compat.get_input(shown.modifiers[_MODIFIER], "Material") != wanted.material:
+        return True
+    values = wanted.attributes()
+    timed = any(name in mesh.attributes for name in ("start", "id_high"))
+    if timed != any(name in values for name in ("start", "id_high")):
+        return True
+    return any(not meshes.holds(mesh, name, *values[name]) for name in values)
+
+
+def rewrite(shown: Any, wanted: Instances, template: bool) -> None:
+    """Let ``shown`` be ``wanted``: only what differs is written, and the template only if asked for."""
+    mesh, modifier = shown.data, shown.modifiers[_MODIFIER]
+    if len(mesh.vertices) != len(wanted.position):
+        mesh.clear_geometry()
+        mesh.vertices.add(len(wanted.position))
+    values = wanted.attributes()
+    for name in ("start", "end", "id_high"):
+        if name not in values and name in mesh.attributes:
+            mesh.attributes.remove(mesh.attributes[name])
+    for name, (kind, value) in values.items():
+        if not meshes.holds(mesh, name, kind, value):
+            meshes.set_attribute(mesh, name, kind, "POINT", value)
+    mesh.update()
+    if template:
+        before = compat.get_input(modifier, "Template")
+        title = f"{shown.name} template"
+        compat.set_input(modifier, "Template", bpy.data.objects.new(title, wanted.template(title)))
+        if before is not None:
+            data = before.data
+            bpy.data.objects.remove(before)
+            bpy.data.meshes.remove(data)
+    compat.set_input(modifier, "Material", wanted.material)
+    compat.set_input(modifier, "Timed", len(wanted.time) > 0)
+    shown.update_tag()

@@ -8,22 +8,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.words import Marks
-from . import instances, materials, signs
+from . import materials, signs
+from .digest import digest
+from .instances import Instances, placed
 from .styles import Light, Style
+
+
+def lay(marks: Marks, palette: NDArray[np.float32], style: Style, light: Light) -> Instances:
+    """Return the instances that show ``marks``; ``palette`` is sRGB (k, 4)."""
+    used, part = np.unique(np.clip(marks.color, 0, len(palette) - 1), return_inverse=True)
+
+    def template(name: str) -> Any:
+        return signs.template(name, [(signs.mark_shape(marks.shape), palette[used])], style, light)
+
+    return Instances(
+        np.asarray(marks.point, np.float32),
+        np.repeat(np.asarray(marks.size, np.float32)[:, None], 3, axis=1),
+        part.astype(np.int32),
+        marks.id,
+        np.empty((0, 2), np.float32),
+        materials.surface(marks.look, style),
+        digest(marks.shape, palette[used], style, light),
+        template,
+    )
 
 
 def show(marks: Marks, palette: NDArray[np.float32], style: Style, light: Light, name: str) -> Any:
     """Return the object that shows ``marks``; ``palette`` is sRGB (k, 4)."""
-    used, part = np.unique(np.clip(marks.color, 0, len(palette) - 1), return_inverse=True)
-    template = signs.template(
-        f"{name} template", [(signs.mark_shape(marks.shape), palette[used])], style, light
-    )
-    return instances.placed(
-        name,
-        template,
-        materials.surface(marks.look, style),
-        position=marks.point,
-        size=np.repeat(np.asarray(marks.size, np.float32)[:, None], 3, axis=1),
-        part=part.astype(np.int32),
-        id=marks.id,
-    )
+    return placed(name, lay(marks, palette, style, light))

@@ -42,6 +42,17 @@ def set_attribute(mesh: Any, name: str, kind: str, domain: str, values: NDArray[
     attribute.data.foreach_set(prop, np.ascontiguousarray(values, dtype).reshape(-1))
 
 
+def holds(mesh: Any, name: str, kind: str, values: NDArray[Any]) -> bool:
+    """Return whether the attribute ``name`` has just these ``values``."""
+    attribute = mesh.attributes.get(name)
+    if attribute is None or attribute.data_type != kind or len(attribute.data) != len(values):
+        return False
+    prop, dtype = _KINDS[kind]
+    found = np.empty(values.shape, dtype)
+    attribute.data.foreach_get(prop, found.reshape(-1))
+    return bool(np.array_equal(found, values))
+
+
 def points(name: str, position: NDArray[np.float32]) -> Any:
     """Return a mesh of loose vertices at ``position`` (n, 3)."""
     mesh = bpy.data.meshes.new(name)

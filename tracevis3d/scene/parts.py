@@ -1,0 +1,113 @@
+"""The parts of a built drawing: what is as it was is kept, what has changed is rewritten or made anew.
+
+Which is which is read off the scene: each object carries the name of its part and a digest of what it was
+made from, so this holds after undo and in a .blend that was opened again, and Python remembers nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from . import instances
+from .instances import Instances
+
+PART, MADE_FROM = "tracevis3d_part", "tracevis3d_made_from"
+
+
+class Parts:
+    """The parts of one build, beside those of the build before in ``collection``.
+
+    Nothing of what is there is touched before :meth:`settle`.
+
+    Attributes
+    ----------
+    made, kept : list of bpy.types.Object
+        New objects, not linked yet, and those that stay.
+    rewritten : int
+        How many of ``kept`` get other values.
+    """
+
+    def __init__(self, collection: Any | None) -> None:
+        objects = collection.objects if collection is not None else ()
+        self._before = {shown[PART]: shown for shown in objects if PART in shown}
+        self._rewriting: list[Callable[[], None]] = []
+        self._names: dict[str, str] = {}
+        self.made: list[Any] = []
+        self.kept: list[Any] = []
+
+    @property
+    def rewritten(self) -> int:
+        return len(self._rewriting)
+
+    def whole(self, part: str, name: str, key: str, make: Callable[[], Any | None]) -> Any | None:
+        """Keep the object of ``part`` if it was made from the same, else ``make`` another.
+
+        Parameters
+        ----------
+        part : str
+            The same from build to build.
+        name : str
+            Of the object.
+        key : str
+            :func:`.digest.digest` of all that ``make`` depends on.
+        make : callable
+            Returns the object, or None if there is nothing to show.
+        """
+        part = self._free(part)
+        shown = self._before.get(part)
+        if shown is not None and shown.get(MADE_FROM) == key:
+            self._keep(part, name, shown)
+            return shown
+        shown = make()
+        if shown is not None:
+            self._add(part, name, key, shown)
+        return shown
+
+    def instanced(self, part: str, name: str, wanted: Instances) -> Any:
+        """Keep the object of ``part`` and rewrite what differs in it; make it if there is none."""
+        part = self._free(part)
+        shown = self._before.get(part)
+        if shown is not None and instances.is_placed(shown):
+            self._keep(part, name, shown)
+            if instances.differs(shown, wanted) or shown.get(MADE_FROM) != wanted.key:
+                self._rewriting.append(partial(self._rewrite, shown, wanted))
+            return shown
+        shown = instances.placed(name, wanted)
+        self._add(part, name, wanted.key, shown)
+        return shown
+
+    def settle(self) -> list[Any]:
+        """Rewrite what is to be rewritten; return the objects of the build before that have no place now."""
+        for rewrite in self._rewriting:
+            rewrite()
+        return list(self._before.values())
+
+    def name(self) -> None:
+        """Give all objects their names, when those that had them are gone."""
+        for shown in (*self.made, *self.kept):
+            if shown.name != (name := self._names[shown[PART]]):
+                shown.name = name
+
+    @staticmethod
+    def _rewrite(shown: Any, wanted: Instances) -> None:
+        instances.rewrite(shown, wanted, shown.get(MADE_FROM) != wanted.key)
+        shown[MADE_FROM] = wanted.key
+
+    def _free(self, part: str) -> str:
+        """Return ``part``, numbered if there is one of that name already."""
+        name, n = part, 2
+        while name in self._names:
+            name, n = f"{part} {n}", n + 1
+        return name
+
+    def _keep(self, part: str, name: str, shown: Any) -> None:
+        del self._before[part]
+        self._names[part] = name
+        self.kept.append(shown)
+
+    def _add(self, part: str, name: str, key: str, shown: Any) -> None:
+        shown[PART], shown[MADE_FROM] = part, key
+        self._names[part] = name
+        self.made.append(shown)
