@@ -1,4 +1,4 @@
-"""The partial tree: against a twin that makes the complete tree, and the walk-through of SEAT, section 5.4."""
+"""The partial tree: against a twin that makes the complete tree, and the walk-through of SEAT, 5.4."""
 
 from itertools import product
 
@@ -132,9 +132,7 @@ def test_same_rows_as_the_complete_tree(seed, n, levels, show, actions) -> None:
             expected[min(at + 5, len(expected) - 1)][0], min(5, len(expected) - 1 - at)
         )  # fmt: skip
         assert tree.backward(path, 3) == (expected[max(at - 3, 0)][0], min(3, at))
-    again = PartialTree(
-        graph, levels=plain.levels, filtered=plain.filtered, show_filtered=plain.show
-    )
+    again = PartialTree(graph, levels=plain.levels, filtered=plain.filtered, show_filtered=plain.show)
     assert again.restore(tree.exceptions()) == 0
     assert shown(again.construct(None, 0, len(expected) + 1).rows) == expected
 
@@ -268,9 +266,7 @@ def test_rows_of_a_tree_far_too_large_to_be_made() -> None:
         np.empty(0, np.int32), function, np.array(first), np.array(child, np.int32),
         np.zeros(levels + 1, np.int64), np.ones(levels + 1, np.int64), np.array(extent),
     )  # fmt: skip
-    tree = PartialTree(
-        CompactTrace(subtrees, np.array([levels], np.int32), np.array([0, 1])), levels=ALL
-    )
+    tree = PartialTree(CompactTrace(subtrees, np.array([levels], np.int32), np.array([0, 1])), levels=ALL)
     assert tree.size == extent[-1] > 10**12
     middle = tree.size // 2 + 12345
     path = tree.path_at(middle)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -232,8 +233,7 @@ class PartialTree:
         """Whether the path has a row: all its ancestors are expanded and shown, and it isn't hidden."""
         steps = self._steps(path)
         return all(
-            above.levels != 0 and not (above.hide and self._marked(step))
-            for above, step in zip(steps, steps[1:], strict=False)
+            above.levels != 0 and not (above.hide and self._marked(step)) for above, step in pairwise(steps)
         )
 
     # -- what a person does -----------------------------------------------------------------------------
@@ -252,7 +252,7 @@ class PartialTree:
         self._change(path, levels=0)
 
     def toggle_filtered(self, path: UniquePath) -> None:
-        """Switch the filtered children of one path on or off, whatever the tree's setting is (section 6.5.2)."""
+        """Switch the filtered children of one path on or off, whatever the tree does (section 6.5.2)."""
         hide = self._steps(path)[-1].hide
         self._change(path, override="show" if hide else "hide")
 
@@ -575,7 +575,7 @@ class PartialTree:
         return position
 
     def _child_at(self, step: _Step, row: int) -> tuple[int, int]:
-        """Return which child of a step the row (0 for its first child's) lies in, and the child's position."""
+        """Return the child of a step that holds a row, counted from the first child's, and its position."""
         low, high = int(self._first[step.node]), int(self._first[step.node + 1])
         before = self._table(step.levels, step.hide).before[low:high]
         shift = 0

@@ -26,6 +26,7 @@ _OWN = {
     "uftrace": ".uftrace",
     "perfetto": ".perfetto",
     "rsf": ".rsf",
+    "compact": ".compact_trace",
     "tv3": ".tv3",
 }
 

@@ -66,12 +66,10 @@ def _alike(
                 if before != np.int64(inner[edge_child[j]]):
                     return False
             else:
-                if i_left == 0:
-                    if i < i_end:
-                        i_left = edge_count[i]
-                if j_left == 0:
-                    if j < j_end:
-                        j_left = edge_count[j]
+                if i_left == 0 and i < i_end:
+                    i_left = edge_count[i]
+                if j_left == 0 and j < j_end:
+                    j_left = edge_count[j]
                 if i >= i_end or j >= j_end:
                     return i >= i_end and j >= j_end
                 if inner[edge_child[i]] != inner[edge_child[j]]:
@@ -288,13 +286,13 @@ def spread(flag: Any, of_call: Any, out: Any) -> None:
 
 
 @kernel
-def hide_subtrees(extent: Any, marked: Any, out: Any) -> int:
+def hide_subtrees(extent: Any, marked: Any, out: Any) -> Any:
     """Set ``out`` (uint8 (n,)) for each call within the subtree of a marked one; return how many are set.
 
     ``extent`` is int64 (n,), ``marked`` uint8 (n,).
     """
-    until = np.int64(0)
-    count = 0
+    until: Any = np.int64(0)
+    count: Any = 0
     for i in range(len(extent)):
         if marked[i] and i + extent[i] > until:
             until = i + extent[i]
@@ -302,3 +300,75 @@ def hide_subtrees(extent: Any, marked: Any, out: Any) -> int:
         out[i] = inside
         count += inside
     return count
+
+
+@kernel
+def order_nodes(first: Any, child: Any, mark: Any, stack: Any, at: Any, order: Any) -> Any:
+    """Order the nodes of a graph so that children come before their parents.
+
+    Parameters
+    ----------
+    first : int64 (m + 1,)
+    child : int32 (e,)
+    mark : uint8 (m,)
+        Zeros; afterwards not of use.
+    stack : int32 (m,)
+    at : int64 (m,)
+        Working space.
+    order : int32 (m,)
+        Filled: the nodes, children first.
+
+    Returns
+    -------
+    int
+        -1, or an edge that closes a cycle.
+    """
+    done = 0
+    for root in range(len(mark)):
+        if mark[root] != 0:
+            continue
+        depth = 1
+        stack[0] = root
+        at[0] = first[root]
+        mark[root] = 1
+        while depth > 0:
+            node = stack[depth - 1]
+            k = at[depth - 1]
+            if k == first[node + 1]:
+                mark[node] = 2
+                order[done] = node
+                done += 1
+                depth -= 1
+                continue
+            at[depth - 1] = k + 1
+            below = child[k]
+            if mark[below] == 1:
+                return k
+            if mark[below] == 0:
+                mark[below] = 1
+                stack[depth] = below
+                at[depth] = first[below]
+                depth += 1
+    return -1
+
+
+@kernel
+def count_calls(order: Any, first: Any, child: Any, count: Any, limit: Any, extent: Any) -> Any:
+    """Count the calls that each node unfolds to; beyond ``limit`` (int64) it is ``limit``.
+
+    ``order`` is int32 (m,), children first; ``first``, ``child`` and ``count`` are the edges with their
+    iterations; ``extent`` (int64 (m,)) is filled. Return the number of nodes that reach the limit.
+    """
+    beyond = 0
+    for i in range(len(order)):
+        node = order[i]
+        calls = np.int64(1)
+        for k in range(first[node], first[node + 1]):
+            below = extent[child[k]]
+            if count[k] > (limit - calls) // below:
+                calls = limit
+                break
+            calls += below * count[k]
+        extent[node] = calls
+        beyond += calls >= limit
+    return beyond
