@@ -1,0 +1,158 @@
+"""The parameters of a view or a filter are declared once, as a dataclass; everything else is made from that declaration.
+
+The command line's ``--set``, Blender's panel, the settings stored in a .blend and the tables in the docs all
+read :func:`declared`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from .errors import UsageError
+
+Value = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a view, a format or a filter.
+
+    Attributes
+    ----------
+    name : str
+    default : bool, int, float or str
+    sentence : str
+        What it does, in one sentence without a final period.
+    low, high : float or None
+        Bounds, both allowed.
+    unit : str
+        Such as ``ns``, ``px``, ``degrees``; empty for a bare number.
+    choices : dict
+        For a string: the allowed values and a few words on each; empty: any text.
+    group : str
+        The heading it stands under in the panel.
+    """
+
+    name: str
+    default: Value
+    sentence: str
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    choices: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    group: str = ""
+
+    def read(self, text: str | Value) -> Value:
+        """Return the value that ``text`` stands for.
+
+        Raises
+        ------
+        UsageError
+            If it is of the wrong type, out of bounds or not among the choices.
+        """
+        value: Value
+        kind = type(self.default)
+        try:
+            if kind is bool:
+                value = text if isinstance(text, bool) else _TRUTH[str(text).strip().lower()]
+            elif kind is int:
+                value = int(text)
+            elif kind is float:
+                value = float(text)
+                if not math.isfinite(value):
+                    raise ValueError
+            else:
+                value = str(text)
+        except (ValueError, KeyError, OverflowError):
+            wanted = {bool: "yes or no", int: "a whole number", float: "a number"}[kind]
+            raise UsageError(f"{self.name}={text}: {wanted} is wanted") from None
+        if not isinstance(value, (bool, str)):
+            if self.low is not None and value < self.low:
+                raise UsageError(f"{self.name}={text}: {self.low:g} is the least allowed")
+            if self.high is not None and value > self.high:
+                raise UsageError(f"{self.name}={text}: {self.high:g} is the most allowed")
+        if self.choices and value not in self.choices:
+            raise UsageError(f"{self.name}={text}: one of {', '.join(self.choices)} is wanted")
+        return value
+
+    def described(self) -> str:
+        """Return the sentence with unit, range and choices, for help and docs."""
+        parts = [self.sentence]
+        if self.choices:
+            parts.append(
+                "; ".join(f"{name}: {words}" if words else name for name, words in self.choices.items())
+            )
+        elif self.low is not None and self.high is not None:
+            parts.append(f"{self.low:g} to {self.high:g}{' ' + self.unit if self.unit else ''}")
+        elif self.low is not None:
+            parts.append(f"{self.low:g}{' ' + self.unit if self.unit else ''} or more")
+        elif self.unit:
+            parts.append(f"in {self.unit}")
+        return ". ".join(parts)
+
+
+_TRUTH = {
+    "yes": True,
+    "true": True,
+    "on": True,
+    "1": True,
+    "no": False,
+    "false": False,
+    "off": False,
+    "0": False,
+}
+
+
+def parameter(
+    default: Value,
+    sentence: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    unit: str = "",
+    choices: Mapping[str, str] | None = None,
+    group: str = "",
+) -> Any:
+    """Declare a field of a parameters dataclass; see :class:`Parameter`."""
+    declaration = Parameter("", default, sentence, low, high, unit, dict(choices or {}), group)
+    return dataclasses.field(default=default, metadata={"parameter": declaration})
+
+
+def declared(parameters: type) -> tuple[Parameter, ...]:
+    """Return the parameters that the dataclass ``parameters`` declares, in order."""
+    return tuple(
+        dataclasses.replace(field.metadata["parameter"], name=field.name)
+        for field in dataclasses.fields(parameters)
+        if "parameter" in field.metadata
+    )
+
+
+P = TypeVar("P")
+
+
+def read(parameters: type[P], values: Mapping[str, Any]) -> P:
+    """Make an instance of the dataclass ``parameters`` from texts or values.
+
+    Raises
+    ------
+    UsageError
+        For an unknown name or a value that does not fit.
+    """
+    known = {p.name: p for p in declared(parameters)}
+    given = {}
+    for name, value in values.items():
+        if name not in known:
+            raise UsageError(f"there is no parameter {name!r}: {_nearest(name, list(known))}")
+        given[name] = known[name].read(value)
+    return parameters(**given)
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, known, 1)
+    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
