@@ -11,7 +11,7 @@ from ..tracevis3d.drawing.frame import Frame
 from ..tracevis3d.errors import MissingDependency
 from ..tracevis3d.formats import unpack
 from ..tracevis3d.progress import Progress, part
-from . import facts, settings, sources, viewport
+from . import facts, holding, settings, sources, viewport
 
 #: Seconds that the last rebuild of a view took, by the session's id of its collection.
 _seconds: dict[int, float] = {}
@@ -138,6 +138,7 @@ def show(
     for source, trace in zip(stored.sources, traces, strict=True):
         _describe(source, trace)
         sources.remember(trace)
+    holding.hold(collection, traces, drawing)
     _fill(stored.facts, facts.of_drawing(drawing, built.counts))
     shown, wanted = figure.parameters, settings.values(collection)
     stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())

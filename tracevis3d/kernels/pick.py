@@ -7,6 +7,8 @@ bounds are (lowest x, y, z, highest x, y, z).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,7 +43,7 @@ def tube_bounds(
     order: NDArray[np.int32],
     bounds: NDArray[np.float32],
 ) -> None:
-    """Write the bounds of each :data:`WIDTH` pieces of tubes; the arguments are those of :func:`pick_tube`."""
+    """Write the bounds of each :data:`WIDTH` pieces of tubes, given as :func:`pick_tube` takes them."""
     n = len(order)
     for node in range(len(bounds)):
         for axis in range(3):
@@ -187,7 +189,7 @@ def pick_box(
 @inline
 def _piece_meets(
     middle: NDArray[np.float32], across: NDArray[np.float32], a: int, b: int, ray: NDArray[np.float64]
-) -> float:
+) -> Any:
     """Return where the ray is nearest to a piece of a tube, if it passes within its section."""
     ax, ay, az = middle[a, 0] - ray[0], middle[a, 1] - ray[1], middle[a, 2] - ray[2]
     sx = float(middle[b, 0]) - middle[a, 0]

@@ -1,8 +1,8 @@
 """Which element a ray meets first, among a million, in well under a millisecond.
 
-A drawing's boxes and tubes come row by row and tube by tube, so that neighbours lie near each other: a tree of
-bounds over them in that order needs no sorting. Where they don't, they are put along a space-filling curve
-first. The ray is tested against boxes and swept sections, never against faces.
+Where elements come in an order in which neighbours lie near each other, a tree of bounds over them needs no
+sorting; else they are put along a space-filling curve first. The ray is tested against boxes and swept
+sections, never against faces.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Ray:
     origin, direction : float64 (3,)
         The direction has length 1.
     radius, growth : float
-        What passes nearer than ``radius + growth * distance`` counts as met, if it is thin: lines, small signs.
+        What passes nearer than ``radius + growth * distance`` counts as met, if it is thin: lines and signs.
     near : float
         Nothing nearer than this is met.
     """

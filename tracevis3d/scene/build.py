@@ -177,6 +177,7 @@ class _Making:
                 make = partial(tubes.show, element, *look, name)
                 shown = self.parts.whole(part, name, digest(element, *look), make)
             shown["tracevis3d_kind"], shown["tracevis3d_source"] = element.kind, element.source
+            shown["tracevis3d_element"] = i
 
     def texts(self) -> None:
         """Make labels and rulers."""
