@@ -1,0 +1,84 @@
+"""The way of a camera from one view to another that is felt to be shortest: smooth and efficient zooming.
+
+After van Wijk and Nuij, "Smooth and efficient zooming and panning" (InfoVis 2003), sections 3 and 4: first
+back until both ends are in sight, then across, then towards the goal.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+#: How much zooming counts against panning: the paper's users liked the square root of 2 best.
+RHO = math.sqrt(2.0)
+_LEAST = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Flight:
+    """A way from a view of width ``start_width`` about ``start`` to one about ``goal``.
+
+    Attributes
+    ----------
+    start, goal : float64 (k,)
+        Points in a space of any dimension.
+    start_width, goal_width : float
+        How much of the space is seen there, in its units; above 0.
+    length : float
+        The way's length as it is felt: 1 is a zoom by the factor ``e ** RHO``.
+    """
+
+    start: NDArray[np.float64]
+    goal: NDArray[np.float64]
+    start_width: float
+    goal_width: float
+    length: float
+    _distance: float
+    _bend: float
+
+    @classmethod
+    def between(cls, start: ArrayLike, start_width: float, goal: ArrayLike, goal_width: float) -> Flight:
+        """Return the way between two views.
+
+        Raises
+        ------
+        ValueError
+            If a width is not above 0 and finite.
+        """
+        a, b = np.atleast_1d(np.asarray(start, np.float64)), np.atleast_1d(np.asarray(goal, np.float64))
+        if not (0 < start_width < math.inf and 0 < goal_width < math.inf):
+            raise ValueError(f"widths {start_width} and {goal_width}: they must be above 0")
+        distance = float(np.linalg.norm(b - a))
+        w0, w1, rho2 = start_width, goal_width, RHO * RHO
+        straight = math.log(w1 / w0)
+        if distance <= 1e-9 * min(w0, w1):
+            # Nothing to pan: a zoom alone.
+            return cls(a, b, w0, w1, abs(straight) / RHO, 0.0, 0.0)
+        b0 = (w1 * w1 - w0 * w0 + rho2 * rho2 * distance * distance) / (2 * w0 * rho2 * distance)
+        b1 = (w1 * w1 - w0 * w0 - rho2 * rho2 * distance * distance) / (2 * w1 * rho2 * distance)
+        # ln(sqrt(b * b + 1) - b), without the difference of large numbers.
+        r0, r1 = -math.asinh(b0), -math.asinh(b1)
+        return cls(a, b, w0, w1, (r1 - r0) / RHO, distance, r0)
+
+    def at(self, share: float) -> tuple[NDArray[np.float64], float]:
+        """Return where the view is, float64 (k,), and how wide, at a share 0 to 1 of the way."""
+        share = min(max(share, 0.0), 1.0)
+        if share == 1.0:
+            return self.goal.copy(), self.goal_width
+        if self._distance == 0.0:
+            width = self.start_width * (self.goal_width / self.start_width) ** share
+            return self.start + share * (self.goal - self.start), width
+        s, r0 = share * self.length, self._bend
+        u = self.start_width / (RHO * RHO) * (math.cosh(r0) * math.tanh(RHO * s + r0) - math.sinh(r0))
+        width = self.start_width * math.cosh(r0) / max(math.cosh(RHO * s + r0), _LEAST)
+        along = min(max(u / self._distance, 0.0), 1.0)
+        return self.start + along * (self.goal - self.start), width
+
+
+def eased(share: float) -> float:
+    """Return a share of the way that starts and ends gently."""
+    share = min(max(share, 0.0), 1.0)
+    return share * share * (3.0 - 2.0 * share)
