@@ -49,7 +49,7 @@ def run(words: argparse.Namespace) -> None:
     """Print the functions and the first of their calls."""
     from ..analysis.search import Query, facts, search
     from ..errors import UsageError
-    from ..views.window import read_time
+    from ..times import read_time
 
     query = Query(words.pattern, words.kind, words.full, words.case)
     query.test()

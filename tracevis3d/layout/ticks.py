@@ -6,15 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: Units of time and their nanoseconds, from small to large.
-TIME_UNITS: tuple[tuple[str, int], ...] = (
-    ("ns", 1),
-    ("µs", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-    ("min", 60_000_000_000),
-    ("h", 3_600_000_000_000),
-)
+from ..times import TIME_UNITS
+
 _UNIT_NS = dict(TIME_UNITS)
 _BYTE_UNITS = (("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40))
 # Steps above a second that clocks use, as (nanoseconds, number of parts for the minor ticks).
