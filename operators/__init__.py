@@ -1,6 +1,7 @@
 """The extension's hands: each operator calls the library, and says what came of it."""
 
 from . import (
+    arrange,
     command,
     environment,
     import_trace,
@@ -24,6 +25,7 @@ _MODULES = (
     render,
     save_trace,
     remove_view,
+    arrange,
     command,
 )
 

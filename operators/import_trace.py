@@ -46,11 +46,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
 
     view: EnumProperty(items=_view_items, name="View", description="What to draw of the trace")
     style: EnumProperty(items=settings.STYLES, name="Style", default="paper")
-    own_scene: BoolProperty(
-        name="Own Scene",
-        description="Put each view into a new scene, whose camera, light and colour management are its own",
-        default=True,
-    )
+    place: EnumProperty(items=making.PLACES, name="Where", default="AUTO")
     look: BoolProperty(
         name="Look at It",
         description="Turn the 3D view to the new view's camera, and show its colours",
@@ -96,7 +92,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        for name in ("view", "style", "own_scene", "look"):
+        for name in ("view", "style", "place", "look"):
             layout.prop(self, name)
 
     def _paths(self) -> list[str]:
@@ -109,7 +105,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
 
     def _show(self, context: bpy.types.Context, drawn: list[Any]) -> set[str]:
         for trace, figure, drawing in drawn:
-            making.new_view(context, trace, figure, drawing, self.style, self.own_scene)
+            making.new_view(context, [trace], figure, drawing, self.style, self.place)
             self._tell(trace)
         if self.look:
             viewport.look(context)

@@ -13,6 +13,16 @@ from ..tracevis3d.formats import unpack
 from ..tracevis3d.progress import Progress, part
 from . import facts, holding, settings, sources, viewport
 
+#: Where a new view goes, with a few words on each.
+PLACES = (
+    (
+        "AUTO",
+        "Beside the Others",
+        "Beside the views of this scene; if it has none, in a scene of its own with camera and light",
+    ),
+    ("OWN", "In Its Own Scene", "In a new scene, whose camera, light and colour management are its own"),
+    ("THIS", "In This Scene", "In this scene, whatever it holds; its camera and light are changed"),
+)
 #: Seconds that the last rebuild of a view took, by the session's id of its collection.
 _seconds: dict[int, float] = {}
 
@@ -29,7 +39,17 @@ def read_and_draw(path: str, view: str, frame: Frame, progress: Progress) -> tup
     progress(0.0, f"reading {os.path.basename(path)}")
     trace = api.load(path, progress=part(progress, 0.0, 0.8))
     figure = api.view(view, trace)
-    return trace, figure, figure.drawing(frame, part(progress, 0.8, 1.0))
+    return trace, figure, drawing_of(figure, frame, part(progress, 0.8, 1.0))
+
+
+def drawing_of(figure: Any, frame: Frame, progress: Progress) -> Any:
+    """Return the figure's drawing; in passing, compile what building it will need, if that was never done."""
+    from ..tracevis3d import warm
+
+    drawing = figure.drawing(frame, part(progress, 0.0, 0.9))
+    progress(0.9, "preparing the scene")
+    warm.compile_what_building_needs()
+    return drawing
 
 
 def figure_of(collection: bpy.types.Collection, traces: list[Any]) -> Any:
@@ -40,11 +60,15 @@ def figure_of(collection: bpy.types.Collection, traces: list[Any]) -> Any:
 
 
 def new_view(
-    context: bpy.types.Context, trace: Any, figure: Any, drawing: Any, style: str, own_scene: bool
+    context: bpy.types.Context, traces: list[Any], figure: Any, drawing: Any, style: str, where: str
 ) -> bpy.types.Collection:
-    """Add a view of ``trace``, to a scene of its own or to the current one, and make it the active one."""
-    name = f"{_bare(trace.source.path)} {figure.name}"
+    """Add a view of ``traces`` and make it the active one.
+
+    ``where`` is one of :data:`PLACES`.
+    """
+    name = f"{' and '.join(_bare(trace.source.path) for trace in traces)} {figure.name}"
     frame, before = frame_of(context.scene), context.scene
+    own_scene = where == "OWN" or (where == "AUTO" and not settings.all_in(before))
     own_scene = own_scene and context.window is not None
     scene = bpy.data.scenes.new(name) if own_scene else before
     collection = bpy.data.collections.new(name)
@@ -53,12 +77,16 @@ def new_view(
         scene.tracevis3d_own |= own_scene
         scene.collection.children.link(collection)
         stored = settings.of(collection)
-        stored.view = figure.name
+        shown = scene.tracevis3d_view
         with settings.quietly():
+            stored.view = figure.name
             stored.style = style
-        stored.sources.add().path = sources.relative(trace.source.path, bpy.data.filepath)
-        shown, scene.tracevis3d_view = scene.tracevis3d_view, collection
-        show(scene, collection, [trace], figure, drawing)
+            for trace in traces:
+                stored.sources.add().path = sources.relative(trace.source.path, bpy.data.filepath)
+            settings.assign(collection, vars(figure.parameters))
+            scene.tracevis3d_overview = False
+            scene.tracevis3d_view = collection
+        show(scene, collection, traces, figure, drawing, new=True)
     except BaseException:
         bpy.data.collections.remove(collection)
         if own_scene:
@@ -109,18 +137,26 @@ def choose_engine(scene: bpy.types.Scene, collection: bpy.types.Collection, film
 
 
 def show(
-    scene: bpy.types.Scene, collection: bpy.types.Collection, traces: list[Any], figure: Any, drawing: Any
+    scene: bpy.types.Scene,
+    collection: bpy.types.Collection,
+    traces: list[Any],
+    figure: Any,
+    drawing: Any,
+    new: bool = False,
 ) -> None:
-    """Put ``drawing`` into the collection in place of what was there, and store what it was made from."""
+    """Put ``drawing`` into the collection in place of what was there, and store what it was made from.
+
+    A ``new`` view goes beside those that the scene has.
+    """
     from ..tracevis3d.scene.build import build
     from ..tracevis3d.scene.film import play
+    from . import arrange
 
     stored = settings.of(collection)
     render = scene.render
-    percentage, current = render.resolution_percentage, scene.camera
-    if current is not None and collection in current.users_collection:
-        current = None  # it is about to be replaced
+    percentage = render.resolution_percentage
     with viewport.through_camera(scene):
+        arrange.lift(collection)
         built = build(
             drawing,
             style=stored.style,
@@ -129,12 +165,15 @@ def show(
             collection=collection,
             name=collection.name,
         )
-    # What the person sees through stays what it was, unless it is the view that is looked at.
-    render.resolution_percentage = percentage
-    if scene.tracevis3d_own:
-        play(built, stored.seconds, render.fps)
-    if current is not None and settings.active_in(scene) != collection:
-        scene.camera = current
+        render.resolution_percentage = percentage
+        if scene.tracevis3d_own:
+            play(built, stored.seconds, render.fps)
+        with settings.quietly():
+            stored.low, stored.high = drawing.camera.low, drawing.camera.high
+            if new:
+                arrange.stand_beside(scene, collection)
+        # What the person sees through stays what it was, unless it is the view that is looked at.
+        arrange.settle(scene)
     for source, trace in zip(stored.sources, traces, strict=True):
         _describe(source, trace)
         sources.remember(trace)

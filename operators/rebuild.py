@@ -50,7 +50,7 @@ class _Rebuilding(LongOperator):
 
             traces = find(part(progress, 0.0, 0.7))
             figure = api.view(view, *traces, **values)
-            return traces, figure, figure.drawing(frame, part(progress, 0.7, 1.0))
+            return traces, figure, making.drawing_of(figure, frame, part(progress, 0.7, 1.0))
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
             # Looked up again: undo may have replaced what was there when the work began.

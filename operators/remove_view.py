@@ -25,15 +25,16 @@ class TRACEVIS3D_OT_remove_view(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ..tracevis3d.scene.build import clear
+        from . import arrange
 
         collection = settings.active(context)
         clear(collection)
         bpy.data.collections.remove(collection)
         scene = context.scene
         remaining = settings.active_in(scene)
-        scene.tracevis3d_view = remaining
-        if remaining is not None and scene.camera is None:
-            scene.camera = next((shown for shown in remaining.objects if shown.type == "CAMERA"), None)
+        with settings.quietly():
+            scene.tracevis3d_view = remaining
+        arrange.settle(scene)
         others = [other for other in bpy.data.scenes if other != scene]
         others.sort(key=lambda other: settings.active_in(other) is None)
         if (

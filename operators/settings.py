@@ -14,6 +14,7 @@ from bpy.props import (
     CollectionProperty,
     EnumProperty,
     FloatProperty,
+    FloatVectorProperty,
     IntProperty,
     PointerProperty,
     StringProperty,
@@ -47,6 +48,13 @@ def _mark_stale(group: bpy.types.PropertyGroup, _context: bpy.types.Context) -> 
     if not _quiet:
         of(collection).stale = True
         live.rebuild(collection)
+
+
+def _settle(group: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Where a view stands, which one is active, or how they are looked at was changed."""
+    from . import arrange
+
+    arrange.attend(group, context)
 
 
 class TRACEVIS3D_PG_fact(bpy.types.PropertyGroup):
@@ -174,6 +182,11 @@ def values(collection: bpy.types.Collection) -> dict[str, Any]:
 _quiet = False
 
 
+def is_quiet() -> bool:
+    """Return whether settings are being changed by us, not by a person."""
+    return _quiet
+
+
 @contextmanager
 def quietly() -> Iterator[None]:
     """Let settings be changed without marking the view stale, and without drawing it anew."""
@@ -214,6 +227,15 @@ def register() -> None:
             description="Length of the film in which the trace's time runs",
             update=_mark_stale,
         ),
+        "place": FloatVectorProperty(
+            name="Place",
+            description="Where the view stands in the scene",
+            size=3,
+            subtype="TRANSLATION",
+            update=_settle,
+        ),
+        "low": FloatVectorProperty(name="Low", description="Lowest coordinates of what is drawn", size=3),
+        "high": FloatVectorProperty(name="High", description="Highest coordinates of what is drawn", size=3),
         "sources": CollectionProperty(type=TRACEVIS3D_PG_source),
         "facts": CollectionProperty(type=TRACEVIS3D_PG_fact),
         "stale": BoolProperty(name="Stale", description="Parameters were changed after the last rebuild"),
@@ -229,10 +251,14 @@ def register() -> None:
     bpy.types.Scene.tracevis3d_own = BoolProperty(
         name="Own Scene", description="The scene was made for a view, and goes with it"
     )
+    bpy.types.Scene.tracevis3d_overview = BoolProperty(
+        name="All Views", description="Pictures show all views of the scene side by side", update=_settle
+    )
     bpy.types.Scene.tracevis3d_view = PointerProperty(
         type=bpy.types.Collection,
         name="View",
         description="The view that the TraceVis panel is about",
+        update=_settle,
         poll=lambda scene, collection: (
             is_view(collection) and collection in scene.collection.children_recursive
         ),
@@ -242,6 +268,7 @@ def register() -> None:
 def unregister() -> None:
     """Undo :func:`register`."""
     del bpy.types.Scene.tracevis3d_view
+    del bpy.types.Scene.tracevis3d_overview
     del bpy.types.Scene.tracevis3d_own
     del bpy.types.Collection.tracevis3d
     while _registered:
