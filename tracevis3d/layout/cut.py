@@ -308,7 +308,7 @@ class CutIndex:
         A call is open from its start until before its end; one without duration at its start alone.
         O(log n).
         """
-        low, high = self._level(thread, depth)
+        low, high = self.level(thread, depth)
         p = low + int(np.searchsorted(self.begin[low:high], time, side="right")) - 1
         if p < low:
             return -1
@@ -317,7 +317,7 @@ class CutIndex:
 
     def position(self, call: int) -> int:
         """Return the position of ``call``. O(log n)."""
-        low, high = self._level(int(self.calls.thread[call]), int(self.calls.depth[call]))
+        low, high = self.level(int(self.calls.thread[call]), int(self.calls.depth[call]))
         return low + int(np.searchsorted(self.order[low:high], call))
 
     def members(self, clusters: Clusters, cluster: int) -> NDArray[np.int32]:
@@ -346,7 +346,7 @@ class CutIndex:
             ancestor = int(calls.parent[ancestor])
         return None
 
-    def _level(self, thread: int, depth: int) -> tuple[int, int]:
+    def level(self, thread: int, depth: int) -> tuple[int, int]:
         """Return the positions ``[low, high)`` of the calls of ``thread`` at ``depth``."""
         base, stop = (int(x) for x in self.thread_level[thread : thread + 2])
         if not 1 <= depth < stop - base:
