@@ -9,7 +9,22 @@ from typing import Any
 
 from .version import __version__
 
-_API = ("Figure", "compare", "icicle", "info", "load", "match", "save", "search", "similarity", "view")
+_API = (
+    "Figure",
+    "compare",
+    "filtered",
+    "icicle",
+    "info",
+    "interactions",
+    "load",
+    "match",
+    "patterns",
+    "phases",
+    "save",
+    "search",
+    "similarity",
+    "view",
+)
 __all__ = ["__version__", *_API]
 
 

@@ -41,10 +41,14 @@ __all__ = [
     "check_output",
     "check_writable",
     "compare",
+    "filtered",
     "icicle",
     "info",
     "load",
+    "interactions",
     "match",
+    "patterns",
+    "phases",
     "save",
     "search",
     "similarity",
@@ -121,6 +125,30 @@ def save(
     ]
 
 
+def filtered(trace: Trace, stack: str) -> Trace:
+    """Return ``trace`` without the calls that a filter stack hides.
+
+    Parameters
+    ----------
+    trace : Trace
+    stack : str
+        Filters with ``;`` between them, such as ``"utilities; name(pattern=log, what=call)"``; they are
+        listed by ``tracevis3d filters``.
+
+    Raises
+    ------
+    UsageError
+        If the stack can't be read.
+    InputError
+        If no call is left.
+    """
+    from .analysis.filters.facts import Facts
+    from .analysis.filters.reduce import reduced
+    from .analysis.filters.stack import apply, parse
+
+    return reduced(trace, apply(parse(stack), Facts(trace)))
+
+
 #: Tables that every format that is written holds.
 _ALWAYS = ("calls", "functions", "containers", "threads")
 
@@ -177,6 +205,55 @@ def match(a: Trace, b: Trace, **settings: Any) -> Comparison:
     from .analysis.match import compare
 
     return compare(a, b, **settings)
+
+
+def phases(
+    trace: Trace, *, level: str = "auto", by: str = "auto", least: float | None = None, outliers: int = 10
+) -> dict[str, Any]:
+    """Return the phases of a run, as ``tracevis3d phases --json`` prints them.
+
+    Parameters
+    ----------
+    trace : Trace
+    level : {"auto", "function", "class", "module"}
+        What calls are told apart by.
+    by : {"auto", "packages", "folders", "threads"}
+        What contains them.
+    least : float, optional
+        Share of the variation that each cut has to explain; less finds more phases.
+    outliers : int
+        The most rare interactions that are told.
+    """
+    from .analysis.patterns import phase_facts
+    from .analysis.phases import LEAST
+
+    return phase_facts(trace, level, by, LEAST if least is None else least, outliers)
+
+
+def patterns(
+    trace: Trace,
+    *,
+    stretch: tuple[int, int] | None = None,
+    level: str = "auto",
+    by: str = "auto",
+    similarity: float = 0.8,
+) -> dict[str, Any]:
+    """Return what recurs in a run, as ``tracevis3d patterns --json`` prints it.
+
+    Parameters
+    ----------
+    trace : Trace
+    stretch : (int, int), optional
+        Nanoseconds: a marked stretch, whose exact and near repeats are found too.
+    level, by : str
+        As for :func:`phases`.
+    similarity : float
+        Share of the calls that a repeat of the stretch has in common with it.
+    """
+    from .analysis.patterns import pattern_facts
+
+    start, end = stretch or (None, None)
+    return pattern_facts(trace, start, end, level, by, similarity)
 
 
 def search(
@@ -332,6 +409,11 @@ def icicle(trace: Trace, **settings: Any) -> Figure:
 def compare(*traces: Trace, **settings: Any) -> Figure:
     """Return two traces face to face, or more in a fan, with tubes between what matches."""
     return view("compare", *traces, **settings)
+
+
+def interactions(*traces: Trace, **settings: Any) -> Figure:
+    """Return which element of a trace calls which, and when, as a time drum; of two traces two drums."""
+    return view("interactions", *traces, **settings)
 
 
 def write_report(report: Mapping[str, Any], path: str | os.PathLike[str]) -> None:

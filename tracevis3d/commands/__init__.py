@@ -10,7 +10,22 @@ from importlib import import_module
 from .parts import Subcommands
 
 #: In the order of the help.
-_OWN = ("info", "render", "match", "similarity", "search", "convert", "views", "formats", "doctor", "cache")
+_OWN = (
+    "info",
+    "render",
+    "match",
+    "similarity",
+    "search",
+    "phases",
+    "patterns",
+    "filter",
+    "convert",
+    "views",
+    "formats",
+    "filters",
+    "doctor",
+    "cache",
+)
 
 
 def add_all(commands: Subcommands) -> None:

@@ -39,10 +39,11 @@ def run(words: argparse.Namespace) -> None:
         return
     view = chosen[0]
     print(f"{view.name}: {view.sentence}\n")
-    print(table([(f"{p.name}={_shown(p.default)}", p.described()) for p in declared(view.parameters)]))
+    print(table([(f"{p.name}={shown(p.default)}", p.described()) for p in declared(view.parameters)]))
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Return a default as people write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
