@@ -23,7 +23,9 @@ _API = (
     "save",
     "search",
     "similarity",
+    "threads",
     "view",
+    "waits",
 )
 __all__ = ["__version__", *_API]
 

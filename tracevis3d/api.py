@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -301,6 +301,45 @@ def similarity(*traces: Trace, **settings: Any) -> Similarities:
     return similarities(traces, **settings)
 
 
+def waits(
+    trace: Trace,
+    *,
+    rules: Sequence[str] = (),
+    every: bool = False,
+    end: str | None = None,
+    at: str | None = None,
+) -> dict[str, Any]:
+    """Return who waits for whom, as ``tracevis3d waits --json`` prints it.
+
+    Parameters
+    ----------
+    trace : Trace
+    rules : sequence of path
+        Files of rules that say which functions wait, release and transfer; they go before the built-in ones.
+    every : bool
+        List waits that did not block too.
+    end : str, optional
+        The thread whose end the critical path leads to: its name or id; by default that which ends last.
+    at : str, optional
+        The moment that it leads to, such as ``1.5s``; by default the end of the thread's last call.
+
+    Raises
+    ------
+    InputError
+        If a rule file can't be read.
+    UsageError
+        If no thread is called ``end``, or ``at`` is no time.
+    """
+    from .analysis.waits import find_waits
+    from .analysis.waits_summary import summary
+    from .views.thread_choice import named_threads
+    from .views.window import read_time
+
+    found = find_waits(trace, rules)
+    thread = int(named_threads(trace, end, "end")[0]) if end else None
+    return summary(found, found.path(thread, read_time("at", at) if at else None), every)
+
+
 @dataclass
 class Figure:
     """A view of traces with its parameters: what can be drawn and rendered.
@@ -414,6 +453,11 @@ def compare(*traces: Trace, **settings: Any) -> Figure:
 def interactions(*traces: Trace, **settings: Any) -> Figure:
     """Return which element of a trace calls which, and when, as a time drum; of two traces two drums."""
     return view("interactions", *traces, **settings)
+
+
+def threads(*traces: Trace, **settings: Any) -> Figure:
+    """Return the threads of a trace as an amphitheatre, with tubes from waits to the releases that ended them."""
+    return view("threads", *traces, **settings)
 
 
 def write_report(report: Mapping[str, Any], path: str | os.PathLike[str]) -> None:

@@ -357,7 +357,7 @@ def _number(root: _Node, order: list[tuple[_Node, int]]) -> None:
 
 
 def reordered(hierarchy: Hierarchy, rank: Iterable[float]) -> tuple[Hierarchy, Int32s]:
-    """Return the hierarchy with the children of each node in order of ``rank`` (n,), and old element -> new."""
+    """Return the hierarchy with the children of each node sorted by ``rank`` (n,), and old -> new element."""
     n = len(hierarchy)
     value = np.asarray(list(rank), np.float64)
     children: list[list[int]] = [[] for _ in range(n)]

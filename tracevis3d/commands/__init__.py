@@ -18,6 +18,7 @@ _OWN = (
     "search",
     "phases",
     "patterns",
+    "waits",
     "filter",
     "convert",
     "views",

@@ -1,4 +1,3 @@
-# ruff: noqa: SIM109 (comparing with a tuple takes Numba longer to compile)
 """Rigi Standard Format: lines to columns, and a stack of open calls from calls between elements."""
 
 from __future__ import annotations
@@ -187,10 +186,9 @@ def nest_calls(  # type: ignore[no-untyped-def]
             keep = depth
             while keep > 0 and frame_element[keep - 1] != source:
                 keep -= 1
-            if source == target and keep > 0 and latest[f] >= frame_run[keep - 1] and latest[f] > 0:
-                # Not the one that the run began with: that was called by another element.
-                if latest[f] < keep and latest[f] > frame_run[keep - 1]:
-                    keep = latest[f]
+            # Not the one that the run began with: that was called by another element.
+            if source == target and keep > 0 and latest[f] > frame_run[keep - 1] and latest[f] < keep:
+                keep = latest[f]
             while depth > keep:
                 depth -= 1
                 g = frame_function[depth]

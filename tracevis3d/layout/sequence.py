@@ -1,4 +1,4 @@
-"""Images of call sequences: a row for each pixel line, importance-based antialiasing (ExtraVis, section 5)."""
+"""Images of call sequences: pixel rows of many calls, antialiased by importance (ExtraVis, section 5)."""
 
 from __future__ import annotations
 
