@@ -332,8 +332,8 @@ def waits(
     """
     from .analysis.waits import find_waits
     from .analysis.waits_summary import summary
+    from .times import read_time
     from .views.thread_choice import named_threads
-    from .views.window import read_time
 
     found = find_waits(trace, rules)
     thread = int(named_threads(trace, end, "end")[0]) if end else None
@@ -456,7 +456,7 @@ def interactions(*traces: Trace, **settings: Any) -> Figure:
 
 
 def threads(*traces: Trace, **settings: Any) -> Figure:
-    """Return the threads of a trace as an amphitheatre, with tubes from waits to the releases that ended them."""
+    """Return the threads of a trace as an amphitheatre, with tubes from waits to their releases."""
     return view("threads", *traces, **settings)
 
 

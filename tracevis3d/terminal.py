@@ -67,3 +67,10 @@ def table(rows: Sequence[tuple[str, str]]) -> str:
         lines.append(f"{name:<{left}}{wrapped[0]}")
         lines.extend(" " * left + more for more in wrapped[1:])
     return "\n".join(lines)
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Lay ``rows`` of equally many texts out in columns as wide as their texts; the first row heads them."""
+    widths = [max(len(text) for text in column) for column in zip(*rows)]
+    lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows)
+    return "\n".join(f"  {line}" for line in lines)

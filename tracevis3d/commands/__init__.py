@@ -21,6 +21,7 @@ _OWN = (
     "waits",
     "filter",
     "convert",
+    "record",
     "views",
     "formats",
     "filters",

@@ -58,11 +58,18 @@ def choose_threads(
     elif match := _BUSIEST.fullmatch(wanted):
         chosen = by_time[: int(match[1])]
     else:
-        chosen = _named(trace, wanted)
+        chosen = named_threads(trace, wanted)
     return np.asarray(_ordered(trace, chosen, order, busy), np.int64)
 
 
-def _named(trace: Trace, text: str) -> NDArray[np.int64]:
+def named_threads(trace: Trace, text: str, parameter: str = "threads") -> NDArray[np.int64]:
+    """Return the threads that ``text`` names, in its order; ``parameter`` is what it was given for.
+
+    Raises
+    ------
+    UsageError
+        If no thread is called so.
+    """
     threads = trace.threads
     names = [
         (threads.name[t], str(threads.tid[t]), threads.title(t), f"{threads.process[t]}:{threads.tid[t]}")
@@ -75,10 +82,10 @@ def _named(trace: Trace, text: str) -> NDArray[np.int64]:
         if not hits:
             some = ", ".join(threads.title(t) for t in range(min(len(threads), 8)))
             more = ", …" if len(threads) > 8 else ""
-            raise UsageError(f"threads={text}: no thread is called {word!r}; there are {some}{more}")
+            raise UsageError(f"{parameter}={text}: no thread is called {word!r}; there are {some}{more}")
         chosen.update(dict.fromkeys(hits))
     if not chosen:
-        raise UsageError(f"threads={text}: auto, all, 'busiest 8', or names and ids are wanted")
+        raise UsageError(f"{parameter}={text}: names and ids of threads are wanted")
     return np.array(list(chosen), np.int64)
 
 

@@ -1,0 +1,111 @@
+"""``tracevis3d waits``: who waits for whom, for what and for how long."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ..terminal import Bar, columns, table
+from .parts import Subcommands, command, load, print_json, reading
+
+if TYPE_CHECKING:
+    from ..trace.model import Trace
+
+_MOST = 12
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "waits", run, "say who waits for whom, for what and for how long")
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument(
+        "--rules",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="rules (TOML or JSON) that say which functions wait, release and transfer, beside the built-in ones",
+    )
+    parser.add_argument(
+        "--end", metavar="THREAD", help="the thread whose end the critical path leads to: its name or id"
+    )
+    parser.add_argument(
+        "--at", metavar="TIME", help="the moment that it leads to, such as 1.5s or 20 (in ms)"
+    )
+    parser.add_argument("--every", action="store_true", help="list waits that did not block too")
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Print the waits of one trace."""
+    from .. import api
+
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        facts = api.waits(trace, rules=words.rules, every=words.every, end=words.end, at=words.at)
+    if words.json:
+        print_json(facts)
+    else:
+        print(_text(trace, facts))
+
+
+def _text(trace: Trace, facts: dict[str, Any]) -> str:
+    """Return what people want to know: findings, threads, objects, the longest waits, the critical path."""
+    if not facts["waits"]:
+        return (
+            "No thread waits, as far as this recording and the rules tell; --rules names functions that do."
+        )
+    title = {tid: trace.threads.title(t) for t, tid in enumerate(trace.threads.tid)}
+    title[None] = "(unknown)"
+    parts = []
+    if facts["findings"]:
+        rows = [(finding["kind"], finding["sentence"]) for finding in facts["findings"][: 2 * _MOST]]
+        parts.append(f"Findings\n{table(rows)}")
+    threads = sorted((t for t in facts["threads"] if t["waits"]), key=lambda t: -t["waited_ns"])
+    rows = [("thread", "waits", "waited", "most for", "")]
+    for thread in threads[:_MOST]:
+        most = thread["waits_for"][0]
+        rows.append(
+            (title[thread["thread"]], f"{thread['waits']:,}", _time(thread["waited_ns"]),
+             title[most["thread"]], _time(most["waited_ns"]))
+        )  # fmt: skip
+    parts.append(f"Threads that wait{_more(threads)}\n{columns(rows)}")
+    objects = [o for o in facts["objects"] if o["waits"]]
+    rows = [("object", "waits", "waited", "longest", "queue", "held most by", "contention")]
+    for o in objects[:_MOST]:
+        holder = title[o["holders"][0]["thread"]] if o["holders"] else ""
+        rows.append(
+            (o["object"], f"{o['waits']:,}", _time(o["waited_ns"]), _time(o["longest_ns"]),
+             f"{o['longest_queue']}", holder, f"{100 * o['contention']:.0f} %")
+        )  # fmt: skip
+    if objects:
+        parts.append(f"Objects that are waited for{_more(objects)}\n{columns(rows)}")
+    longest = sorted(
+        (w for w in facts["waits"] if not w["nested"]), key=lambda w: w["start_ns"] - w["end_ns"]
+    )
+    rows = [("at", "thread", "waits", "for", "by", "woken by", "held by")]
+    for w in longest[:_MOST]:
+        what = w["object"] if isinstance(w["object"], str) else ", ".join(w["object"] or ("(unknown)",))
+        rows.append(
+            (_time(w["start_ns"]), title[w["thread"]], _time(w["end_ns"] - w["start_ns"]), what, w["kind"],
+             title[w["woken_by"]], title[w["held_by"]] if w["held_by"] is not None else "")
+        )  # fmt: skip
+    parts.append(f"The longest waits{_more(longest)}\n{columns(rows)}")
+    share: dict[tuple[str, str], int] = {}
+    for step in facts["critical_path"]:
+        key = (title[step["thread"]], step["what"])
+        share[key] = share.get(key, 0) + step["end_ns"] - step["start_ns"]
+    rows = [("thread", "", "time")]
+    rows += [(who, what, _time(ns)) for (who, what), ns in sorted(share.items(), key=lambda i: -i[1])[:_MOST]]
+    parts.append(f"The critical path, {len(facts['critical_path']):,} steps\n{columns(rows)}")
+    return "\n\n".join(parts)
+
+
+def _time(ns: int) -> str:
+    from ..layout.ticks import duration
+
+    return duration(ns)
+
+
+def _more(rows: list[Any]) -> str:
+    return f" (the first {_MOST} of {len(rows):,})" if len(rows) > _MOST else ""
