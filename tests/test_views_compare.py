@@ -17,7 +17,7 @@ from tracevis3d.errors import UsageError
 from tracevis3d.formats import registry
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
-from tracevis3d.views.compare import VIEW, Parameters
+from tracevis3d.views.compare import VIEW, Parameters, focus
 from tracevis3d.views.compare import matches as matching
 from tracevis3d.views.compare.overview import intervals, ramp
 from tracevis3d.views.icicle.composition import WIDTH
@@ -313,7 +313,7 @@ def test_a_focus_greys_what_is_outside():
         int(trace.calls.function[np.argmax(trace.calls.extent * (trace.calls.depth == 2))])
     ]
     drawing = draw([trace, trace], focus=name, color="permutation")
-    inside = matching.focused(trace, name)
+    inside = focus.focused(trace, name)
     _, chosen, _ = chosen_of([trace, trace], drawing)
     wanted = inside[chosen.a] & inside[chosen.b]
     assert wanted.any()
@@ -327,7 +327,7 @@ def test_a_focus_greys_what_is_outside():
 def test_a_call_path_focuses_on_the_last_where_below_the_first():
     trace = walked_trace(8, threads=1, functions=4, steps=100)
     calls, label = trace.calls, list(trace.functions.label)
-    found = matching.focused(trace, "f1 > f2")
+    found = focus.focused(trace, "f1 > f2")
     for c in range(len(calls)):
         inside, k = False, c
         while k >= 0:

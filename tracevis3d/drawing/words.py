@@ -314,6 +314,8 @@ class Drawing:
     meaning : dict
         Kind of element -> what its ids stand for. Boxes of the kinds ``call`` and ``cluster`` need none:
         their ids are calls, those of clusters the longest of each.
+    cameras : dict
+        Name -> other places to look from; they stand in the scene beside ``camera``.
     """
 
     palette: NDArray[np.float32]
@@ -326,3 +328,4 @@ class Drawing:
     notes: tuple[str, ...] = ()
     counts: dict[str, int] = field(default_factory=dict)
     meaning: dict[str, Meaning] = field(default_factory=dict)
+    cameras: dict[str, Camera] = field(default_factory=dict)

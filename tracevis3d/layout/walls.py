@@ -51,6 +51,28 @@ class Fold:
         y = self.side * (self.gap / 2 + (self.height - h) * math.cos(self.rise))
         return y, h * math.sin(self.rise)
 
+    @property
+    def upwards(self) -> tuple[float, float, float]:
+        """The direction along the wall's slope that points up for a reader before it."""
+        return (0.0, math.cos(self.rise), -self.side * math.sin(self.rise))
+
+    def above(self, h: Floats, step: Floats, thick: float) -> tuple[Floats, Floats]:
+        """Return y and z of the plane over a flight of steps, at ``h`` from the roots' edge.
+
+        What lies on it is hidden by no step: it goes through the steps' farther upper edges.
+
+        Parameters
+        ----------
+        h : float64 (n,)
+        step : float64 (n,)
+            Height of the highest step below, along the wall.
+        thick : float
+            Of the boxes.
+        """
+        cosine, sine = math.cos(self.rise), math.sin(self.rise)
+        y = self.side * (self.gap / 2 + (self.height - h) * cosine + thick * sine)
+        return y, (h + step) * sine + thick * cosine
+
     def boxes(self, low: Floats, high: Floats, thick: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the y and z, from low to high, of boxes that reach from ``low`` to ``high`` along the wall.
 

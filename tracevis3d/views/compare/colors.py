@@ -42,10 +42,11 @@ FADES = 4
 _CALM = parse("8c99ad b9ad7e e6b455 dd7d1e b84a0c") * np.array(
     [[1, 1, 1, 0.38], [1, 1, 1, 0.6], [1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]], np.float32
 )
-_UNMATCHED = parse("8f0f2e")
-_PLAIN = parse("8c99ad") * np.array([1, 1, 1, 0.42], np.float32)
-_TRUNK = parse("8f98a8") * np.array([1, 1, 1, 0.3], np.float32)
-_MOVED = parse("b9bcc1 d98880 d0342c b0000f")
+#: What has no match in the other trace.
+UNMATCHED = parse("8f0f2e")
+PLAIN = parse("8c99ad") * np.array([1, 1, 1, 0.42], np.float32)
+TRUNK = parse("8f98a8") * np.array([1, 1, 1, 0.3], np.float32)
+MOVED = parse("b9bcc1 d98880 d0342c b0000f")
 
 
 @dataclass
@@ -105,7 +106,7 @@ def of_matches(
             - (b.trace.calls.start[chosen.b] - b.window[0] + picture.shift)
         ).astype(np.float64)
         most = float(apart.max(initial=0.0))
-        first = paint.add(ramp(_MOVED, _RAMP))
+        first = paint.add(ramp(MOVED, _RAMP))
         legend = Legend(
             "Starts apart",
             ramp=(first, first + _RAMP - 1),
@@ -125,7 +126,7 @@ def of_matches(
         )
         return _index(first, _RAMP, seen), (legend,)
     entries = min(p.entries, len(palette.kinds), grouping.trunk)
-    first = paint.add(np.vstack([palette.kinds[:entries], OTHER[None], _TRUNK]))
+    first = paint.add(np.vstack([palette.kinds[:entries], OTHER[None], TRUNK]))
     table = np.full(len(grouping), first + entries, np.int32)
     table[:entries] = first + np.arange(entries)
     table[grouping.trunk :] = first + entries + 1
@@ -193,7 +194,7 @@ def of_walls(
     match_color : int32 (drawn,)
         Of each wall: colour of the match that the call is drawn with; -1 if none.
     """
-    none = paint.add(_UNMATCHED)
+    none = paint.add(UNMATCHED)
     alone = LegendEntry("no match", none)
     if p.walls == "similarity":
         first = paint.add(ramp(_CALM, _RAMP)[::-1])
@@ -206,7 +207,7 @@ def of_walls(
             ramp_text=(f"s = {tau:g}", f"{(1 + tau) / 2:.2g}", "1: same functions"),
         )
     else:
-        plain = paint.add(_PLAIN)
+        plain = paint.add(PLAIN)
         of = []
         for s, color in zip(best, match_color):
             calm = np.where(color >= 0, color, plain) if p.walls == "group" else np.full(len(s), plain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,11 @@ _HIGHEST_LEVEL = 0.34
 #: Thickness of a box, in scene units, at most.
 _PLATE = 0.11
 #: Space between a wall's roots and its overview, and the overview's greatest height.
-OVERVIEW_GAP, OVERVIEW = 0.08, 0.45
+OVERVIEW_GAP, OVERVIEW = 0.18, 0.5
+#: Thickness of its bars, at most.
+BAR_DEEP = 0.28
+#: Line heights of text that a ruler takes.
+_RULER = 2.2
 _LEAST_LEVEL_PX = 3.0
 # Line height of texts in scene units, and how many times what can be read it is at least.
 _TEXT, _READABLE = 0.2, 2.2
@@ -104,10 +109,15 @@ class Wall:
 
     def level_middle(self, ids: Ints) -> Floats:
         """Return the distance of calls' middles from the roots' edge."""
+        low, high = self.levels(ids)
+        return np.asarray((low + high) / 2)
+
+    def levels(self, ids: Ints) -> tuple[Floats, Floats]:
+        """Return where the levels of calls begin and end, from the roots' edge."""
         calls, edge = self.trace.calls, self.lanes.edge
         level = np.clip(calls.depth[ids].astype(np.int64) - self.first_depth, 0, len(edge) - 2)
         floor = self.lanes.floor[np.maximum(self.lane_of[calls.thread[ids]], 0)]
-        return np.asarray(floor + (edge[level] + edge[level + 1]) / 2)
+        return floor + edge[level], floor + edge[level + 1]
 
     def extent(self, ids: Ints) -> Floats:
         """Return how far the drawn levels below calls reach from their own: 0 for a leaf."""
@@ -147,8 +157,6 @@ class Composition:
     camera : Camera
     pixels_per_unit : float
         Along x, in the middle.
-    seen : float
-        How many pixels high a unit along y is seen, as a share of that.
     least_text : float
         Pixels that a line of text needs to be read.
     text : float
@@ -156,6 +164,14 @@ class Composition:
     shift : int
         Nanoseconds by which B is moved to the right against A, from the starts of both windows.
     same_scale : bool
+    behind : float
+        How far behind a wall's roots its overview begins.
+    space : float
+        Free space before the overview.
+    beyond : float
+        How far behind a wall's roots the outer ruler of time lies.
+    lean : float
+        How much farther back the tops of A's bars are seen than their feet.
     """
 
     walls: tuple[Wall, Wall]
@@ -163,11 +179,20 @@ class Composition:
     band: float
     camera: Camera
     pixels_per_unit: float
-    seen: float
     least_text: float
     text: float
     shift: int
     same_scale: bool
+    behind: float = 0.0
+    space: float = 0.0
+    beyond: float = 0.0
+    lean: float = 0.0
+
+    def seen_along(self, direction: tuple[float, float, float]) -> float:
+        """Return how long a unit along ``direction`` is seen, as a share of one across the view."""
+        towards = np.array(self.camera.direction)
+        along = float(np.array(direction) @ towards / np.linalg.norm(towards))
+        return math.sqrt(max(1.0 - along**2, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,9 +247,13 @@ def shares(traces: tuple[Trace, Trace], p: Parameters) -> tuple[tuple[float, flo
 
 
 def compose(
-    contents: tuple[Content, Content], p: Parameters, frame: Frame, same: bool, shift: int
-) -> Composition:
-    """Lay out both walls, B moved by ``shift`` nanoseconds against A."""
+    contents: tuple[Content, Content], p: Parameters, frame: Frame, same: bool, shift: int,
+    context: bool = False,
+) -> Composition:  # fmt: skip
+    """Lay out both walls, B moved by ``shift`` nanoseconds against A.
+
+    ``context`` makes room for overviews of the whole traces, with rulers of their own.
+    """
     spans = [c.window[1] - c.window[0] for c in contents]
     if same:
         low, high = min(0, shift), max(spans[0], spans[1] + shift)
@@ -237,9 +266,16 @@ def compose(
         per_ns = [width / max(span, 1) for span in spans]
         offset = [-min(by, 0.0) * width, max(by, 0.0) * width]
     gap = p.gap
-    aspect = frame.height / frame.width / 0.5625
-    total = p.height if p.height else min(max(2.35 * aspect, 0.6), 6.0)
-    lanes = _lanes(contents, p, total)
+    text = max(_TEXT, _READABLE * frame.least_text * (WIDTH + 2.0) / (frame.width * _SHARE[0]))
+    # Where the bars are about more than the wall, the wall has a ruler of its own before them.
+    space = OVERVIEW_GAP if p.overview else 0.0
+    behind = space + (_RULER * text if context else 0.0)
+    beyond = behind + (OVERVIEW if p.overview else 0.0) + (1.3 * text if p.overview and p.annotate else 0.0)
+    tilt, rise = _tilt(p), Fold.of(1, p.opening, gap, 0.0).rise
+    top = OVERVIEW * math.sin(rise) + BAR_DEEP * math.cos(rise)
+    lean = top / math.tan(tilt) if p.overview else 0.0
+    total = p.height or _height(p, frame, gap, beyond + lean / 2 + 1.5 * _RULER * text)
+    lanes = level_lanes(contents, p, total)
     usual = float(np.median(np.diff(lanes[0].edge))) if len(lanes[0].edge) > 1 else 0.1
     plate = min(_PLATE, 0.8 * usual)
     walls: list[Wall] = []
@@ -261,17 +297,27 @@ def compose(
                 c.note,
             )
         )
-    text = max(_TEXT, _READABLE * frame.least_text * (WIDTH + 2.0) / (frame.width * _SHARE[0]))
-    camera = _camera(p, walls, gap)
-    pixels, seen = _pixels(camera, frame)
+    camera = _camera(p, walls, gap, beyond)
     pair = (walls[0], walls[1])
     return Composition(
-        pair, gap, max(gap, 1e-3) * p.band, camera, pixels, seen, frame.least_text, text, shift, same
-    )
+        pair, gap, max(gap, 1e-3) * p.band, camera, pixel_scale(camera, frame), frame.least_text, text, shift,
+        same, behind, space, beyond, lean,
+    )  # fmt: skip
 
 
-def _lanes(contents: tuple[Content, Content], p: Parameters, total: float) -> list[Lanes]:
-    """Lay out the levels of both walls to one scale: the same depth is equally high on both."""
+def _height(p: Parameters, frame: Frame, gap: float, beyond: float) -> float:
+    """Return how high the higher wall may be, so that the picture is filled in width and height."""
+    room = (WIDTH + 2.0) * frame.height / frame.width * _SHARE[1] / _SHARE[0]
+    tilt = _tilt(p)
+    fold = math.radians(90.0 * (1.0 - p.opening / 180.0))
+    flat = room / math.sin(tilt) - gap - 2.0 * beyond
+    # A wall that stands is seen by its height, and each takes its share of the room.
+    seen = 2.0 * math.cos(fold) + math.sin(fold) / math.tan(tilt)
+    return float(min(max(flat / max(seen, 0.3), 0.22 * room), 6.0))
+
+
+def level_lanes(contents: Sequence[Content], p: Parameters, total: float) -> list[Lanes]:
+    """Lay out the levels of all walls to one scale: the same depth is equally high on each."""
     levels, cover = [], np.zeros(1)
     for c in contents:
         calls, clusters, cut = c.trace.calls, c.cut.clusters, c.cut
@@ -304,13 +350,16 @@ def _lanes(contents: tuple[Content, Content], p: Parameters, total: float) -> li
     return made
 
 
-def _camera(p: Parameters, walls: list[Wall], gap: float) -> Camera:
+def _tilt(p: Parameters) -> float:
+    """Return how far the camera stands above straight ahead, radians: straight above where walls lie flat."""
+    return math.radians(90.0 - (90.0 - p.tilt) * min(1.0, 6.0 * (180.0 - p.opening) / 180.0))
+
+
+def _camera(p: Parameters, walls: list[Wall], gap: float, beyond: float) -> Camera:
     share = (180.0 - p.opening) / 180.0
-    # Straight from above where the walls lie flat.
-    tilt = math.radians(90.0 - (90.0 - p.tilt) * min(1.0, 6.0 * share))
+    tilt = _tilt(p)
     turn = math.radians(p.turn * min(1.0, 6.0 * share))
     direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
-    beyond = OVERVIEW_GAP + (OVERVIEW if p.overview else 0.0)
     reach = [gap / 2 + w.fold.height * math.cos(w.fold.rise) + beyond for w in walls]
     top = max(w.fold.height * math.sin(w.fold.rise) for w in walls)
     # The far edge of the box is seen as high as the wall that stands before it, and no higher.
@@ -324,11 +373,9 @@ def _camera(p: Parameters, walls: list[Wall], gap: float) -> Camera:
     )
 
 
-def _pixels(camera: Camera, frame: Frame) -> tuple[float, float]:
-    """Return how many pixels a unit covers along x in the middle, and the share of that along y."""
+def pixel_scale(camera: Camera, frame: Frame) -> float:
+    """Return how many pixels a unit covers along x in the middle."""
     projection = fit(camera, frame, _SHARE)
     middle = (np.array(camera.low) + np.array(camera.high)) / 2
-    steps = middle + np.array([(0.0, 0.0, 0.0), (0.01, 0.0, 0.0), (0.0, 0.01, 0.0)])
-    at = projection.pixels(steps)
-    along, across = (float(np.hypot(*(at[i] - at[0]))) / 0.01 for i in (1, 2))
-    return along, across / along
+    at = projection.pixels(middle + np.array([(0.0, 0.0, 0.0), (0.01, 0.0, 0.0)]))
+    return float(np.hypot(*(at[1] - at[0]))) / 0.01

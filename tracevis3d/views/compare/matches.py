@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis.match import Comparison
-from ...errors import UsageError
-from ...trace.model import Calls, Trace
+from ...trace.model import Calls
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -190,6 +187,15 @@ def best_similarity(comparison: Comparison, calls: tuple[Ints, Ints]) -> tuple[F
     return best_a[units][of.reshape(-1)], best_b[comparison.unit_of_b(calls[1])]
 
 
+def unmatched_calls(comparison: Comparison, trace: int) -> Ints:
+    """Return the calls that have no match, nor any below them, whose callers are not such."""
+    calls, matched = comparison.traces[trace].calls, comparison.matched(trace)
+    before = np.concatenate([[0], np.cumsum(matched)])
+    here = np.arange(len(calls))
+    alone = before[here + calls.extent] == before[here]
+    return np.flatnonzero(alone & ~(alone[np.maximum(calls.parent, 0)] & (calls.parent >= 0)))
+
+
 @dataclass(frozen=True, eq=False)
 class Grouping:
     """Groups of the chosen matches, for colours and for control trees.
@@ -294,47 +300,6 @@ def _divide(
         parts.append((u, v))
         open_ &= ~here[order]
     return parts, part
-
-
-def focused(trace: Trace, text: str) -> Flags:
-    """Return which calls lie within the call stacks that ``text`` names: bool (calls,).
-
-    Parameters
-    ----------
-    trace : Trace
-    text : str
-        A function's name, ``*`` for anything and without regard to case; several in a row with ``>`` between
-        them name a call path: the last one is meant where it lies below the others.
-    """
-    calls = trace.calls
-    within = np.ones(len(calls), np.bool_)
-    for word in (w.strip() for w in re.split(r">", text)):
-        if not word:
-            raise UsageError(f"focus={text}: names of functions are wanted, with > between them")
-        named = _called(trace, word)
-        roots = np.flatnonzero(named[calls.function] & within)
-        step = np.zeros(len(calls) + 1, np.int64)
-        np.add.at(step, roots, 1)
-        np.add.at(step, roots + calls.extent[roots], -1)
-        within = np.cumsum(step[:-1]) > 0
-    return within
-
-
-def _called(trace: Trace, word: str) -> Flags:
-    """Return which functions are called ``word``: by label, or by full name."""
-    low = word.lower()
-    pattern = low if "*" in low else f"*{low}*"
-    label = [x.lower() for x in trace.functions.label]
-    exact = np.array([x == low for x in label], np.bool_)
-    if exact.any():
-        return exact
-    return np.array(
-        [
-            fnmatchcase(x, pattern) or fnmatchcase(y.lower(), pattern)
-            for x, y in zip(label, trace.functions.name)
-        ],
-        np.bool_,
-    )
 
 
 def displacement(comparison: Comparison, chosen: Chosen) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...analysis.many import CELLS
 from ...drawing.palettes import PALETTES
 from ..parameters import parameter
 from .colors import COLORS, WALLS
@@ -15,6 +16,10 @@ _MEASURES = {
     "multiset": "as jaccard, each function counting as often as it is called",
     "order": "as jaccard, of the functions that are first called in the same order",
 }
+
+
+#: Parameters that only move the points of tubes and lines.
+MOVING = frozenset({"beta", "thin", "lift", "thickness"})
 
 
 @dataclass(frozen=True)
@@ -45,14 +50,36 @@ class Parameters:
     )
     focus: str = parameter(
         "", "Colour only matches within the call stacks of these functions: a name, * for anything, or a "
-        "call path with > between names; the others turn grey", group="Data",
+        "call path with > between names, or a call's number such as A:120; the others turn grey. Where the "
+        "focus has matches the ground of the other trace's overview lights up", group="Data",
     )  # fmt: skip
+    mark: str = parameter(
+        "", "Frame these calls and write their names: written as focus is, several with commas between",
+        group="Data",
+    )  # fmt: skip
+    caption: str = parameter(
+        "", "A sentence to stand above the picture instead of the traces' names and sizes", group="Data"
+    )
     start_a: str = parameter(
         "", "Start of A's time window, such as 1.5s or 20 (in ms); empty: its first call", group="Window"
     )
     end_a: str = parameter("", "End of A's time window", group="Window")
     start_b: str = parameter("", "Start of B's time window", group="Window")
     end_b: str = parameter("", "End of B's time window", group="Window")
+    moment: str = parameter(
+        "own", "Which window B gets if it has none of its own",
+        choices={
+            "own": "all of B",
+            "same": "as long after B's start as A's window is after A's",
+            "share": "the same part of the run",
+            "matches": "where the best matches of A's window are",
+        },
+        group="Window",
+    )  # fmt: skip
+    context: bool = parameter(
+        True, "Let the overview show the whole trace, with the window as a slab, where the walls show a part",
+        group="Window",
+    )  # fmt: skip
     scale: str = parameter(
         "auto", "How the two windows share the width",
         choices={
@@ -89,6 +116,18 @@ class Parameters:
     overview: bool = parameter(
         True, "Draw how much is matched when, as bars behind each wall", group="Detail"
     )
+    annotate: int = parameter(
+        2, "The most bars of each kind that are told of in words: without matches, in place, moved", low=0,
+        high=20, group="Detail",
+    )  # fmt: skip
+    repeats: int = parameter(
+        4, "The most repetitions in a row framed in red on each wall, the longest first", low=0, high=200,
+        group="Detail",
+    )  # fmt: skip
+    multiples: int = parameter(
+        0, "The most calls on each wall whose matches are counted where they end", low=0, high=200,
+        group="Detail",
+    )  # fmt: skip
     color: str = parameter("group", "What the colour of a tube says", choices=COLORS, group="Look")
     viewpoint: str = parameter(
         "A",
@@ -97,6 +136,14 @@ class Parameters:
         group="Look",
     )
     walls: str = parameter("similarity", "What the colour of a call says", choices=WALLS, group="Look")
+    plates: str = parameter(
+        "unmatched", "What the thickness of a call's box says",
+        choices={
+            "unmatched": "those without a match stand out",
+            "coverage": "the share of its time within calls that have a match",
+        },
+        group="Look",
+    )  # fmt: skip
     fade: bool = parameter(
         True,
         "Tubes thinner than 16 px are paler the less similar their calls are, wider ones shine from "
@@ -112,7 +159,7 @@ class Parameters:
         unit="degrees", group="Shape",
     )  # fmt: skip
     gap: float = parameter(
-        2.0, "Free space between the walls, in scene units (the longer window is 16 wide)", low=0.1,
+        1.7, "Free space between the walls, in scene units (the longer window is 16 wide)", low=0.1,
         high=20.0, group="Shape",
     )  # fmt: skip
     height: float = parameter(
@@ -156,15 +203,36 @@ class Parameters:
         0.5, "How far tubes rise whose calls have moved in the order of calls, as a share of the gap",
         low=0.0, high=2.0, group="Bundles",
     )  # fmt: skip
+    camera: str = parameter(
+        "overview", "Which camera takes the picture; both are in the scene",
+        choices={"overview": "sees all", "focus": "sees the matches of focus, or of the largest group"},
+        group="Camera",
+    )  # fmt: skip
     turn: float = parameter(
         0.0, "How far the camera stands to the right of straight ahead", low=-80.0, high=80.0, unit="degrees",
         group="Camera",
     )  # fmt: skip
     tilt: float = parameter(
-        57.0,
+        66.0,
         "How far the camera stands above straight ahead",
         low=5.0,
         high=90.0,
         unit="degrees",
         group="Camera",
     )
+    pairs: str = parameter(
+        "neighbours", "Of three and more traces: which are joined by tubes: 'neighbours', 'all', or pairs "
+        "such as A-C,B-D (or 0-2,1-3)", group="Many",
+    )  # fmt: skip
+    order: str = parameter(
+        "given", "In which order three and more traces stand, from the back",
+        choices={"given": "as they were given", "similarity": "neighbours are most similar"}, group="Many",
+    )  # fmt: skip
+    matrix: str = parameter(
+        "best", "How similar three and more traces are to each other, told on the floor",
+        choices={**CELLS, "none": "no matrix"}, group="Many",
+    )  # fmt: skip
+    fan: float = parameter(
+        60.0, "How steep the wall at the back stands of three and more; those before it rise less, in equal "
+        "steps; 0 is flat: all lie in one plane", low=0.0, high=85.0, unit="degrees", group="Many",
+    )  # fmt: skip

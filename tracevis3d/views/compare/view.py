@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,42 +12,63 @@ from numpy.typing import NDArray
 from ...analysis import match
 from ...drawing.frame import Frame
 from ...drawing.palettes import OTHER, parse
-from ...drawing.words import Boxes, Drawing, Legend, LegendEntry, Lines, Marks, Tubes
+from ...drawing.words import Camera, Drawing, Legend, LegendEntry, Lines, Meaning, Tubes
 from ...errors import UsageError
 from ...layout import ticks
+from ...layout.control_tree import ControlTree
 from ...progress import Progress, part
 from ...trace.model import Trace
+from ..derived import derived
 from ..registry import View
+from ..window import time_window
 from . import colors
 from . import matches as matching
-from .composition import Composition, Wall, compose, content, shares
+from .annotations import annotate, signs
+from .boxes import boxes_of, explained, repetitions
+from .callouts import COLOR, callouts
+from .composition import Composition, compose, content, shares
+from .focus import closer, highlight, stacks, within
+from .marks import OUTLIER, multiplicities, outliers
 from .matches import Chosen, Grouping
 from .names import names, rulers, title, trace_names
-from .overview import overview, ramp
-from .parameters import Parameters
-from .tubes import control, middles, tubes
+from .overview import overview, skylines
+from .parameters import MOVING, Parameters
+from .tubes import control, tubes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Share of a level that stays free before the next.
-_GAP = 0.06
-#: A match is an outlier if its calls' relative positions differ by more than this share of their groups.
-_OUTLIER = 0.25
-_MOST_OUTLIERS = 60
-_MARK = parse("e0218a")
 #: Tubes of less than so many pixels fade with their similarity.
-_THIN_PX = 16.0
+THIN_PX = 16.0
 #: Wider tubes shine from this similarity on.
-_STRONG = 0.9
+STRONG = 0.9
+#: Width in pixels of a bar of an overview of the whole trace, which is cut for it.
+_CONTEXT_PX = 5.0
+_FOCUS, _REPEATED = parse("1f78d1"), parse("d7191c")
+
+
+@dataclass(frozen=True, eq=False)
+class _Bundles:
+    """All that tubes are swept from, but for the parameters that only move them."""
+
+    picture: Composition
+    shown: Chosen
+    tree: ControlTree
+    color: NDArray[np.int32]
+    ghost: NDArray[np.bool_]
+    shining: NDArray[np.bool_]
+    moved: Floats
+
+    def sweep(self, p: Parameters) -> list[Tubes | Lines]:
+        return tubes(self.picture, self.shown, self.tree, self.color, self.ghost, self.shining, self.moved, p)
 
 
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
-    """Draw the comparison of two traces.
+    """Draw the comparison of two traces, or of more in a fan.
 
     Parameters
     ----------
-    traces : two Traces
+    traces : two Traces, or more
     parameters : Parameters
     frame : Frame
     progress : Progress
@@ -58,19 +78,27 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     UsageError
         If a window is empty, or no call is called as ``focus`` or ``align`` says.
     """
-    a, b = traces
     p = parameters
+    if len(traces) > 2:
+        from .fan import draw_fan
+
+        return draw_fan(traces, p, frame, progress)
+    a, b = traces
     if p.last_depth and p.last_depth < p.first_depth:
         raise UsageError(f"last_depth={p.last_depth}: it must not be less than first_depth={p.first_depth}")
+    comparison = _compared(a, b, p, part(progress, 0.0, 0.6))
+    p = followed(comparison, p)
     widths, same = shares((a, b), p)
     contents = (content(a, p, 0, frame, widths[0]), content(b, p, 1, frame, widths[1]))
-    comparison = _compared(a, b, p, part(progress, 0.0, 0.6))
     progress(0.6, "choosing matches")
     drawn = tuple(np.concatenate([c.cut.calls, c.cut.clusters.longest]) for c in contents)
     chosen = matching.choose(comparison, (drawn[0], drawn[1]), tuple(c.window for c in contents), p.matches)
     grouping = matching.group(comparison, chosen, p.divide)
     shift, note = _shift(comparison, chosen, grouping, contents, p)
-    picture = compose(contents, p, frame, same, shift)
+    spans = tuple(derived(t).call_span for t in traces)
+    is_part = any(c.window[0] > s[0] or c.window[1] < s[1] for c, s in zip(contents, spans))
+    context = p.overview and p.context and is_part
+    picture = compose(contents, p, frame, same, shift, context)
     progress(0.8, "bundling")
     shown = chosen.only(slice(0, p.tubes + p.lines))  # type: ignore[arg-type]
     shown_groups = _only(grouping, len(shown))
@@ -80,55 +108,99 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     tau = float(comparison.settings.tau)
     own = _own_colors(picture, shown, color)
     ghost = np.zeros(len(shown), np.bool_)
+    of_tubes, of_calls = [], []
     if p.focus:
-        inside = _within(comparison, shown, p.focus, "focus")
+        inside = within(comparison, shown, p.focus, "focus")
         ghost = ~inside
         grey = paint.add(OTHER * np.array([1, 1, 1, 0.45], np.float32))
         color = np.where(inside, color, grey).astype(np.int32)
-        legends = (*legends, Legend("", (LegendEntry(f"not within {p.focus}", grey, "ghost"),)))
+        of_tubes.append(LegendEntry(f"not within {p.focus}", grey, "ghost"))
     moved = matching.displacement(comparison, shown)
     shining = np.zeros(len(shown), np.bool_)
     if p.fade and len(shown):
         wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (shown.a, shown.b))))
-        thick = wide * picture.pixels_per_unit >= _THIN_PX
+        thick = wide * picture.pixels_per_unit >= THIN_PX
         color = colors.fade(color, shown.similarity, ~thick, tau, paint)
-        shining = thick & (shown.similarity >= _STRONG)
-    swept = tubes(picture, shown, tree, color, ghost, shining, moved, p)
-    camera = replace(picture.camera, low=(*picture.camera.low[:2], _floor(swept)))
+        shining = thick & (shown.similarity >= STRONG)
+    bundles = _Bundles(picture, shown, tree, color, ghost, shining, moved)
+    _remember(traces, parameters, frame, bundles)
+    swept = bundles.sweep(p)
+    camera = replace(picture.camera, low=(*picture.camera.low[:2], floor_of(swept)))
     best = matching.best_similarity(comparison, (drawn[0], drawn[1]))
     walls = colors.of_walls(picture, best, own, tau, paint, p)
     elements: list[Any] = []
-    labels: list[Any] = [trace_names(picture, p.overview)]
-    unmatched = 0
+    labels: list[Any] = []
+    unmatched = repeated = 0
+    red = paint.add(_REPEATED) if p.repeats else -1
     for wall, wall_color, similarity in zip(picture.walls, walls.of, best):
-        boxes = _boxes(wall, wall_color, similarity)
+        coverage = explained(comparison, wall) if p.plates == "coverage" else None
+        boxes = boxes_of(wall, wall_color, similarity, coverage, paint)
         elements += boxes
         labels.append(names(picture, wall, boxes[0], p.labels))
         unmatched += int(np.count_nonzero(similarity <= 0))
-    legends = (*legends, walls.legend)
+        if p.repeats:
+            framed, repeats = repetitions(comparison, picture, wall, p.repeats, red)
+            if repeats is not None:
+                elements += framed
+                labels.append(repeats)
+                repeated += len(repeats)
+    if p.multiples:
+        labels += multiplicities(picture, shown, p.multiples)
+    if p.mark:
+        framed = paint.add(COLOR)
+        frames, words = callouts(picture, p.mark, framed)
+        elements += frames
+        labels += words
+        of_calls.append(LegendEntry("what this picture is about", framed))
+    if repeated:
+        of_calls.append(LegendEntry("repeats, ×n in a row", red))
+    of_walls = replace(walls.legend, entries=(*walls.legend.entries, *of_calls))
     notes: list[str] = []
+    scales: tuple[Any, ...] = ()
+    of_bars: tuple[Legend, ...] = ()
+    lines = None
     if p.overview:
-        bars, more, notes = overview(picture, chosen, paint.add(ramp(p.palette)), p)
+        spread, windows = chosen, tuple(w.window for w in picture.walls)
+        if context:
+            spread, windows = _whole(comparison, traces, p, frame), spans
+        lines = skylines(comparison, picture, spread, windows)
+        bars, more, notes, scales = overview(lines, picture, paint, p)
         elements += bars
-        legends = (*legends, *more)
+        of_bars = more
+        if p.annotate:
+            ink = paint.add(parse("6b7280"))
+            texts, leads = signs(annotate(lines, p.annotate), lines, picture, ink)
+            labels += texts
+            elements += leads
+        if p.focus:
+            light = paint.add(_FOCUS)
+            elements += highlight(picture, lines, spread, stacks(comparison, p.focus), light)
+            of_tubes.append(LegendEntry("where the focus has matches", light))
     elements += swept
-    marks = _outliers(comparison, shown, shown_groups, swept, paint, p)
+    marks = outliers(comparison, shown, shown_groups, swept, paint) if p.color == "position" else None
     if marks is not None:
         elements.append(marks)
-        legends = (
-            *legends,
-            Legend("", (LegendEntry(f"positions differ by more than {_OUTLIER:.0%}", int(marks.color[0])),)),
-        )
+        of_tubes.append(LegendEntry(f"positions differ by more than {OUTLIER:.0%}", int(marks.color[0])))
+    near = closer(picture, swept, ~ghost if p.focus else shown_groups.of == 0)
+    cameras: dict[str, Camera] = {"overview": camera}
+    if near is not None:
+        cameras["focus"] = near
     progress(1.0, "drawn")
     clusters = [w.cut.clusters for w in picture.walls]
     return Drawing(
         palette=paint.palette,
         elements=tuple(e for e in elements if len(e)),
-        camera=camera,
-        labels=tuple(x for x in labels if len(x)),
-        axes=rulers(picture, p.overview),
-        legends=legends,
-        title=_title(comparison, picture),
+        camera=cameras.get(p.camera, camera),
+        cameras=cameras,
+        labels=(trace_names(picture, lines), *(x for x in labels if len(x))),
+        axes=(*rulers(picture, lines), *scales),
+        legends=(
+            *legends[:-1],
+            replace(legends[-1], entries=(*legends[-1].entries, *of_tubes)),
+            of_walls,
+            *of_bars,
+        ),
+        title=p.caption or _title(comparison, picture),
         notes=_notes(comparison, picture, chosen, shown, note, p, notes),
         counts={
             "calls": sum(w.cut.total for w in picture.walls),
@@ -138,9 +210,93 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             "groups": len(grouping),
             "unmatched": unmatched,
             "moved": int(np.count_nonzero(moved > 0)),
+            "repetitions": repeated,
             "shift_ns": shift,
         },
+        meaning={
+            kind: Meaning(((0, shown.a), (1, shown.b)), (("similarity", shown.similarity),))
+            for kind in ("tube", "line", "outlier")
+        },
     )
+
+
+def move(traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> list[Tubes | Lines] | None:
+    """Return the tubes and lines of the last drawing at other places, with the same numbers of points.
+
+    None if more has changed than the parameters of :data:`.parameters.MOVING`.
+    """
+    for key, bundles in _last_bundles:
+        if _same(key, _key(traces, parameters, frame)):
+            return bundles.sweep(parameters)
+    return None
+
+
+#: What the last drawing's tubes were swept from, so that moving them doesn't draw all anew.
+_last_bundles: list[tuple[tuple[Any, ...], _Bundles]] = []
+
+
+def _key(traces: Sequence[Trace], p: Parameters, frame: Frame) -> tuple[Any, ...]:
+    still = tuple(getattr(p, f.name) for f in fields(p) if f.name not in MOVING)
+    return (*traces, frame, still)
+
+
+def _same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    # Traces are compared by identity: their columns are arrays.
+    pairs = zip(one, other)
+    return len(one) == len(other) and all(x is y if isinstance(x, Trace) else x == y for x, y in pairs)
+
+
+def _remember(traces: Sequence[Trace], p: Parameters, frame: Frame, bundles: _Bundles) -> None:
+    _last_bundles[:] = [(_key(traces, p, frame), bundles)]
+
+
+def followed(comparison: match.Comparison, p: Parameters) -> Parameters:
+    """Return the parameters with B's window as ``moment`` says, where none is given."""
+    if p.moment == "own" or p.start_b.strip() or p.end_b.strip():
+        return p
+    a, b = comparison.traces
+    low, high = time_window(a, p.start_a, p.end_a)
+    spans = [derived(t).call_span for t in (a, b)]
+    if p.moment == "matches":
+        start, end = _where_matched(comparison, (low, high))
+    elif p.moment == "share":
+        per = (spans[1][1] - spans[1][0]) / max(spans[0][1] - spans[0][0], 1)
+        start, end = (round(spans[1][0] + (t - spans[0][0]) * per) for t in (low, high))
+    else:
+        start, end = (t - spans[0][0] + spans[1][0] for t in (low, high))
+    start = min(max(start, spans[1][0]), spans[1][1] - 1)
+    end = max(min(end, spans[1][1]), start + 1)
+    return replace(p, start_b=f"{start}ns", end_b=f"{end}ns")
+
+
+def _where_matched(comparison: match.Comparison, window: tuple[int, int]) -> tuple[int, int]:
+    """Return the window of B that holds the best matches of A's calls in ``window``."""
+    a, b = comparison.traces
+    spans = tuple(derived(t).call_span for t in (a, b))
+    cuts = []
+    for trace, (low, high) in zip((a, b), (window, spans[1])):
+        cuts.append(derived(trace).index.cut(low, high, 2, None, max((high - low) // 400, 1)).calls)
+    inside = a.calls.start[cuts[0]] >= window[0]
+    found = matching.choose(comparison, (cuts[0][inside], cuts[1]), spans, "best")
+    if not len(found):
+        return spans[1]
+    weight = np.cumsum(found.importance[np.argsort(b.calls.start[found.b], kind="stable")])
+    start = np.sort(b.calls.start[found.b])
+    order = np.argsort(b.calls.end[found.b], kind="stable")
+    late = np.cumsum(found.importance[order])
+    # Stray matches don't widen the window.
+    first = start[np.searchsorted(weight, 0.02 * weight[-1])]
+    last = b.calls.end[found.b][order][np.searchsorted(late, 0.98 * late[-1])]
+    return int(first), int(last)
+
+
+def _whole(comparison: match.Comparison, traces: Sequence[Trace], p: Parameters, frame: Frame) -> Chosen:
+    """Return the matches between the calls of both whole traces that are wide enough for an overview."""
+    whole = replace(p, start_a="", end_a="", start_b="", end_b="", resolution=max(p.resolution, _CONTEXT_PX))
+    widths, _ = shares((traces[0], traces[1]), whole)
+    contents = [content(t, whole, s, frame, widths[s]) for s, t in enumerate(traces)]
+    drawn = [np.concatenate([c.cut.calls, c.cut.clusters.longest]) for c in contents]
+    return matching.choose(comparison, (drawn[0], drawn[1]), tuple(c.window for c in contents), "best")
 
 
 #: The last comparison, so that a change of the picture alone doesn't compare again.
@@ -161,14 +317,6 @@ def _only(grouping: Grouping, n: int) -> Grouping:
     return Grouping(grouping.of[:n], grouping.a, grouping.b, grouping.weight, grouping.trunk)
 
 
-def _within(comparison: match.Comparison, chosen: Chosen, text: str, name: str) -> NDArray[np.bool_]:
-    """Return which matches lie within the named call stacks of A, or of B."""
-    a, b = (matching.focused(t, text) for t in comparison.traces)
-    if not a.any() and not b.any():
-        raise UsageError(f"{name}={text}: no call is called so in either trace")
-    return np.asarray((a[chosen.a] if a.any() else True) & (b[chosen.b] if b.any() else True))
-
-
 def _shift(
     comparison: match.Comparison, chosen: Chosen, grouping: Grouping, contents: Sequence[Any], p: Parameters
 ) -> tuple[int, str]:
@@ -181,7 +329,7 @@ def _shift(
             raise UsageError(f"align={text}: there are groups 1 to {grouping.trunk:,}")
         inside = grouping.of == int(text) - 1
     else:
-        inside = _within(comparison, chosen, text, "align")
+        inside = within(comparison, chosen, text, "align")
     if not inside.any():
         raise UsageError(f"align={text}: no match that is drawn lies within it")
     start = [
@@ -193,7 +341,7 @@ def _shift(
     return shift, f"B is moved by {ticks.duration(shift)} to align {text}"
 
 
-def _floor(swept: Sequence[Tubes | Lines]) -> float:
+def floor_of(swept: Sequence[Tubes | Lines]) -> float:
     """Return the height of the ground, below all tubes."""
     low = 0.0
     for element in swept:
@@ -218,71 +366,15 @@ def _own_colors(
     return found[0], found[1]
 
 
-def _boxes(wall: Wall, color: NDArray[np.int32], similarity: Floats) -> list[Boxes]:
-    """Return the boxes of calls, then of clusters; those without a match stand out of the wall."""
-    calls, cut = wall.trace.calls, wall.cut
-    n, c = len(cut.calls), cut.clusters
-    thick = np.where(similarity > 0, wall.plate, 2.0 * wall.plate)
-    level = calls.depth[cut.calls].astype(np.int64) - wall.first_depth
-    # In the flat figure nothing shows between two levels.
-    gap = _GAP * min(1.0, wall.fold.rise / math.radians(15.0))
-    made = []
-    for kind, start, end, low, high, thread, which, ids in (
-        ("call", calls.start[cut.calls], calls.end[cut.calls], level, level, calls.thread[cut.calls],
-         slice(0, n), cut.calls),
-        ("cluster", c.start, c.end, c.depth.astype(np.int64) - wall.first_depth,
-         c.bottom.astype(np.int64) - wall.first_depth, c.thread, slice(n, None), c.longest),
-    ):  # fmt: skip
-        corner, size = wall.place(start, end, low, high, thread, thick[which], gap)
-        span = float(max(wall.window[1] - wall.window[0], 1))
-        time = np.stack([start - wall.window[0], end - wall.window[0]], axis=1) / span
-        look: Any = "solid" if kind == "call" else "cluster"
-        made.append(
-            Boxes(
-                kind,
-                corner,
-                size,
-                color[which],
-                ids,
-                np.clip(time, 0, 1).astype(np.float32),
-                look,
-                wall.source,
-            )
-        )
-    return made
-
-
-def _outliers(
-    comparison: match.Comparison,
-    chosen: Chosen,
-    grouping: Grouping,
-    swept: Any,
-    paint: colors.Paint,
-    p: Parameters,
-) -> Marks | None:
-    """Return marks on the matches whose calls' relative positions differ most."""
-    if p.color != "position" or not len(chosen):
-        return None
-    a, b = colors.positions(comparison, chosen, grouping)
-    apart = np.abs(a - b)
-    which = np.flatnonzero(apart > _OUTLIER)
-    which = which[np.argsort(-(apart * chosen.importance)[which], kind="stable")][:_MOST_OUTLIERS]
-    if not len(which):
-        return None
-    point = middles(swept, len(chosen))[which]
-    color = paint.add(_MARK)
-    n = len(which)
-    return Marks(
-        "outlier", "diamond", point + np.array([0.0, 0.0, 0.12], np.float32), np.full(n, 0.13, np.float32),
-        np.full(n, color, np.int32), which,
-    )  # fmt: skip
-
-
 def _title(comparison: match.Comparison, picture: Composition) -> str:
-    text = [
-        f"{title(w)} ({len(w.trace.calls):,} calls, {ticks.duration(w.trace.span_ns)})" for w in picture.walls
-    ]
-    return f"{text[0]}  against  {text[1]}"
+    names_ = [title(w) for w in picture.walls]
+    shares_ = []
+    for s, trace in enumerate(comparison.traces):
+        own = derived(trace).self_time
+        found = float(own[comparison.matched(s)].sum() / max(float(own.sum()), 1.0))
+        shares_.append("100%" if found >= 1.0 else f"{min(found, 0.9999):.{2 if found > 0.99 else 1}%}")
+    text = shares_[0] if shares_[0] == shares_[1] else f"{shares_[0]} | {shares_[1]}"
+    return f"{names_[0]}  against  {names_[1]}:  {text} of the time is in calls that match"
 
 
 def _notes(
@@ -316,7 +408,8 @@ VIEW = View(
     name="compare",
     title="Compare",
     sentence="Two traces face to face: tubes join what matches, colours say what moved and what has no match",
-    traces=(2, 2),
+    traces=(2, 12),
     parameters=Parameters,
     draw=draw,
+    move=move,
 )

@@ -1,0 +1,204 @@
+"""The boxes of a comparison: calls and clusters on both walls, and frames around what repeats."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis.match import Comparison
+from ...analysis.repetitions import find_alike, find_runs
+from ...drawing.words import Boxes, Labels, Lines
+from ..derived import derived
+from .colors import Paint
+from .composition import Composition, Wall
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Share of a level that stays free before the next.
+_GAP = 0.06
+#: Shades of clusters by how much of their time is filled, and the palest.
+_DENSITIES, _PALEST = 4, 0.45
+#: Thickness of boxes by how much of their time is explained, in plates.
+_THIN, _THICK = 0.3, 1.9
+#: Width in pixels of frames around repetitions; and the least width of what is framed.
+_FRAME_PX, _FRAMED_PX = 2.4, 18.0
+
+
+def boxes_of(
+    wall: Wall,
+    color: NDArray[np.int32],
+    similarity: Floats,
+    coverage: Floats | None = None,
+    paint: Paint | None = None,
+) -> list[Boxes]:
+    """Return the boxes of calls, then of clusters; those without a match stand out of the wall.
+
+    Parameters
+    ----------
+    wall : Wall
+    color : int32 (drawn,)
+    similarity : float64 (drawn,)
+        Of the best match; 0 without one.
+    coverage : float64 (drawn,), optional
+        Share of each one's time that matches explain: boxes are the thicker, the more.
+    paint : Paint, optional
+        Clusters get paler colours in it, the less of their time is filled.
+    """
+    calls, cut = wall.trace.calls, wall.cut
+    n, c = len(cut.calls), cut.clusters
+    if coverage is None:
+        thick = np.where(similarity > 0, wall.plate, 2.0 * wall.plate)
+    else:
+        thick = wall.plate * (_THIN + (_THICK - _THIN) * coverage)
+    if paint is not None and len(c):
+        color = np.concatenate([color[:n], _by_density(color[n:], c.covered, c.end - c.start, paint)])
+    level = calls.depth[cut.calls].astype(np.int64) - wall.first_depth
+    # In the flat figure nothing shows between two levels.
+    gap = _GAP * min(1.0, wall.fold.rise / math.radians(15.0))
+    made = []
+    for kind, start, end, low, high, thread, which, ids, count in (
+        ("call", calls.start[cut.calls], calls.end[cut.calls], level, level, calls.thread[cut.calls],
+         slice(0, n), cut.calls, np.empty(0, np.int64)),
+        ("cluster", c.start, c.end, c.depth.astype(np.int64) - wall.first_depth,
+         c.bottom.astype(np.int64) - wall.first_depth, c.thread, slice(n, None), c.longest, c.calls),
+    ):  # fmt: skip
+        corner, size = wall.place(start, end, low, high, thread, thick[which], gap)
+        span = float(max(wall.window[1] - wall.window[0], 1))
+        time = np.stack([start - wall.window[0], end - wall.window[0]], axis=1) / span
+        look: Any = "solid" if kind == "call" else "cluster"
+        made.append(
+            Boxes(
+                kind,
+                corner,
+                size,
+                color[which],
+                ids,
+                np.clip(time, 0, 1).astype(np.float32),
+                look,
+                wall.source,
+                count,
+                wall.window,
+            )
+        )
+    return made
+
+
+def _by_density(color: NDArray[np.int32], covered: Floats, length: Ints, paint: Paint) -> NDArray[np.int32]:
+    """Return paler colours for clusters whose members fill little of their time."""
+    share = covered / np.maximum(length, 1)
+    step = np.clip((share * _DENSITIES).astype(np.int64), 0, _DENSITIES - 1)
+    out, known = color.copy(), paint.palette
+    for s in range(_DENSITIES - 1):
+        which = step == s
+        used, inverse = np.unique(color[which], return_inverse=True)
+        if len(used):
+            paler = known[used].copy()
+            paler[:, 3] *= _PALEST + (1.0 - _PALEST) * s / (_DENSITIES - 1)
+            out[which] = paint.add(paler) + inverse.reshape(-1).astype(np.int32)
+    return out
+
+
+def explained(comparison: Comparison, wall: Wall) -> Floats:
+    """Return the share of the time of what is drawn on a wall that matches below explain: float64 (drawn,).
+
+    A call's time is explained where a call below it, or itself if it calls none, has a match.
+    """
+    calls = wall.trace.calls
+    matched = comparison.matched(wall.source)
+    own = derived(wall.trace).self_time.astype(np.float64)
+    # Time in a call itself counts if it has a match; the share is that of all calls in the stack.
+    total = np.concatenate([[0.0], np.cumsum(own)])
+    known = np.concatenate([[0.0], np.cumsum(np.where(matched, own, 0.0))])
+    ids = wall.drawn
+    stop = ids + calls.extent[ids]
+    whole = total[stop] - total[ids]
+    return np.asarray((known[stop] - known[ids]) / np.where(whole > 0, whole, 1.0))
+
+
+def repetitions(
+    comparison: Comparison, picture: Composition, wall: Wall, most: int, color: int
+) -> tuple[list[Lines | Boxes], Labels | None]:
+    """Return red frames around neighbours that repeat, and how often, the widest first.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    picture : Composition
+    wall : Wall
+    most : int
+    color : int
+        Palette index.
+    """
+    side, cut = comparison.sides[wall.source], wall.cut
+    exact = find_runs(side.subtrees)
+    alike = find_alike(side.subtrees, side.sets)
+    found = []
+    for runs in (exact, alike):
+        at = runs.at(cut.calls, side.calls, side.subtrees)
+        found.append(np.stack([at.first, at.last, runs.times[at.run].astype(np.int64), at.parent]))
+    first, last, times, parent = np.concatenate(found, axis=1)
+    calls = wall.trace.calls
+    left = np.maximum(calls.start[first], wall.window[0])
+    right = np.minimum(calls.end[last], wall.window[1])
+    width = (right - left) * wall.per_ns
+    least = _FRAMED_PX / picture.pixels_per_unit
+    order = np.lexsort((first, -width))
+    order = order[width[order] >= least]
+    # Exact runs come within those that are alike, and runs within runs: frames whose numbers would lie on
+    # each other are one.
+    middle = wall.spots(first)[2]
+    at = (left + right) / 2 * wall.per_ns
+    kept: list[int] = []
+    for i in order.tolist():
+        if len(kept) == most:
+            break
+        same = [j for j in kept if parent[i] == parent[j] and first[i] <= last[j] and first[j] <= last[i]]
+        close = [
+            j for j in kept
+            if abs(at[i] - at[j]) < 3 * picture.text and abs(middle[i] - middle[j]) < 3 * picture.text
+        ]  # fmt: skip
+        if not same and not close:
+            kept.append(i)
+    if not kept:
+        return [], None
+    which = np.array(kept, np.int64)
+    ids = first[which]
+    low, high = wall.levels(ids)
+    deep = np.maximum(low + wall.extent(ids), high)
+    x0 = wall.offset + (left[which] - wall.window[0]) * wall.per_ns
+    x1 = wall.offset + (right[which] - wall.window[0]) * wall.per_ns
+    step = high - low
+    corner = []
+    for h in (low, deep):
+        y, z = wall.fold.above(h, step, wall.plate)
+        corner.append((y, z + 0.01))
+    n = len(which)
+    path = np.empty((n, 5, 3), np.float32)
+    for k, (x, e) in enumerate(((x0, 0), (x1, 0), (x1, 1), (x0, 1), (x0, 0))):
+        path[:, k, 0], path[:, k, 1], path[:, k, 2] = x, corner[e][0], corner[e][1]
+    frames = Lines(
+        "repetition", path.reshape(-1, 3), np.arange(n + 1, dtype=np.int64) * 5,
+        np.full(n, _FRAME_PX / picture.pixels_per_unit, np.float32), np.full(n, color, np.int32), ids,
+        source=wall.source,
+    )  # fmt: skip
+    # On a plate of the frame's colour, across its inner edge, the number is read on whatever lies there.
+    text = tuple(f"×{int(t):,}" for t in times[which])
+    height = 0.75 * picture.text
+    wide = np.array([(0.5 * len(t) + 0.5) * height for t in text])
+    y, z = corner[1]
+    middle = np.stack([(x0 + x1) / 2, y, z + 0.02], axis=1)
+    size = np.stack([wide, np.full(n, height), np.full(n, 0.012)], axis=1)
+    tags = Boxes(
+        "tag", (middle - size * np.array([0.5, 0.5, 1.0])).astype(np.float32), size.astype(np.float32),
+        np.full(n, color, np.int32), ids, source=wall.source,
+    )  # fmt: skip
+    words = Labels(
+        "repetition", text, (middle + np.array([0.0, 0.0, 0.004])).astype(np.float32),
+        np.full(n, 0.9 * height, np.float32), np.full(n, np.inf, np.float32),
+        (1e3 + width[which]).astype(np.float32), up=(0.0, 1.0, 0.0), background=np.full(n, color, np.int32),
+    )  # fmt: skip
+    return [frames, tags], words

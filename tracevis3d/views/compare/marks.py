@@ -1,0 +1,79 @@
+"""Small signs on single matches: outliers, and how many matches a call has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...analysis.match import Comparison
+from ...drawing.palettes import parse
+from ...drawing.words import Labels, Marks
+from .colors import Paint, positions
+from .composition import Composition
+from .matches import Chosen, Grouping
+from .tubes import middles
+
+#: A match is an outlier if its calls' relative positions differ by more than this share of their groups.
+OUTLIER = 0.25
+_MOST_OUTLIERS = 60
+_MARK = parse("e0218a")
+#: From so many matches on they are counted at a call.
+_MANY = 3
+
+
+def outliers(
+    comparison: Comparison, chosen: Chosen, grouping: Grouping, swept: Any, paint: Paint
+) -> Marks | None:
+    """Return marks on the matches whose calls' relative positions differ most; None without any."""
+    if not len(chosen):
+        return None
+    a, b = positions(comparison, chosen, grouping)
+    apart = np.abs(a - b)
+    which = np.flatnonzero(apart > OUTLIER)
+    which = which[np.argsort(-(apart * chosen.importance)[which], kind="stable")][:_MOST_OUTLIERS]
+    if not len(which):
+        return None
+    point = middles(swept, len(chosen))[which]
+    color = paint.add(_MARK)
+    n = len(which)
+    return Marks(
+        "outlier", "diamond", point + np.array([0.0, 0.0, 0.12], np.float32), np.full(n, 0.13, np.float32),
+        np.full(n, color, np.int32), which,
+    )  # fmt: skip
+
+
+def multiplicities(picture: Composition, chosen: Chosen, most: int) -> list[Labels]:
+    """Return how many of the drawn matches end at a call, at the calls with several: the widest first.
+
+    Parameters
+    ----------
+    picture : Composition
+    chosen : Chosen
+        Matches that are drawn.
+    most : int
+        Calls on each wall, at most.
+    """
+    made = []
+    for wall, ids in zip(picture.walls, (chosen.a, chosen.b)):
+        calls, count = np.unique(ids, return_counts=True)
+        calls, count = calls[count >= _MANY], count[count >= _MANY]
+        x, width, _ = wall.spots(calls)
+        order = np.argsort(-width, kind="stable")[:most]
+        if not len(order):
+            continue
+        x, width, calls, count = x[order], width[order], calls[order], count[order]
+        height = np.full(len(order), 0.7 * picture.text)
+        low, high = wall.levels(calls)
+        y, z = wall.fold.above(high, high - low, wall.plate)
+        anchor = np.stack([x, y, z + 0.012], axis=1)
+        # Beyond the box's inner edge, where the tubes begin.
+        anchor += np.array(wall.fold.upwards) * (-wall.fold.side * 0.6 * height)[:, None]
+        made.append(
+            Labels(
+                "multiplicity", tuple(f"{n} matches" for n in count.tolist()), anchor.astype(np.float32),
+                height.astype(np.float32), np.full(len(order), np.inf, np.float32),
+                width.astype(np.float32), up=wall.fold.upwards,
+            )
+        )  # fmt: skip
+    return made
