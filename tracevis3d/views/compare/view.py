@@ -139,9 +139,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         labels.append(names(picture, wall, boxes[0], p.labels))
         unmatched += int(np.count_nonzero(similarity <= 0))
         if p.repeats:
-            framed, repeats = repetitions(comparison, picture, wall, p.repeats, red)
+            around, repeats = repetitions(comparison, picture, wall, p.repeats, red)
             if repeats is not None:
-                elements += framed
+                elements += around
                 labels.append(repeats)
                 repeated += len(repeats)
     if p.multiples:
