@@ -233,6 +233,6 @@ class Parameters:
         choices={**CELLS, "none": "no matrix"}, group="Many",
     )  # fmt: skip
     fan: float = parameter(
-        60.0, "How steep the wall at the back stands of three and more; those before it rise less, in equal "
+        45.0, "How steep the wall at the back stands of three and more; those before it rise less, in equal "
         "steps; 0 is flat: all lie in one plane", low=0.0, high=85.0, unit="degrees", group="Many",
     )  # fmt: skip
