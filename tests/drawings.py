@@ -9,12 +9,14 @@ from tracevis3d.drawing.words import (
     Boxes,
     Camera,
     Drawing,
+    Image,
     Labels,
     Legend,
     LegendEntry,
     Lines,
     Marks,
     Tubes,
+    Wedges,
 )
 
 HOSTILE = ("x" * 10_000, "a\nb\x00", "", "\u202egnp.exe", "日本語のメソッド", "𝒜" * 50, "(" * 300)
@@ -30,6 +32,24 @@ def rows(n: int = 6, depth: float = 1.0) -> Drawing:
     camera = Camera((0, -1, 0), (0, -depth, 0), (2.0 * n, 0, 2.0), projection="orthographic")
     legend = Legend("", tuple(LegendEntry(f"c{i}", i) for i in range(n)))
     return Drawing(palette, (boxes,), camera, legends=(legend,), title="colours")
+
+
+def ring(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners and first sections of n blocks around a circle of radius 3 to 4."""
+    angle = np.concatenate([np.linspace(k, k + 0.9, 4) * 2 * np.pi / n for k in range(n)])
+    out = np.stack([np.cos(angle), np.zeros_like(angle), np.sin(angle)], axis=1)
+    up = np.array([0.0, 1.0, 0.0])
+    corner = np.stack([3 * out, 4 * out, 4 * out + up, 3 * out + up], axis=1)
+    return corner.astype(np.float32), np.arange(0, 4 * n + 1, 4)
+
+
+def picture(rows: int = 8, columns: int = 6) -> Image:
+    """Return an image on a bent surface, half of which nothing covers."""
+    r, c = np.mgrid[:rows, :columns]
+    point = np.stack([c, -np.cos(c / 2.0), 10.0 - r], axis=-1).astype(np.float32)
+    pixel = np.zeros((rows, columns, 4), np.uint8)
+    pixel[..., 0], pixel[..., 1], pixel[..., 3] = 30 * r, 40 * c, np.where(c < columns // 2, 255, 0)
+    return Image("sequence", point, pixel, np.linspace(0, 1, rows).astype(np.float32))
 
 
 def everything(n: int = 300, seed: int = 0) -> Drawing:
@@ -53,6 +73,18 @@ def everything(n: int = 300, seed: int = 0) -> Drawing:
             Boxes("cluster", low + 1, size / 3, color, ids, time, look="cluster"),
             Boxes("context", low, size, color, ids, look="ghost"),
             Tubes("match", path.astype(np.float32), np.full((60, 2), 0.2, np.float32), first, three, three),
+            Tubes(
+                "call between elements",
+                path.astype(np.float32) + 2,
+                np.full((60, 2), 0.2, np.float32),
+                first,
+                three,
+                three,
+                end_color=three[::-1].copy(),
+                time=np.array([0, 0.3, 0.9], np.float32),
+            ),
+            Wedges("sector", *ring(5), np.arange(5, dtype=np.int32), np.arange(5, dtype=np.int64)),
+            picture(),
             Lines("link", path.astype(np.float32) + 1, first, np.full(3, 0.1, np.float32), three, three),
             *(
                 Marks("event", s, low[:5], np.full(5, 0.5, np.float32), color[:5], ids[:5])

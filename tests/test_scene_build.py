@@ -46,7 +46,8 @@ def test_everything_is_built_and_no_text_overlaps(style):
     assert built.counts["labels"] > 0
     assert built.counts["labels"] + built.counts["labels_left_out"] == sum(map(len, drawing.labels))
     kinds = {o["tracevis3d_kind"] for o in built.collection.objects if "tracevis3d_kind" in o}
-    assert kinds == {"call", "cluster", "context", "match", "link", "event"}
+    lines = {"match", "link", "call between elements"}
+    assert kinds == {"call", "cluster", "context", "event", "sector", "sequence"} | lines
     assert built.scene.camera is built.camera
     assert built.scene.view_settings.view_transform == "Standard"
     for shown in built.collection.objects:

@@ -76,6 +76,10 @@ class Tubes:
     level : bool
         The width lies along ``side`` exactly, wherever the path turns: sections of wide tubes can't cross
         each other then.
+    end_color : int32 (n,) or (0,)
+        Colour at the last point, which that of the first turns into on the way; empty: one colour.
+    time : float32 (n,) or (0,)
+        When each appears in a film, as a share of the drawn time window; empty: always there.
     """
 
     kind: str
@@ -88,6 +92,8 @@ class Tubes:
     level: bool = False
     look: Look = "solid"
     source: int = 0
+    end_color: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    time: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
 
     def __len__(self) -> int:
         return len(self.first) - 1
@@ -145,6 +151,56 @@ class Marks:
 
     def __len__(self) -> int:
         return len(self.point)
+
+
+@dataclass(frozen=True, eq=False)
+class Wedges:
+    """Bent blocks: quadrangles swept along paths; those of block ``i`` are ``[first[i], first[i + 1])``.
+
+    Attributes
+    ----------
+    corner : float32 (m, 4, 3)
+        The four corners of each section, in the same order all along.
+    first : int64 (n + 1,)
+        A block has two sections or more.
+    color : int32 (n,)
+    id : int64 (n,)
+    """
+
+    kind: str
+    corner: NDArray[np.float32]
+    first: NDArray[np.int64]
+    color: NDArray[np.int32]
+    id: NDArray[np.int64]
+    look: Look = "solid"
+    source: int = 0
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Image:
+    """A picture on a surface of any shape, one point to a pixel. Its colours are its own.
+
+    Attributes
+    ----------
+    point : float32 (rows, columns, 3)
+        Where the middle of each pixel lies; 2 rows and columns at least.
+    pixel : uint8 (rows, columns, 4)
+        sRGB and alpha: how much of the pixel is covered. Where nothing is, there is no surface.
+    time : float32 (rows,) or (0,)
+        When each row appears in a film, as a share of the drawn time window; empty: always there.
+    """
+
+    kind: str
+    point: NDArray[np.float32]
+    pixel: NDArray[np.uint8]
+    time: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
+    source: int = 0
+
+    def __len__(self) -> int:
+        return 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +331,7 @@ class Camera:
     lens: float = 85.0
 
 
-Element = Boxes | Tubes | Lines | Marks
+Element = Boxes | Tubes | Lines | Marks | Wedges | Image
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +358,7 @@ class Drawing:
     ----------
     palette : float32 (k, 4)
         sRGB and alpha, 0 to 1, as they are to appear on the screen.
-    elements : tuple of Boxes, Tubes, Lines and Marks
+    elements : tuple of Boxes, Tubes, Lines, Marks, Wedges and Images
     labels, axes, legends
     camera : Camera
     title : str

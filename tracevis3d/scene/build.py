@@ -12,11 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.frame import Frame
-from ..drawing.words import Boxes, Camera, Drawing, Marks
+from ..drawing.words import Boxes, Camera, Drawing, Image, Lines, Marks, Tubes, Wedges
 from ..layout.lettering import Typeface, set_texts
 from ..progress import Progress, silent
 from . import axes as rulers_of
-from . import boxes, camera, clock, compat, figures, labels, legend, marks, stage, styles, tubes
+from . import (
+    boxes,
+    camera,
+    clock,
+    compat,
+    figures,
+    images,
+    labels,
+    legend,
+    marks,
+    stage,
+    styles,
+    tubes,
+    wedges,
+)
 from .color import is_dark, mixed
 from .digest import digest
 from .glyphs import typeface
@@ -174,7 +188,7 @@ class _Making:
             elif isinstance(element, Marks):
                 shown = self.parts.instanced(part, name, marks.lay(element, *look))
             else:
-                make = partial(tubes.show, element, *look, name)
+                make = partial(_shown, element, *look, name)
                 shown = self.parts.whole(part, name, digest(element, *look), make)
             shown["tracevis3d_kind"], shown["tracevis3d_source"] = element.kind, element.source
             shown["tracevis3d_element"] = i
@@ -291,6 +305,21 @@ class _Making:
             self.surround,
             self.counts,
         )
+
+
+def _shown(
+    element: Tubes | Lines | Wedges | Image,
+    palette: NDArray[np.float32],
+    style: Style,
+    light: Light,
+    name: str,
+) -> Any:
+    """Return the object that shows an element that is one mesh."""
+    if isinstance(element, Image):
+        return images.show(element, style, name)
+    if isinstance(element, Wedges):
+        return wedges.show(element, palette, style, light, name)
+    return tubes.show(element, palette, style, light, name)
 
 
 def clear(collection: Any) -> None:
