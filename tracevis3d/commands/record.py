@@ -1,0 +1,82 @@
+"""``tracevis3d record``: run a Python program and record what it does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+
+from ..errors import UsageError
+from .parts import Subcommands, command
+
+_CODE = (
+    "import sys; root = sys.argv[1]; sys.path.insert(0, root); import {package}.launch as launch; "
+    "sys.path.remove(root); launch.main(sys.argv[2:])"
+)
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "record", run, "run a Python program and record calls, waits and I/O")
+    parser.usage = (
+        "%(prog)s [options] -o OUT [--] SCRIPT [ARGUMENT ...]\n       %(prog)s [options] -o OUT -m MODULE ..."
+    )
+    parser.add_argument(
+        "-o", dest="output", metavar="OUT", required=True, help="Chrome JSON: .json or .json.gz"
+    )
+    parser.add_argument(
+        "--threads", action="store_true", help="waits and releases: locks, queues, threads, futures, asyncio"
+    )
+    parser.add_argument("--io", action="store_true", help="files and sockets: how long, how many bytes")
+    parser.add_argument("--memory", action="store_true", help="samples of the memory in use, every 50 ms")
+    parser.add_argument(
+        "--c-functions", action="store_true", help="functions written in C too (VizTracer alone)"
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("auto", "viztracer", "monitoring", "profile"),
+        default="auto",
+        help="what records the calls (default: the first of these that there is)",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing at the end")
+    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as 'python -m' does")
+    parser.add_argument("program", nargs=argparse.REMAINDER, metavar="SCRIPT", help="and its arguments")
+
+
+def run(words: argparse.Namespace) -> None:
+    """Become the recorded program: this process is replaced, so that signals and exit code are its own."""
+    program = words.program[1:] if words.program[:1] == ["--"] else words.program
+    if words.module is None and program[:1] == ["-m"]:
+        words.module, program = (program[1] if len(program) > 1 else ""), program[2:]
+    if words.module is None and not program:
+        raise UsageError("say which program to record: tracevis3d record -o OUT -- script.py")
+    if words.module == "":
+        raise UsageError("-m needs the name of a module")
+    options = {
+        "path": os.path.abspath(words.output),
+        "threads": words.threads,
+        "io": words.io,
+        "memory": words.memory,
+        "engine": words.engine,
+        "c_functions": words.c_functions,
+        "quiet": words.quiet,
+    }
+    how = ["script", *program] if words.module is None else ["module", words.module, *program]
+    _become(json.dumps(options), how)
+
+
+def _become(options: str, program: list[str]) -> None:
+    import subprocess
+
+    package = f"{__package__.rpartition('.')[0]}.record"
+    root = __file__
+    for _ in range(package.count(".") + 2):
+        root = os.path.dirname(root)
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    line = [sys.executable, *flags, "-c", _CODE.format(package=package), root, options, *program]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.name == "posix":
+        os.execv(sys.executable, line)
+    sys.exit(subprocess.call(line))

@@ -1,0 +1,87 @@
+"""Recording Python programs: calls, and who waits for whom.
+
+The room is called as a function too: ``with tracevis3d.record("out.json.gz", threads=True): ...``. Nothing
+here needs more than Python itself; VizTracer is used where it is installed.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, TracebackType
+from typing import Any
+
+
+class Recording:
+    """A recording of the running program, as a context: see :func:`record`."""
+
+    def __init__(self, options: Any) -> None:
+        self._options = options
+        self._session: Any = None
+        #: One sentence about what was written, once it is.
+        self.summary = ""
+
+    def __enter__(self) -> Recording:
+        from ..errors import InputError, UsageError
+        from .session import Session
+
+        try:
+            self._session = Session(self._options)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        except OSError as error:
+            raise InputError(f"{self._options.path}: can't be written: {error.strerror or error}") from error
+        self._session.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.summary = self._session.stop()
+
+
+def record(
+    path: str,
+    *,
+    threads: bool = True,
+    io: bool = True,
+    memory: bool = False,
+    engine: str = "auto",
+    c_functions: bool = False,
+) -> Recording:
+    """Return a context in which everything that the program does is recorded to ``path``.
+
+    Locks, queues and the like are recorded if they are made within it, or after it was entered first.
+
+    Parameters
+    ----------
+    path : str
+        Chrome Trace Event JSON; a name that ends in ``.gz`` is packed.
+    threads, io, memory : bool
+        What is recorded beside calls: waits and releases, transfers, samples of memory.
+    engine : str
+        "viztracer", "monitoring", "profile" or "auto".
+    c_functions : bool
+        Calls of functions written in C too; with VizTracer alone.
+
+    Raises
+    ------
+    UsageError
+        If the engine is not to be had here.
+    InputError
+        If the file can't be written.
+    """
+    import os
+
+    from .session import Options
+
+    return Recording(Options(os.fspath(path), threads, io, memory, engine, c_functions))
+
+
+class _Room(ModuleType):
+    """A module that can be called: ``tracevis3d.record`` is both the room and the function."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Recording:
+        return record(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Room

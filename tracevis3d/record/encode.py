@@ -1,0 +1,346 @@
+"""From a recording's raw sections to Chrome's JSON, one event per line."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import os
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any
+
+from . import spool
+
+_ASSIGNED = re.compile(r"^\s*(?:\w+\.)*(\w+)\s*(?::[^=]+)?=[^=]")
+_KINDS = ("wait", "release", "io")
+#: What VizTracer writes of a call, up to how long it took.
+_VIZTRACER = re.compile(
+    rb'[^"]*"pid":\d+,"tid":\d+,"ts":(\d+)\.(\d+),"ph":".","cat":"fee","dur":(\d+)\.(\d+)'
+)
+
+
+class Encoder:
+    """Takes sections in the order in which they were written, and gives lines of JSON.
+
+    Parameters
+    ----------
+    folder : str
+        Where VizTracer's parts lie.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._begin: dict[str, Any] = {"pid": 0, "microseconds": False, "ours": "\0", "none": 0, "start": 0}
+        self._tids: dict[int, int] = {}
+        self._functions: dict[int, str | None] = {}
+        self._stacks: dict[int, list[tuple[int, int]]] = {}
+        self._operations: list[tuple[bytes, str]] = []
+        self._objects: dict[int, Any] = {}
+        self._labels: dict[int, str] = {}
+        self._arguments: dict[tuple[int, int, int, int], bytes] = {}
+        self._waiting: dict[int, list[list[Any]]] = {}
+        self._metadata: set[bytes] = set()
+        self._last = self._end = 0
+        self._ended = False
+        # Events in order of their end that wait for what ended before them.
+        self._calls_held: list[bytes] = []
+        self._held: list[tuple[int, bytes]] = []
+        #: What was written, for the sentence at the end.
+        self.calls = self.waits = self.releases = self.transfers = self.lost = 0
+
+    # -- sections ------------------------------------------------------------------------------
+
+    def lines(self, kind: bytes, number: int, data: bytes) -> Iterator[bytes]:
+        """Yield the lines of one section."""
+        if kind == spool.CALLS:
+            self._held.extend(self._encode_calls(number, data))
+        elif kind == spool.ROWS:
+            self._held.extend(self._encode_rows(number, data))
+        elif kind == spool.FLUSHED:
+            began = self._nanoseconds(json.loads(data)["began"])
+            self._last = max(self._last, began)
+            yield from self._in_order(began)
+        elif kind == spool.VIZTRACER:
+            yield from self._encode_part(os.path.join(self._folder, f"part-{number}"))
+        elif kind == spool.FUNCTIONS:
+            self._learn_functions(json.loads(data))
+        elif kind == spool.OBJECTS:
+            yield from self._learn_objects(json.loads(data))
+        elif kind == spool.WAITING:
+            self._waiting[number] = json.loads(data)
+        elif kind == spool.THREAD:
+            said = json.loads(data)
+            self._tids[number] = said["tid"]
+            if said["name"]:
+                yield from self._once(self._name("thread_name", said["tid"], said["name"]))
+        elif kind == spool.BEGIN:
+            self._begin = json.loads(data)
+            pid = self._begin["pid"]
+            yield from self._once(self._name("process_name", pid, _program(self._begin.get("argv", []))))
+        elif kind == spool.COUNTERS:
+            said = json.loads(data)
+            for name, value in said["values"].items():
+                yield (
+                    b'{"ph":"C","pid":%d,"tid":%d,"ts":%s,"name":%s,"args":{"value":%d}}'
+                    % (self._begin["pid"], self._begin["pid"], self._time(said["time"]), _text(name), value)
+                )
+        elif kind == spool.END:
+            self._ended = True
+            self._end = self._nanoseconds(json.loads(data)["end"])
+
+    def _in_order(self, until: int | None = None) -> Iterator[bytes]:
+        """Yield events in the order of their ends, as far as nothing can come before them any more."""
+        self._held.sort(key=_end)
+        stop = len(self._held) if until is None else bisect_right(self._held, until, key=_end)
+        ready, self._held = self._held[:stop], self._held[stop:]
+        calls = self._calls_held
+        stop = len(calls) if until is None else bisect_right(calls, until, key=_end_of_viztracers)
+        self._calls_held = calls[stop:]
+        at = 0
+        for end, line in ready:
+            if at < stop:
+                next_at = bisect_right(calls, end, at, stop, key=_end_of_viztracers)
+                yield from calls[at:next_at]
+                at = next_at
+            yield line
+        yield from calls[at:stop]
+
+    def finish(self) -> Iterator[bytes]:
+        """Yield what had not ended when the program did.
+
+        After an end in order it lasts until then; after any other, its end is not known and is left open,
+        as the format allows.
+        """
+        rest: dict[int, list[tuple[int, bytes, bytes]]] = {}
+        for number, stack in self._stacks.items():
+            for code, start in stack:
+                shown = self._functions.get(code)
+                if shown is not None:
+                    rest.setdefault(number, []).append((start, _text(shown), b',"cat":"call"'))
+        for number, pending in self._waiting.items():
+            for operation, what, start, holder in pending:
+                name, kind = self._operations[operation]
+                said = self._said(kind, what, spool.CONTENDED, holder)[:-1] + b',"unfinished":true}'
+                self.waits += 1
+                begun = self._nanoseconds(start)
+                rest.setdefault(number, []).append((begun, name, b',"cat":"sync","args":' + said))
+        for number, events in rest.items():
+            tid = self._tids.get(number, number)
+            # The inner ones end first and begin last.
+            events.sort(key=lambda event: event[0], reverse=self._ended)
+            for start, name, more in events:
+                head = b'"pid":%d,"tid":%d,"ts":%s,"name":%s' % (self._begin["pid"], tid, _micro(start), name)
+                if self._ended:
+                    lasts = max((self._end if b"sync" in more[:14] else self._last) - start, 0)
+                    self._held.append(
+                        (start + lasts, b'{"ph":"X","dur":%s,%s%s}' % (_micro(lasts), head, more))
+                    )
+                else:
+                    self._held.append((self._last + 1, b'{"ph":"B",%s%s}' % (head, more)))
+        if not self._ended:
+            yield b'{"ph":"i","s":"p","pid":%d,"tid":%d,"ts":%s,"name":"the recording breaks off"}' % (
+                self._begin["pid"],
+                self._begin["pid"],
+                _micro(self._last),
+            )
+        yield from self._in_order()
+
+    # -- names ---------------------------------------------------------------------------------
+
+    def _once(self, line: bytes) -> Iterator[bytes]:
+        if line not in self._metadata:
+            self._metadata.add(line)
+            yield line
+
+    def _name(self, what: str, tid: int, name: str) -> bytes:
+        return b'{"ph":"M","pid":%d,"tid":%d,"name":"%s","args":{"name":%s}}' % (
+            self._begin["pid"],
+            tid,
+            what.encode(),
+            _text(name),
+        )
+
+    def _learn_functions(self, functions: dict[str, Any]) -> None:
+        ours = self._begin["ours"]
+        for address, (name, file, line) in functions.items():
+            shown = None if file.startswith(ours) else f"{name} ({file}:{line})"
+            self._functions[int(address)] = shown
+
+    def _learn_objects(self, said: dict[str, Any]) -> Iterator[bytes]:
+        self._operations = [(_text(name), kind) for name, kind in said["operations"]]
+        for key, value in said["objects"].items():
+            number = int(key)
+            self._objects[number] = value
+            if isinstance(value, list) and len(value) == 3 and isinstance(value[1], str) and value[1]:
+                label, file, line = value
+                self._labels[number] = _label(label, file, line)
+                place = {"object": self._labels[number], "file": file, "line": line}
+                yield b'{"ph":"M","pid":%d,"tid":0,"name":"sync_object","args":%s}' % (
+                    self._begin["pid"],
+                    _text(place),
+                )
+
+    def _label_of(self, number: int) -> str:
+        label = self._labels.get(number)
+        if label is None:
+            said = self._objects.get(number)
+            if isinstance(said, list) and len(said) == 3 and isinstance(said[0], str):
+                label = said[0]
+            else:
+                label = f"object-{number}"
+            self._labels[number] = label
+        return label
+
+    # -- rows ----------------------------------------------------------------------------------
+
+    def _nanoseconds(self, time: float) -> int:
+        return round(time * 1000) if self._begin["microseconds"] else int(time)
+
+    def _time(self, time: float) -> bytes:
+        return _micro(self._nanoseconds(time))
+
+    def _encode_rows(self, number: int, data: bytes) -> Iterator[tuple[int, bytes]]:
+        rows: Any = array("d" if self._begin["microseconds"] else "q", data)
+        head = b'"pid":%d,"tid":%d,"ts":' % (self._begin["pid"], self._tids.get(number, number))
+        step = spool.STRIDE
+        columns = [rows[k::step] for k in range(step)]
+        for operation, what, start, end, flags, other in zip(*columns, strict=True):
+            name, kind = self._operations[int(operation)]
+            flags = int(flags)
+            begun = self._nanoseconds(start)
+            said = self._said(kind, int(what), flags, int(other))
+            if flags & (spool.TIMED_OUT | spool.FAILED):
+                name = name[:-1] + (b' (timed out)"' if flags & spool.TIMED_OUT else b' (failed)"')
+            if kind == "release":
+                self.releases += 1
+                event = b'{"ph":"i","s":"t",%s%s,"cat":"sync","name":%s,"args":%s}'
+                yield begun, event % (head, _micro(begun), name, said)
+                continue
+            if kind == "wait":
+                self.waits += 1
+            elif kind == "io":
+                self.transfers += 1
+            category = b"io" if kind == "io" else b"call" if kind == "call" else b"sync"
+            lasts = max(self._nanoseconds(end) - begun, 0)
+            said = b',"args":' + said if said else b""
+            event = b'{"ph":"X",%s%s,"dur":%s,"cat":"%s","name":%s%s}'
+            self._last = max(self._last, begun + lasts)
+            yield begun + lasts, event % (head, _micro(begun), _micro(lasts), category, name, said)
+
+    def _said(self, kind: str, what: int, flags: int, other: int) -> bytes:
+        """Return the arguments of a row; rows that say the same share them."""
+        if kind not in _KINDS:
+            return b""
+        key = _KINDS.index(kind), what, flags, other
+        said = self._arguments.get(key)
+        if said is None:
+            objects: Any = self._objects.get(what)
+            many = isinstance(objects, list) and all(isinstance(one, int) for one in objects)
+            arguments: dict[str, Any] = {
+                "kind": kind,
+                "objects": [self._label_of(one) for one in objects] if many else [self._label_of(what)],
+            }
+            if kind == "wait":
+                arguments["contended"] = bool(flags & spool.CONTENDED)
+                if other:
+                    arguments["holder"] = self._tids.get(other, other)
+            elif kind == "io" and other:
+                arguments["bytes"] = other
+            said = _text(arguments)
+            if len(self._arguments) < 100_000:
+                self._arguments[key] = said
+        return said
+
+    # -- calls ---------------------------------------------------------------------------------
+
+    def _encode_calls(self, number: int, data: bytes) -> Iterator[tuple[int, bytes]]:
+        half = len(data) // 2
+        codes, times = array("Q", data[:half]), array("q", data[half:])
+        stack = self._stacks.setdefault(number, [])
+        head = b'{"ph":"X","pid":%d,"tid":%d,"ts":' % (self._begin["pid"], self._tids.get(number, number))
+        none, names = self._begin["none"], self._functions
+        tails: dict[int, bytes | None] = {}
+        for code, time in zip(codes, times, strict=True):
+            if code != none:
+                stack.append((code, time))
+                continue
+            if not stack:
+                continue  # it began before the recording did
+            code, start = stack.pop()
+            if code in tails:
+                tail = tails[code]
+            else:
+                name = names.get(code)
+                tail = None if name is None else b',"cat":"call","name":%s}' % _text(name)
+                tails[code] = tail
+            if tail is not None:
+                self.calls += 1
+                yield time, head + _micro(start) + b',"dur":' + _micro(time - start) + tail
+        if times:
+            self._last = max(self._last, times[-1])
+
+    def _encode_part(self, path: str) -> Iterator[bytes]:
+        """Take VizTracer's events, without the recorder's own; yield names of threads."""
+        try:
+            with open(path, "rb") as file:
+                text = file.read()
+            os.unlink(path)
+        except OSError:
+            return
+        low, high = text.find(b"["), text.rfind(b'"viztracer_metadata"')
+        if low < 0 or high < 0:
+            return
+        if b'"overflow":true' in text[high:]:
+            self.lost += 1
+        body = text[low + 1 : text.rfind(b"]", low, high)].rstrip(b",")
+        while body.startswith(b'{"ph":"M"'):
+            stop = body.find(b"}}")
+            line, body = body[: stop + 2], body[stop + 3 :]
+            if b'"thread_name"' in line:
+                yield from self._once(line)
+        if not body:
+            return
+        lines = body[1:-1].split(b"},{")
+        ours = self._begin["ours"].encode()
+        if ours in body:
+            lines = [line for line in lines if ours not in line]
+        self.calls += len(lines)
+        self._calls_held += [b"{" + line + b"}" for line in lines]
+
+
+def _end(event: tuple[int, bytes]) -> int:
+    return event[0]
+
+
+def _end_of_viztracers(line: bytes) -> int:
+    match = _VIZTRACER.match(line)
+    if match is None:
+        return 0
+    start, start_ns, lasts, lasts_ns = match.groups()
+    return int(start + start_ns) + int(lasts + lasts_ns)
+
+
+def _text(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _micro(nanoseconds: int) -> bytes:
+    """Write whole nanoseconds as microseconds, exactly."""
+    return b"%d.%03d" % divmod(nanoseconds, 1000)
+
+
+def _label(label: str, file: str, line: int) -> str:
+    """Return what people call an object: its number, and the variable or the place where it was made."""
+    text = linecache.getline(file, line)
+    kind = re.escape(label.rpartition("-")[0].rpartition(".")[2])
+    # Several may be made in one line; the class's name tells which.
+    match = re.search(rf"(\w+)\s*(?::[^=]+)?=\s*(?:\w+\.)*\w*{kind}\(", text) or _ASSIGNED.match(text)
+    if match:
+        return f"{label} {match[1]}"
+    return f"{label} {os.path.basename(file)}:{line}"
+
+
+def _program(argv: list[str]) -> str:
+    return os.path.basename(argv[0]) if argv and argv[0] else "python"

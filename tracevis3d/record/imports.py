@@ -1,0 +1,65 @@
+"""Doing something to a module as soon as the program has imported it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+AfterImport = Callable[[ModuleType], None]
+
+
+class ImportHooks:
+    """Calls a function with each of some modules, at once or when it is imported.
+
+    Recorded programs import what they import without us: nothing is loaded beforehand.
+    """
+
+    def __init__(self, hooks: Mapping[str, AfterImport]) -> None:
+        self._hooks = dict(hooks)
+
+    def install(self) -> None:
+        """Call the hooks of modules that are there, and wait for the others."""
+        for name in list(self._hooks):
+            module = sys.modules.get(name)
+            if module is not None:
+                self._hooks.pop(name)(module)
+        sys.meta_path.insert(0, self)
+
+    def remove(self) -> None:
+        """Wait no longer."""
+        self._hooks.clear()
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Find a module as the others would, and have the hook called once it is loaded."""
+        if name not in self._hooks:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            if finder is self or find is None:
+                continue
+            spec: ModuleSpec | None = find(name, path, target)
+            if spec is not None:
+                if spec.loader is not None and hasattr(spec.loader, "exec_module"):
+                    _call_after(spec.loader, self._hooks.pop(name))
+                return spec
+        return None
+
+
+def _call_after(loader: Any, hook: AfterImport) -> None:
+    execute = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        try:
+            execute(module)
+        finally:
+            # The loader is the module's own: only this one import goes through here.
+            vars(loader).pop("exec_module", None)
+        hook(module)
+
+    if hasattr(loader, "__dict__"):
+        loader.exec_module = exec_module

@@ -1,0 +1,155 @@
+"""Run a program under a recording, in the place that the interpreter would have given it."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+from types import ModuleType, TracebackType
+from typing import Any
+
+from . import state
+from .session import Options, Session
+
+
+def main(words: list[str]) -> None:
+    """Run as ``python -c``: options as JSON, ``script`` or ``module``, its name, and its arguments."""
+    options, how, name = json.loads(words[0]), words[1], words[2]
+    quiet = options.pop("quiet")
+    try:
+        session = Session(Options(**options), keep=False)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        sys.stderr.write(f"tracevis3d: {options['path']}: can't be recorded: {reason}\n")
+        sys.exit(1)
+    run = _script(name, words[3:]) if how == "script" else _module(name, words[3:])
+
+    def end() -> None:
+        said = session.stop()
+        if said and (not quiet or "recording" in said):
+            sys.stderr.write(f"tracevis3d: {said}\n")
+
+    # The first to be registered is the last to run: the program's own come before.
+    atexit.register(end)
+    _clean_in_threads()
+    try:
+        session.start()
+        run()
+    except BaseException:
+        # Whoever shows it (the program may have set its own hook) is to see the program's frames alone.
+        shown = sys.excepthook
+
+        def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+            _clean(error)
+            shown(kind, error, error.__traceback__)
+
+        sys.excepthook = show
+        raise
+
+
+def _script(path: str, arguments: list[str]) -> Any:
+    """Prepare to run a file (or a folder, or a zip with a ``__main__.py``) as ``python FILE`` does."""
+    sys.argv = [path, *arguments]
+    if os.path.isdir(path) or _is_archive(path):
+        sys.path[0] = path
+        return lambda: _as_main("__main__", False)
+    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    full = os.path.abspath(path)
+    try:
+        with open(full, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        # The interpreter's own words and exit code.
+        sys.stderr.write(
+            f"{sys.executable}: can't open file {full!r}: [Errno {error.errno}] {error.strerror}\n"
+        )
+        sys.exit(2)
+
+    def run() -> None:
+        import __main__ as ours
+
+        module = ModuleType("__main__")
+        _kept.append(ours)
+        values = vars(module)
+        values.update(
+            __file__=full, __cached__=None, __builtins__=sys.modules["builtins"], __annotations__={}
+        )
+        values["__loader__"] = _loader(full)
+        sys.modules["__main__"] = module
+        code = compile(source, full, "exec", dont_inherit=True)
+        exec(code, values)
+
+    return run
+
+
+#: Modules that must not be emptied while the program runs.
+_kept: list[ModuleType] = []
+
+
+def _loader(path: str) -> Any:
+    from importlib.machinery import SourceFileLoader
+
+    return SourceFileLoader("__main__", path)
+
+
+def _is_archive(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"PK\3\4"
+    except OSError:
+        return False
+
+
+def _module(name: str, arguments: list[str]) -> Any:
+    sys.argv = [name, *arguments]
+    sys.path[0] = os.getcwd()
+    return lambda: _as_main(name, True)
+
+
+def _as_main(name: str, alter_argv: bool) -> Any:
+    import runpy
+
+    _kept.append(sys.modules["__main__"])
+    sys.modules["__main__"] = ModuleType("__main__")
+    sys.modules["__main__"].__dict__["__builtins__"] = sys.modules["builtins"]
+    return runpy._run_module_as_main(name, alter_argv)  # type: ignore[attr-defined]
+
+
+def without_ours(trace: TracebackType | None) -> TracebackType | None:
+    """Take the recorder's frames, and the one that started it, out of a traceback."""
+    kept = []
+    if trace is not None and trace.tb_frame.f_code.co_filename == "<string>":
+        trace = trace.tb_next
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(state.FOLDER):
+            kept.append(trace)
+        trace = trace.tb_next
+    following = None
+    for one in reversed(kept):
+        one.tb_next = following
+        following = one
+    return following
+
+
+def _clean(error: BaseException | None) -> None:
+    """Take the recorder's frames out of an error, and of those that it came from."""
+    seen = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        error.__traceback__ = without_ours(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+def _clean_in_threads() -> None:
+    """Show the errors of threads without the recorder's frames too."""
+    import threading
+
+    shown = threading.excepthook
+
+    def show(said: threading.ExceptHookArgs) -> None:
+        _clean(said.exc_value)
+        trace = said.exc_value.__traceback__ if said.exc_value is not None else None
+        shown(threading.ExceptHookArgs((said.exc_type, said.exc_value, trace, said.thread)))
+
+    threading.excepthook = show

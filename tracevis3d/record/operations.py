@@ -1,0 +1,24 @@
+"""What is recorded beside calls: each operation's number, name and kind."""
+
+from __future__ import annotations
+
+#: Kinds as the model's (:data:`tracevis3d.trace.model.SYNC_KINDS`), and one that is a call and no more.
+WAIT, RELEASE, IO, CALL = "wait", "release", "io", "call"
+
+_names: list[str] = []
+_kinds: list[str] = []
+
+
+def operation(name: str, kind: str) -> int:
+    """Return the number of an operation; the same words give the same number."""
+    for number, known in enumerate(_names):
+        if known == name and _kinds[number] == kind:
+            return number
+    _names.append(name)
+    _kinds.append(kind)
+    return len(_names) - 1
+
+
+def table() -> list[tuple[str, str]]:
+    """Return name and kind of all operations, in the order of their numbers."""
+    return list(zip(_names, _kinds, strict=True))

@@ -1,0 +1,365 @@
+"""A recording in the making: patches what is to be recorded, and hands buffers on to the writer."""
+
+from __future__ import annotations
+
+import _thread
+import json
+import os
+import sys
+from array import array
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from . import engines, operations, spool, state
+from .helper import Helper
+from .patches import Patches
+
+#: Seconds between two flushes.
+EVERY = 0.05
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to record.
+
+    Attributes
+    ----------
+    path : str
+        The file to write; a name that ends in ``.gz`` is packed.
+    threads : bool
+        Waits and releases of threads, locks, queues, futures and asyncio's tasks.
+    io : bool
+        Files and sockets.
+    memory : bool
+        Resident memory and Python's memory blocks, sampled.
+    engine : str
+        One of :data:`.engines.NAMES`.
+    c_functions : bool
+        Calls of functions written in C as well.
+    """
+
+    path: str
+    threads: bool = False
+    io: bool = False
+    memory: bool = False
+    engine: str = "auto"
+    c_functions: bool = False
+
+
+class Session:
+    """One recording of the running program.
+
+    Parameters
+    ----------
+    options : Options
+    keep : bool
+        Whether the program may make another recording later.
+
+    Raises
+    ------
+    ValueError
+        If the engine is not to be had here.
+    OSError
+        If the output can't be written.
+    """
+
+    def __init__(self, options: Options, keep: bool = True) -> None:
+        self._options = options
+        self._keep = keep
+        self._engine = engines.choose(options.engine, options.c_functions)
+        self._helper = Helper(options.path)
+        self._spool = self._helper.spool
+        self._patches = Patches()
+        self._imports: Any = None
+        self._dumps = 0
+        self._known: dict[int, Any] = {}
+        self._operations = 0
+        self._failed = ""
+        self._running = False
+        self._pid = os.getpid()
+        self._flushing = _thread.allocate_lock()
+        self._forking = _thread.allocate_lock()
+        self._stopping = _thread.allocate_lock()
+        self._stopped = _thread.allocate_lock()
+        self._samples: Callable[[], dict[str, float]] | None = None
+
+    # -- begin and end -------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin: everything is patched, then calls are recorded from here on."""
+        state.forget()
+        state.clock = self._engine.clock
+        self._spool.add(
+            spool.BEGIN,
+            0,
+            _json(
+                {
+                    "pid": self._pid,
+                    "microseconds": self._engine.microseconds,
+                    "start": state.clock(),
+                    "engine": self._engine.name,
+                    "argv": sys.argv,
+                    "options": asdict(self._options),
+                    "ours": state.FOLDER,
+                    "none": id(None),
+                }
+            ),
+        )
+        if self._options.memory:
+            from .memory import samples
+
+            self._samples = samples
+        self._patch()
+        self._guard_exits()
+        state.recording = True
+        self._running = True
+        self._start_flushing()
+        self._engine.start()
+
+    def stop(self) -> str:
+        """End the recording, wait until it is written, and return one sentence about it."""
+        if not self._running or os.getpid() != self._pid:
+            return ""
+        self._running = False
+        self._stop_flushing()
+        state.recording = False
+        # Before the engine ends the calls that still run: waits end within their callers.
+        self._add(spool.END, 0, _json({"end": state.clock()}))
+        self._engine.stop()
+        if self._imports is not None:
+            self._imports.remove()
+        self._patches.undo()
+        from . import audit
+
+        audit.watch(False)
+        self._flush()
+        self._spool.close()
+        said = self._helper.finish()
+        return f"{self._options.path}: {self._failed}" if self._failed else said
+
+    def flush(self) -> None:
+        """Write all that is there; for a program about to end in a way that nobody notices."""
+        if self._running and os.getpid() == self._pid:
+            self._flush()
+
+    # -- patches -------------------------------------------------------------------------------
+
+    def _patch(self) -> None:
+        from .imports import ImportHooks
+
+        hooks: dict[str, Callable[[Any], None]] = {}
+        patches = self._patches
+        if self._options.threads:
+            import threading
+
+            from . import waits
+            from .unseen import locks, pauses
+
+            patches.set(_thread, "allocate_lock", locks.Lock)
+            patches.set(_thread, "allocate", locks.Lock)
+            patches.set(_thread, "LockType", locks.Lock)
+            patches.set(_thread, "RLock", locks.RLock)
+            patches.set(threading, "Lock", locks.Lock)
+            patches.set(threading, "_CRLock", locks.RLock)
+            patches.set(threading, "RLock", locks.make_rlock)
+            waits.patch_threading(patches, threading)
+            pauses.patch_pauses(patches)
+            hooks["queue"] = lambda module: waits.patch_queue(patches, module)
+            hooks["concurrent.futures._base"] = lambda module: waits.patch_futures(patches, module)
+            hooks["concurrent.futures"] = lambda module: waits.patch_futures_package(patches, module)
+            hooks["asyncio"] = self._patch_asyncio
+        if self._options.io:
+            from . import audit
+            from .unseen import files, sockets
+
+            files.patch_files(patches)
+            hooks["socket"] = lambda module: sockets.patch_socket(patches, module)
+            hooks["ssl"] = lambda module: sockets.patch_ssl(patches, module)
+            hooks["selectors"] = lambda module: sockets.patch_selectors(patches, module)
+            audit.watch(True)
+        if hooks:
+            self._imports = ImportHooks(hooks)
+            self._imports.install()
+
+    def _patch_asyncio(self, module: Any) -> None:
+        from .tasks import patch_asyncio
+
+        patch_asyncio(self._patches, module)
+
+    def _guard_exits(self) -> None:
+        """Write what is there before the program is replaced or ends at once; leave forked ones alone."""
+
+        def guarded(original: Any) -> Any:
+            def leave(*args: Any, **kwargs: Any) -> Any:
+                self.flush()
+                return original(*args, **kwargs)
+
+            return leave
+
+        def exiting(original: Any) -> Any:
+            def _exit(*args: Any, **kwargs: Any) -> Any:
+                self.stop()
+                return original(*args, **kwargs)
+
+            return _exit
+
+        self._patches.wrap(os, "_exit", exiting)
+        for name in ("execv", "execve", "abort"):
+            self._patches.wrap(os, name, guarded)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=self._before_fork,
+                after_in_parent=self._after_fork,
+                after_in_child=self._in_child,
+            )
+
+    def _before_fork(self) -> None:
+        # A thread of ours must not make a program of one thread look as if it had more.
+        if self._running:
+            self._forking.acquire()
+            self._stop_flushing()
+
+    def _after_fork(self) -> None:
+        if self._running:
+            self._start_flushing()
+            self._forking.release()
+
+    def _in_child(self) -> None:
+        if self._running:
+            self._running = False
+            state.recording = False
+            self._engine.abandon()
+            state.forget()
+            self._patches.undo()
+            if self._imports is not None:
+                self._imports.remove()
+            self._spool.close()
+            self._helper.abandon()
+
+    # -- flushing ------------------------------------------------------------------------------
+
+    def _start_flushing(self) -> None:
+        self._stopping.acquire()
+        self._stopped.acquire()
+        try:
+            _thread.start_new_thread(self._keep_flushing, ())
+        except RuntimeError:
+            # The interpreter is ending: what is left is written at the end.
+            self._stopped.release()
+
+    def _stop_flushing(self) -> None:
+        self._stopping.release()
+        self._stopped.acquire()
+        self._stopped.release()
+
+    def _keep_flushing(self) -> None:
+        try:
+            state.hide_thread()
+            _block_signals()
+            while not self._stopping.acquire(timeout=EVERY):
+                self._flush()
+            self._stopping.release()
+        finally:
+            self._stopped.release()
+
+    def _flush(self) -> None:
+        """Write what all buffers hold."""
+        # A signal's handler may end the program in the middle of this.
+        if not self._flushing.acquire(timeout=2):
+            return
+        try:
+            if self._failed:
+                for log in list(state.logs):
+                    log.rows.clear()
+                    log.calls.clear()
+            else:
+                self._write()
+        except OSError as error:
+            self._failed = f"the recording ends early: {error.strerror or error}"
+        finally:
+            self._flushing.release()
+
+    def _write(self) -> None:
+        add = self._spool.add
+        began = state.clock()
+        for log in list(state.logs):
+            ended = log.ended
+            name = log.name or state.thread_name(log.ident)
+            told = f"{log.tid} {name}"
+            if told != log.told:
+                log.told = told
+                log.name = name if log.is_task else ""
+                add(spool.THREAD, log.number, _json({"tid": log.tid, "name": name}))
+            if log.calls:
+                self._write_calls(log)
+            count = len(log.rows)
+            if count:
+                chunk = log.rows[:count]
+                del log.rows[:count]
+                code = "d" if self._engine.microseconds else "q"
+                self._write_names()
+                add(spool.ROWS, log.number, array(code, chunk).tobytes())
+            pending = list(log.pending)
+            if pending != log.told_pending:
+                log.told_pending = pending
+                self._write_names()
+                add(spool.WAITING, log.number, _json(pending))
+            if ended and not log.rows and not log.calls:
+                state.logs.remove(log)
+        self._dumps += 1
+        if self._engine.dump(self._helper.part(self._dumps)):
+            add(spool.VIZTRACER, self._dumps, b"")
+        if self._samples is not None:
+            add(spool.COUNTERS, 0, _json({"time": state.clock(), "values": self._samples()}))
+        add(spool.FLUSHED, 0, _json({"began": began}))
+
+    def _write_names(self) -> None:
+        """Write what rows refer to."""
+        table = operations.table()
+        objects = state.fetch_objects(self._keep)
+        if objects or len(table) > self._operations:
+            self._operations = len(table)
+            self._spool.add(spool.OBJECTS, 0, _json({"operations": table, "objects": objects}))
+
+    def _write_calls(self, log: state.ThreadLog) -> None:
+        count = len(log.calls) & ~1
+        chunk = log.calls[:count]
+        del log.calls[:count]
+        codes = chunk[::2]
+        ids = array("Q", map(id, codes))
+        new = set(ids).difference(self._known)
+        if new:
+            functions = {}
+            for code in codes:
+                key = id(code)
+                if key in new:
+                    new.remove(key)
+                    # Kept, so that no other code ever lies at this address.
+                    self._known[key] = code
+                    if code is not None:
+                        functions[key] = code.co_name, code.co_filename, code.co_firstlineno
+                    if not new:
+                        break
+            self._spool.add(spool.FUNCTIONS, 0, _json(functions))
+        self._spool.add(spool.CALLS, log.number, ids.tobytes() + array("q", chunk[1::2]).tobytes())
+
+    def _add(self, kind: bytes, number: int, data: bytes) -> None:
+        try:
+            self._spool.add(kind, number, data)
+        except OSError as error:
+            self._failed = self._failed or f"the recording ends early: {error.strerror or error}"
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _block_signals() -> None:
+    """Leave all signals to the program's own threads."""
+    try:
+        import signal
+
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    except (ImportError, AttributeError):
+        pass

@@ -1,0 +1,211 @@
+"""What all that records shares: the clock, the buffer of each thread, the objects' numbers.
+
+Nothing here takes a lock: a buffer belongs to one thread, and what is shared is a list that only grows,
+by calls that the interpreter does not interrupt.
+"""
+
+from __future__ import annotations
+
+import _thread
+import itertools
+import sys
+import time
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+#: Whether rows are kept at all. Wrapped objects outlive a recording.
+recording = False
+#: Returns now, in the unit of the recording.
+clock: Callable[[], float] = time.perf_counter_ns
+
+
+class ThreadLog:
+    """What one thread has recorded and nobody has fetched yet.
+
+    Attributes
+    ----------
+    number : int
+        Of the thread within the recording, from 1.
+    rows : list
+        Flat rows of :data:`.spool.STRIDE` numbers.
+    calls : list
+        Pairs of a code object, None for an end, and the time.
+    pending : list of tuple
+        Waits that have begun: operation, object, start, holder.
+    ended : bool
+        Whether the thread is gone.
+    is_task : bool
+        Whether this is a task of asyncio's and no thread.
+    """
+
+    __slots__ = (
+        *("calls", "ended", "ident", "is_task", "name", "number", "pending", "rows", "tid", "told"),
+        "told_pending",
+    )
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.rows: list[Any] = []
+        self.calls: list[Any] = []
+        self.pending: list[tuple[int, int, float, int]] = []
+        self.ident = _thread.get_ident()
+        self.tid = _thread.get_native_id() if hasattr(_thread, "get_native_id") else self.ident
+        self.name = ""
+        self.ended = False
+        self.is_task = False
+        self.told = ""
+        self.told_pending: list[tuple[int, int, float, int]] = []
+
+
+class _AtEnd:
+    """Notes that its thread is gone when the thread's locals go."""
+
+    __slots__ = ("_log",)
+
+    def __init__(self, log: ThreadLog) -> None:
+        self._log = log
+
+    def __del__(self) -> None:
+        self._log.ended = True
+
+
+#: The buffers of all threads, those of ended threads until they are fetched.
+logs: list[ThreadLog] = []
+_thread_numbers = itertools.count(1)
+
+
+def new_log() -> ThreadLog:
+    """Return a new buffer, which is fetched like all others."""
+    log = ThreadLog(next(_thread_numbers))
+    logs.append(log)
+    return log
+
+
+class _Local(_thread._local):
+    """The running thread's buffer; it comes into being when it is first asked for.
+
+    Attributes
+    ----------
+    add, call : callable
+        Append a row of numbers, and a pair of code and time.
+    number : int
+        The thread's.
+    pending : list
+        As in :class:`ThreadLog`.
+    """
+
+    def __init__(self) -> None:
+        log = new_log()
+        self.add = log.rows.extend
+        self.call = log.calls.extend
+        self.number = log.number
+        self.pending = log.pending
+        self.log = log
+        self._end = _AtEnd(log)
+
+
+local = _Local()
+
+
+def ignore(_: object) -> None:
+    """Take a row and forget it."""
+
+
+def hide_thread() -> None:
+    """Record nothing that the running thread does."""
+    local.add = ignore
+    local.call = ignore
+    if local.log in logs:
+        logs.remove(local.log)
+
+
+# -- objects -----------------------------------------------------------------------------------
+
+_object_numbers = itertools.count(1)
+_counts: dict[str, int] = {}
+#: What objects are, by number, until it is fetched: label, file, line; or the members of a group.
+new_objects: dict[int, Any] = {}
+#: Those that were fetched, for the next recording in the same program.
+old_objects: dict[int, Any] = {}
+_by_key: dict[object, int] = {}
+#: Modules whose own frames say nothing about who made an object.
+_LIBRARY = frozenset(
+    ("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread", "multiprocessing.pool")
+)
+_HERE = __name__.rpartition(".")[0]
+
+
+def new_object(kind: str, frame: FrameType | None = None) -> int:
+    """Return a number for a new object of ``kind``; ``frame`` is where to begin to look for its maker."""
+    number = next(_object_numbers)
+    count = _counts[kind] = _counts.get(kind, 0) + 1
+    place = _maker(frame)
+    if place is None:
+        new_objects[number] = (f"{kind}-{count}", "", 0)
+    else:
+        new_objects[number] = (f"{kind}-{count}", place[0], place[1])
+    return number
+
+
+def named_object(label: str) -> int:
+    """Return the number of the object that is known by ``label``, such as a file."""
+    number = _by_key.get(label)
+    if number is None:
+        number = _by_key[label] = next(_object_numbers)
+        new_objects[number] = (label, "", 0)
+    return number
+
+
+def group(numbers: tuple[int, ...]) -> int:
+    """Return the number that stands for several objects at once."""
+    number = _by_key.get(numbers)
+    if number is None:
+        number = _by_key[numbers] = next(_object_numbers)
+        new_objects[number] = list(numbers)
+    return number
+
+
+def _maker(frame: FrameType | None) -> tuple[str, int] | None:
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module not in _LIBRARY and not module.startswith(_HERE):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+def thread_name(ident: int) -> str:
+    """Return the name of a thread, without making a dummy of one that ``threading`` doesn't know."""
+    threading = sys.modules.get("threading")
+    thread = getattr(threading, "_active", {}).get(ident) if threading else None
+    return getattr(thread, "_name", "") or ""
+
+
+def fetch_objects(keep: bool) -> dict[int, Any]:
+    """Return the objects that were not fetched yet; ``keep`` remembers them for :func:`forget`."""
+    fetched = new_objects.copy()
+    for number in fetched:
+        new_objects.pop(number, None)
+    if keep:
+        old_objects.update(fetched)
+    return fetched
+
+
+def forget() -> None:
+    """Begin anew: numbers of threads and objects stay, buffers are emptied, all has to be told again."""
+    new_objects.update(old_objects)
+    for log in logs:
+        log.rows.clear()
+        log.calls.clear()
+        log.told = ""
+        log.told_pending = []
+
+
+def is_ours(code: CodeType) -> bool:
+    """Return whether a code object belongs to the recorder."""
+    return code.co_filename.startswith(FOLDER)
+
+
+#: Where the recorder's own files are.
+FOLDER = __file__.rpartition("state.py")[0]
