@@ -17,6 +17,8 @@ def frames(point: np.ndarray, side=(0.0, 0.0, 0.0)) -> np.ndarray:
         np.ascontiguousarray(point, np.float32),
         np.array([0, len(point)], np.int64),
         np.array(side, np.float32),
+        0,
+        1,
         out,
     )
     return out.reshape(-1, 2, 3)

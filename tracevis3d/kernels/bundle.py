@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import inline, kernel
+from .vectors import dot, step
 
 _F0, _F1 = np.float32(0.0), np.float32(1.0)
 _TINY = np.float32(1e-12)
@@ -123,10 +124,10 @@ def _route(  # type: ignore[no-untyped-def]
     count = n - 2
     x, y, z = path[2, 0], path[2, 1], path[2, 2]
     dx, dy, dz = path[n - 1, 0] - x, path[n - 1, 1] - y, path[n - 1, 2] - z
-    step = _F1 / np.float32(max(count - 1, 1))
+    share = _F1 / np.float32(max(count - 1, 1))
     rest = _F1 - beta
     for j in range(1, count - 1):
-        t = np.float32(j) * step
+        t = np.float32(j) * share
         path[j + 2, 0] = beta * path[j + 2, 0] + rest * (x + t * dx)
         path[j + 2, 1] = beta * path[j + 2, 1] + rest * (y + t * dy)
         path[j + 2, 2] = beta * path[j + 2, 2] + rest * (z + t * dz)
@@ -174,11 +175,11 @@ def measure_routes(
         count[e] = n
         sum_ = _F0
         for j in range(3, n + 1):
-            ax, ay, az = path[j, 0] - path[j - 1, 0], path[j, 1] - path[j - 1, 1], path[j, 2] - path[j - 1, 2]
-            bx, by, bz = path[j + 1, 0] - path[j, 0], path[j + 1, 1] - path[j, 1], path[j + 1, 2] - path[j, 2]
-            length = (ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz)
+            ax, ay, az = step(path, j - 1, j)
+            bx, by, bz = step(path, j, j + 1)
+            length = dot(ax, ay, az, ax, ay, az) * dot(bx, by, bz, bx, by, bz)
             if length > _TINY:
-                cosine = (ax * bx + ay * by + az * bz) / np.float32(math.sqrt(length))
+                cosine = dot(ax, ay, az, bx, by, bz) / np.float32(math.sqrt(length))
                 sum_ += np.float32(math.acos(min(max(cosine, -_F1), _F1)))
         turning[e] = sum_
 

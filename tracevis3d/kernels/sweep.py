@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import inline, kernel
+from .jit import kernel
+from .vectors import across, cross, dot, step, unit
 
 _F0, _F1, _F2 = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 _TINY = np.float32(1e-20)
@@ -15,22 +16,13 @@ _TINY = np.float32(1e-20)
 _FOLLOW, _LOOSE = np.float32(0.35), np.float32(0.08)
 
 
-@inline
-def _unit(x, y, z):  # type: ignore[no-untyped-def]
-    """Return the vector at length 1, and its length; unchanged, with 0, if it has none."""
-    c = x * x + y * y + z * z
-    if c <= _TINY:
-        return x, y, z, _F0
-    n = np.float32(math.sqrt(c))
-    f = _F1 / n
-    return x * f, y * f, z * f, n
-
-
 @kernel
 def sweep_frames(
     point: NDArray[np.float32],
     first: NDArray[np.int64],
     side: NDArray[np.float32],
+    begin: int,
+    end: int,
     frame: NDArray[np.float32],
 ) -> None:
     """Compute a frame at each point of each polyline: the tangent and the direction of the section's width.
@@ -45,11 +37,13 @@ def sweep_frames(
     first : int64 (n + 1,)
     side : float32 (3,)
         Unit vector, or zero for frames that only minimise rotation.
+    begin, end : int
+        The polylines that are done.
     frame : float32 (m, 6)
         Written: tangent, width.
     """
     a, b, c = side[0], side[1], side[2]
-    for i in range(len(first) - 1):
+    for i in range(begin, end):
         low, high = first[i], first[i + 1]
         tx, ty, tz = _F0, _F0, _F1
         rx, ry, rz = _F0, _F0, _F0
@@ -66,52 +60,47 @@ def sweep_frames(
                     and point[on, 2] == point[low, 2]
                 ):
                     on += 1
-            ux, uy, uz, n = _unit(
-                point[on, 0] - point[back, 0], point[on, 1] - point[back, 1], point[on, 2] - point[back, 2]
-            )
+            ux, uy, uz = step(point, back, on)
+            ux, uy, uz, n = unit(ux, uy, uz)
             if n == _F0:
                 ux, uy, uz = tx, ty, tz
             if not started:
                 started = True
-                d = a * ux + b * uy + c * uz
-                rx, ry, rz, n = _unit(a - d * ux, b - d * uy, c - d * uz)
+                rx, ry, rz = across(a, b, c, ux, uy, uz)
+                rx, ry, rz, n = unit(rx, ry, rz)
                 if n < _LOOSE:
                     # Any direction across: the axis that the path runs along least.
                     x = _F1 if abs(ux) <= abs(uy) and abs(ux) <= abs(uz) else _F0
                     y = _F1 if x == _F0 and abs(uy) <= abs(uz) else _F0
                     z = _F1 - x - y
-                    d = x * ux + y * uy + z * uz
-                    rx, ry, rz, n = _unit(x - d * ux, y - d * uy, z - d * uz)
+                    rx, ry, rz = across(x, y, z, ux, uy, uz)
+                    rx, ry, rz, n = unit(rx, ry, rz)
             else:
                 # Reflect in the plane between the two points, ...
-                x, y, z = (
-                    point[j, 0] - point[j - 1, 0],
-                    point[j, 1] - point[j - 1, 1],
-                    point[j, 2] - point[j - 1, 2],
-                )
-                d = x * x + y * y + z * z
+                x, y, z = step(point, j - 1, j)
+                d = dot(x, y, z, x, y, z)
                 if d > _TINY:
-                    f = _F2 * (x * rx + y * ry + z * rz) / d
+                    f = _F2 * dot(x, y, z, rx, ry, rz) / d
                     rx, ry, rz = rx - f * x, ry - f * y, rz - f * z
-                    f = _F2 * (x * tx + y * ty + z * tz) / d
+                    f = _F2 * dot(x, y, z, tx, ty, tz) / d
                     tx, ty, tz = tx - f * x, ty - f * y, tz - f * z
                 # ... then in the one that brings the reflected tangent to the next.
                 x, y, z = ux - tx, uy - ty, uz - tz
-                d = x * x + y * y + z * z
+                d = dot(x, y, z, x, y, z)
                 if d > _TINY:
-                    f = _F2 * (x * rx + y * ry + z * rz) / d
+                    f = _F2 * dot(x, y, z, rx, ry, rz) / d
                     rx, ry, rz = rx - f * x, ry - f * y, rz - f * z
-                d = a * ux + b * uy + c * uz
-                x, y, z, kept = _unit(a - d * ux, b - d * uy, c - d * uz)
+                x, y, z = across(a, b, c, ux, uy, uz)
+                x, y, z, kept = unit(x, y, z)
                 if kept > _LOOSE:
                     # An ellipse turned by half a turn is itself: take the nearer of the two ways.
                     w = min((kept - _LOOSE) / (_FOLLOW - _LOOSE), _F1)
-                    f = w if x * rx + y * ry + z * rz >= _F0 else -w
+                    f = w if dot(x, y, z, rx, ry, rz) >= _F0 else -w
                     w = _F1 - w
                     rx, ry, rz = w * rx + f * x, w * ry + f * y, w * rz + f * z
                 # Rounding takes r off the right angle.
-                d = rx * ux + ry * uy + rz * uz
-                rx, ry, rz, n = _unit(rx - d * ux, ry - d * uy, rz - d * uz)
+                rx, ry, rz = across(rx, ry, rz, ux, uy, uz)
+                rx, ry, rz, n = unit(rx, ry, rz)
             tx, ty, tz = ux, uy, uz
             frame[j, 0] = tx
             frame[j, 1] = ty
@@ -128,6 +117,8 @@ def sweep_rings(
     first: NDArray[np.int64],
     frame: NDArray[np.float32],
     circle: NDArray[np.float32],
+    begin: int,
+    end: int,
     position: NDArray[np.float32],
 ) -> None:
     """Write the vertices of tubes: per tube a cap's ring, a ring at each point, and the other cap's ring.
@@ -142,18 +133,20 @@ def sweep_rings(
         From :func:`sweep_frames`.
     circle : float32 (k, 2)
         Cosine and sine of each vertex of a ring.
+    begin, end : int
+        The tubes that are done.
     position : float32 (m + 2 n, k, 3)
         Written.
     """
-    ring = 0
-    for i in range(len(first) - 1):
+    ring = first[begin] + 2 * begin
+    for i in range(begin, end):
         low, high = first[i], first[i + 1]
-        for step in range(low - 1, high + 1):
-            j = min(max(step, low), high - 1)
-            tx, ty, tz = frame[j, 0], frame[j, 1], frame[j, 2]
+        for place in range(low - 1, high + 1):
+            j = min(max(place, low), high - 1)
             rx, ry, rz = frame[j, 3], frame[j, 4], frame[j, 5]
+            sx, sy, sz = cross(frame[j, 0], frame[j, 1], frame[j, 2], rx, ry, rz)
             a, b = radius[j, 0], radius[j, 1]
-            sx, sy, sz = b * (ty * rz - tz * ry), b * (tz * rx - tx * rz), b * (tx * ry - ty * rx)
+            sx, sy, sz = b * sx, b * sy, b * sz
             rx, ry, rz = a * rx, a * ry, a * rz
             x, y, z = point[j, 0], point[j, 1], point[j, 2]
             for k in range(len(circle)):
@@ -172,6 +165,8 @@ def sweep_light(
     circle: NDArray[np.float32],
     light: NDArray[np.float32],
     color: NDArray[np.float32],
+    begin: int,
+    end: int,
     shaded: NDArray[np.float32],
 ) -> None:
     """Write the colours of tubes with light on them, for the vertices of :func:`sweep_rings`.
@@ -184,28 +179,31 @@ def sweep_light(
         Direction to the light (3), ambient share, factor of the light's cosine, share that shines by itself.
     color : float32 (n, 3)
         Linear colour of each tube.
+    begin, end : int
+        The tubes that are done.
     shaded : float32 (m + 2 n, k, 4)
         Written: alpha is 1.
     """
     lx, ly, lz, ambient, key, own = light[0], light[1], light[2], light[3], light[4], light[5]
-    ring = 0
-    for i in range(len(first) - 1):
+    ring = first[begin] + 2 * begin
+    for i in range(begin, end):
         low, high = first[i], first[i + 1]
         red, green, blue = color[i, 0], color[i, 1], color[i, 2]
-        for step in range(low - 1, high + 1):
-            j = min(max(step, low), high - 1)
+        for place in range(low - 1, high + 1):
+            j = min(max(place, low), high - 1)
             tx, ty, tz = frame[j, 0], frame[j, 1], frame[j, 2]
             rx, ry, rz = frame[j, 3], frame[j, 4], frame[j, 5]
+            sx, sy, sz = cross(tx, ty, tz, rx, ry, rz)
             a, b = radius[j, 0], radius[j, 1]
             # An ellipse's normal: its angle's cosine and sine swap the radii. On a cap it is the tangent.
-            on_r = b * (rx * lx + ry * ly + rz * lz)
-            on_s = a * ((ty * rz - tz * ry) * lx + (tz * rx - tx * rz) * ly + (tx * ry - ty * rx) * lz)
-            on_t = tx * lx + ty * ly + tz * lz
+            on_r = b * dot(rx, ry, rz, lx, ly, lz)
+            on_s = a * dot(sx, sy, sz, lx, ly, lz)
+            on_t = dot(tx, ty, tz, lx, ly, lz)
             for k in range(len(circle)):
                 c, s = circle[k, 0], circle[k, 1]
-                if step < low:
+                if place < low:
                     lit = -on_t
-                elif step >= high:
+                elif place >= high:
                     lit = on_t
                 else:
                     n = b * b * c * c + a * a * s * s
@@ -222,6 +220,8 @@ def sweep_light(
 def sweep_faces(
     first: NDArray[np.int64],
     sides: int,
+    begin: int,
+    end: int,
     edge: NDArray[np.int32],
     corner: NDArray[np.int32],
     corner_edge: NDArray[np.int32],
@@ -236,6 +236,8 @@ def sweep_faces(
         No tube is empty.
     sides : int64
         Vertices of a ring, k.
+    begin, end : int
+        The tubes that are done.
     edge : int32 ((2 m + n) k, 2)
         Written: k along each ring, caps included, and k between neighbouring rings.
     corner, corner_edge : int32 (4 (m - n) k + 2 n k,)
@@ -245,8 +247,10 @@ def sweep_faces(
     owner : int32 ((m - n) k + 2 n,)
         Written: the tube of each face.
     """
-    v, e, c, f = 0, 0, 0, 0
-    for i in range(len(first) - 1):
+    rings = first[begin]
+    v, e = (rings + 2 * begin) * sides, (2 * rings + begin) * sides
+    c, f = (4 * (rings - begin) + 2 * begin) * sides, (rings - begin) * sides + 2 * begin
+    for i in range(begin, end):
         rings = first[i + 1] - first[i]
         ring_edge = e
         for ring in range(rings + 2):

@@ -7,16 +7,14 @@ B-spline with clamped ends. With β = 1 an edge follows the tree, with β = 0 it
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .threads import in_parts
 
 if TYPE_CHECKING:
     from .buffers import Buffers
@@ -26,8 +24,7 @@ SAMPLES = (32, 48, 64, 96)
 #: Radians of turning up to which each of these suffices.
 _TURNS = (1.5, 3.5, 7.0)
 
-#: Threads that share the work on many edges, and how many edges are worth one.
-THREADS = min(4, os.cpu_count() or 1)
+#: Edges that are worth a thread.
 _PART = 4096
 
 Ints32 = NDArray[np.int32]
@@ -92,8 +89,7 @@ def bundle(
         Leave the common ancestor out of routes of more than three points (Holten 2006, section 4.2.3: that
         takes ambiguity away).
     samples : int
-        A multiple of 16, 16 to 256; 0: 32 to 96, the more the more a route turns.
-
+        A multiple of 16, 16 to 256; 0: 32 to 96, the more the more the tree turns on the way.
     buffers : Buffers
         Room for the points, to be used again: fresh memory costs more than the kernels that fill it.
 
@@ -128,12 +124,14 @@ def bundle(
         table, stops, place = _tables(longest, (samples,))
     else:
         count, turning = np.empty(edges, np.int32), np.empty(edges, np.float32)
+        # As if it followed the tree: another β moves a route's points and changes nothing else.
+        whole = (np.float32(1.0), np.bool_(drop_common))
 
         def measure(low: int, high: int) -> None:
             some = (ends[0][low:high], ends[1][low:high])
-            measure_routes(*tree, *some, *shape, _path(longest), count[low:high], turning[low:high])
+            measure_routes(*tree, *some, *whole, _path(longest), count[low:high], turning[low:high])
 
-        _in_parts(measure, edges)
+        in_parts(measure, edges, _PART)
         np.cumsum(np.array(SAMPLES)[np.searchsorted(_TURNS, turning)], out=first[1:])
         table, stops, place = _tables(int(count.max()), SAMPLES)
     size = (int(first[-1]), 3)
@@ -146,24 +144,13 @@ def bundle(
         mine = first[low : high + 1]
         sample_routes(*tree, *some, *shape, _path(longest), table, stops, place, mine, out)
 
-    _in_parts(sample, edges)
+    in_parts(sample, edges, _PART)
     return Routes(out, first)
 
 
 def _path(longest: int) -> NDArray[np.float32]:
     """Return the kernels' working space for routes of up to ``longest`` control points."""
     return np.empty((longest + 8, 3), np.float32)
-
-
-def _in_parts(do: Callable[[int, int], None], edges: int) -> None:
-    """Call ``do(low, high)`` for all edges; for many in threads, as kernels let others run."""
-    if edges < 2 * _PART or THREADS < 2:
-        do(0, edges)
-        return
-    parts = [edges * i // THREADS for i in range(THREADS + 1)]
-    with ThreadPoolExecutor(THREADS) as pool:
-        for done in [pool.submit(do, low, high) for low, high in pairwise(parts)]:
-            done.result()
 
 
 @lru_cache(maxsize=8)

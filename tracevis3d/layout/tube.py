@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 
 from ..kernels.sweep import sweep_faces, sweep_frames, sweep_light, sweep_rings
 from .buffers import Buffers
+from .threads import in_parts
+
+#: Tubes that are worth a thread.
+_PART = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +44,22 @@ class TubeMesh:
     vertices: NDArray[np.int64]
 
 
-def sweep(
+@dataclass(frozen=True, eq=False)
+class TubeShape:
+    """Where the vertices of tubes are and how bright; the arrays belong to the buffers they were made in.
+
+    Attributes
+    ----------
+    position : float32 (v, 3)
+    shaded : float32 (v, 4)
+        Linear colour with light.
+    """
+
+    position: NDArray[np.float32]
+    shaded: NDArray[np.float32]
+
+
+def shape(
     point: NDArray[np.float32],
     radius: NDArray[np.float32],
     first: NDArray[np.int64],
@@ -50,8 +69,8 @@ def sweep(
     sides: int,
     buffers: Buffers,
     level: bool = False,
-) -> TubeMesh:
-    """Sweep elliptical sections along polylines.
+) -> TubeShape:
+    """Sweep elliptical sections along polylines: the vertices alone, for a mesh whose faces stay.
 
     Parameters
     ----------
@@ -84,27 +103,48 @@ def sweep(
     frame = take("frame", (m, 6), np.float32)
     # Across the path's course without its part along the side, the width can only lie along the side.
     course = point - (point @ direction)[:, None] * direction if level else point
-    sweep_frames(np.ascontiguousarray(course, np.float32), first, direction, frame)
+    course = np.ascontiguousarray(course, np.float32)
     position = take("position", (m + 2 * n, sides, 3), np.float32)
-    sweep_rings(point, radius, first, frame, circle, position)
     shaded = take("shaded", (m + 2 * n, sides, 4), np.float32)
-    sweep_light(
-        radius,
-        first,
-        frame,
-        circle,
-        np.ascontiguousarray(light, np.float32),
-        np.ascontiguousarray(color, np.float32),
-        shaded,
-    )
+    light, color = np.ascontiguousarray(light, np.float32), np.ascontiguousarray(color, np.float32)
+
+    def some(low: int, high: int) -> None:
+        sweep_frames(course, first, direction, low, high, frame)
+        sweep_rings(point, radius, first, frame, circle, low, high, position)
+        sweep_light(radius, first, frame, circle, light, color, low, high, shaded)
+
+    in_parts(some, n, _PART)
+    return TubeShape(position.reshape(-1, 3), shaded.reshape(-1, 4))
+
+
+def sweep(
+    point: NDArray[np.float32],
+    radius: NDArray[np.float32],
+    first: NDArray[np.int64],
+    side: tuple[float, float, float],
+    color: NDArray[np.float32],
+    light: NDArray[np.float32],
+    sides: int,
+    buffers: Buffers,
+    level: bool = False,
+) -> TubeMesh:
+    """Sweep elliptical sections along polylines; the parameters are those of :func:`shape`."""
+    first = np.ascontiguousarray(first, np.int64)
+    n, m = len(first) - 1, len(point)
+    found = shape(point, radius, first, side, color, light, sides, buffers, level)
+    take = buffers.take
     corners, faces = 4 * (m - n) * sides + 2 * n * sides, (m - n) * sides + 2 * n
     edge = take("edge", ((2 * m + n) * sides, 2), np.int32)
     corner, corner_edge = take("corner", (corners,), np.int32), take("corner_edge", (corners,), np.int32)
     face, owner = take("face", (faces,), np.int32), take("owner", (faces,), np.int32)
-    sweep_faces(first, sides, edge, corner, corner_edge, face, owner)
+
+    def some(low: int, high: int) -> None:
+        sweep_faces(first, sides, low, high, edge, corner, corner_edge, face, owner)
+
+    in_parts(some, n, _PART)
     return TubeMesh(
-        position.reshape(-1, 3),
-        shaded.reshape(-1, 4),
+        found.position,
+        found.shaded,
         edge,
         corner,
         corner_edge,

@@ -188,8 +188,12 @@ class _Making:
             elif isinstance(element, Marks):
                 shown = self.parts.instanced(part, name, marks.lay(element, *look))
             else:
-                make = partial(_shown, element, *look, name)
-                shown = self.parts.whole(part, name, digest(element, *look), make)
+                make, key = partial(_shown, element, *look, name), digest(element, *look)
+                if isinstance(element, (Tubes, Lines)):
+                    keys = key, digest(tubes.still(element), *look)
+                    shown = self.parts.moving(part, name, keys, make, partial(_moved, element, look))
+                else:
+                    shown = self.parts.whole(part, name, key, make)
             shown["tracevis3d_kind"], shown["tracevis3d_source"] = element.kind, element.source
             shown["tracevis3d_element"] = i
 
@@ -320,6 +324,10 @@ def _shown(
     if isinstance(element, Wedges):
         return wedges.show(element, palette, style, light, name)
     return tubes.show(element, palette, style, light, name)
+
+
+def _moved(element: Tubes | Lines, look: tuple[Any, ...], shown: Any) -> None:
+    tubes.move(shown, element, *look)
 
 
 def clear(collection: Any) -> None:

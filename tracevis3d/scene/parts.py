@@ -14,6 +14,8 @@ from . import instances
 from .instances import Instances
 
 PART, MADE_FROM = "tracevis3d_part", "tracevis3d_made_from"
+#: What it was made from but for the places of points.
+STILL = "tracevis3d_still"
 
 
 class Parts:
@@ -64,6 +66,40 @@ class Parts:
         if shown is not None:
             self._add(part, name, key, shown)
         return shown
+
+    def moving(
+        self,
+        part: str,
+        name: str,
+        keys: tuple[str, str],
+        make: Callable[[], Any],
+        move: Callable[[Any], None],
+    ) -> Any:
+        """As :meth:`whole`, but where only points have moved, ``move`` the object's.
+
+        Parameters
+        ----------
+        part, name
+        keys : (str, str)
+            Digests of all that ``make`` depends on, and of that without the places of points.
+        make, move : callable
+        """
+        part = self._free(part)
+        shown = self._before.get(part)
+        if shown is not None and shown.get(STILL) == keys[1]:
+            self._keep(part, name, shown)
+            if shown.get(MADE_FROM) != keys[0]:
+                self._rewriting.append(partial(self._move, shown, keys[0], move))
+            return shown
+        shown = make()
+        shown[STILL] = keys[1]
+        self._add(part, name, keys[0], shown)
+        return shown
+
+    @staticmethod
+    def _move(shown: Any, key: str, move: Callable[[Any], None]) -> None:
+        move(shown)
+        shown[MADE_FROM] = key
 
     def instanced(self, part: str, name: str, wanted: Instances) -> Any:
         """Keep the object of ``part`` and rewrite what differs in it; make it if there is none."""

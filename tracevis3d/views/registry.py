@@ -10,7 +10,7 @@ from ..plugins import Registry
 
 if TYPE_CHECKING:
     from ..drawing.frame import Frame
-    from ..drawing.words import Drawing, Lines, Tubes
+    from ..drawing.words import Drawing
     from ..progress import Progress
     from ..trace.model import Trace
 
@@ -33,9 +33,6 @@ class View:
         A dataclass whose fields are declared with :func:`tracevis3d.views.parameters.parameter`.
     draw : callable
         ``draw(traces, parameters, frame, progress) -> Drawing``.
-    move : callable or None
-        ``move(traces, parameters, frame) -> elements``: the last drawing's tubes and lines at other places,
-        with the same numbers of points; None if parameters have changed that change more.
     """
 
     name: str
@@ -44,7 +41,6 @@ class View:
     traces: tuple[int, int]
     parameters: type
     draw: Callable[[Sequence[Trace], Any, Frame, Progress], Drawing]
-    move: Callable[[Sequence[Trace], Any, Frame], Sequence[Tubes | Lines] | None] | None = None
 
 
 #: Name of a view -> module of this package that defines ``VIEW``.

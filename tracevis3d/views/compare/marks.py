@@ -5,37 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...analysis.match import Comparison
 from ...drawing.palettes import parse
 from ...drawing.words import Labels, Marks
-from .colors import Paint, positions
+from .colors import positions
 from .composition import Composition
 from .matches import Chosen, Grouping
 from .tubes import middles
 
+Ints = NDArray[np.int64]
+
 #: A match is an outlier if its calls' relative positions differ by more than this share of their groups.
 OUTLIER = 0.25
 _MOST_OUTLIERS = 60
-_MARK = parse("e0218a")
+MARK = parse("e0218a")
 #: From so many matches on they are counted at a call.
 _MANY = 3
 
 
-def outliers(
-    comparison: Comparison, chosen: Chosen, grouping: Grouping, swept: Any, paint: Paint
-) -> Marks | None:
-    """Return marks on the matches whose calls' relative positions differ most; None without any."""
-    if not len(chosen):
-        return None
+def outlying(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> Ints:
+    """Return the matches whose calls' relative positions differ most, those that matter most first."""
     a, b = positions(comparison, chosen, grouping)
     apart = np.abs(a - b)
     which = np.flatnonzero(apart > OUTLIER)
-    which = which[np.argsort(-(apart * chosen.importance)[which], kind="stable")][:_MOST_OUTLIERS]
-    if not len(which):
-        return None
-    point = middles(swept, len(chosen))[which]
-    color = paint.add(_MARK)
+    return which[np.argsort(-(apart * chosen.importance)[which], kind="stable")][:_MOST_OUTLIERS]
+
+
+def outliers(which: Ints, swept: Any, matches: int, color: int) -> Marks:
+    """Return marks on the matches ``which`` of ``matches``, above the middles of their tubes."""
+    point = middles(swept, matches)[which]
     n = len(which)
     return Marks(
         "outlier", "diamond", point + np.array([0.0, 0.0, 0.12], np.float32), np.full(n, 0.13, np.float32),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...analysis import match
 from ...drawing.frame import Frame
 from ...drawing.palettes import OTHER, parse
-from ...drawing.words import Camera, Drawing, Legend, LegendEntry, Lines, Meaning, Tubes
+from ...drawing.words import Drawing, Legend, LegendEntry, Lines, Meaning, Tubes
 from ...errors import UsageError
 from ...layout import ticks
 from ...layout.control_tree import ControlTree
@@ -28,7 +28,7 @@ from .boxes import boxes_of, explained, repetitions
 from .callouts import COLOR, callouts
 from .composition import Composition, compose, content, shares
 from .focus import closer, highlight, stacks, within
-from .marks import OUTLIER, multiplicities, outliers
+from .marks import MARK, OUTLIER, multiplicities, outliers, outlying
 from .matches import Chosen, Grouping
 from .names import names, rulers, title, trace_names
 from .overview import overview, skylines
@@ -49,7 +49,7 @@ _FOCUS, _REPEATED = parse("1f78d1"), parse("d7191c")
 
 @dataclass(frozen=True, eq=False)
 class _Bundles:
-    """All that tubes are swept from, but for the parameters that only move them."""
+    """All that tubes are swept from, but for the parameters of :data:`.parameters.MOVING`."""
 
     picture: Composition
     shown: Chosen
@@ -59,8 +59,31 @@ class _Bundles:
     shining: NDArray[np.bool_]
     moved: Floats
 
-    def sweep(self, p: Parameters) -> list[Tubes | Lines]:
-        return tubes(self.picture, self.shown, self.tree, self.color, self.ghost, self.shining, self.moved, p)
+    #: Matches that are marked, and the marks' colour.
+    marked: Ints
+    mark: int
+    #: Matches that the camera "focus" looks at.
+    near: NDArray[np.bool_]
+
+    def finish(self, drawing: Drawing, p: Parameters) -> Drawing:
+        """Return ``drawing``, which has no tubes yet, with all that follows their course."""
+        swept = tubes(
+            self.picture, self.shown, self.tree, self.color, self.ghost, self.shining, self.moved, p
+        )
+        more: list[Any] = [*swept]
+        if len(self.marked):
+            more.append(outliers(self.marked, swept, len(self.shown), self.mark))
+        whole = self.picture.camera
+        cameras = {"overview": replace(whole, low=(*whole.low[:2], floor_of(swept)))}
+        near = closer(self.picture, swept, self.near)
+        if near is not None:
+            cameras["focus"] = near
+        return replace(
+            drawing,
+            elements=(*drawing.elements, *(e for e in more if len(e))),
+            camera=cameras.get(p.camera, cameras["overview"]),
+            cameras=cameras,
+        )
 
 
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
@@ -83,6 +106,19 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         from .fan import draw_fan
 
         return draw_fan(traces, p, frame, progress)
+    key = _key(traces, p, frame)
+    for known, drawing, bundles in _last_still:
+        if _same(known, key):
+            return bundles.finish(drawing, p)
+    drawing, bundles = _still(traces, p, frame, progress)
+    _last_still[:] = [(key, drawing, bundles)]
+    return bundles.finish(drawing, p)
+
+
+def _still(
+    traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Progress
+) -> tuple[Drawing, _Bundles]:
+    """Return the drawing without tubes, and what they are swept from."""
     a, b = traces
     if p.last_depth and p.last_depth < p.first_depth:
         raise UsageError(f"last_depth={p.last_depth}: it must not be less than first_depth={p.first_depth}")
@@ -122,10 +158,6 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         thick = wide * picture.pixels_per_unit >= THIN_PX
         color = colors.fade(color, shown.similarity, ~thick, tau, paint)
         shining = thick & (shown.similarity >= STRONG)
-    bundles = _Bundles(picture, shown, tree, color, ghost, shining, moved)
-    _remember(traces, parameters, frame, bundles)
-    swept = bundles.sweep(p)
-    camera = replace(picture.camera, low=(*picture.camera.low[:2], floor_of(swept)))
     best = matching.best_similarity(comparison, (drawn[0], drawn[1]))
     walls = colors.of_walls(picture, best, own, tau, paint, p)
     elements: list[Any] = []
@@ -176,22 +208,20 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             light = paint.add(_FOCUS)
             elements += highlight(picture, lines, spread, stacks(comparison, p.focus), light)
             of_tubes.append(LegendEntry("where the focus has matches", light))
-    elements += swept
-    marks = outliers(comparison, shown, shown_groups, swept, paint) if p.color == "position" else None
-    if marks is not None:
-        elements.append(marks)
-        of_tubes.append(LegendEntry(f"positions differ by more than {OUTLIER:.0%}", int(marks.color[0])))
-    near = closer(picture, swept, ~ghost if p.focus else shown_groups.of == 0)
-    cameras: dict[str, Camera] = {"overview": camera}
-    if near is not None:
-        cameras["focus"] = near
+    marked, mark = np.empty(0, np.int64), -1
+    if p.color == "position" and len(shown):
+        marked = outlying(comparison, shown, shown_groups)
+    if len(marked):
+        mark = paint.add(MARK)
+        of_tubes.append(LegendEntry(f"positions differ by more than {OUTLIER:.0%}", mark))
+    near = ~ghost if p.focus else shown_groups.of == 0
+    bundles = _Bundles(picture, shown, tree, color, ghost, shining, moved, marked, mark, near)
     progress(1.0, "drawn")
     clusters = [w.cut.clusters for w in picture.walls]
-    return Drawing(
+    drawing = Drawing(
         palette=paint.palette,
         elements=tuple(e for e in elements if len(e)),
-        camera=cameras.get(p.camera, camera),
-        cameras=cameras,
+        camera=picture.camera,
         labels=(trace_names(picture, lines), *(x for x in labels if len(x))),
         axes=(*rulers(picture, lines), *scales),
         legends=(
@@ -218,21 +248,11 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             for kind in ("tube", "line", "outlier")
         },
     )
+    return drawing, bundles
 
 
-def move(traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> list[Tubes | Lines] | None:
-    """Return the tubes and lines of the last drawing at other places, with the same numbers of points.
-
-    None if more has changed than the parameters of :data:`.parameters.MOVING`.
-    """
-    for key, bundles in _last_bundles:
-        if _same(key, _key(traces, parameters, frame)):
-            return bundles.sweep(parameters)
-    return None
-
-
-#: What the last drawing's tubes were swept from, so that moving them doesn't draw all anew.
-_last_bundles: list[tuple[tuple[Any, ...], _Bundles]] = []
+#: The last drawing without its tubes, and what these are swept from: moving them doesn't draw all anew.
+_last_still: list[tuple[tuple[Any, ...], Drawing, _Bundles]] = []
 
 
 def _key(traces: Sequence[Trace], p: Parameters, frame: Frame) -> tuple[Any, ...]:
@@ -244,10 +264,6 @@ def _same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     # Traces are compared by identity: their columns are arrays.
     pairs = zip(one, other)
     return len(one) == len(other) and all(x is y if isinstance(x, Trace) else x == y for x, y in pairs)
-
-
-def _remember(traces: Sequence[Trace], p: Parameters, frame: Frame, bundles: _Bundles) -> None:
-    _last_bundles[:] = [(_key(traces, p, frame), bundles)]
 
 
 def followed(comparison: match.Comparison, p: Parameters) -> Parameters:
@@ -411,5 +427,4 @@ VIEW = View(
     traces=(2, 12),
     parameters=Parameters,
     draw=draw,
-    move=move,
 )
