@@ -10,10 +10,11 @@ import numpy as np
 from .jit import inline, kernel
 
 _TURN = 2.0 * math.pi
-#: Steps by which a ring's radius is narrowed down; the error is the first bracket's width over 2 to this.
-_HALVINGS = 26
+#: Most steps by which a ring's radius is narrowed down, and the spare angle that is close enough.
+_NARROWINGS = 40
+_CLOSE = 1e-3
 #: Steps towards the centre of a disc around discs.
-_CENTRINGS = 24
+_CENTRINGS = 16
 
 
 @inline
@@ -92,17 +93,32 @@ def _one_ring(r: Any, k: Any, angle: Any, stack: Any) -> Any:
     radius = low
     taken = _around(r, base, k, largest, radius, angle, stack)
     if taken > _TURN:
-        high = max(total / 2.0, low * 1.01)
-        while _around(r, base, k, largest, high, angle, stack) > _TURN:
-            low = high
+        # The angle taken falls with the radius: false position, with the end that stays halved (Illinois).
+        over = taken - _TURN
+        high = max(total / 3.0, low * 1.01)
+        under = _around(r, base, k, largest, high, angle, stack) - _TURN
+        while under > 0.0:
+            low, over = high, under
             high *= 1.5
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2.0
-            if _around(r, base, k, largest, middle, angle, stack) > _TURN:
-                low = middle
+            under = _around(r, base, k, largest, high, angle, stack) - _TURN
+        radius, room = high, under
+        stayed = 0
+        for _ in range(_NARROWINGS):
+            if room > -_CLOSE:
+                break
+            middle = (low * under - high * over) / (under - over)
+            excess = _around(r, base, k, largest, middle, angle, stack) - _TURN
+            if excess > 0.0:
+                low, over = middle, excess
+                if stayed == 1:
+                    under *= 0.5
+                stayed = 1
             else:
-                high = middle
-        radius = high
+                high, under = middle, excess
+                radius, room = middle, excess
+                if stayed == 2:
+                    over *= 0.5
+                stayed = 2
         taken = _around(r, base, k, largest, radius, angle, stack)
     _spread(base, k, largest, taken, angle)
     return radius
@@ -225,6 +241,12 @@ def lay_cones(
             x[at], y[at] = 0.0, 0.0
             radius[c] = max(own[c], r[0])
         if k < 2:
+            continue
+        if k == 2:
+            # Side by side; the disc around them is known.
+            x[at], y[at], x[at + 1], y[at + 1] = r[1], 0.0, -r[0], 0.0
+            ring[c] = max(r[0], r[1])
+            radius[c] = max(own[c], r[0] + r[1])
             continue
         if k <= most:
             around = _one_ring(r, k, angle, stack)

@@ -1,0 +1,83 @@
+"""SEAT's thesis: Table 1 against a Python dict; filters, partial trees and criteria on the same traces.
+
+The thesis took 2 to 14 s for these sizes on a Pentium 4 of 2.8 GHz; that is in the rows' names, not a peer.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.bench_cone import graph_of
+from benchmarks.bench_subtrees import best, plain_classes, row
+from tests import synthetic
+from tracevis3d.analysis.criteria import CRITERIA, alike
+from tracevis3d.analysis.filters.facts import Facts
+from tracevis3d.analysis.filters.stack import apply, parse
+from tracevis3d.analysis.partial_tree import ALL, PartialTree
+from tracevis3d.analysis.subtrees import distinct_subtrees
+from tracevis3d.trace.model import Functions, Threads, Trace
+from tracevis3d.trace.strings import Strings
+
+#: Calls and the thesis's seconds (Table 1).
+TABLE_1 = ((85_406, 2), (219_507, 2), (385_434, 6), (631_530, 4), (742_812, 4), (2_409_740, 14))
+
+
+def rows() -> list[dict[str, Any]]:
+    """Measure; times in milliseconds."""
+    result = []
+    distinct_subtrees(synthetic.program(1000)[0])
+    for n, seconds in TABLE_1:
+        calls, _, _ = synthetic.program(n)
+        _, ours = best(7, partial(distinct_subtrees, calls))
+        _, peer = best(1, partial(plain_classes, calls))
+        result.append(row(f"compact trace, {n:,} calls (thesis: {seconds} s)", ours, peer, "Python dict"))
+
+    calls, first, count = synthetic.program(2_409_740)
+    graph = graph_of(calls)
+    for criterion in CRITERIA:
+        if criterion != "exact":
+            alike(graph, criterion)
+            _, ours = best(3, partial(alike, graph, criterion))
+            _, peer = best(1, partial(distinct_subtrees, calls))
+            result.append(row(f"likeness {criterion}, {len(graph):,} subtrees", ours, peer, "finding them"))
+
+    names = Strings.of(f"p.M{i % 40}.C{i % 200}.get{i}" for i in range(1500))
+    labels = Strings.of(f"C{i % 200}.get{i}" for i in range(1500))
+    none = np.full(1500, -1, np.int32)
+    trace = Trace(
+        calls=calls,
+        functions=Functions(names, labels, none, none, np.zeros(1500, np.int32)),
+        threads=Threads(process=(1,), tid=(1,), name=("",), process_name=("",), first=first, count=count),
+    )
+    facts = Facts(trace, graph)
+    for text in ("utilities", "accessors", "name(pattern=get1)", "patterns", "duration(below=1us)", "depth"):
+        stack = parse(text)
+        apply(stack, facts)
+        _, ours = best(5, partial(apply, stack, facts))
+        _, peer = best(5, partial(np.add, calls.end, 1))
+        result.append(row(f"filter {text}, 2,409,740 calls", ours, peer, "one pass of NumPy over a column"))
+
+    calls, _, _ = synthetic.program(14_000_000)
+    graph = graph_of(calls)
+    tree = PartialTree(graph, levels=ALL)
+    _, peer = best(3, partial(np.add, calls.extent, 1))
+    rng = np.random.default_rng(3)
+    for path in [tree.path_at(at) for at in rng.integers(0, tree.size, 200).tolist()]:
+        tree.collapse(path)
+    targets = [tree.path_at(at) for at in rng.integers(0, tree.size, 50).tolist()]
+    works = {
+        "size": lambda path: tree.size,
+        "offset": tree.offset,
+        "row to path": lambda path: tree.path_at(tree.size // 2),
+        "forward skip of a million": lambda path: tree.forward(path, 1_000_000),
+        "construct 10 rows": lambda path: tree.construct(path, 0, 10),
+        "collapse and expand": lambda path: (tree.collapse(path), tree.expand(path)),
+        "call to path": lambda path: tree.path_of(7_000_000),
+    }
+    for name, work in works.items():
+        _, ours = best(3, lambda work=work: [work(path) for path in targets])
+        result.append(row(f"partial tree, {name}, 14,000,000 calls", ours / 50, peer, "one pass of NumPy"))
+    return result
