@@ -7,7 +7,7 @@ import numpy as np
 from bpy.props import EnumProperty
 from numpy.typing import NDArray
 
-from . import making, settings, viewport
+from . import making, ready, settings, viewport
 from .task import idle
 
 Box = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -24,7 +24,7 @@ def own_box(collection: bpy.types.Collection) -> Box:
     from ..tracevis3d.scene import beside
 
     low, high = _drawn(collection)
-    return low, beside.room_for_sign(low, high, _facing(collection))
+    return low, beside.room_for_sign(low, high, facing(collection))
 
 
 def _drawn(collection: bpy.types.Collection) -> Box:
@@ -70,7 +70,7 @@ def settle(scene: bpy.types.Scene) -> None:
         stored = settings.of(view)
         beside.put(view, stored.place)
         if len(present) > 1:
-            beside.sign(view, view.name, *_drawn(view), styles.named(stored.style), _facing(view))
+            beside.sign(view, view.name, *_drawn(view), styles.named(stored.style), facing(view))
             beside.put(view, stored.place)
     beside.attend(present, active, overview)
     eye = eyes[active.name]
@@ -93,7 +93,7 @@ def camera_of(collection: bpy.types.Collection) -> bpy.types.Object | None:
     return next((shown for shown in collection.objects if shown.type == "CAMERA"), None)
 
 
-def _facing(collection: bpy.types.Collection) -> int:
+def facing(collection: bpy.types.Collection) -> int:
     """Return the axis across the side that a view is looked at from: 2 for what is seen from above."""
     eye = camera_of(collection)
     if eye is None:
@@ -121,13 +121,12 @@ class TRACEVIS3D_OT_arrange(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not idle():
-            cls.poll_message_set("A trace is being read")
-        elif len(settings.all_in(context.scene)) < 2:
+        if not ready.poll(cls, context, ready.IDLE, ready.VIEW):
+            return False
+        if len(settings.all_in(context.scene)) < 2:
             cls.poll_message_set("There is only one view in this scene: add another first")
-        else:
-            return True
-        return False
+            return False
+        return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ..tracevis3d.scene import beside

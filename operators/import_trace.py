@@ -12,8 +12,8 @@ from ..tracevis3d.formats import registry as formats
 from ..tracevis3d.formats import unpack
 from ..tracevis3d.progress import Progress, part
 from ..tracevis3d.views import registry as views
-from . import environment, making, settings, viewport
-from .task import LongOperator, idle
+from . import making, ready, settings, viewport
+from .task import LongOperator
 
 #: Folders that may be traces: whoever chooses a file in one means the folder.
 _FOLDER_SUFFIXES = (".data",)
@@ -55,16 +55,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if sentence := environment.missing_library():
-            cls.poll_message_set(sentence)
-            return False
-        if not idle():
-            cls.poll_message_set("A trace is being read")
-            return False
-        if context.mode != "OBJECT":
-            cls.poll_message_set("Leave edit mode first")
-            return False
-        return True
+        return ready.poll(cls, context, ready.LIBRARY, ready.IDLE, ready.OBJECT_MODE)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if self.directory and self.files:  # dropped

@@ -11,7 +11,7 @@ from ..tracevis3d.drawing.frame import Frame
 from ..tracevis3d.errors import MissingDependency
 from ..tracevis3d.formats import unpack
 from ..tracevis3d.progress import Progress, part
-from . import facts, holding, settings, sources, viewport
+from . import facts, hiding, holding, settings, sources, viewport
 
 #: Where a new view goes, with a few words on each.
 PLACES = (
@@ -45,10 +45,14 @@ def read_and_draw(path: str, view: str, frame: Frame, progress: Progress) -> tup
 def drawing_of(figure: Any, frame: Frame, progress: Progress) -> Any:
     """Return the figure's drawing; in passing, compile what building it will need, if that was never done."""
     from ..tracevis3d import warm
+    from ..tracevis3d.views.derived import derived
 
     drawing = figure.drawing(frame, part(progress, 0.0, 0.9))
     progress(0.9, "preparing the scene")
     warm.compile_what_building_needs()
+    for trace in figure.traces:
+        # What the panel and the pointer tell of a call.
+        _ = derived(trace).self_time
     return drawing
 
 
@@ -155,6 +159,7 @@ def show(
     stored = settings.of(collection)
     render = scene.render
     percentage = render.resolution_percentage
+    drawing = hiding.applied(hiding.stack_of(collection), traces, drawing)
     with viewport.through_camera(scene):
         arrange.lift(collection)
         built = build(
@@ -178,7 +183,7 @@ def show(
         _describe(source, trace)
         sources.remember(trace)
     holding.hold(collection, traces, drawing)
-    _fill(stored.facts, facts.of_drawing(drawing, built.counts))
+    settings.fill(stored.facts, facts.of_drawing(drawing, built.counts))
     shown, wanted = figure.parameters, settings.values(collection)
     stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())
 
@@ -186,16 +191,8 @@ def show(
 def _describe(source: bpy.types.PropertyGroup, trace: Any) -> None:
     """Store what the panel says about ``trace``, and by what it is found again."""
     source.format, source.hash, source.size = trace.source.format, trace.source.hash, str(trace.source.size)
-    _fill(source.facts, facts.of_trace(trace))
-    _fill(source.problems, facts.of_problems(trace))
-
-
-def _fill(stored: Any, rows: Any) -> None:
-    stored.clear()
-    for row in rows:
-        fact = stored.add()
-        for name, text in zip(("label", "text", "detail"), row):
-            setattr(fact, name, text)
+    settings.fill(source.facts, facts.of_trace(trace))
+    settings.fill(source.problems, facts.of_problems(trace))
 
 
 def took(collection: bpy.types.Collection, seconds: float) -> None:

@@ -8,30 +8,30 @@ import bpy
 from ..tracevis3d.progress import Progress, part
 from ..tracevis3d.views import registry as views
 from ..tracevis3d.views.parameters import declared
-from . import environment, making, settings, sources
-from .task import LongOperator, idle
+from . import making, ready, settings, sources
+from .task import LongOperator
 
 
-class _Rebuilding(LongOperator):
+class Rebuilding(LongOperator):
     """What both operators do."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if sentence := environment.missing_library():
-            cls.poll_message_set(sentence)
-        elif not idle():
-            cls.poll_message_set("A trace is being read")
-        elif context.mode != "OBJECT":
-            cls.poll_message_set("Leave edit mode first")
-        elif (collection := settings.active(context)) is None:
-            cls.poll_message_set("This scene has no view: import a trace first")
-        elif settings.parameters(collection) is None:
-            cls.poll_message_set("The view is not installed here")
-        elif collection.library is not None:
-            cls.poll_message_set("The view is linked from another .blend: rebuild it there")
-        else:
-            return True
-        return False
+        return ready.poll(
+            cls,
+            context,
+            ready.LIBRARY,
+            ready.IDLE,
+            ready.OBJECT_MODE,
+            ready.VIEW,
+            ready.INSTALLED,
+            ready.OWN,
+        )
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        if any(source.state == "MISSING" for source in settings.of(settings.active(context)).sources):
+            return bpy.ops.tracevis3d.find_source("INVOKE_DEFAULT")
+        return self.execute(context)
 
     def rebuild(
         self,
@@ -71,7 +71,7 @@ class _Rebuilding(LongOperator):
         return self.carry_out(context, work, finish)
 
 
-class TRACEVIS3D_OT_rebuild(_Rebuilding, bpy.types.Operator):
+class TRACEVIS3D_OT_rebuild(Rebuilding, bpy.types.Operator):
     """Draw the view anew from its trace, with the parameters as they are now"""
 
     bl_idname = "tracevis3d.rebuild"
@@ -83,7 +83,7 @@ class TRACEVIS3D_OT_rebuild(_Rebuilding, bpy.types.Operator):
         return self.rebuild(context, collection, settings.values(collection))
 
 
-class TRACEVIS3D_OT_reset_parameters(_Rebuilding, bpy.types.Operator):
+class TRACEVIS3D_OT_reset_parameters(Rebuilding, bpy.types.Operator):
     """Give all parameters of the view their default values, and draw it anew"""
 
     bl_idname = "tracevis3d.reset_parameters"

@@ -2,8 +2,7 @@
 
 import bpy
 
-from . import settings
-from .task import idle
+from . import ready, settings
 
 
 class TRACEVIS3D_OT_remove_view(bpy.types.Operator):
@@ -15,13 +14,7 @@ class TRACEVIS3D_OT_remove_view(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not idle():
-            cls.poll_message_set("A trace is being read")
-            return False
-        if settings.active(context) is None:
-            cls.poll_message_set("This scene has no view: import a trace first")
-            return False
-        return True
+        return ready.poll(cls, context, ready.IDLE, ready.VIEW)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ..tracevis3d.scene.build import clear

@@ -8,8 +8,7 @@ from bpy_extras.io_utils import ExportHelper
 
 from ..tracevis3d.drawing import output
 from ..tracevis3d.errors import TraceVisError, UsageError
-from . import making, settings
-from .task import idle
+from . import making, ready, settings
 
 
 class _Rendering(ExportHelper):
@@ -20,20 +19,22 @@ class _Rendering(ExportHelper):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not idle():
-            cls.poll_message_set("A trace is being read")
-        elif settings.active(context) is None:
-            cls.poll_message_set("This scene has no view: import a trace first")
-        elif context.scene.camera is None:
+        if not ready.poll(cls, context, ready.IDLE, ready.VIEW):
+            return False
+        if context.scene.camera is None:
             cls.poll_message_set("The scene has no camera: rebuild the view")
-        else:
-            return True
-        return False
+            return False
+        return True
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        collection = settings.active(context)
+        if wanted := settings.of(collection).output:
+            # The suffix of the other kind of output is no reason to ask.
+            self.filepath = _for(wanted, self.suffixes, self.filename_ext)
+            return self.execute(context)
         self.filter_glob = ";".join(f"*{suffix}" for suffix in self.suffixes)
         if not self.filepath:
-            self.filepath = settings.active(context).name.replace("/", "_") + self.filename_ext
+            self.filepath = collection.name.replace("/", "_") + self.filename_ext
         return ExportHelper.invoke(self, context, event)
 
     def check(self, context: bpy.types.Context) -> bool:
@@ -70,6 +71,14 @@ class _Rendering(ExportHelper):
         # In Blender's own render window, with its progress bar and ESC.
         bpy.ops.render.render("INVOKE_DEFAULT", animation=self.animation, write_still=not self.animation)
         return {"FINISHED"}
+
+
+def _for(path: str, suffixes: tuple[str, ...], suffix: str) -> str:
+    """Return ``path`` with a suffix of ``suffixes``: the panel has one path for pictures and films."""
+    given = Path(path).suffix
+    if given.lower() in suffixes:
+        return path
+    return path.removesuffix(given if given.lower() in (*output.STILLS, *output.FILMS) else "") + suffix
 
 
 def _check_even(render: bpy.types.RenderSettings) -> None:

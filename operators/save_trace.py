@@ -8,8 +8,8 @@ from bpy_extras.io_utils import ExportHelper
 
 from ..tracevis3d.formats import registry as formats
 from ..tracevis3d.progress import Progress, part
-from . import environment, settings, sources
-from .task import LongOperator, idle
+from . import ready, settings, sources
+from .task import LongOperator
 
 
 class TRACEVIS3D_OT_save_trace(LongOperator, bpy.types.Operator, ExportHelper):
@@ -24,15 +24,7 @@ class TRACEVIS3D_OT_save_trace(LongOperator, bpy.types.Operator, ExportHelper):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if sentence := environment.missing_library():
-            cls.poll_message_set(sentence)
-        elif not idle():
-            cls.poll_message_set("A trace is being read")
-        elif settings.active(context) is None:
-            cls.poll_message_set("This scene has no view: import a trace first")
-        else:
-            return True
-        return False
+        return ready.poll(cls, context, ready.LIBRARY, ready.IDLE, ready.VIEW)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         suffixes = [suffix for form in formats.writable() for suffix in form.suffixes]

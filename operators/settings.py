@@ -72,6 +72,7 @@ class TRACEVIS3D_PG_source(bpy.types.PropertyGroup):
     format: StringProperty(name="Format")
     hash: StringProperty(name="SHA-256")
     size: StringProperty(name="Size", description="Bytes on disk")
+    state: StringProperty(name="State", description="Where it was found last: FILE, CACHE or MISSING")
     facts: CollectionProperty(type=TRACEVIS3D_PG_fact)
     problems: CollectionProperty(type=TRACEVIS3D_PG_fact)
 
@@ -179,6 +180,16 @@ def values(collection: bpy.types.Collection) -> dict[str, Any]:
     return found
 
 
+def _number(scene: bpy.types.Scene) -> int:
+    collection = active_in(scene)
+    return next((i for i, other in enumerate(bpy.data.collections) if other == collection), -1)
+
+
+def _choose(scene: bpy.types.Scene, number: int) -> None:
+    if 0 <= number < len(bpy.data.collections) and bpy.data.collections[number] in all_in(scene):
+        scene.tracevis3d_view = bpy.data.collections[number]
+
+
 _quiet = False
 
 
@@ -206,6 +217,15 @@ def assign(collection: bpy.types.Collection, wanted: dict[str, Any]) -> None:
             setattr(group, name, value)
 
 
+def fill(stored: Any, rows: Any) -> None:
+    """Store rows of label, text and detail, as panels show them, in place of those that are there."""
+    stored.clear()
+    for row in rows:
+        fact = stored.add()
+        for name, text in zip(("label", "text", "detail"), row):
+            setattr(fact, name, text)
+
+
 _registered: list[type] = []
 
 
@@ -215,8 +235,19 @@ def register() -> None:
     annotations: dict[str, Any] = {
         "view": StringProperty(name="View", description="Name of the view; empty for any other collection"),
         "style": EnumProperty(items=STYLES, default="paper", name="Style", update=_mark_stale),
+        "filters": StringProperty(
+            name="Filters",
+            description="Filters with ; between them that leave out, or fade, calls; "
+            "such as name(pattern=log); they are listed by 'tracevis3d filters'",
+            update=_mark_stale,
+        ),
         "engine": EnumProperty(
             items=ENGINES, default="auto", name="Engine", description="What renders pictures and films"
+        ),
+        "output": StringProperty(
+            name="File",
+            description="Where pictures and films are written, by suffix in which format; empty: it is asked",
+            subtype="FILE_PATH",
         ),
         "seconds": FloatProperty(
             default=8.0,
@@ -251,6 +282,9 @@ def register() -> None:
     bpy.types.Scene.tracevis3d_own = BoolProperty(
         name="Own Scene", description="The scene was made for a view, and goes with it"
     )
+    bpy.types.Scene.tracevis3d_view_number = IntProperty(
+        name="View", description="Number of the active view among all collections", get=_number, set=_choose
+    )
     bpy.types.Scene.tracevis3d_overview = BoolProperty(
         name="All Views", description="Pictures show all views of the scene side by side", update=_settle
     )
@@ -269,6 +303,7 @@ def unregister() -> None:
     """Undo :func:`register`."""
     del bpy.types.Scene.tracevis3d_view
     del bpy.types.Scene.tracevis3d_overview
+    del bpy.types.Scene.tracevis3d_view_number
     del bpy.types.Scene.tracevis3d_own
     del bpy.types.Collection.tracevis3d
     while _registered:

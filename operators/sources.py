@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 
 from ..tracevis3d.errors import InputError
-from ..tracevis3d.progress import Progress
+from ..tracevis3d.progress import Progress, part
 
 #: Hash of the source -> trace. Traces are never changed, so undo and redo need not know about them.
 _loaded: dict[str, Any] = {}
@@ -25,6 +25,11 @@ def forget() -> None:
     _loaded.clear()
 
 
+def loaded(key: str) -> Any | None:
+    """Return the trace with the key ``key`` if it is in memory."""
+    return _loaded.get(key)
+
+
 def in_memory(collection: bpy.types.Collection) -> list[Any] | None:
     """Return the view's traces if all are in memory."""
     stored = collection.tracevis3d.sources
@@ -38,12 +43,19 @@ def finder(collection: bpy.types.Collection) -> Callable[[Progress], list[Any]]:
     It looks in memory, at the stored path, then for the stored hash in the cache; it raises
     :class:`~tracevis3d.errors.InputError` if a trace is in none of them.
     """
-    wanted = [(absolute(source.path, collection), source.hash) for source in collection.tracevis3d.sources]
+    finders = [finder_of(source) for source in collection.tracevis3d.sources]
 
     def find(progress: Progress) -> list[Any]:
-        return [_find(path, digest, progress) for path, digest in wanted]
+        share = 1 / max(len(finders), 1)
+        return [one(part(progress, i * share, (i + 1) * share)) for i, one in enumerate(finders)]
 
     return find
+
+
+def finder_of(source: Any) -> Callable[[Progress], Any]:
+    """Return a function of ``progress`` that finds the trace of one stored source; see :func:`finder`."""
+    path, digest = absolute(source.path, source.id_data), source.hash
+    return lambda progress: _find(path, digest, progress)
 
 
 def _find(path: str, digest: str, progress: Progress) -> Any:
@@ -58,7 +70,8 @@ def _find(path: str, digest: str, progress: Progress) -> Any:
     trace = cache.find_trace(digest)
     if trace is None:
         raise InputError(
-            f"{path}: the trace is not there any more, nor in the cache: put it back, or import it again"
+            f"{path}: the trace is not there any more, nor in the cache: put it back, say where it is "
+            "with Find Trace, or import it again"
         )
     # It is still the trace of that file, wherever the cache keeps it.
     return replace(trace, source=replace(trace.source, path=path, recording=""))
@@ -103,9 +116,27 @@ def _after_saving(_target: object = None, _unused: object = None) -> None:
     _places.clear()
 
 
+def look() -> None:
+    """Note of each stored source where it can be found; panels tell it, and look nowhere themselves."""
+    from ..tracevis3d.trace import cache
+
+    for collection in bpy.data.collections:
+        if collection.library is not None:
+            continue
+        for source in collection.tracevis3d.sources:
+            path = absolute(source.path, collection)
+            if os.path.exists(path) or source.hash in _loaded:
+                state = "FILE"
+            else:
+                state = "CACHE" if source.hash and cache.has_trace(source.hash) else "MISSING"
+            if source.state != state:
+                source.state = state
+
+
 @bpy.app.handlers.persistent
 def _after_loading(_file: object = None, _unused: object = None) -> None:
     forget()
+    look()
 
 
 def _write(collection: bpy.types.Collection, places: list[str], blend: str) -> None:

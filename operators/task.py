@@ -1,5 +1,6 @@
 """Long steps of the library run in a thread, so that Blender's window stays alive; ESC stops them."""
 
+import sys
 import textwrap
 import threading
 import traceback
@@ -51,6 +52,13 @@ class Task:
     def wait(self) -> None:
         """Wait for the end, some seconds at most."""
         self._thread.join(_PATIENCE)
+
+    @property
+    def state(self) -> str:
+        """What is being done, in a few words."""
+        if self.stopping:
+            return "stopping …"
+        return f"{self.what}: compiling (first run)" if _compiling() else self.what
 
     @property
     def stopping(self) -> bool:
@@ -121,7 +129,7 @@ class LongOperator:
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         if task.running:
-            state = "stopping …" if task.stopping else f"{task.what}  {task.done:.0%}      ESC: stop"
+            state = task.state if task.stopping else f"{task.state}  {task.done:.0%}      ESC: stop"
             # Drawing takes time from the work: only what is new is drawn.
             if state != self._shown:
                 self._shown = state
@@ -168,6 +176,12 @@ class LongOperator:
             width = 10_000 if bpy.app.background else _POPUP
             self.report({"ERROR"}, textwrap.fill(str(error), width, break_long_words=False))
         return {"CANCELLED"}
+
+
+def _compiling() -> bool:
+    """Return whether a kernel is being compiled; nothing is loaded to find that out."""
+    jit = sys.modules.get(__package__.rpartition(".")[0] + ".tracevis3d.kernels.jit")
+    return jit is not None and jit.compiling()
 
 
 def idle() -> bool:

@@ -41,7 +41,7 @@ def through_camera(scene: bpy.types.Scene) -> Iterator[None]:
 
 def look(context: bpy.types.Context) -> None:
     """Let the 3D view look through the scene's camera; where there is no window, do nothing."""
-    area = _area(context)
+    area = area_of(context)
     scene = context.window.scene if context.window is not None else context.scene
     if area is None or scene.camera is None:
         return
@@ -59,7 +59,7 @@ def look(context: bpy.types.Context) -> None:
     bpy.app.timers.register(lambda: _fit(area, scene), first_interval=_SETTLED)
 
 
-def _area(context: bpy.types.Context) -> bpy.types.Area | None:
+def area_of(context: bpy.types.Context) -> bpy.types.Area | None:
     """Return the 3D view under the mouse, or the largest one."""
     if bpy.app.background or context.window is None:
         return None
@@ -98,7 +98,7 @@ def _fit(area: bpy.types.Area, scene: bpy.types.Scene) -> None:
         return  # the area shows something else by now
     with suppress(AttributeError, TypeError, StopIteration):  # a sidebar without tabs
         next(r for r in area.regions if r.type == "UI").active_panel_category = "TraceVis"
-    left, right, top = _covered(area, window)
+    left, right, top = covered(area, window)
     free, high = window.width - left - right, window.height - top
     render = scene.render
     ratio = render.resolution_y * render.pixel_aspect_y / (render.resolution_x * render.pixel_aspect_x)
@@ -115,7 +115,7 @@ def _fit(area: bpy.types.Area, scene: bpy.types.Scene) -> None:
     area.tag_redraw()
 
 
-def _covered(area: bpy.types.Area, window: bpy.types.Region) -> tuple[int, int, int]:
+def covered(area: bpy.types.Area, window: bpy.types.Region) -> tuple[int, int, int]:
     """Return the pixels at the left, the right and the top of the region that others lie on."""
     left = right = top = 0
     for region in area.regions:

@@ -2,9 +2,16 @@
 
 import bpy
 
-from . import output, trace, view
+from . import bookmarks, render, search, selection, trace, view
 
-_CLASSES = (*trace.CLASSES, *view.CLASSES, *output.CLASSES)
+_CLASSES = (
+    *trace.CLASSES,
+    *view.CLASSES,
+    *selection.CLASSES,
+    *search.CLASSES,
+    *bookmarks.CLASSES,
+    *render.CLASSES,
+)
 
 
 def register() -> None:

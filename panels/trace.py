@@ -1,15 +1,15 @@
-"""The panel *Trace*: import, and what is in the trace."""
+"""The panel *Traces*: load, what is in each trace of the scene, and which problems it had."""
 
 import bpy
 
-from ..operators import environment, settings, sources
+from ..operators import environment, settings, sources, trace_state
 from ..operators.task import Task
 from . import parts
 
 
 class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
     bl_idname = "TRACEVIS3D_PT_trace"
-    bl_label = "Trace"
+    bl_label = "Traces"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -20,35 +20,56 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
             return
         if (task := Task.current) is not None:
             column = layout.column(align=True)
-            column.progress(factor=min(max(task.done, 0.0), 1.0), text=task.what)
+            column.progress(factor=min(max(task.done, 0.0), 1.0), text=task.state)
             hint = column.row()
             hint.active = False
-            hint.label(text="Stopping …" if task.stopping else "ESC stops it")
-        collection = settings.active(context)
-        if collection is None:
-            column = layout.column()
-            column.scale_y = 1.4
-            column.operator("tracevis3d.import_trace", text="Import Trace …", icon="IMPORT")
+            hint.label(text="ESC stops it")
+        present = settings.all_in(context.scene)
+        column = layout.column()
+        column.scale_y = 1.0 if present else 1.4
+        column.operator("tracevis3d.import_trace", text="Import Trace …", icon="IMPORT")
+        if not present:
             if Task.current is None:
                 parts.paragraph(layout, context, "Or drop a trace file on the 3D view.")
             return
-        row = layout.row(align=True)
-        if len(settings.all_in(context.scene)) > 1:
-            row.prop(context.scene, "tracevis3d_view", text="")
-        else:
-            row.prop(collection, "name", text="", icon="OUTLINER_COLLECTION")
-        row.operator("tracevis3d.import_trace", text="", icon="IMPORT")
-        row.operator("tracevis3d.remove_view", text="", icon="TRASH")
-        for source in settings.of(collection).sources:
-            self._draw_source(context, source)
+        told: set[str] = set()
+        for collection in present:
+            for number, source in enumerate(settings.of(collection).sources):
+                if (key := trace_state.key_of(source)) not in told:
+                    told.add(key)
+                    self._draw_source(context, collection, number, source)
 
-    def _draw_source(self, context: bpy.types.Context, source: bpy.types.PropertyGroup) -> None:
-        layout = self.layout
-        layout.label(text=sources.name_of(source), icon="FILE")
-        parts.fact_rows(layout, source.facts)
+    def _draw_source(
+        self,
+        context: bpy.types.Context,
+        collection: bpy.types.Collection,
+        number: int,
+        source: bpy.types.PropertyGroup,
+    ) -> None:
+        column = self.layout.column(align=True)
+        column.label(text=sources.name_of(source), icon="FILE")
+        parts.fact_rows(column, source.facts)
+        if source.state in ("MISSING", "CACHE"):
+            box = self.layout.box()
+            missing = source.state == "MISSING"
+            box.alert = missing
+            parts.paragraph(
+                box,
+                context,
+                "It is not where it was. What is drawn can still be looked at, explored and rendered."
+                if missing
+                else "It is not where it was, but in the cache.",
+                "ERROR" if missing else "INFO",
+            )
+            row = box.row()
+            row.alert = False
+            if collection == settings.active(context):
+                row.operator("tracevis3d.find_source", text="Find Trace …", icon="VIEWZOOM").number = number
+            else:
+                row.label(text="Choose a view of it to find it")
         if not source.problems:
             return
-        header, body = layout.panel(f"tracevis3d_problems_{source.hash[:8]}", default_closed=True)
+        header, body = self.layout.panel(f"tracevis3d_problems_{source.hash[:8]}", default_closed=True)
         kinds = len(source.problems)
         header.label(text=f"{kinds} kind{'s' if kinds > 1 else ''} of problem", icon="ERROR")
         if body is not None:

@@ -62,6 +62,8 @@ def test_same_as_twin(data):
     most = data.draw(st.integers(0, 90))
     assert found.first(most).tolist() == wanted[:most]
     assert found.last(most).tolist() == wanted[::-1][:most]
+    rank = data.draw(st.integers(0, 90))
+    assert found.window(rank, most).tolist() == wanted[rank : rank + most]
     time = data.draw(st.integers(-2, last + 2))
     begin = trace.calls.start
     assert found.after(time, most=most).tolist() == [i for i in wanted if begin[i] >= time][:most]

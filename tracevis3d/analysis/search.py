@@ -223,6 +223,21 @@ class Found:
         at = self._bound(self._low, self._high, time, call)
         return self._take(at - 1, self._low - 1, -1, most)
 
+    def window(self, rank: int, most: int) -> NDArray[np.int32]:
+        """Return the calls from number ``rank`` (from 0) on, int32 (at most ``most``,)."""
+        if rank >= self.count or most <= 0:
+            return np.empty(0, np.int32)
+        low, high = (int(self._index.start[end[0]]) for end in (self.first(1), self.last(1)))
+        # The latest moment before which no more than ``rank`` calls start.
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.rank(middle) <= rank:
+                low = middle
+            else:
+                high = middle - 1
+        skipped = max(rank, 0) - self.rank(low)
+        return self.after(low, most=skipped + most)[skipped:]
+
     def rank(self, time: int, call: int = -1) -> int:
         """Return how many of the calls come before ``call``, which starts at ``time``."""
         return int((self._bound(self._low, self._high, time, call) - self._low).sum())

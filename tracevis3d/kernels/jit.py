@@ -26,6 +26,8 @@ except ImportError as error:  # pragma: no cover - depends on the installation
         "extension's zip for this platform and Python version, which brings it along."
     ) from error
 
+from numba.core import event
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # The versions of Numba whose insides our shorter way to LLVM was tested with; others take Numba's own way.
@@ -42,6 +44,27 @@ if _short:
     _OPTIONS |= {"_nrt": False, "pipeline_class": KernelCompiler}
 else:
     _OPTIONS["cache"] = True
+
+
+class _Watch(event.Listener):
+    """Counts the compilations that are under way."""
+
+    under_way = 0
+
+    def on_start(self, event: Any) -> None:
+        self.under_way += 1
+
+    def on_end(self, event: Any) -> None:
+        self.under_way -= 1
+
+
+_watch = _Watch()
+event.register("numba:compile", _watch)
+
+
+def compiling() -> bool:
+    """Return whether a kernel is being compiled just now, in any thread: what is found on disk is not."""
+    return _watch.under_way > 0
 
 
 def kernel(function: F) -> F:

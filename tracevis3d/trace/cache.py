@@ -73,6 +73,11 @@ def find_trace(digest: str) -> Trace | None:
     return _open_trace(_entry_of(digest)) if digest else None
 
 
+def has_trace(digest: str) -> bool:
+    """Return whether :func:`find_trace` is likely to find the trace; opens nothing."""
+    return bool(digest) and _entry_of(digest).exists()
+
+
 def cached(kind: str, key: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
     """Return named arrays from the cache, or make and keep them.
 
@@ -215,4 +220,4 @@ def _evict(keep: Path) -> None:
             taken -= entry.size
 
 
-__all__ = ["LIMIT_BYTES", "cached", "clear", "find_trace", "load_cached", "reader_version", "size"]
+__all__ = ["LIMIT_BYTES", "cached", "clear", "find_trace", "has_trace", "load_cached", "reader_version", "size"]

@@ -1,4 +1,4 @@
-"""The panel *Output*: pictures and films of the active view, in the scene's size."""
+"""The panel *Render*: pictures and films of the scene, in the scene's size."""
 
 import bpy
 
@@ -6,9 +6,9 @@ from ..operators import settings
 from . import parts
 
 
-class TRACEVIS3D_PT_output(parts.ViewPanel, bpy.types.Panel):
-    bl_idname = "TRACEVIS3D_PT_output"
-    bl_label = "Output"
+class TRACEVIS3D_PT_render(parts.ViewPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_render"
+    bl_label = "Render"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -17,6 +17,7 @@ class TRACEVIS3D_PT_output(parts.ViewPanel, bpy.types.Panel):
         scene = context.scene
         render = scene.render
         stored = settings.of(settings.active(context))
+        layout.prop(stored, "style")
         layout.prop(stored, "engine")
         column = layout.column(align=True)
         column.prop(render, "resolution_x", text="Width")
@@ -26,10 +27,12 @@ class TRACEVIS3D_PT_output(parts.ViewPanel, bpy.types.Panel):
         column = layout.column(align=True)
         column.prop(render, "fps", text="Frame Rate")
         column.prop(stored, "seconds")
+        layout.prop(stored, "output")
+        ask = "" if stored.output else " …"
         column = layout.column(align=True)
         column.scale_y = 1.2
-        column.operator("tracevis3d.render_image", text="Render Image …", icon="RENDER_STILL")
-        column.operator("tracevis3d.render_film", text="Render Film …", icon="RENDER_ANIMATION")
+        column.operator("tracevis3d.render_image", text=f"Render Image{ask}", icon="RENDER_STILL")
+        column.operator("tracevis3d.render_film", text=f"Render Film{ask}", icon="RENDER_ANIMATION")
 
 
-CLASSES = (TRACEVIS3D_PT_output,)
+CLASSES = (TRACEVIS3D_PT_render,)

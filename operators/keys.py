@@ -1,0 +1,93 @@
+"""Our own keys in the 3D view, listed in the preferences, where they can be changed or turned off.
+
+Each is free in Blender's own keymap; Explore mode has keys of its own as long as it runs.
+"""
+
+from typing import Any
+
+import bpy
+import rna_keymap_ui
+
+from . import environment
+
+_KEYMAP, _SPACE = "3D View", "VIEW_3D"
+#: Operator, key, what the operator gets. All with Ctrl and Alt.
+_KEYS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("tracevis3d.explore", "E", {}),
+    ("tracevis3d.search_ask", "F", {}),
+    ("tracevis3d.search_step", "N", {"step": "NEXT"}),
+    ("tracevis3d.search_step", "P", {"step": "PREVIOUS"}),
+    ("tracevis3d.bookmark_add", "M", {}),
+    ("tracevis3d.rebuild", "R", {}),
+)
+#: The keys of Explore mode, for the preferences' page: they can't be changed.
+EXPLORE = (
+    ("W  S", "Zoom in and out in time"),
+    ("A  D", "Move in time"),
+    ("F", "Frame the selection"),
+    ("M", "Mark the selected time"),
+    ("/", "Search"),
+    (".  ,", "Next and previous result"),
+    ("Home", "The whole trace"),
+    ("Esc", "Leave"),
+)
+_added: list[tuple[Any, Any]] = []
+
+
+class TRACEVIS3D_AP_preferences(bpy.types.AddonPreferences):
+    """The extension's page in the preferences."""
+
+    bl_idname = environment.EXTENSION
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.label(text="Keys in the 3D View", icon="MOUSE_LMB_DRAG")
+        column = layout.column()
+        user = context.window_manager.keyconfigs.user
+        for keymap, item in _added:
+            found = user.keymaps.get(keymap.name) if user is not None else None
+            mine = _same(found, item) if found is not None else None
+            if mine is not None:
+                column.context_pointer_set("keymap", found)
+                rna_keymap_ui.draw_kmi([], user, found, mine, column, 0)
+        layout.label(text="Keys in Explore Mode", icon="VIEWZOOM")
+        box = layout.box().column(align=True)
+        for key, what in EXPLORE:
+            row = box.split(factor=0.2)
+            row.label(text=key)
+            row.label(text=what)
+
+
+def _same(keymap: Any, item: Any) -> Any | None:
+    """Return the user's item for the one that we added."""
+    return next(
+        (
+            other
+            for other in keymap.keymap_items
+            if other.idname == item.idname
+            and getattr(other.properties, "step", "") == getattr(item.properties, "step", "")
+        ),
+        None,
+    )
+
+
+def register() -> None:
+    """Add the keys, and the page in the preferences."""
+    bpy.utils.register_class(TRACEVIS3D_AP_preferences)
+    config = bpy.context.window_manager.keyconfigs.addon
+    if config is None:  # without a window there are no keys
+        return
+    keymap = config.keymaps.new(name=_KEYMAP, space_type=_SPACE)
+    for operator, key, values in _KEYS:
+        item = keymap.keymap_items.new(operator, key, "PRESS", ctrl=True, alt=True)
+        for name, value in values.items():
+            setattr(item.properties, name, value)
+        _added.append((keymap, item))
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    while _added:
+        keymap, item = _added.pop()
+        keymap.keymap_items.remove(item)
+    bpy.utils.unregister_class(TRACEVIS3D_AP_preferences)
