@@ -34,7 +34,7 @@ from . import (
 from .color import is_dark, mixed
 from .digest import digest
 from .glyphs import typeface
-from .parts import Parts
+from .parts import PART, Parts
 from .styles import Light, Style
 
 #: Cosine between an axis and the view from which on it is not drawn.
@@ -276,20 +276,33 @@ class _Making:
         ):
             name = f"{self.name} {part}"
             self.parts.whole(part, name, digest(self.style, self.light, low, high), partial(make, name))
+        for title, words in self.drawing.cameras.items():
+            if words != self.drawing.camera:
+                part, name = f"camera {title}", f"{self.name} {title} camera"
+                self.parts.whole(part, name, digest(words, self.frame), partial(self._beside, words, name))
+
+    def _beside(self, words: Camera, name: str) -> Any:
+        """Return another camera; it sees the data alone, which fills its picture."""
+        margin = 0.04 * self.frame.height
+        region = (margin, margin, self.frame.width - margin, self.frame.height - margin)
+        corners = np.array(list(itertools.product(*zip(words.low, words.high))), np.float64)
+        return camera.place(camera.fit(words, self.frame, region, corners), name)
 
     def finish(self, collection: Any | None) -> Built:
         """Link everything to the scene in place of what was in ``collection``."""
         if collection is None:
             collection = bpy.data.collections.new(self.name)
         gone = self.parts.settle()
-        before = next((shown for shown in collection.objects if shown.type == "CAMERA"), None)
+        eyes = (shown for shown in collection.objects if shown.type == "CAMERA" and PART not in shown)
+        before = next(eyes, None)
         known = {*gone, *self.parts.kept, before}
         # Objects that hold no part are from an older version, or put there by hand: only the first go.
         discard([*gone, *(o for o in collection.objects if o not in known and "tracevis3d_kind" in o)])
         if collection not in self.scene.collection.children_recursive:
             self.scene.collection.children.link(collection)
         eye = camera.place(self.view, f"{self.name} camera", before)
-        for shown in (*self.parts.made, *([eye] if before is None else [])):
+        # The camera of the picture is the first of the collection's.
+        for shown in (*([eye] if before is None else []), *self.parts.made):
             collection.objects.link(shown)
         self.parts.name()
         for shown in self.in_frame:
