@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...drawing.palettes import parse
-from ...drawing.words import Labels, Lines
+from ...drawing.words import Boxes, Labels, Lines
 from ...errors import UsageError
 from .composition import Composition, Wall
 from .focus import focused
@@ -24,6 +24,10 @@ COLOR = parse("d6006c")
 _MOST = 24
 #: Width of frames in pixels, and the least width of what is framed, so that short calls are seen.
 _FRAME_PX, _LEAST_PX = 3.0, 7.0
+#: How far names stand above the wall, over the tubes that begin there, in scene units.
+_ABOVE = 0.16
+#: Width of a character in line heights, and characters of a name that are written.
+_CHARACTER, _LONGEST = 0.5, 36
 
 
 def marked(trace: Trace, text: str, trace_name: str) -> Ints:
@@ -36,7 +40,7 @@ def marked(trace: Trace, text: str, trace_name: str) -> Ints:
     return np.flatnonzero(inside & ~((parent >= 0) & inside[np.maximum(parent, 0)]))
 
 
-def callouts(picture: Composition, text: str, color: int) -> tuple[list[Lines], list[Labels]]:
+def callouts(picture: Composition, text: str, color: int) -> tuple[list[Boxes | Lines], list[Labels]]:
     """Return frames around the calls that ``text`` names, each with all that is below it, and their names.
 
     Parameters
@@ -52,7 +56,9 @@ def callouts(picture: Composition, text: str, color: int) -> tuple[list[Lines], 
     UsageError
         If no call of either trace is named so.
     """
-    frames, labels, named = [], [], 0
+    elements: list[Boxes | Lines] = []
+    labels: list[Labels] = []
+    named = 0
     for wall in picture.walls:
         calls = wall.trace.calls
         ids = marked(wall.trace, text, "AB"[wall.source])
@@ -62,15 +68,15 @@ def callouts(picture: Composition, text: str, color: int) -> tuple[list[Lines], 
         ids = ids[calls.depth[ids] >= wall.first_depth]
         ids = ids[np.argsort(calls.start[ids] - calls.end[ids], kind="stable")][:_MOST]
         if len(ids):
-            lines, names = _framed(picture, wall, ids, color)
-            frames.append(lines)
+            made, names = _framed(picture, wall, ids, color)
+            elements += made
             labels.append(names)
     if not named:
         raise UsageError(f"mark={text}: no call is called so in either trace")
-    return frames, labels
+    return elements, labels
 
 
-def _framed(picture: Composition, wall: Wall, ids: Ints, color: int) -> tuple[Lines, Labels]:
+def _framed(picture: Composition, wall: Wall, ids: Ints, color: int) -> tuple[list[Boxes | Lines], Labels]:
     n = len(ids)
     x, width, _ = wall.spots(ids)
     width = np.maximum(width, _LEAST_PX / picture.pixels_per_unit)
@@ -89,15 +95,32 @@ def _framed(picture: Composition, wall: Wall, ids: Ints, color: int) -> tuple[Li
         np.full(n, _FRAME_PX / picture.pixels_per_unit, np.float32), np.full(n, color, np.int32), ids,
         source=wall.source,
     )  # fmt: skip
-    # The name stands beyond the frame's inner edge, where the tubes begin.
-    height = np.full(n, 0.9 * picture.text)
+    # On a plate of the frame's colour, across its inner edge, the name is read on whatever lies there.
+    function = wall.trace.calls.function[ids]
+    label = wall.trace.functions.label
+    named: dict[str, int] = {}  # the longest call of each name
+    for i, f in enumerate(function.tolist()):
+        named.setdefault(label[f], i)
+    first = np.array(list(named.values()), np.int64)
+    k = len(first)
+    text = tuple(_short(label[f]) for f in function[first].tolist())
+    height = 0.85 * picture.text
+    wide = np.array([(_CHARACTER * len(t) + 0.5) * height for t in text])
     y, z = corner[1]
-    up = wall.fold.upwards
-    anchor = np.stack([x, y, z + 0.02], axis=1) + np.array(up) * (-wall.fold.side * 0.65 * height)[:, None]
-    functions = wall.trace.functions
-    text = tuple(functions.label[f] for f in wall.trace.calls.function[ids].tolist())
-    names = Labels(
-        "callout", text, anchor.astype(np.float32), height.astype(np.float32),
-        np.full(n, np.inf, np.float32), (1e7 + width).astype(np.float32), up=up,
+    inward = np.array([0.0, -wall.fold.side * 0.5 * height, 0.0])
+    middle = np.stack([x, y, z + _ABOVE], axis=1)[first] + inward
+    size = np.stack([wide, np.full(k, height), np.full(k, 0.012)], axis=1)
+    tags = Boxes(
+        "tag", (middle - size * np.array([0.5, 0.5, 1.0])).astype(np.float32), size.astype(np.float32),
+        np.full(k, color, np.int32), ids[first], source=wall.source,
     )  # fmt: skip
-    return frames, names
+    names = Labels(
+        "callout", text, (middle + np.array([0.0, 0.0, 0.004])).astype(np.float32),
+        np.full(k, 0.9 * height, np.float32), np.full(k, np.inf, np.float32),
+        (1e7 + width[first]).astype(np.float32), up=(0.0, 1.0, 0.0), background=np.full(k, color, np.int32),
+    )  # fmt: skip
+    return [frames, tags], names
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"

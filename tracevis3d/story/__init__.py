@@ -1,0 +1,1 @@
+"""What was found about two traces, told: sentences, figures, a report, and camera stops of a scene."""

@@ -1,0 +1,135 @@
+"""Which parameters of the view compare show a finding."""
+
+from __future__ import annotations
+
+import re
+
+from ..analysis.findings import Findings
+from ..analysis.findings_evidence import Evidence, Finding, Range
+from ..analysis.match import Settings
+from .words import caption
+
+#: A window that takes more of the trace than this shows all of it.
+_MOST = 0.75
+#: Room on both sides of what is shown, as a share of it, and of the trace at least.
+_MARGIN, _LEAST_MARGIN = 0.25, 0.004
+#: What takes less of its window than this is looked at more closely.
+_SEEN = 0.03
+#: Then the window is so many times as long.
+_CLOSER = 12.0
+#: Functions that are framed in either trace, and calls of one, where it isn't alone.
+_FRAMED, _MANY = 3, 8
+
+
+def settings(findings: Findings, finding: Finding) -> dict[str, str]:
+    """Return the parameters of a figure of ``finding``, as texts that the command line takes, too."""
+    found = {**of_comparison(findings.evidence.comparison.settings), "annotate": "0"}
+    shown = windows(findings.evidence, finding)
+    if shown != (None, None):
+        found["overview"] = "no"
+    if finding.kind != "repetitions":
+        found["repeats"] = "0"
+    if framed := mark(finding):
+        found["mark"] = framed
+    if focus := _focus(finding):
+        found["focus"] = focus
+    for name, window in zip("ab", shown):
+        if window is not None:
+            found[f"start_{name}"], found[f"end_{name}"] = (f"{t / 1e6:.6g}ms" for t in window)
+    if finding.kind == "order":
+        found["color"] = "shift"
+    found["caption"] = caption(finding)
+    return found
+
+
+def of_comparison(chosen: Settings) -> dict[str, str]:
+    """Return the parameters by which the view compares as the findings did."""
+    found = {}
+    if float(chosen.tau) != 0.3:
+        found["tau"] = f"{float(chosen.tau):g}"
+    if chosen.measure != "jaccard":
+        found["measure"] = chosen.measure
+    return found
+
+
+def mark(finding: Finding) -> str:
+    """Return what is framed: the calls that the finding is about."""
+    words: list[str] = []
+    if finding.kind in ("pace", "alike"):
+        return ""
+    if finding.kind == "moved":
+        for s, side in enumerate(finding.details["parts"]):
+            words += [_named(part["path"]) for part in side[:_FRAMED] if part["calls"] <= _MANY]
+            words.append(f"{'AB'[s]}:{finding.examples[s]}")
+        return ", ".join(dict.fromkeys(words))
+    for s, example in enumerate(finding.examples):
+        if example < 0:
+            continue
+        one = finding.calls[s] == 1 or finding.kind in ("unmatched", "offset", "order")
+        path = finding.path[-1:] if finding.kind == "only" else finding.path
+        words.append(f"{'AB'[s]}:{example}" if one else _named(path))
+    return ", ".join(dict.fromkeys(words))
+
+
+def _named(path: tuple[str, ...] | list[str]) -> str:
+    return " > ".join(re.sub(r"[>,*]", "*", name) for name in path[-2:])
+
+
+def _focus(finding: Finding) -> str:
+    """Return whose matches keep their colours, the others turning grey."""
+    a, b = finding.examples
+    if finding.kind in ("order", "offset", "wrapped", "renamed") and a >= 0:
+        return f"A:{a}"
+    if finding.kind in ("moved", "alone", "only", "unmatched"):
+        return f"A:{a}" if a >= 0 else f"B:{b}"
+    if finding.kind in ("slower", "faster", "repetitions") and finding.path:
+        return _named(finding.path)
+    return ""
+
+
+def windows(evidence: Evidence, finding: Finding) -> tuple[Range | None, Range | None]:
+    """Return the time windows of A and B that show the finding; None for all of a trace.
+
+    Where one trace has nothing to show, what the common caller does there is shown.
+    """
+    if finding.kind in ("pace", "alike", "wrapped"):
+        return None, None
+    found = []
+    for s, trace in enumerate(evidence.comparison.traces):
+        whole = max(int(trace.calls.end.max(initial=1)), 1)
+        own = finding.ranges[s]
+        around = _caller(evidence, finding, s)
+        span = own or around
+        if span is None:
+            found.append(None)
+            continue
+        if own is not None and finding.examples[s] >= 0:
+            call = finding.examples[s]
+            one = int(trace.calls.start[call]), int(trace.calls.end[call])
+            if finding.kind == "offset":
+                one = own
+            if one[1] - one[0] < _SEEN * (span[1] - span[0]):
+                # Scattered: the longest of them, with its neighbours.
+                half = round((one[1] - one[0]) * _CLOSER / 2)
+                middle = (one[0] + one[1]) // 2
+                span = (middle - half, middle + half)
+        margin = max(round(_MARGIN * (span[1] - span[0])), round(_LEAST_MARGIN * whole))
+        low, high = max(span[0] - margin, 0), min(span[1] + margin, whole)
+        found.append(None if high - low > _MOST * whole else (low, high))
+    return found[0], found[1]
+
+
+def _caller(evidence: Evidence, finding: Finding, trace: int) -> Range | None:
+    """Return from when to when the nearest caller that both traces have runs."""
+    best = finding.details.get("most_alike")
+    if best and finding.details.get("trace") != "AB"[trace]:
+        return best["start_ns"], best["start_ns"] + best["time_ns"]
+    if not len(finding.nodes):
+        return None
+    node = int(evidence.paths.parent[finding.nodes[0]])
+    while node >= 0 and not evidence.paths.calls[trace, node]:
+        node = int(evidence.paths.parent[node])
+    if node < 0:
+        return None
+    low, high = evidence.hulls[trace, :, node].tolist()
+    return low, high
