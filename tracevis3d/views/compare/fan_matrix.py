@@ -28,7 +28,7 @@ TITLES = {
 _STEPS = 96
 #: Space between two cells, as a share of a cell; thickness of a cell, in scene units.
 _SEAM, _PLATE = 0.05, 0.05
-_EDGE = parse("1b1e24")
+_EDGE = parse("e8a200")
 #: From unlike to alike.
 _ANCHORS = parse("f0ece2 cfd8dc 8fb3cc 3f7fb0 134a7c")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +15,7 @@ from ...analysis.many import letter_of
 from ...drawing.words import Lines, Tubes
 from ...errors import UsageError
 from . import matches as matching
-from .composition import Composition
-from .fan_stage import Stage, Stand
+from .fan_stage import Stage, foot_of
 from .matches import Chosen, Grouping
 from .tubes import control, tubes
 
@@ -27,10 +25,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: How far a bridge stays above the walls that it crosses, in scene units.
-_CLEAR = 0.12
 #: How far bridges of neighbouring depths lie above each other where they come out, in scene units.
 _LAYER = 0.012
+#: How far bridges that pass under walls lie below the others, for each of these.
+_UNDER = 0.25
 
 
 def chosen_pairs(text: str, order: Sequence[int]) -> list[tuple[int, int]]:
@@ -136,7 +134,7 @@ def bridges(
 
     They are bundled as in a comparison of two, in a plane in which the roots of both walls lie outermost, and
     carried to the backs of their calls' bars. From the wall at the back they come out under its foot, the
-    deeper calls' above their callers', and go over walls that stand between.
+    deeper calls' above their callers', and pass under those that stand between.
 
     Parameters
     ----------
@@ -153,64 +151,53 @@ def bridges(
     made = tubes(
         picture, pair.chosen, tree, color, ghost, shining, np.zeros(len(moved)), replace(p, lift=0.0)
     )
-    way = _Way.of(stage, pair, picture, p.lift * picture.gap * moved)
+    way = _Way.of(stage, pair, p.lift * picture.gap * moved)
     return [replace(e, id=e.id + first_id, point=way.carry(e)) for e in made], moved
 
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """How high bridges are: on a straight line behind the wall at the back, on a hump from its foot on.
+    """How high bridges are: straight behind the wall at the back, along the floor, then up to their ends.
 
     Attributes
     ----------
     foot : float
-        y at which bridges come out.
-    out : float64 (m,)
-        z of each bridge there.
+        y of the foot of the wall at the back, under which bridges come out.
+    last : float
+        y of the foot of the last wall under which they pass; ``foot`` if there is none.
+    floor : float64 (m,)
+        z of each bridge on the floor.
     lift : float64 (m,)
-        How far the middle of the hump rises above the straight line from there on.
+        How far the middle of the last part is raised.
     """
 
     foot: float
-    out: Floats
+    last: float
+    floor: Floats
     lift: Floats
 
     @classmethod
-    def of(cls, stage: Stage, pair: Pair, picture: Composition, moved: Floats) -> _Way:
-        behind, before = picture.walls
-        stand = behind.fold
-        assert isinstance(stand, Stand)
-        depth = behind.trace.calls.depth[pair.chosen.a].astype(np.float64)
-        out = -_LAYER * (float(depth.max(initial=0.0)) + 1.0 - depth)
-        y, z = before.fold.inside(before.spots(pair.chosen.b)[2])
-        lift = moved
-        for k in range(pair.back + 1, pair.front):
-            wall, between = stage.walls[k], stage.walls[k].fold
-            assert isinstance(between, Stand)
-            top = between.height * math.sin(between.rise) + 2 * wall.plate + _CLEAR
-            crest = between.foot + between.height * math.cos(between.rise)
-            for at, above in ((crest, top), (between.foot - 2 * wall.plate, _CLEAR)):
-                come = np.clip((stand.foot - at) / np.maximum(stand.foot - y, 1e-9), 0.02, 0.98)
-                lift = np.maximum(lift, (above - (out + come * (z - out))) / (4 * come * (1 - come)))
-        return cls(stand.foot, out, lift)
+    def of(cls, stage: Stage, pair: Pair, lift: Floats) -> _Way:
+        wall = stage.walls[pair.back]
+        depth = wall.trace.calls.depth[pair.chosen.a].astype(np.float64)
+        between = pair.front - pair.back - 1
+        floor = -_LAYER * (float(depth.max(initial=0.0)) + 1.0 - depth) - _UNDER * between
+        return cls(foot_of(wall), foot_of(stage.walls[pair.front - 1]), floor, lift)
 
     def carry(self, element: Tubes | Lines) -> NDArray[np.float32]:
         """Return the points of an element at their heights."""
         point, counts = element.point.copy(), np.diff(element.first)
-        start, end = (
-            element.point[at].astype(np.float64) for at in (element.first[:-1], element.first[1:] - 1)
-        )
+        ends = (element.first[:-1], element.first[1:] - 1)
+        start, end = (element.point[at].astype(np.float64) for at in ends)
         # What starts at the foot itself is out at once.
         behind = np.maximum(start[:, 1] - self.foot, 1e-6)
-        before = np.maximum(self.foot - end[:, 1], 1e-6)
-        out, lift = self.out[element.id], self.lift[element.id]
+        before = np.maximum(self.last - end[:, 1], 1e-6)
         y = point[:, 1].astype(np.float64)
-        hidden = (y - self.foot) / np.repeat(behind, counts)
-        come = np.clip((self.foot - y) / np.repeat(before, counts), 0.0, 1.0)
-        z0, z1, z = (np.repeat(x, counts) for x in (start[:, 2], end[:, 2], out))
-        point[:, 2] = np.where(
-            hidden > 0,
-            z + hidden * (z0 - z),
-            z + come * (z1 - z) + 4 * np.repeat(lift, counts) * come * (1 - come),
+        hidden = np.clip((y - self.foot) / np.repeat(behind, counts), 0.0, 1.0)
+        come = np.clip((self.last - y) / np.repeat(before, counts), 0.0, 1.0)
+        z0, z1, floor, lift = (
+            np.repeat(x, counts)
+            for x in (start[:, 2], end[:, 2], self.floor[element.id], self.lift[element.id])
         )
+        point[:, 2] = floor + hidden * (z0 - floor) + come * (z1 - floor) + 4 * lift * come * (1 - come)
         return point

@@ -85,6 +85,11 @@ class Stand(Fold):
         )
 
 
+def foot_of(wall: Wall) -> float:
+    """Return the y at which a wall of a fan stands."""
+    return float(wall.fold.inside(np.zeros(1))[0][0])
+
+
 @dataclass(frozen=True, eq=False)
 class Floor:
     """The cells of the matrix on the floor beside the walls.
@@ -243,7 +248,7 @@ def compose_fan(
         )
         for k, i in enumerate(order)
     ]
-    row = np.array([w.fold.inside(np.zeros(1))[0][0] for w in walls]) + 0.5 * float(np.mean(taken)) * height
+    row = np.array([foot_of(w) for w in walls]) + 0.5 * float(np.mean(taken)) * height
     wide = min(_MATRIX / n, 0.95 * pitch)
     deep = min(0.92 * pitch, 1.25 * wide / math.sin(tilt))
     floor = Floor(WIDTH + label + MARGIN, wide, deep, pitch, row)
