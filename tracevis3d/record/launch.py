@@ -72,10 +72,10 @@ def _script(path: str, arguments: list[str]) -> Any:
         module = ModuleType("__main__")
         _kept.append(ours)
         values = vars(module)
-        values.update(
-            __file__=full, __cached__=None, __builtins__=sys.modules["builtins"], __annotations__={}
-        )
         values["__loader__"] = _loader(full)
+        if sys.version_info < (3, 14):
+            values["__annotations__"] = {}
+        values.update(__builtins__=sys.modules["builtins"], __file__=full, __cached__=None)
         sys.modules["__main__"] = module
         code = compile(source, full, "exec", dont_inherit=True)
         exec(code, values)

@@ -6,6 +6,7 @@ import _thread
 import json
 import os
 import sys
+import time
 from array import array
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -78,8 +79,11 @@ class Session:
         self._failed = ""
         self._running = False
         self._pid = os.getpid()
+        self._flusher = 0
+        self._pause = time.sleep
         self._flushing = _thread.allocate_lock()
         self._forking = _thread.allocate_lock()
+        self._started = _thread.allocate_lock()
         self._stopping = _thread.allocate_lock()
         self._stopped = _thread.allocate_lock()
         self._samples: Callable[[], dict[str, float]] | None = None
@@ -207,23 +211,32 @@ class Session:
         self._patches.wrap(os, "_exit", exiting)
         for name in ("execv", "execve", "abort"):
             self._patches.wrap(os, name, guarded)
+        for name in ("fork", "forkpty"):
+            self._patches.wrap(os, name, self._around_fork)
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(
-                before=self._before_fork,
-                after_in_parent=self._after_fork,
-                after_in_child=self._in_child,
-            )
+            os.register_at_fork(after_in_child=self._in_child)
 
-    def _before_fork(self) -> None:
-        # A thread of ours must not make a program of one thread look as if it had more.
-        if self._running:
-            self._forking.acquire()
-            self._stop_flushing()
+    def _around_fork(self, original: Any) -> Any:
+        """Make a program of one thread look like one to what forks it: Python warns of others."""
 
-    def _after_fork(self) -> None:
-        if self._running:
-            self._start_flushing()
-            self._forking.release()
+        def fork() -> Any:
+            if not self._running:
+                return original()
+            with self._forking:
+                self._stop_flushing()
+                # Its end is told a moment before the system has cleared it away.
+                for _ in range(200):
+                    if not os.path.exists(f"/proc/self/task/{self._flusher}"):
+                        break
+                    self._pause(0.0005)
+                try:
+                    return original()
+                finally:
+                    # Not by a hook: Python 3.13 counts the threads after these.
+                    if self._running:
+                        self._start_flushing()
+
+        return fork
 
     def _in_child(self) -> None:
         if self._running:
@@ -242,11 +255,19 @@ class Session:
     def _start_flushing(self) -> None:
         self._stopping.acquire()
         self._stopped.acquire()
+        self._started.acquire()
+        # The thread inherits that: all signals are for the program's own threads.
+        mask = _block_signals()
         try:
             _thread.start_new_thread(self._keep_flushing, ())
         except RuntimeError:
             # The interpreter is ending: what is left is written at the end.
+            self._started.release()
             self._stopped.release()
+        _unblock_signals(mask)
+        # It must be under way before calls are recorded: VizTracer makes a dummy of a thread that begins.
+        self._started.acquire()
+        self._started.release()
 
     def _stop_flushing(self) -> None:
         self._stopping.release()
@@ -256,8 +277,11 @@ class Session:
     def _keep_flushing(self) -> None:
         try:
             state.hide_thread()
-            _block_signals()
+            self._flusher = state.local.log.tid
+            _leave_no_dummy()
+            self._started.release()
             while not self._stopping.acquire(timeout=EVERY):
+                _leave_no_dummy()
                 self._flush()
             self._stopping.release()
         finally:
@@ -355,11 +379,23 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def _block_signals() -> None:
-    """Leave all signals to the program's own threads."""
-    try:
-        import signal
+def _leave_no_dummy() -> None:
+    """Take this thread out of ``threading``'s list, into which VizTracer puts every thread that it meets."""
+    active = getattr(sys.modules.get("threading"), "_active", {})
+    active.pop(_thread.get_ident(), None)
 
-        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    except (ImportError, AttributeError):
-        pass
+
+def _block_signals() -> Any:
+    """Block all signals in this thread; return what was blocked before."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        return None
+    return signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+
+
+def _unblock_signals(mask: Any) -> None:
+    import signal
+
+    if mask is not None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)

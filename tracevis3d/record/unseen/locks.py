@@ -297,6 +297,9 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
         _RawRLock._at_fork_reinit(self)
         self._depth = self._holder = 0
 
+    def __repr__(self) -> str:
+        return str(_RawRLock.__repr__(self)).replace(" RLock object", " _thread.RLock object", 1)
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("cannot pickle '_thread.RLock' object")
 
