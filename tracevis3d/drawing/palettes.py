@@ -5,7 +5,7 @@ All colours are sRGB as they are to appear on the screen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,26 @@ OTHER: Colors = parse("b9bcc1")[0]
 GRID: Colors = np.array([0.55, 0.57, 0.6, 0.55], np.float32)
 #: Surfaces that carry data, such as the terraces of lanes.
 BASE: Colors = np.array([0.55, 0.57, 0.6, 0.16], np.float32)
+
+
+@dataclass
+class Paint:
+    """A palette under construction."""
+
+    parts: list[Colors] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, colors: Colors) -> int:
+        """Add colours; return the index of the first."""
+        first = self.size
+        self.parts.append(np.asarray(colors, np.float32).reshape(-1, 4))
+        self.size += len(self.parts[-1])
+        return first
+
+    @property
+    def palette(self) -> Colors:
+        """All colours, float32 (k, 4)."""
+        return np.vstack(self.parts)
 
 
 def cycle(n: int, colors: int) -> NDArray[np.int32]:

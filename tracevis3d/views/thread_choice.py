@@ -18,6 +18,7 @@ ORDERS = {
     "process": "by process, within it as recorded",
     "name": "by name",
 }
+_LONGEST_TITLE = 36
 _BUSIEST = re.compile(r"busiest\s*(\d+)")
 
 
@@ -104,3 +105,16 @@ def _ordered(
             first.setdefault(threads.process[t], t)
         return np.array(sorted(chosen.tolist(), key=lambda t: (first[threads.process[t]], t)), np.int64)
     return chosen
+
+
+def lane_title(trace: Trace, thread: int) -> str:
+    """Return what stands beside a lane: the thread's title, after its process if there are several."""
+    threads = trace.threads
+    title, tid = threads.title(thread), f" ({threads.tid[thread]})"
+    if len(set(threads.process)) > 1:
+        title = f"{threads.process_name[thread] or threads.process[thread]} · {title}"
+    if len(title) <= _LONGEST_TITLE:
+        return title
+    # The id is what tells threads of one name apart: it stays.
+    tail = tid if title.endswith(tid) else ""
+    return f"{title[: _LONGEST_TITLE - 1 - len(tail)]}…{tail}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis.match import Comparison
-from ...drawing.palettes import OTHER, PALETTES, parse
+from ...drawing.palettes import OTHER, PALETTES, Paint, parse
 from ...drawing.words import Legend, LegendEntry
 from ...layout import ticks
 from .composition import Composition
@@ -47,26 +47,6 @@ UNMATCHED = parse("8f0f2e")
 PLAIN = parse("8c99ad") * np.array([1, 1, 1, 0.42], np.float32)
 TRUNK = parse("8f98a8") * np.array([1, 1, 1, 0.3], np.float32)
 MOVED = parse("b9bcc1 d98880 d0342c b0000f")
-
-
-@dataclass
-class Paint:
-    """A palette under construction."""
-
-    parts: list[Colors] = field(default_factory=list)
-    size: int = 0
-
-    def add(self, colors: Colors) -> int:
-        """Add colours; return the index of the first."""
-        first = self.size
-        self.parts.append(np.asarray(colors, np.float32).reshape(-1, 4))
-        self.size += len(self.parts[-1])
-        return first
-
-    @property
-    def palette(self) -> Colors:
-        """All colours, float32 (k, 4)."""
-        return np.vstack(self.parts)
 
 
 def ramp(anchors: Colors, n: int) -> Colors:

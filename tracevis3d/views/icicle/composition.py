@@ -17,7 +17,7 @@ from ...layout.cut import Cut, CutBuffers
 from ...layout.icicle import Lanes, level_heights, stack_lanes
 from ...trace.model import Trace
 from ..derived import derived
-from ..thread_choice import choose_threads
+from ..thread_choice import choose_threads, lane_title
 from ..window import time_window
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ CHARACTER = 0.52
 _SHARE = (0.95, 0.75)
 _HIGHEST_LEVEL = 0.5
 _LEAST_LANE = 0.24
-_LONGEST_TITLE = 36
 # Line height in scene units of the smaller texts, and how many times what can be read they are at least.
 _SMALL_TEXT, _READABLE = 0.16, 1.9
 # Pixels that a level should have at least when threads are chosen automatically.
@@ -235,16 +234,3 @@ def _pixels_per_unit(picture: Composition, frame: Frame) -> float:
 def _name_length(trace: Trace, threads: Ints) -> float:
     """Return the width of the longest name of ``threads`` in line heights, about."""
     return CHARACTER * max((len(lane_title(trace, int(t))) for t in threads), default=0)
-
-
-def lane_title(trace: Trace, thread: int) -> str:
-    """Return what stands beside a lane: the thread's title, after its process if there are several."""
-    threads = trace.threads
-    title, tid = threads.title(thread), f" ({threads.tid[thread]})"
-    if len(set(threads.process)) > 1:
-        title = f"{threads.process_name[thread] or threads.process[thread]} · {title}"
-    if len(title) <= _LONGEST_TITLE:
-        return title
-    # The id is what tells threads of one name apart: it stays.
-    tail = tid if title.endswith(tid) else ""
-    return f"{title[: _LONGEST_TITLE - 1 - len(tail)]}…{tail}"
