@@ -128,26 +128,31 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """Small solid signs at points.
+    """Round solids at points: small signs, or as large as ``size`` says.
 
     Attributes
     ----------
-    shape : {"sphere", "diamond", "cone", "pin"}
+    shape : {"sphere", "diamond", "cone", "pin", "disc", "shell"}
+        A ``cone`` has its tip at the point and widens upward, a ``pin`` stands on it; a ``disc`` is a flat
+        cylinder around it; a ``shell`` is a cone without a floor that hangs from the point and widens downward.
     point : float32 (n, 3)
-    size : float32 (n,)
-        Diameter in scene units.
+    size : float32 (n,) or (n, 3)
+        Diameter in scene units, or extents along x, y and z.
     color : int32 (n,)
     id : int64 (n,)
+    along : {"x", "z"}
+        The axis that ``disc`` and ``shell`` are round about; what is said of down above is +x then.
     """
 
     kind: str
-    shape: Literal["sphere", "diamond", "cone", "pin"]
+    shape: Literal["sphere", "diamond", "cone", "pin", "disc", "shell"]
     point: NDArray[np.float32]
     size: NDArray[np.float32]
     color: NDArray[np.int32]
     id: NDArray[np.int64]
     look: Look = "solid"
     source: int = 0
+    along: Literal["x", "z"] = "z"
 
     def __len__(self) -> int:
         return len(self.point)
@@ -321,6 +326,8 @@ class Camera:
         Focal length in mm for a 36 mm wide sensor.
     low, high : Vector
         The box that must be in the picture.
+    whole : bool
+        The picture also holds the rulers and texts that stand outside the box.
     """
 
     direction: Vector
@@ -329,6 +336,7 @@ class Camera:
     up: Vector = (0.0, 0.0, 1.0)
     projection: Literal["perspective", "orthographic"] = "perspective"
     lens: float = 85.0
+    whole: bool = True
 
 
 Element = Boxes | Tubes | Lines | Marks | Wedges | Image

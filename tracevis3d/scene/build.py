@@ -152,8 +152,9 @@ class _Making:
         ]
         low, high = np.array(drawing.camera.low, np.float64), np.array(drawing.camera.high, np.float64)
         points = [np.array(list(itertools.product(*zip(low, high))))]
-        points += [ruler.extent() for ruler in self.rulers]
-        points += [labels.extent(group, typeface) for group in drawing.labels if len(group)]
+        if drawing.camera.whole:
+            points += [ruler.extent() for ruler in self.rulers]
+            points += [labels.extent(group, typeface) for group in drawing.labels if len(group)]
         self.view = camera.fit(self.camera_words, self.frame, self.surround.region, np.concatenate(points))
         free = labels.Free(self.view, (0, 0, self.frame.width, self.surround.region[3]))
         self.axis_texts, axis_lost = rulers_of.choose_texts(
@@ -245,6 +246,13 @@ class _Making:
         """Make title, legends and notes on a pane before the camera; camera, lights and wall."""
         pane = camera.Pane.of(self.view)
         lines, swatches = self.surround.lines, self.surround.swatches
+        if not self.drawing.camera.whole:
+            # What lies beside the box goes on behind title, legends and notes.
+            _, bottom, _, top = self.surround.region
+            wide, high = float(self.frame.width), float(self.frame.height)
+            ground = tuple(self.style.background)
+            edges = ((0.0, top, wide, high), (0.0, 0.0, wide, bottom))
+            swatches = [*(legend.Swatch(edge, ground) for edge in edges), *swatches]
         if swatches:
             corner, colors = legend.quads(swatches)
             at = pane.local(corner)

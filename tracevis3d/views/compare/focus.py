@@ -30,10 +30,10 @@ Flags = NDArray[np.bool_]
 
 _CALL = re.compile(r"([AB]):(\d+)")
 #: The most arcs on one side: more would hide what they lead to.
-_MOST_ARCS = 12
+_MOST_ARCS = 8
 _ARC_POINTS = 40
 #: How high arcs rise, as a share of the way that they go, and width in pixels.
-_ARC_RISE, _ARC_PX = 0.22, 2.0
+_ARC_RISE, _ARC_PX = 0.22, 1.6
 #: Strips on the ground reach so far beyond the bars, in scene units.
 _BEYOND = 0.06
 _PLATE = 0.012
@@ -218,7 +218,11 @@ def closer(picture: Composition, elements: Sequence[Tubes | Lines], which: Flags
     whole = picture.camera
     margin = 0.04 * float(high[0] - low[0]) + 0.1
     low[0], high[0] = low[0] - margin, high[0] + margin
-    low[1], high[1] = min(low[1], -picture.gap / 2), max(high[1], picture.gap / 2)
+    # And some of the walls around their ends.
+    low[1], high[1] = (
+        min(low[1], -picture.gap / 2) - 2 * picture.text,
+        max(high[1], picture.gap / 2) + 2 * picture.text,
+    )
     return Camera(
         whole.direction,
         (float(low[0]), float(low[1]), float(min(low[2], 0.0))),
@@ -226,4 +230,5 @@ def closer(picture: Composition, elements: Sequence[Tubes | Lines], which: Flags
         whole.up,
         whole.projection,
         whole.lens,
+        whole=False,
     )

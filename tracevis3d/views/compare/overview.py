@@ -32,7 +32,7 @@ _THIN = 0.03
 # grey, green.
 _DIVERGING = parse("762a83 b78fc4 c9ccd0 8cc48a 1b7837")
 _PAPER = parse("d7191c c88080 c0c0c0 80b080 1a9641")
-_FOCUS = parse("3d8bd4")
+_WINDOW = parse("e8b71a") * np.array([1, 1, 1, 0.45], np.float32)
 #: Where the strip of what has no match lies: its ends as shares of the space between wall and bars.
 _STRIP = (0.3, 0.85)
 #: Shades of that strip.
@@ -224,7 +224,7 @@ def overview(
             made.append(_bars(line, picture, highest, far, widest, first))
         made.append(_strip(line, picture, alone))
         if line.is_context:
-            window = paint.add(_FOCUS) if window < 0 else window
+            window = paint.add(_WINDOW) if window < 0 else window
             made += _window(line, picture, window)
     text = ticks.duration(far)
     legends = []

@@ -44,7 +44,7 @@ THIN_PX = 16.0
 STRONG = 0.9
 #: Width in pixels of a bar of an overview of the whole trace, which is cut for it.
 _CONTEXT_PX = 5.0
-_FOCUS, _REPEATED = parse("1f78d1"), parse("d7191c")
+_FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), parse("d7191c")
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,8 +292,11 @@ def _where_matched(comparison: match.Comparison, window: tuple[int, int]) -> tup
     cuts = []
     for trace, (low, high) in zip((a, b), (window, spans[1])):
         cuts.append(derived(trace).index.cut(low, high, 2, None, max((high - low) // 400, 1)).calls)
-    inside = a.calls.start[cuts[0]] >= window[0]
+    inside = (a.calls.start[cuts[0]] >= window[0]) & (a.calls.end[cuts[0]] <= window[1])
     found = matching.choose(comparison, (cuts[0][inside], cuts[1]), spans, "best")
+    # What of A's calls is matched best, not what of B's is.
+    order = np.lexsort((-found.similarity, found.a))
+    found = found.only(order[np.unique(found.a[order], return_index=True)[1]])
     if not len(found):
         return spans[1]
     weight = np.cumsum(found.importance[np.argsort(b.calls.start[found.b], kind="stable")])
