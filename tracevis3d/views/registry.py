@@ -44,7 +44,7 @@ class View:
 
 
 #: Name of a view -> module of this package that defines ``VIEW``.
-_OWN = {"icicle": ".icicle", "compare": ".compare"}
+_OWN = {"icicle": ".icicle", "threads": ".threads", "compare": ".compare", "cone": ".cone", "interactions": ".interactions"}
 
 _views = Registry("view", View, __package__, _OWN, "VIEW", "tracevis3d.views")
 names, find, loadable = _views.names, _views.find, _views.loadable

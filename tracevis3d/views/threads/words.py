@@ -1,0 +1,226 @@
+"""What is written around the rows: names of threads, what they wait for, names of functions, the ruler."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...drawing.words import Axis, Labels, Marks, Vector
+from ...layout import ticks
+from ..thread_choice import lane_title
+from .calls import THICK
+from .composition import Composition
+from .correspondences import Shown
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int32]
+
+#: Average width of a character as a share of its line height.
+_CHARACTER = 0.52
+
+
+def thread_names(picture: Composition, color: Indices) -> tuple[list[Labels], Marks]:
+    """Return the rows' names, and a sphere in the colour of each thread beside it."""
+    n = len(picture.rows)
+    names = [lane_title(picture.trace, row.thread) for row in picture.rows]
+    row = np.arange(n)
+    theatre, paper = picture.theatre, picture.parameters.paper
+    middle = theatre.place(row, np.zeros(n), picture.reach(row) / 2, 0.0)
+    size = np.clip(0.8 * picture.height, 0.05, 0.16)
+    ids = np.array([r.thread for r in picture.rows], np.int64)
+    if paper < 0.5:
+        at = middle - np.array([0.2, 0.0, 0.0])
+        marks = Marks("thread", "sphere", at.astype(np.float32), size.astype(np.float32), color, ids)
+        anchor = middle - np.array([0.36, 0.0, 0.0])
+        return [_texts(picture, "thread", names, anchor, 1, 1e9 + picture.height)], marks
+    bent = theatre.sector[:, 1] > theatre.sector[:, 0]
+    middle_of = (theatre.sector[:, 0] + theatre.sector[:, 1]) / 2
+    cosine, sine = np.cos(middle_of), np.sin(middle_of)
+    inner, outer = theatre.zero - 0.2, theatre.zero + theatre.level * picture.reach(row) + 0.16
+    centre = np.array([theatre.centre[0], 0.0, theatre.centre[1]])
+    around = np.stack([cosine, np.full(n, -0.02), sine], axis=1)
+    at = np.where(bent[:, None], centre + inner * around, middle - np.array([0.2, 0.0, 0.0]))
+    size = np.full(n, 0.16)
+    marks = Marks("thread", "sphere", at.astype(np.float32), size.astype(np.float32), color, ids)
+    anchor = np.where(bent[:, None], centre + outer[:, None] * around, middle - np.array([0.36, 0.0, 0.0]))
+    groups = []
+    for align, which in (
+        (1, ~bent | (cosine < -0.25)), (0, bent & (np.abs(cosine) <= 0.25)), (-1, bent & (cosine > 0.25)),
+    ):  # fmt: skip
+        if which.any():
+            chosen = [name for name, yes in zip(names, which.tolist()) if yes]
+            groups.append(_texts(picture, "thread", chosen, anchor[which], align, np.full(which.sum(), 1e9)))
+    return groups, marks
+
+
+def _texts(
+    picture: Composition, kind: str, text: list[str], anchor: Floats, align: int, rank: Floats
+) -> Labels:
+    n = len(text)
+    return Labels(
+        kind, tuple(text), anchor.astype(np.float32), np.full(n, picture.text, np.float32),
+        np.full(n, np.inf, np.float32), rank.astype(np.float32), align,  # type: ignore[arg-type]
+        right=_level(picture),
+    )  # fmt: skip
+
+
+def _level(picture: Composition) -> Vector:
+    """Return the direction in which a text is level in the picture."""
+    x, y, _ = picture.camera.direction
+    length = math.hypot(x, y) or 1.0
+    return (-y / length, x / length, 0.0)
+
+
+def summaries(picture: Composition) -> Labels | None:
+    """Return, right of each row, how long its thread waits, and for whom most."""
+    if picture.parameters.paper >= 0.5:
+        return None
+    waits, threads = picture.waits, picture.trace.threads
+    matrix = waits.matrix
+    text, row_of = [], []
+    for i, row in enumerate(picture.rows):
+        mine = np.flatnonzero(matrix.thread == row.thread)
+        total = int(matrix.waited[mine].sum())
+        if not total:
+            continue
+        known = mine[matrix.by[mine] >= 0]
+        words = f"waits {ticks.duration(total)}"
+        if len(known):
+            best = int(known[int(matrix.waited[known].argmax())])
+            who = threads.name[int(matrix.by[best])] or str(threads.tid[int(matrix.by[best])])
+            if int(matrix.waited[best]) < 0.985 * total:
+                words += f", {ticks.duration(int(matrix.waited[best]))} for {who}"
+            else:
+                words += f" for {who}"
+        text.append(words)
+        row_of.append(i)
+    if not text:
+        return None
+    at = np.array(row_of, np.int64)
+    place = picture.theatre.place(at, np.ones(len(at)), picture.reach(at) / 2, 0.0)
+    place += np.array([0.22, 0.0, 0.0])
+    rank = 5e8 + picture.height[at]
+    return _texts(picture, "sum of waits", text, place, -1, rank)
+
+
+def wait_names(picture: Composition, which: Shown, background: int) -> list[Labels]:
+    """Return, on each wait that is wide enough, for whom it is and how long."""
+    if picture.parameters.paper > 0:
+        return []
+    ops, threads = picture.waits.ops, picture.trace.threads
+    groups = []
+    for r in np.unique(which.row).tolist():
+        mine = np.flatnonzero(which.row == r)
+        height = min(0.62 * float(picture.height[r]), picture.text)
+        if height * picture.pixels_per_unit < picture.least_text:
+            continue
+        width = (which.high - which.low)[mine] * picture.theatre.width
+        mine = mine[width > 4 * height]
+        if not len(mine):
+            continue
+        text = []
+        for i in mine.tolist():
+            release = int(ops.thread[which.release[i]])
+            who = threads.name[release] or str(threads.tid[release])
+            text.append(f"{ticks.duration(int(ops.lasted[which.wait[i]]))} for {who}")
+        middle = (which.low + which.high)[mine] / 2
+        width = (which.high - which.low)[mine] * picture.theatre.width
+        out = _beside_wait(picture, which, mine, r)
+        anchor = picture.theatre.place(np.full(len(mine), r), middle, out, THICK + 0.02)
+        groups.append(
+            Labels(
+                "wait", tuple(text), anchor.astype(np.float32), np.full(len(mine), height, np.float32),
+                (0.96 * width).astype(np.float32), (1e6 * width).astype(np.float32), 0, up=_up(picture, r),
+                background=np.full(len(mine), background, np.int32),
+            )
+        )  # fmt: skip
+    return groups
+
+
+def _beside_wait(picture: Composition, which: Shown, mine: NDArray[np.int64], row: int) -> Floats:
+    """Return how far out the names of waits stand: in the middle of the stack that waits."""
+    del row
+    return np.asarray(which.out[mine] / 2)
+
+
+def _up(picture: Composition, row: int) -> Vector:
+    """Return the direction in which texts on a row's surface stand."""
+    angle = float(picture.theatre.angle[row])
+    up = 1.0 if math.sin(angle) >= 0 else -1.0
+    return (0.0, up * math.cos(angle), up * math.sin(angle))
+
+
+def function_names(picture: Composition, color: Indices, most: int) -> list[Labels]:
+    """Return functions' names on the calls that have room for them, row by row."""
+    if picture.parameters.paper > 0 or not most:
+        return []
+    calls, labels = picture.trace.calls, picture.trace.functions.label
+    groups = []
+    start = 0
+    for r, cut in enumerate(picture.cuts):
+        ids = cut.calls
+        mine = color[start : start + len(ids)]
+        start += len(ids)
+        level = calls.depth[ids].astype(np.int64) - 1
+        inner, outer = picture.out(level), picture.out(level + 1)
+        height = np.minimum(0.78 * (outer - inner) * picture.theatre.stretch[r], picture.text)
+        row = np.full(len(ids), r)
+        low = np.clip(picture.share(row, calls.start[ids]), 0.0, 1.0)
+        high = np.clip(picture.share(row, calls.end[ids]), 0.0, 1.0)
+        width = (high - low) * picture.theatre.width
+        fits = np.flatnonzero((height * picture.pixels_per_unit >= picture.least_text) & (width > 2.5 * height))
+        if not len(fits):
+            continue
+        fits = fits[np.argsort(-width[fits], kind="stable")[:most]]
+        inset = np.minimum(0.35 * height[fits], 0.06)
+        share = low[fits] + inset / picture.theatre.width
+        anchor = picture.theatre.place(row[fits], share, (inner + outer)[fits] / 2, THICK + 0.008)
+        groups.append(
+            Labels(
+                "function", tuple(labels[f] for f in calls.function[ids[fits]].tolist()),
+                anchor.astype(np.float32), height[fits].astype(np.float32),
+                (width[fits] - 2 * inset).astype(np.float32), width[fits].astype(np.float32), -1,
+                up=_up(picture, r), background=mine[fits].astype(np.int32),
+            )
+        )  # fmt: skip
+    return groups
+
+
+def time_axis(picture: Composition) -> Axis | None:
+    """Return the ruler of time: below all rows, or above the main thread on paper; None between them."""
+    n, paper = len(picture.rows), picture.parameters.paper
+    if not n or 0.0 < paper < 1.0:
+        return None
+    theatre = picture.theatre
+    if paper == 1.0:
+        if not picture.main:
+            return None
+        row, origin, out = 0, (0.0, 0.0, theatre.main_top + 0.06), (0.0, 0.0, 1.0)
+    else:
+        row = 1 if picture.main and n > 1 else 0
+        rows = np.arange(n)
+        ends = [theatre.place(rows, np.zeros(n), picture.reach(rows) * k, 0.0) for k in (0.0, 1.0)]
+        points = np.concatenate(ends)
+        lowest = points[int(points[:, 2].argmin())]
+        origin, out = (0.0, float(lowest[1]), float(lowest[2]) - 0.1), (0.0, 0.0, -1.0)
+    low, high = int(picture.low[row]), int(picture.high[row])
+    found = ticks.time_ticks(low, high, 11)
+    scale = theatre.width / (high - low)
+    return Axis(
+        origin=origin, direction=(1.0, 0.0, 0.0), length=theatre.width,
+        tick=tuple((t - low) * scale for t in found.at), text=found.text,
+        minor=tuple((t - low) * scale for t in found.minor),
+        title=f"time ({found.unit})" if not found.offset else f"time from {found.offset} ({found.unit})",
+        outward=out, height=picture.text,
+    )  # fmt: skip
+
+
+def object_names(picture: Composition, objects: list[int], anchor: Floats) -> Labels | None:
+    """Return the names of the objects at the left ends of their lanes."""
+    if picture.parameters.paper > 0 or not objects:
+        return None
+    at = np.column_stack([np.full(len(objects), -0.1), anchor])
+    names = [picture.waits.ops.objects[o] for o in objects]
+    return _texts(picture, "object", names, at, 1, 4e8 - np.arange(len(objects)))
