@@ -294,7 +294,7 @@ def similarity(*traces: Trace, **settings: Any) -> Similarities:
     Returns
     -------
     Similarities
-        :func:`.analysis.many.seriate` orders the traces by it, :func:`.analysis.many.clusters` joins them.
+        :func:`.analysis.many.best_order` orders the traces by it, :func:`.analysis.many.clusters` joins them.
     """
     from .analysis.many import similarities
 

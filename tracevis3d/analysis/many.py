@@ -211,7 +211,7 @@ def _functions_in_common(a: Trace, b: Trace, identity: Identity) -> float:
     return int(np.count_nonzero(called[0] & called[1])) / either if either else 0.0
 
 
-def seriate(similar: Floats) -> Ints:
+def best_order(similar: Floats) -> Ints:
     """Return the order in which neighbours are most similar: int64 (n,).
 
     The sum of the similarities of neighbours is the greatest that any order has for up to 12 traces
@@ -337,7 +337,7 @@ def facts(
         "time": found.time.tolist(),
         "functions": found.functions.tolist(),
         "cells": cells,
-        "order": seriate(similar).tolist(),
+        "order": best_order(similar).tolist(),
         "cut": cut,
         "clusters": [list(cluster) for cluster in clusters(similar, cut)],
         "merges": [

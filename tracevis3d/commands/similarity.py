@@ -65,7 +65,7 @@ def lines(told: Mapping[str, Any]) -> list[str]:
     from ..analysis.many import letter_of
 
     order = told["order"]
-    letter = {i: letter_of(k) for k, i in enumerate(order)}
+    letter = {i: letter_of(i) for i in order}
     cells = told[told["cells"]]
     out = ["   " + "".join(f"{letter[j]:>7}" for j in order)]
     out += [

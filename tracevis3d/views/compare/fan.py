@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis import match
-from ...analysis.many import Similarities, seriate, similarities
+from ...analysis.many import Similarities, best_order, similarities
 from ...drawing.frame import Frame
 from ...drawing.palettes import OTHER
 from ...drawing.words import Drawing, Labels, Legend, LegendEntry, Lines, Tubes
@@ -67,7 +67,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
     cells = "best" if p.matrix == "none" else p.matrix
     order = list(range(n))
     if p.order == "similarity" and known is not None:
-        order = seriate(known.mutual(cells)).tolist()
+        order = best_order(known.mutual(cells)).tolist()
     stage = compose_fan(contents, shares, order, p, frame, same)
     places = chosen_pairs(p.pairs, order)
     tubes_each, lines_each = (m // max(len(places), 1) for m in (p.tubes, p.lines))
