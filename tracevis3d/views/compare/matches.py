@@ -67,8 +67,9 @@ class Chosen:
 
 
 def choose(
-    comparison: Comparison, calls: tuple[Ints, Ints], windows: tuple[tuple[int, int], ...], rule: str
-) -> Chosen:
+    comparison: Comparison, calls: tuple[Ints, Ints], windows: tuple[tuple[int, int], ...], rule: str,
+    both: bool = True,
+) -> Chosen:  # fmt: skip
     """Choose matches between drawn calls.
 
     Parameters
@@ -80,13 +81,15 @@ def choose(
         Nanoseconds: positions are relative to these.
     rule : str
         A key of :data:`MATCHES`.
+    both : bool
+        With the rule ``best``: that of each call of B, too, not of A's calls alone.
     """
     if rule == "all":
         found = comparison.between(*calls, most=MOST)
         a, b, similarity = found.a, found.b, found.similarity
         total = _count(comparison, calls)
     else:
-        a, b, similarity, total = _best(comparison, calls, windows)
+        a, b, similarity, total = _best(comparison, calls, windows, both)
     lasted = [t.calls.end[c] - t.calls.start[c] for t, c in zip(comparison.traces, (a, b))]
     importance = similarity * np.minimum(*lasted)
     order = np.lexsort((b, a, -importance))[:MOST]
@@ -121,7 +124,7 @@ def _count(comparison: Comparison, calls: tuple[Ints, Ints]) -> int:
 
 
 def _best(
-    comparison: Comparison, calls: tuple[Ints, Ints], windows: tuple[tuple[int, int], ...]
+    comparison: Comparison, calls: tuple[Ints, Ints], windows: tuple[tuple[int, int], ...], both: bool
 ) -> tuple[Ints, Ints, Floats, int]:
     """Return each call's best match, of A and of B, each pair once; and how many matches there are."""
     n, m = len(calls[0]), len(calls[1])
@@ -158,6 +161,8 @@ def _best(
         better = rank[row, column] > rank_b
         of_b[better] = which[row[better]]
         score_b[better], rank_b[better] = share[row, column][better], rank[row, column][better]
+    if not both:
+        score_b[:] = 0.0
     pairs = np.concatenate(
         [
             np.flatnonzero(score_a > 0) * m + of_a[score_a > 0],

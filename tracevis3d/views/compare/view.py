@@ -293,10 +293,7 @@ def _where_matched(comparison: match.Comparison, window: tuple[int, int]) -> tup
     for trace, (low, high) in zip((a, b), (window, spans[1])):
         cuts.append(derived(trace).index.cut(low, high, 2, None, max((high - low) // 400, 1)).calls)
     inside = (a.calls.start[cuts[0]] >= window[0]) & (a.calls.end[cuts[0]] <= window[1])
-    found = matching.choose(comparison, (cuts[0][inside], cuts[1]), spans, "best")
-    # What of A's calls is matched best, not what of B's is.
-    order = np.lexsort((-found.similarity, found.a))
-    found = found.only(order[np.unique(found.a[order], return_index=True)[1]])
+    found = matching.choose(comparison, (cuts[0][inside], cuts[1]), spans, "best", both=False)
     if not len(found):
         return spans[1]
     weight = np.cumsum(found.importance[np.argsort(b.calls.start[found.b], kind="stable")])

@@ -1,0 +1,278 @@
+"""What helps to read a comparison: names, annotations, repetitions, focus, windows, and what only moves."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from tests.test_views_compare import SEEDS, boxes_of, chosen_of, draw, pair, path_of, swept
+from tests.walked_traces import split, walked_trace
+from tracevis3d.analysis.match import compare
+from tracevis3d.drawing.words import Boxes, Drawing, Lines, Tubes
+from tracevis3d.errors import UsageError
+from tracevis3d.trace.events import BEGIN, END
+from tracevis3d.trace.model import Source, Trace
+from tracevis3d.trace.recording import Recording
+from tracevis3d.views.compare import matches as matching
+from tracevis3d.views.compare.overview import time_in_intervals
+from tracevis3d.views.icicle.composition import WIDTH
+
+
+def label_texts(drawing: Drawing, kind: str) -> list[str]:
+    return [text for labels in drawing.labels if labels.kind == kind for text in labels.text]
+
+
+def lines_of(drawing: Drawing, kind: str) -> list[Lines]:
+    return [e for e in drawing.elements if e.kind == kind]
+
+
+@given(SEEDS)
+@settings(max_examples=15, deadline=None)
+def test_names_of_chains_are_those_of_callers_and_callees(seed):
+    trace = walked_trace(seed, threads=1, steps=120)
+    drawing = draw([trace, trace], height=0.6, overview=False)
+    names = set(trace.functions.label)
+    calls, found = trace.calls, label_texts(drawing, "function")
+    pairs = {
+        (trace.functions.label[calls.function[p]], trace.functions.label[calls.function[c]])
+        for c, p in enumerate(calls.parent.tolist())
+        if p >= 0
+    }
+    for text in found:
+        chain = text.split(" › ")
+        assert set(chain) <= names
+        assert all(pair in pairs for pair in pairwise(chain))
+
+
+def test_thickness_tells_how_much_is_matched():
+    traces = [walked_trace(3, threads=1, functions=8), walked_trace(3, threads=1, functions=3)]
+    drawing = draw(traces, tau=0.0, plates="coverage", opening=180.0, overview=False)
+    comparison = compare(*traces, tau=0.0, cache=False)
+    for s, trace in enumerate(traces):
+        boxes, calls = boxes_of(drawing, "call", s), trace.calls
+        matched = comparison.matched(s)
+        own = (calls.end - calls.start).astype(float)
+        for c, p in enumerate(calls.parent.tolist()):
+            if p >= 0:
+                own[p] -= calls.end[c] - calls.start[c]
+        share = []
+        for c in boxes.id.tolist():
+            below = range(c, c + int(calls.extent[c]))
+            total = sum(own[i] for i in below)
+            share.append(sum(own[i] for i in below if matched[i]) / total if total > 0 else 0.0)
+        thick = boxes.size[:, 2].astype(float)
+        order = np.argsort(share)
+        assert (np.diff(thick[order]) >= -1e-5).all()
+        if np.ptp(share) > 0:
+            slope = np.ptp(thick) / np.ptp(share)
+            np.testing.assert_allclose(thick, thick.min() + slope * (np.array(share) - min(share)), atol=1e-4)
+
+
+def looped(times: int, other: int, tail: str = "tail") -> Trace:
+    """A main function that calls f ``times`` times, each of which calls g and h, and then something else."""
+    recording = Recording()
+    thread = recording.thread(1, 1)
+    events = [(BEGIN, "main", 0)]
+    for now in range(0, 100 * times, 100):
+        events += [(BEGIN, "f", now), (BEGIN, "g", now + 10), (END, "g", now + 40), (BEGIN, "h", now + 50)]
+        events += [(END, "h", now + 80), (END, "f", now + 90)]
+    now = 100 * times
+    events += [(BEGIN, tail, now), (END, tail, now + other), (END, "main", now + other + 10)]
+    number = {name: recording.function(name) for name in ("main", "f", "g", "h", tail)}
+    kinds, names, time = zip(*events)
+    recording.add_events(
+        thread=[thread] * len(kinds), kind=list(kinds), function=[number[n] for n in names], time=list(time)
+    )
+    return recording.finish(Source(path="looped.json"), split, lambda event: f"event {event}")
+
+
+def test_repetitions_are_framed_and_counted():
+    traces = [looped(7, 300), looped(4, 500)]
+    drawing = draw(traces, repeats=5)
+    assert sorted(label_texts(drawing, "repetition")) == ["×4", "×7"]
+    frames = lines_of(drawing, "repetition")
+    assert [f.source for f in frames] == [0, 1]
+    for frame, trace, times in zip(frames, traces, (7, 4)):
+        first = [c for c in range(len(trace.calls)) if trace.functions.label[trace.calls.function[c]] == "f"]
+        assert len(first) == times
+        boxes = boxes_of(drawing, "call", frame.source)
+        place = {int(i): k for k, i in enumerate(boxes.id)}
+        left = boxes.low[place[first[0]], 0]
+        right = boxes.low[place[first[-1]], 0] + boxes.size[place[first[-1]], 0]
+        assert frame.point[:, 0].min() == pytest.approx(left, abs=1e-4)
+        assert frame.point[:, 0].max() == pytest.approx(right, abs=1e-4)
+    assert drawing.counts["repetitions"] == 2
+    assert not lines_of(draw(traces, repeats=0), "repetition")
+
+
+def test_matches_of_a_call_are_counted_where_they_end():
+    drawing = draw([looped(7, 300), looped(1, 900)], matches="all", tubes=100_000, multiples=3, tau=0.2)
+    _, chosen, _ = chosen_of([looped(7, 300), looped(1, 900)], drawing, rule="all")
+    most = {
+        s: sorted(np.unique(ids, return_counts=True)[1].tolist())
+        for s, ids in enumerate((chosen.a, chosen.b))
+    }
+    found = [int(text.split()[0]) for text in label_texts(drawing, "multiplicity")]
+    assert found
+    assert set(found) <= set(most[0]) | set(most[1])
+    assert min(found) >= 3
+
+
+@given(SEEDS)
+@settings(max_examples=15, deadline=None)
+def test_the_strip_tells_the_time_without_matches(seed):
+    rng = np.random.default_rng(seed)
+    n, bars = int(rng.integers(0, 9)), int(rng.integers(1, 15))
+    edge = np.sort(rng.choice(2000, 2 * n, replace=False))
+    start, end = edge[::2], edge[1::2]
+    share = time_in_intervals(start, end, (200, 1700), bars)
+    inside = np.zeros(1500)
+    for a, b in zip(start, end):
+        inside[max(a - 200, 0) : max(b - 200, 0)] = 1
+    for k in range(bars):
+        low, high = k * 1500 / bars, (k + 1) * 1500 / bars
+        covered = sum(max(min(b - 200, high) - max(a - 200, low), 0.0) for a, b in zip(start, end))
+        assert share[k] == pytest.approx(covered / (high - low), abs=1e-9)
+
+
+def test_unmatched_calls_are_the_outermost_without_any_match_below():
+    traces = [walked_trace(5, threads=1, functions=8), walked_trace(5, threads=1, functions=3)]
+    comparison = compare(*traces, tau=0.0, cache=False)
+    for s, trace in enumerate(traces):
+        calls, matched = trace.calls, comparison.matched(s)
+        alone = [not matched[c : c + int(calls.extent[c])].any() for c in range(len(calls))]
+        wanted = [
+            c for c in range(len(calls)) if alone[c] and not (calls.parent[c] >= 0 and alone[calls.parent[c]])
+        ]
+        assert matching.unmatched_calls(comparison, s).tolist() == wanted
+
+
+def test_annotations_are_the_highest_bars_of_each_kind():
+    traces = [looped(7, 300), looped(4, 500)]
+    drawing = draw(traces)
+    texts = label_texts(drawing, "annotation")
+    assert texts
+    assert all(
+        text == "in place" or text.startswith("no match: ") or text.endswith((" later", " earlier"))
+        for text in texts
+    )
+    assert not label_texts(draw(traces, annotate=0), "annotation")
+    a, b = looped(3, 100), looped(3, 100, "other")
+    found = label_texts(draw([a, b]), "annotation")
+    assert any(text.startswith("no match: tail") for text in found)
+    assert any(text.startswith("no match: other") for text in found)
+
+
+def test_a_focus_lights_up_where_it_has_matches_and_leads_there():
+    traces = pair(6)
+    call = int(np.argmax(traces[0].calls.extent * (traces[0].calls.depth == 2)))
+    drawing = draw(traces, focus=f"A:{call}")
+    strips = [e for e in drawing.elements if e.kind == "strip"]
+    assert [e.source for e in strips] == [1]
+    _, chosen, windows = chosen_of(traces, drawing)
+    calls = traces[0].calls
+    inside = (chosen.a >= call) & (chosen.a < call + calls.extent[call])
+    start = (traces[1].calls.start[chosen.b[inside]] - windows[1][0]) / (windows[1][1] - windows[1][0])
+    bars = round(1 / float(strips[0].size[0, 0]) * width_of(drawing, 1))
+    assert set(strips[0].id.tolist()) == set(np.minimum((start * bars).astype(int), bars - 1).tolist())
+    arcs = lines_of(drawing, "arc")
+    assert (arcs[0].id == call).all()
+    box = boxes_of(drawing, "call", 0)
+    middle = box.low[box.id == call][0] + box.size[box.id == call][0] / 2
+    for i in range(len(arcs[0])):
+        path = path_of(arcs[0], i)
+        assert path[0, 0] == pytest.approx(middle[0], abs=1e-3)
+        hit = (path[-1, 0] - strips[0].low[:, 0] >= -1e-4) & (
+            path[-1, 0] - strips[0].low[:, 0] <= strips[0].size[:, 0] + 1e-4
+        )
+        assert hit.any()
+    with pytest.raises(UsageError, match="calls 0 to"):
+        draw(traces, focus="B:999999")
+
+
+def width_of(drawing: Drawing, source: int) -> float:
+    box = boxes_of(drawing, "call", source)
+    return float((box.low[:, 0] + box.size[:, 0]).max() - box.low[:, 0].min())
+
+
+def test_the_focus_camera_sees_what_is_in_focus():
+    traces = pair(6)
+    drawing = draw(traces, focus="f1", camera="focus")
+    assert drawing.camera == drawing.cameras["focus"]
+    assert not drawing.camera.whole
+    whole = drawing.cameras["overview"]
+    near = np.concatenate([e.point for e in swept(drawing) if e.look != "ghost"])
+    for axis in (0, 1):
+        share = (near[:, axis] >= drawing.camera.low[axis]) & (near[:, axis] <= drawing.camera.high[axis])
+        assert share.mean() > 0.9
+    assert drawing.camera.high[0] - drawing.camera.low[0] <= whole.high[0] - whole.low[0] + 1
+    assert draw(traces, focus="f1").camera == whole
+
+
+@pytest.mark.parametrize("moment", ["same", "share", "matches"])
+def test_the_window_of_b_follows_that_of_a(moment):
+    trace = walked_trace(13, threads=1, steps=200)
+    low, high = int(trace.calls.start.min()), int(trace.calls.end.max())
+    start, end = low + (high - low) // 4, low + (high - low) // 2
+    drawing = draw([trace, trace], start_a=f"{start}ns", end_a=f"{end}ns", moment=moment)
+    windows = [boxes_of(drawing, "call", s).window for s in (0, 1)]
+    if moment == "matches":
+        assert windows[1][0] >= start
+        assert windows[1][1] <= end
+    else:
+        assert windows[0] == windows[1] == (start, end)
+
+
+def test_the_overview_shows_the_whole_trace_with_the_window_as_a_slab():
+    traces = pair(13)
+    low, high = int(traces[0].calls.start.min()), int(traces[0].calls.end.max())
+    start, end = low + (high - low) // 4, low + (high - low) // 2
+    drawing = draw(traces, start_a=f"{start}ns", end_a=f"{end}ns")
+    slabs = [e for e in drawing.elements if e.kind == "window"]
+    assert [e.source for e in slabs] == [0]
+    width = (
+        WIDTH
+        * (end - start)
+        / max(end - start, int(np.ptp([traces[1].calls.start.min(), traces[1].calls.end.max()])))
+    )
+    share = slabs[0].size[0, 0] / width
+    assert share == pytest.approx((end - start) / (high - low), rel=1e-3)
+    bars = boxes_of(drawing, "interval", 0)
+    # There are bars before the window, too.
+    assert (bars.low[:, 0] + bars.size[:, 0] < slabs[0].low[0, 0]).any()
+    assert not [
+        e
+        for e in draw(traces, start_a=f"{start}ns", end_a=f"{end}ns", context=False).elements
+        if e.kind == "window"
+    ]
+
+
+@pytest.mark.parametrize("change", [{"beta": 0.3}, {"thin": 0.7}, {"lift": 1.5}, {"thickness": 0.4}])
+def test_what_only_moves_tubes_moves_nothing_else(change):
+    """The same numbers of points, so that a mesh can keep its faces; and the same as drawn from nothing."""
+    from tracevis3d.views.compare import view
+
+    traces = pair(9)
+    before = draw(traces, color="position")
+    known = view._last_still[0]
+    after = draw(traces, color="position", **change)
+    assert view._last_still[0] is known
+    view._last_still.clear()
+    anew = draw(traces, color="position", **change)
+    for one, other, third in zip(before.elements, after.elements, anew.elements, strict=True):
+        if isinstance(one, Tubes | Lines):
+            np.testing.assert_array_equal(one.first, other.first)
+            np.testing.assert_array_equal(one.color, other.color)
+            np.testing.assert_array_equal(other.point, third.point)
+        if isinstance(one, Boxes):
+            np.testing.assert_array_equal(one.low, other.low)
+    assert before.labels is after.labels
+    moved = [
+        not np.array_equal(a.point, b.point) or not np.array_equal(a.radius, b.radius)
+        for a, b in zip(swept(before), swept(after))
+        if isinstance(a, Tubes)
+    ]
+    assert any(moved)
