@@ -95,6 +95,8 @@ def main(words: list[str]) -> None:
     if hasattr(os, "setsid"):
         with contextlib.suppress(OSError):  # the shell has done so
             os.setsid()
+        # The recorded program goes first where there are few cores.
+        os.nice(10)
     try:
         said = write(folder, path, alive)
     except OSError as error:

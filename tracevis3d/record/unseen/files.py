@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,10 @@ _OPEN = operation("open", IO)
 _READ, _WRITE = operation("FileIO.read", IO), operation("FileIO.write", IO)
 _original_open = io.open
 _Raw = io.FileIO
-_readinto, _read, _readall, _write = _Raw.readinto, _Raw.read, _Raw.readall, _Raw.write
+_readinto: Any = _Raw.readinto
+_read: Any = _Raw.read
+_readall: Any = _Raw.readall
+_write: Any = _Raw.write
 #: Calls of ``os`` that work on a descriptor, which is their first argument.
 _CALLS = (
     *("read", "write", "pread", "pwrite", "readv", "writev", "preadv", "pwritev", "sendfile"),
@@ -28,42 +32,48 @@ _CALLS = (
 )
 
 
-class FileIO(_Raw):
-    """The innermost layer of an open file."""
+class _Transfers:
+    """What stands for the methods of an open file's innermost layer, as attributes of it.
 
-    _tracevis3d_number = 0
+    The layer stays what it is: buffers take shortcuts for no other. It is not held from here, so that a file
+    is still closed when nobody has it any more.
+    """
+
+    __slots__ = ("_layer", "_number")
+
+    def __init__(self, layer: Any, number: int) -> None:
+        self._layer = weakref.ref(layer)
+        self._number = number
+        layer.readinto, layer.read = self.readinto, self.read
+        layer.readall, layer.write = self.readall, self.write
 
     def readinto(self, buffer: Any) -> Any:
         start = state.clock()
-        result = _readinto(self, buffer)
+        result = _readinto(self._layer(), buffer)
         if state.recording:
-            local.add((_READ, self._tracevis3d_number, start, state.clock(), 0, result or 0))
+            local.add((_READ, self._number, start, state.clock(), 0, result or 0))
         return result
 
     def read(self, size: Any = -1) -> Any:
         start = state.clock()
-        result = _read(self, size)
+        result = _read(self._layer(), size)
         if state.recording:
-            local.add((_READ, self._tracevis3d_number, start, state.clock(), 0, len(result or b"")))
+            local.add((_READ, self._number, start, state.clock(), 0, len(result or b"")))
         return result
 
     def readall(self) -> Any:
         start = state.clock()
-        result = _readall(self)
+        result = _readall(self._layer())
         if state.recording:
-            local.add((_READ, self._tracevis3d_number, start, state.clock(), 0, len(result or b"")))
+            local.add((_READ, self._number, start, state.clock(), 0, len(result or b"")))
         return result
 
     def write(self, data: Any) -> Any:
         start = state.clock()
-        result = _write(self, data)
+        result = _write(self._layer(), data)
         if state.recording:
-            local.add((_WRITE, self._tracevis3d_number, start, state.clock(), 0, result or 0))
+            local.add((_WRITE, self._number, start, state.clock(), 0, result or 0))
         return result
-
-
-FileIO.__qualname__ = FileIO.__name__ = "FileIO"
-FileIO.__module__ = _Raw.__module__
 
 
 def label_of(file: Any) -> str:
@@ -76,63 +86,21 @@ def label_of(file: Any) -> str:
         return "file:?"
 
 
-def _open(
-    file: Any,
-    mode: str = "r",
-    buffering: int = -1,
-    encoding: str | None = None,
-    errors: str | None = None,
-    newline: str | None = None,
-    closefd: bool = True,
-    opener: Any = None,
-) -> Any:
-    """Stand for ``open``: the same layers, with a recorded one inside."""
-    if not state.recording or not _is_usual(mode, buffering, encoding, errors, newline):
-        return _original_open(file, mode, buffering, encoding, errors, newline, closefd, opener)
-    binary, flags = "b" in mode, FAILED
-    number, start = state.named_object(label_of(file)), state.clock()
+def _open(file: Any, *args: Any, **kwargs: Any) -> Any:
+    """Stand for ``open``."""
+    if not state.recording:
+        return _original_open(file, *args, **kwargs)
+    number, start, flags = state.named_object(label_of(file)), state.clock(), FAILED
     try:
-        raw = FileIO(file, mode.replace("b", "").replace("t", ""), closefd, opener)
+        opened = _original_open(file, *args, **kwargs)
         flags = 0
     finally:
         local.add((_OPEN, number, start, state.clock(), flags, 0))
-    raw._tracevis3d_number = number
-    result: Any = raw
-    try:
-        lines = False
-        if buffering == 1 or (buffering < 0 and raw.isatty()):
-            buffering, lines = -1, True
-        if buffering < 0:
-            block = getattr(raw, "_blksize", 0)
-            buffering = block if block > 1 else io.DEFAULT_BUFFER_SIZE
-        if buffering == 0:
-            return raw
-        if "+" in mode:
-            result = io.BufferedRandom(raw, buffering)
-        elif "r" in mode:
-            result = io.BufferedReader(raw, buffering)
-        else:
-            result = io.BufferedWriter(raw, buffering)
-        if binary:
-            return result
-        result = io.TextIOWrapper(result, encoding, errors, newline, lines)
-        result.mode = mode
-        return result
-    except BaseException:
-        result.close()
-        raise
-
-
-def _is_usual(mode: Any, buffering: Any, encoding: Any, errors: Any, newline: Any) -> bool:
-    """Return whether the arguments are such as ``open`` does not complain of."""
-    if type(mode) is not str or type(buffering) is not int:
-        return False
-    letters = set(mode)
-    if len(letters) != len(mode) or not letters <= set("rwaxbt+") or len(letters & set("rwax")) != 1:
-        return False
-    if "b" in letters:
-        return "t" not in letters and encoding is errors is newline is None and buffering != 1
-    return buffering != 0
+    layer: Any = getattr(opened, "buffer", opened)
+    layer = getattr(layer, "raw", layer)
+    if type(layer) is _Raw:
+        _Transfers(layer, number)
+    return opened
 
 
 def _descriptor(name: str) -> Callable[[Any], Any]:
