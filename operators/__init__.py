@@ -7,6 +7,7 @@ from . import (
     command,
     details,
     environment,
+    explore,
     find_source,
     import_trace,
     keys,
@@ -40,6 +41,7 @@ _MODULES = (
     search,
     bookmarks,
     keys,
+    explore,
     command,
 )
 

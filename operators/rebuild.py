@@ -8,7 +8,7 @@ import bpy
 from ..tracevis3d.progress import Progress, part
 from ..tracevis3d.views import registry as views
 from ..tracevis3d.views.parameters import declared
-from . import making, ready, settings, sources
+from . import hiding, making, ready, settings, sources
 from .task import LongOperator
 
 
@@ -42,13 +42,14 @@ class Rebuilding(LongOperator):
     ) -> set[str]:
         """Draw the view of ``collection`` with the parameters ``values``, and ``assign`` them if asked to."""
         name, view, frame = collection.name, settings.of(collection).view, making.frame_of(context.scene)
-        find = sources.finder(collection)
+        find, stack = sources.finder(collection), hiding.stack_of(collection)
         started = time.perf_counter()
 
         def work(progress: Progress) -> Any:
             from ..tracevis3d import api
 
             traces = find(part(progress, 0.0, 0.7))
+            hiding.prepare(stack, traces)
             figure = api.view(view, *traces, **values)
             return traces, figure, making.drawing_of(figure, frame, part(progress, 0.7, 1.0))
 

@@ -210,3 +210,17 @@ def _along_curve(low: NDArray[np.float32], size: NDArray[np.float32]) -> NDArray
     order, spare = np.empty(n, np.int32), np.empty(n, np.int32)
     sort_keys(key, order, spare, np.empty(1025, np.int64))
     return order
+
+
+def warm() -> None:
+    """Compile what picking needs, if that was never done."""
+    low = np.zeros((WARM, 3), np.float32)
+    low[:, 0] = np.arange(WARM)
+    ray = Ray.of((0.5, -1.0, 0.5), (0.0, 1.0, 0.0), 0.01)
+    time = np.zeros((WARM, 2), np.float32)
+    BoxPicker(low, np.ones_like(low), time).pick(ray)
+    TubePicker(low, np.ones((WARM, 6), np.float32), np.array([0, WARM], np.int64)).pick(ray)
+
+
+#: So many boxes need every kernel.
+WARM = 100

@@ -122,6 +122,8 @@ class Held:
         Which of the view's traces.
     word : str
         ``Boxes``, ``Tubes``, ``Lines`` or ``Marks``.
+    stamp : tuple
+        Another one whenever what is held is another.
     """
 
     def __init__(self, shown: Any) -> None:
@@ -129,11 +131,13 @@ class Held:
         self.kind = str(shown.get(_PREFIX + "kind", ""))
         self.source = int(shown.get(_PREFIX + "source", 0))
         self.word = str(mesh.get(_PREFIX + "word", "")) or _guessed(mesh)
+        self.stamp = _key(mesh)
         self.look = str(mesh.get(_PREFIX + "shape", "sphere"))
         window = str(mesh.get(_PREFIX + "window", "")).split()
         self.window = (int(window[0]), int(window[1])) if len(window) == 2 else None
         n = len(mesh.vertices)
         self._points = _values(mesh, "position", "vector", (n, 3))
+        self.time = np.empty((0, 2), np.float32)
         if self.is_boxes or self.word == "Marks":
             self.low = self._points
             self.size = _values(mesh, "size", "vector", (n, 3))
@@ -143,7 +147,6 @@ class Held:
             self.id: Ints = low.astype(np.int64)
             if high is not None:
                 self.id = (high.astype(np.int64) << 32) | (self.id & 0xFFFFFFFF)
-            self.time = np.empty((0, 2), np.float32)
             if "start" in mesh.attributes and "end" in mesh.attributes:
                 columns = [_values(mesh, name, "value", (n,)) for name in ("start", "end")]
                 self.time = np.stack(columns, axis=1)
@@ -221,6 +224,25 @@ class Held:
         faces = _values(mesh, "element_id", "value", (len(mesh.polygons),), np.int32)
         per = (count - 1) * sides + 2
         self.id = faces[np.cumsum(per) - per].astype(np.int64)
+
+    @cached_property
+    def along(self) -> tuple[float, float] | None:
+        """(a, b) such that x = a + b * share of the time window; None without times."""
+        if not self.is_boxes or not len(self.time):
+            return None
+        first, last = int(np.argmin(self.time[:, 0])), int(np.argmax(self.time[:, 1]))
+        begin, end = float(self.time[first, 0]), float(self.time[last, 1])
+        left, right = float(self.low[first, 0]), float(self.low[last, 0] + self.size[last, 0])
+        if not (end > begin and right > left):
+            return None
+        slope = (right - left) / (end - begin)
+        return left - slope * begin, slope
+
+    @cached_property
+    def extent(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lowest and highest coordinates (3,) of all boxes."""
+        low = self.low.min(axis=0).astype(np.float64)
+        return low, (self.low + self.size).max(axis=0).astype(np.float64)
 
     @cached_property
     def _picker(self) -> BoxPicker | TubePicker:
@@ -310,13 +332,17 @@ _MOST_KEPT = 256
 _kept: OrderedDict[tuple[int, str, int], Held] = OrderedDict()
 
 
+def _key(mesh: Any) -> tuple[int, str, int]:
+    # The number of points too: a mesh that was edited by hand keeps its stamp.
+    return mesh.session_uid, str(mesh.get(_PREFIX + "stamp", "")), len(mesh.vertices)
+
+
 def held(shown: Any) -> Held | None:
     """Return what ``shown`` holds of a drawing; None if it is no object of a drawing's elements."""
     if shown.type != "MESH" or shown.data is None or (_PREFIX + "kind") not in shown:
         return None
     mesh = shown.data
-    # The number of points too: a mesh that was edited by hand keeps its stamp.
-    key = (mesh.session_uid, str(mesh.get(_PREFIX + "stamp", "")), len(mesh.vertices))
+    key = _key(mesh)
     found = _kept.get(key)
     if found is None:
         found = _kept[key] = Held(shown)

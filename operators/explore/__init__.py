@@ -1,0 +1,56 @@
+"""Explore mode, and what belongs to it: pointing, zooming, the menu of an element, walking and flying."""
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from . import background, detail, elements, keys, menu, modal, navigate, overlay, source, zoom
+
+_MODULES: tuple[Any, ...] = (overlay, elements, source, menu, navigate, detail, keys)
+
+#: What lights up with an element.
+KIN = (
+    ("FUNCTION", "Function", "Calls of the same function", 1),
+    ("CLASS", "Class", "Calls of functions of the same class, or module where there is none", 2),
+    ("ALIKE", "Alike", "Calls whose whole call trees are the same", 4),
+    ("MATCH", "Matches", "The calls that it is matched with, and the tubes between them", 8),
+)
+
+
+@bpy.app.handlers.persistent
+def _before_loading(_file: object = None, _unused: object = None) -> None:
+    """Nothing of the file that goes may be kept."""
+    from ...tracevis3d.scene import held
+
+    zoom.stop()
+    overlay.forget()
+    overlay.state.exploring = False
+    background.forget()
+    held.forget()
+
+
+def register() -> None:
+    """Register everything, in order."""
+    bpy.types.WindowManager.tracevis3d_kin = EnumProperty(
+        items=KIN,
+        name="Light Up",
+        description="What lights up with the element under the mouse",
+        options={"ENUM_FLAG"},
+        default={"FUNCTION", "MATCH"},
+        update=lambda _self, _context: overlay.redraw(),
+    )
+    bpy.utils.register_class(modal.TRACEVIS3D_OT_explore)
+    for module in _MODULES:
+        module.register()
+    bpy.app.handlers.load_pre.append(_before_loading)
+
+
+def unregister() -> None:
+    """Remove everything, in reverse order."""
+    bpy.app.handlers.load_pre.remove(_before_loading)
+    overlay.state.exploring = False
+    for module in reversed(_MODULES):
+        module.unregister()
+    bpy.utils.unregister_class(modal.TRACEVIS3D_OT_explore)
+    del bpy.types.WindowManager.tracevis3d_kin

@@ -1,0 +1,131 @@
+"""Ranges of time that are selected or marked, as bands in the views."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import StringProperty
+from numpy.typing import NDArray
+
+from ...tracevis3d.layout import ticks
+from .. import selection, settings, trace_state
+
+trace_state.PROPERTIES["marks"] = StringProperty(
+    name="Marks", description="Marked ranges of time in nanoseconds: start and end of each, by commas"
+)
+
+
+def marked(trace: str) -> list[tuple[int, int]]:
+    """Return the marked ranges of a trace, in nanoseconds."""
+    record = trace_state.find(trace)
+    parts = record.marks.split(",") if record is not None else []
+    return [found for part in parts if (found := selection.read_range(part)) is not None]
+
+
+def toggle(trace: str, low: int, high: int) -> bool:
+    """Mark a range, or take the mark away if it is there; returns whether it is marked now."""
+    kept = marked(trace)
+    added = (low, high) not in kept
+    kept = [*kept, (low, high)] if added else [mark for mark in kept if mark != (low, high)]
+    trace_state.ensure(trace).marks = ",".join(f"{a} {b}" for a, b in kept)
+    selection.tell(trace)
+    return added
+
+
+def holding_of(shown: Any) -> Any:
+    """Return what an object with times along x holds; None if it is none."""
+    from ...tracevis3d.scene import held
+
+    holds = held.held(shown) if shown is not None else None
+    return holds if holds is not None and holds.window is not None and holds.along is not None else None
+
+
+def time_at(shown: Any, x: float) -> int | None:
+    """Return the nanosecond at an x of the object's coordinates, inside its window."""
+    holds = holding_of(shown)
+    if holds is None:
+        return None
+    a, b = holds.along
+    low, high = holds.window
+    return round(low + min(max((x - a) / b, 0.0), 1.0) * (high - low))
+
+
+def place_of(shown: Any, time: int) -> float | None:
+    """Return the x of a time in the object's coordinates."""
+    holds = holding_of(shown)
+    if holds is None:
+        return None
+    a, b = holds.along
+    low, high = holds.window
+    return float(a + b * (time - low) / max(high - low, 1))
+
+
+def band(shown: Any, left: float, right: float) -> NDArray[np.float64] | None:
+    """Return the corners (4, 3), in the scene, of a range along x over all that the view's part is high."""
+    holds = holding_of(shown)
+    if holds is None:
+        return None
+    low, high = holds.extent
+    left, right = min(left, right), max(left, right)
+    if high[2] - low[2] >= high[1] - low[1]:
+        at = [(x, low[1], z) for x, z in ((left, low[2]), (right, low[2]), (right, high[2]), (left, high[2]))]
+    else:
+        # A view that lies flat.
+        at = [
+            (x, y, high[2]) for x, y in ((left, low[1]), (right, low[1]), (right, high[1]), (left, high[1]))
+        ]
+    matrix = np.array(shown.matrix_world, np.float64)
+    return np.asarray(np.array(at) @ matrix[:3, :3].T + matrix[:3, 3])
+
+
+def words_of_band(shown: Any, left: float, right: float) -> str:
+    """Return how long a range along x lasts, and from when."""
+    ends = sorted(time for x in (left, right) if (time := time_at(shown, x)) is not None)
+    return _words(*ends) if len(ends) == 2 else ""
+
+
+def _words(low: int, high: int) -> str:
+    return f"{ticks.duration(high - low, 4)} from {ticks.duration(low, 6)}"
+
+
+def _walls(scene: bpy.types.Scene) -> list[tuple[str, Any]]:
+    """Return key of a trace and an object that shows it along time, one for each trace of each view."""
+    found: dict[tuple[str, str], Any] = {}
+    for view in settings.all_in(scene):
+        keys = trace_state.keys_of(view)
+        for shown in view.objects:
+            if shown.get("tracevis3d_kind") != "call" or not shown.visible_get():
+                continue
+            holds = holding_of(shown)
+            if holds is not None and holds.source < len(keys):
+                found.setdefault((view.name, keys[holds.source]), shown)
+    return [(key, shown) for (_, key), shown in found.items()]
+
+
+def _bands(scene: bpy.types.Scene, ranges: Any) -> list[tuple[NDArray[np.float64], str]]:
+    found = []
+    for key, shown in _walls(scene):
+        low, high = holding_of(shown).window
+        for begin, end in ranges(key):
+            if end < low or begin > high:
+                continue
+            ends = [place_of(shown, min(max(t, low), high)) for t in (begin, end)]
+            quad = band(shown, *ends)
+            if quad is not None:
+                found.append((quad, _words(begin, end)))
+    return found
+
+
+def selected_bands(scene: bpy.types.Scene) -> list[tuple[NDArray[np.float64], str]]:
+    """Return corners and words of the selected ranges of time."""
+
+    def ranges(key: str) -> list[tuple[int, int]]:
+        chosen = selection.selected(key).time_range
+        return [chosen] if chosen is not None else []
+
+    return _bands(scene, ranges)
+
+
+def marked_bands(scene: bpy.types.Scene) -> list[tuple[NDArray[np.float64], str]]:
+    """Return corners and words of the marked ranges of time."""
+    return _bands(scene, marked)

@@ -1,0 +1,421 @@
+"""Explore mode: point at anything in the 3D views, and go where one wants to look.
+
+One modal operator for all 3D views of the window and all kinds of views. Blender's own navigation goes past
+it.
+"""
+
+import time
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...tracevis3d.layout import ticks
+from .. import environment, selection, settings, sources, trace_state
+from . import acts, background, detail, marks, pointer, window_time, words, zoom
+from .overlay import redraw, state
+from .place import Place, place_of
+
+_TICK = 1 / 20  # seconds between two looks at what has come to rest
+_DRAG = 5  # pixels that a click may move
+_HINTS = (
+    "Click: select   Shift-click: add   Drag: time range   Double-click: zoom   Right-click: menu   "
+    "W S: zoom in time   A D: move in time   F: frame   M: mark   /: search   , .: previous, next   "
+    "Home: whole trace   Esc: leave"
+)
+#: What is Blender's own to handle: it goes past us wherever it happens.
+_NAVIGATION = {
+    "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "WHEELINMOUSE", "WHEELOUTMOUSE", "WHEELLEFTMOUSE",
+    "WHEELRIGHTMOUSE", "TRACKPADPAN", "TRACKPADZOOM", "MOUSEROTATE", "MOUSESMARTZOOM", "NDOF_MOTION",
+}  # fmt: skip
+_ZOOM, _MOVE = 0.6, 0.25  # of the window, for each press of a key
+_AUTOSAVE_REST = 3.0  # seconds without an event before Blender is given the time to save
+
+
+def notes(context: bpy.types.Context) -> str:
+    """Return why Explore mode can't be started; empty if it can."""
+    if sentence := environment.missing_library():
+        return sentence
+    if context.mode != "OBJECT":
+        return "Leave edit mode first"
+    if not settings.all_in(context.scene):
+        return "This scene has no view: import a trace first"
+    return ""
+
+
+class TRACEVIS3D_OT_explore(bpy.types.Operator):
+    """Point at anything in the views to see what it is, click to select, double-click to zoom"""
+
+    bl_idname = "tracevis3d.explore"
+    bl_label = "Explore"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if sentence := notes(context):
+            cls.poll_message_set(sentence)
+            return False
+        return True
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if state.exploring:
+            # The button and the key turn it off, too: the mode that runs sees it at its next tick.
+            state.exploring = False
+            return {"FINISHED"}
+        if context.window is None:
+            self.report({"ERROR"}, "Exploring needs a window")
+            return {"CANCELLED"}
+        state.exploring = True
+        self._press: tuple[int, int] | None = None
+        self._click = (0.0, 0, 0)
+        self._brush: Any = None
+        self._moved = self._begun = time.perf_counter()
+        self._at: tuple[int, int] | None = None
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(_TICK, window=context.window)
+        manager.modal_handler_add(self)
+        context.workspace.status_text_set(f"TraceVis3D: {_HINTS}")
+        background.warm()
+        background.fetch_traces(context.scene)
+        _tag_panels()
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender ends the mode: another file is opened, or the window is closed."""
+        self._leave(context)
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if not state.exploring:
+            self._leave(context)
+            return {"FINISHED", "PASS_THROUGH"}
+        if event.type == "TIMER":
+            return self._tick(context)
+        place = place_of(context, event.mouse_x, event.mouse_y)
+        if event.type in ("MOUSEMOVE", "INBETWEEN_MOUSEMOVE"):
+            self._moved = time.perf_counter()
+            if self._press is not None:
+                return self._drag(context, event)
+            # While Blender turns the view nothing is pointed at.
+            self._point(context, place)
+            return {"PASS_THROUGH"}
+        if event.type in _NAVIGATION or event.type.startswith("NDOF"):
+            zoom.stop()
+            self._moved = time.perf_counter()
+            return {"PASS_THROUGH"}
+        if event.type == "LEFTMOUSE":
+            return self._left(context, event, place)
+        if place is None:
+            return {"PASS_THROUGH"}
+        if event.type == "RIGHTMOUSE" and event.value == "PRESS":
+            return self._menu(context, place)
+        if event.value == "PRESS":
+            return self._key(context, event, place)
+        return {"PASS_THROUGH"}
+
+    def _tick(self, context: bpy.types.Context) -> set[str]:
+        if background.collect():
+            self._tell()
+        now = time.perf_counter()
+        # A running modal operator keeps Blender from saving automatically: let it, when nothing happens.
+        minutes = context.preferences.filepaths.auto_save_time
+        if (
+            context.preferences.filepaths.use_auto_save_temporary_files
+            and now - self._begun > 60 * minutes
+            and now - self._moved > _AUTOSAVE_REST
+            and self._press is None
+        ):
+            self._leave(context)
+            bpy.app.timers.register(_resume, first_interval=0.2)
+            return {"FINISHED", "PASS_THROUGH"}
+        detail.look(context)
+        return {"PASS_THROUGH"}
+
+    def _leave(self, context: bpy.types.Context) -> None:
+        state.exploring = False
+        zoom.stop()
+        window_time.finish()
+        if getattr(self, "_timer", None) is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+        state.hit, state.told, state.brush, state.message = None, [], None, ""
+        selection.hover({})
+        if context.window is not None:
+            context.window.cursor_modal_restore()
+        redraw()
+        _tag_panels()
+
+    def _point(self, context: bpy.types.Context, place: Place | None) -> None:
+        """Find what the mouse is over, and say so."""
+        before = state.hit
+        if place is None or zoom.is_on_the_way():
+            hit = None
+        else:
+            hit = pointer.under(context, place.region, place.space, place.x, place.y)
+            state.place, state.region = (place.x, place.y), place.region.as_pointer()
+        state.hit = hit
+        same = hit is not None and hit.is_same(before)
+        if same and hit.kind != "cluster":
+            if place is not None:
+                place.area.tag_redraw()
+            return
+        if hit is None and before is None:
+            return
+        self._tell()
+
+    def _tell(self) -> None:
+        hit = state.hit
+        state.told = words.tell(hit) if hit is not None else []
+        selection.hover(
+            {key: np.array([call], np.int64) for key, call in hit.traces.items()} if hit is not None else {}
+        )
+        redraw()
+
+    def _left(self, context: bpy.types.Context, event: bpy.types.Event, place: Place | None) -> set[str]:
+        if event.value == "RELEASE":
+            if self._press is None:
+                return {"PASS_THROUGH"}
+            press, self._press = self._press, None
+            if self._brush is not None:
+                self._brushed(context, event.shift)
+                return {"RUNNING_MODAL"}
+            self._clicked(context, event, press)
+            return {"RUNNING_MODAL"}
+        # Alt with the left button turns the view where a mouse has no middle one.
+        if place is None or event.value not in ("PRESS", "DOUBLE_CLICK") or event.alt or event.ctrl:
+            return {"PASS_THROUGH"}
+        if state.hit is None and place.on_gizmo(context):
+            return {"PASS_THROUGH"}
+        self._press, self._brush = (event.mouse_x, event.mouse_y), None
+        self._point(context, place)
+        self._pressed, self._space = state.hit, place
+        return {"RUNNING_MODAL"}
+
+    def _drag(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Brush a range of time, from where the button was pressed."""
+        x, y = self._press or (0, 0)
+        if self._brush is None and max(abs(event.mouse_x - x), abs(event.mouse_y - y)) < _DRAG:
+            return {"RUNNING_MODAL"}
+        place = self._space
+        if self._brush is None:
+            self._brush = self._begin_brush(context, place)
+            state.told = []
+        if self._brush is not None:
+            name, through, left = self._brush
+            right = self._x_at(
+                place, name, through, event.mouse_x - place.region.x, event.mouse_y - place.region.y
+            )
+            if right is not None:
+                state.brush = (name, left, right)
+                place.area.tag_redraw()
+        return {"RUNNING_MODAL"}
+
+    def _begin_brush(self, context: bpy.types.Context, place: Place) -> Any:
+        """Return name of the object along whose x is brushed, a point on it and x where it begins."""
+        hit = self._pressed
+        if hit is not None and marks.holding_of(bpy.data.objects.get(hit.shown)) is not None:
+            return hit.shown, hit.local, float(hit.local[0])
+        # Beside all elements: along the nearest view with a time axis.
+        for view in settings.all_in(context.scene):
+            for shown in view.objects:
+                holds = marks.holding_of(shown) if shown.get("tracevis3d_kind") == "call" else None
+                if holds is None or not shown.visible_get():
+                    continue
+                through = holds.extent[0]
+                left = self._x_at(place, shown.name, through, place.x, place.y)
+                if left is not None:
+                    return shown.name, through, left
+        return None
+
+    def _x_at(self, place: Place, name: str, through: Any, x: float, y: float) -> float | None:
+        shown = bpy.data.objects.get(name)
+        if shown is None:
+            return None
+        ray = pointer.ray_through(place.region, place.space.region_3d, x, y)
+        point = pointer.plane_point(ray, shown.matrix_world, through)
+        if point is None:
+            return None
+        a, b = marks.holding_of(shown).along
+        return float(min(max(point[0], a), a + b))
+
+    def _brushed(self, context: bpy.types.Context, extend: bool) -> None:
+        """Select what was brushed."""
+        brush, state.brush, self._brush = state.brush, None, None
+        shown = bpy.data.objects.get(brush[0]) if brush is not None else None
+        if brush is None or shown is None:
+            redraw()
+            return
+        view = acts.view_of(context.scene, shown)
+        ends = sorted(marks.time_at(shown, x) or 0 for x in brush[1:])
+        key = trace_state.keys_of(view)[marks.holding_of(shown).source]
+        selection.select(key, [], time_range=(ends[0], ends[1]), extend=extend)
+        acts.push(context, "Select Time Range")
+        self._say(f"{ticks.duration(ends[1] - ends[0], 4)} selected: F shows it, M marks it")
+        redraw()
+
+    def _clicked(self, context: bpy.types.Context, event: bpy.types.Event, press: tuple[int, int]) -> None:
+        now = time.perf_counter()
+        before, x, y = self._click
+        patience = context.preferences.inputs.mouse_double_click_time / 1000
+        double = now - before < patience and max(abs(press[0] - x), abs(press[1] - y)) < _DRAG
+        self._click = (0.0, 0, 0) if double else (now, *press)
+        hit = self._pressed
+        if double and hit is not None:
+            self._zoom_to(context, hit)
+            return
+        if hit is None:
+            if not event.shift and acts.deselect_all(context):
+                acts.push(context, "Deselect")
+            return
+        acts.select(context, hit, event.shift)
+
+    def _zoom_to(self, context: bpy.types.Context, hit: Any) -> None:
+        """Zoom to what was double-clicked: in time where the view has a window of it, else the 3D view."""
+        view = bpy.data.collections.get(hit.view)
+        if view is None:
+            return
+        windows = acts.windows_of(view, hit)
+        if windows and window_time.go(view, windows, lambda: acts.push(bpy.context, "Zoom in Time")):
+            return
+        shown = bpy.data.objects.get(hit.shown)
+        box = hit.held.bounds(np.array([hit.element]))
+        zoom.fly_to_box(self._space.area, *zoom.world_box(shown, *box))
+
+    def _menu(self, context: bpy.types.Context, place: Place) -> set[str]:
+        self._point(context, place)
+        if state.hit is None:
+            return {"PASS_THROUGH"}
+        state.told = []
+        with context.temp_override(window=context.window, area=place.area, region=place.region):
+            bpy.ops.wm.call_menu(name="TRACEVIS3D_MT_element")
+        return {"RUNNING_MODAL"}
+
+    def _key(self, context: bpy.types.Context, event: bpy.types.Event, place: Place) -> set[str]:
+        if event.ctrl or event.alt or event.oskey:
+            return {"PASS_THROUGH"}
+        kind, shift = event.type, event.shift
+        if kind == "ESC":
+            if zoom.stop():
+                return {"RUNNING_MODAL"}
+            if self._press is not None:
+                self._press, self._brush, state.brush = None, None, None
+                redraw()
+                return {"RUNNING_MODAL"}
+            self._leave(context)
+            return {"FINISHED"}
+        if kind in ("W", "S", "A", "D") and not shift:
+            self._window_key(context, kind, place)
+        elif kind == "F" and not shift:
+            acts.frame_selection(context, place.area)
+        elif kind == "HOME":
+            self._home(context, place)
+        elif kind == "M" and not shift:
+            self._mark(context)
+        elif kind in ("SLASH", "NUMPAD_SLASH"):
+            return self._call(context, place, "search")
+        elif kind in ("PERIOD", "COMMA"):
+            return self._call(context, place, "next" if kind == "PERIOD" else "previous")
+        else:
+            return {"PASS_THROUGH"}
+        return {"RUNNING_MODAL"}
+
+    def _call(self, context: bpy.types.Context, place: Place, what: str) -> set[str]:
+        """Call the search's operators."""
+        name, words_ = {
+            "search": ("search_ask", {}),
+            "next": ("search_step", {"step": "NEXT"}),
+            "previous": ("search_step", {"step": "PREVIOUS"}),
+        }[what]
+        operator = getattr(bpy.ops.tracevis3d, name)
+        with context.temp_override(window=context.window, area=place.area, region=place.region):
+            if operator.poll():
+                operator("INVOKE_DEFAULT", **words_)
+            else:
+                self._say("Nothing was found yet: / searches")
+        return {"RUNNING_MODAL"}
+
+    def _view_at(self, context: bpy.types.Context) -> Any:
+        """Return the view under the mouse, or the active one."""
+        if state.hit is not None:
+            return bpy.data.collections.get(state.hit.view)
+        return settings.active(context)
+
+    def _window_key(self, context: bpy.types.Context, kind: str, place: Place) -> None:
+        view = self._view_at(context)
+        traces = sources.in_memory(view) if view is not None else None
+        if traces is None or window_time.names_of(view, 0) is None:
+            self._say(_why_no_window(view, traces))
+            return
+        # Where one points stays where it is, in all traces of the view alike.
+        share, about = 0.5, state.hit
+        if about is not None and (at := words.time_under(about)) is not None:
+            window = window_time.goal_of(view, about.held.source)
+            if window is not None:
+                share = min(max((at - window[0]) / max(window[1] - window[0], 1), 0.0), 1.0)
+        windows: dict[int, Any] = {}
+        for source, trace in enumerate(traces):
+            window = window_time.goal_of(view, source)
+            if window is None:
+                continue
+            if kind in "WS":
+                fixed = window[0] + share * (window[1] - window[0])
+                low, high = window_time.scaled(window, _ZOOM if kind == "W" else 1 / _ZOOM, fixed)
+            else:
+                low, high = window_time.moved(window, _MOVE if kind == "D" else -_MOVE)
+            windows[source] = window_time.bounded(trace, low, high)
+        message = "Zoom in Time" if kind in "WS" else "Move in Time"
+        window_time.go(view, windows, lambda: acts.push(bpy.context, message))
+
+    def _home(self, context: bpy.types.Context, place: Place) -> None:
+        view = self._view_at(context)
+        traces = sources.in_memory(view) if view is not None else None
+        if traces is None:
+            self._say(_why_no_window(view, traces))
+            return
+        windows: dict[int, Any] = dict.fromkeys(range(len(traces)))
+        window_time.go(view, windows, lambda: acts.push(bpy.context, "Whole Trace"))
+
+    def _mark(self, context: bpy.types.Context) -> None:
+        """Mark the selected range of time, or else what is selected or pointed at."""
+        found = acts.mark_selection(context)
+        self._say(found or "Select a range of time or a call to mark it")
+
+    def _say(self, sentence: str) -> None:
+        state.message = sentence
+        redraw()
+        bpy.app.timers.register(lambda: _hush(sentence), first_interval=2.5)
+
+
+def _why_no_window(view: Any, traces: Any) -> str:
+    if view is None:
+        return "Point at a view"
+    if traces is None:
+        return "The trace is not in memory: Rebuild finds it"
+    return "This view has no window of time"
+
+
+def _hush(sentence: str) -> None:
+    if state.message == sentence:
+        state.message = ""
+        redraw()
+
+
+def _resume() -> None:
+    """Go on exploring after Blender had the time to save."""
+    manager = bpy.context.window_manager
+    if not manager.windows or state.exploring:
+        return
+    window = manager.windows[0]
+    with bpy.context.temp_override(window=window):
+        if bpy.ops.tracevis3d.explore.poll():
+            bpy.ops.tracevis3d.explore("INVOKE_DEFAULT")
+
+
+def _tag_panels() -> None:
+    manager = bpy.context.window_manager
+    for window in manager.windows if manager is not None else ():
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                for region in area.regions:
+                    region.tag_redraw()

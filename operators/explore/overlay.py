@@ -1,0 +1,310 @@
+"""What is drawn over the 3D views: lit elements with the scene's depth, and texts beside the mouse."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import blf
+import bpy
+import gpu
+import numpy as np
+from gpu_extras.batch import batch_for_shader
+from numpy.typing import NDArray
+
+from .. import selection, settings, trace_state
+from . import kin, marks, pointer
+from .words import Told
+
+Ints = NDArray[np.int64]
+
+#: Fill, edge and width of the edge in pixels of what is lit; colours that the colour-blind tell apart.
+_LOOKS = {
+    "kin": ((0.90, 0.62, 0.0, 0.30), (0.75, 0.45, 0.0, 0.9), 1.0),
+    "matched": ((0.0, 0.45, 0.70, 0.35), (0.0, 0.30, 0.55, 1.0), 1.6),
+    "selected": ((0.80, 0.47, 0.65, 0.25), (0.62, 0.0, 0.45, 1.0), 2.4),
+    "same": ((0.84, 0.37, 0.0, 0.45), (0.55, 0.15, 0.0, 1.0), 2.2),
+}
+_INK, _QUIET, _GROUND = (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0), (0.08, 0.09, 0.11, 0.92)
+_BAND = (0.80, 0.47, 0.65, 0.22)
+_BAND_EDGE = (0.62, 0.0, 0.45, 0.9)
+_MARK = (0.0, 0.45, 0.70, 0.16)
+_MARK_EDGE = (0.0, 0.35, 0.60, 0.9)
+_TEXT = 12.0  # size of the type at scale 1
+_LINE = 1.45  # of a line, in sizes
+_APART = 18.0  # from the mouse
+
+
+@dataclass
+class State:
+    """What the mouse has found; there is one, for one person has one mouse.
+
+    Attributes
+    ----------
+    exploring : bool
+        Whether Explore mode is on.
+    hit : Hit or None
+    told : list of Told
+    place : (int, int)
+        The mouse in the region's pixels.
+    region : int
+        Which region it is in: its pointer as a number; 0: none.
+    brush : (object name, float, float) or None
+        A range along the x of an object that is being brushed.
+    message : str
+        Shown at the foot of the view for the moment.
+    """
+
+    exploring: bool = False
+    hit: Any = None
+    told: list[Told] = field(default_factory=list)
+    place: tuple[int, int] = (0, 0)
+    region: int = 0
+    brush: tuple[str, float, float] | None = None
+    message: str = ""
+
+
+state = State()
+
+
+class _Drawn:
+    """Batches of one kind of lit elements, made again when what they show has changed."""
+
+    def __init__(self) -> None:
+        self.key: Any = None
+        self.batches: list[tuple[str, Any]] = []
+
+    def renew(self, key: Any, lit: Any) -> None:
+        """Make the batches of ``lit()``: name, Held, elements, look; unless ``key`` is the same."""
+        if key == self.key:
+            return
+        from ...tracevis3d.scene.highlight import Highlight, outline
+
+        self.key = key
+        self.batches = [
+            (name, Highlight(outline(holds, elements), *_LOOKS[look]))
+            for name, holds, elements, look in lit()
+            if len(elements)
+        ]
+
+    def draw(self, view: Any, scale: float) -> None:
+        """Draw the batches whose objects are still there."""
+        for name, batch in self.batches:
+            shown = bpy.data.objects.get(name)
+            if shown is not None:
+                batch.draw(shown.matrix_world, view, scale)
+
+
+_hovered, _selected = _Drawn(), _Drawn()
+
+
+def forget() -> None:
+    """Let go of what was drawn."""
+    for drawn in (_hovered, _selected):
+        drawn.key, drawn.batches = None, []
+    state.hit, state.told, state.brush, state.region = None, [], None, 0
+
+
+def _draw_lit() -> None:
+    """Draw what is lit in the region that is being drawn."""
+    context = bpy.context
+    space, view = context.space_data, context.region_data
+    if view is None or not settings.all_in(context.scene) or not space.overlay.show_overlays:
+        return
+    present = [entry for entry in pointer.shown_in(context.scene, space) if entry[2].stands]
+    if not present:
+        return
+    scale = context.preferences.system.ui_scale
+    stamp = tuple((shown.name, holds.stamp) for _, shown, holds in present)
+    keys = {key for holder, _, _ in present for key in trace_state.keys_of(holder)}
+    chosen = tuple((key, selection.revision(key)) for key in sorted(keys))
+    if any(revision for _, revision in chosen):
+        _selected.renew((stamp, chosen), lambda: _lit_selection(present))
+        _selected.draw(view, scale)
+    calls = {key: selection.hovered(key) for key in keys}
+    if any(map(len, calls.values())):
+        what = kin.kinds_of(context)
+        found = tuple((key, call.tobytes()) for key, call in sorted(calls.items()))
+        _hovered.renew((stamp, found, tuple(sorted(what))), lambda: _lit_kin(present, calls, what))
+        _hovered.draw(view, scale)
+
+
+def _lit_selection(present: list[tuple[Any, Any, Any]]) -> list[tuple[str, Any, Ints, str]]:
+    holds_of = {shown.name: holds for _, shown, holds in present}
+    return [(name, holds_of[name], found, "selected") for name, found in kin.of_selection(present).items()]
+
+
+def _lit_kin(
+    present: list[tuple[Any, Any, Any]], calls: dict[str, Ints], what: set[str]
+) -> list[tuple[str, Any, Ints, str]]:
+    holds_of = {shown.name: holds for _, shown, holds in present}
+    lit = kin.of(present, calls, what)
+    return [
+        (name, holds_of[name], getattr(found, look), look)
+        for look in ("kin", "matched", "same")
+        for name, found in lit.items()
+    ]
+
+
+def _draw_texts() -> None:
+    """Draw bands, marks and texts in the region that is being drawn."""
+    context = bpy.context
+    region, view, space = context.region, context.region_data, context.space_data
+    if view is None or not settings.all_in(context.scene) or not space.overlay.show_overlays:
+        return
+    scale = context.preferences.system.ui_scale
+    for band, words, look in _bands(context):
+        _draw_band(region, view, band, words, look, scale)
+    if not state.exploring:
+        return
+    if state.told and state.region == region.as_pointer():
+        _draw_box(region, state.told, state.place, scale)
+    if state.message:
+        _draw_message(region, state.message, scale)
+
+
+def _bands(context: bpy.types.Context) -> list[tuple[NDArray[np.float64], str, str]]:
+    """Return the ranges of time to show: corners (4, 3) in the scene, words, and look."""
+    found = []
+    if state.brush is not None and (shown := bpy.data.objects.get(state.brush[0])) is not None:
+        quad = marks.band(shown, *state.brush[1:])
+        if quad is not None:
+            found.append((quad, marks.words_of_band(shown, *state.brush[1:]), "brush"))
+    else:
+        found += [(quad, words, "brush") for quad, words in marks.selected_bands(context.scene)]
+    found += [(quad, words, "mark") for quad, words in marks.marked_bands(context.scene)]
+    return found
+
+
+def _draw_band(
+    region: Any, view: Any, quad: NDArray[np.float64], words: str, look: str, scale: float
+) -> None:
+    at = pointer.project(region, view, quad)
+    if np.isnan(at).any():
+        return
+    fill, edge = (_BAND, _BAND_EDGE) if look == "brush" else (_MARK, _MARK_EDGE)
+    _polygon(at, fill)
+    for a, b in ((0, 3), (1, 2)):
+        _stroke(at[[a, b]], edge, 1.5 * scale)
+    if words:
+        size = 0.9 * _TEXT * scale
+        blf.size(0, size)
+        wide, _ = blf.dimensions(0, words)
+        x, y = (at[2] + at[3]) / 2
+        left, low = x - wide / 2, y + 0.4 * size
+        pad = 0.3 * size
+        _rectangle(left - pad, low - pad, left + wide + pad, low + size, (*edge[:3], 0.95))
+        _text(words, left, low, size, _INK)
+
+
+def _draw_box(region: Any, told: list[Told], place: tuple[int, int], scale: float) -> None:
+    """Draw what is said in a box beside the mouse, inside the region."""
+    size = _TEXT * scale
+    step, pad = _LINE * size, 0.8 * size
+    lines: list[tuple[str, str, float]] = []  # label, text, size
+    for i, said in enumerate(told):
+        if i:
+            lines.append(("", "", 0.4 * size))
+        lines.append(("", said.title, 1.15 * size))
+        if said.where:
+            lines.append(("", "\0" + said.where, 0.85 * size))
+        lines += [(label, text, size) for label, text in said.rows]
+    blf.size(0, size)
+    tab = max((blf.dimensions(0, label)[0] for label, _, _ in lines), default=0.0)
+    tab += 0.8 * size if tab else 0.0
+    wide = high = 0.0
+    for label, text, type_size in lines:
+        blf.size(0, type_size)
+        wide = max(wide, (tab if label else 0.0) + blf.dimensions(0, text.lstrip("\0"))[0])
+        high += step if text else type_size
+    x, y = place[0] + _APART * scale, place[1] - _APART * scale
+    if x + wide + 2 * pad > region.width:
+        x = max(place[0] - _APART * scale - wide - 2 * pad, 0.0)
+    if y - high - 2 * pad < 0:
+        y = min(place[1] + _APART * scale + high + 2 * pad, float(region.height))
+    _rectangle(x, y - high - 2 * pad, x + wide + 2 * pad, y, _GROUND)
+    base = y - pad
+    for label, text, type_size in lines:
+        base -= step if text else type_size
+        low = base + 0.35 * size
+        if label:
+            _text(label, x + pad, low, size, _QUIET)
+        left = x + pad + (tab if label else 0.0)
+        _text(text.lstrip("\0"), left, low, type_size, _QUIET if text.startswith("\0") else _INK)
+
+
+def _draw_message(region: Any, words: str, scale: float) -> None:
+    size = 1.1 * _TEXT * scale
+    blf.size(0, size)
+    wide, _ = blf.dimensions(0, words)
+    left, low, pad = (region.width - wide) / 2, 2.5 * size, 0.6 * size
+    _rectangle(left - pad, low - pad, left + wide + pad, low + size + 0.6 * pad, _GROUND)
+    _text(words, left, low, size, _INK)
+
+
+def _text(words: str, x: float, y: float, size: float, color: tuple[float, ...]) -> None:
+    blf.size(0, size)
+    blf.position(0, round(x), round(y), 0)
+    blf.color(0, *color)
+    blf.draw(0, words)
+
+
+def _rectangle(left: float, low: float, right: float, high: float, color: tuple[float, ...]) -> None:
+    _polygon(np.array([[left, low], [right, low], [right, high], [left, high]]), color)
+
+
+def _polygon(corners: NDArray[np.float64], color: tuple[float, ...]) -> None:
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    flat = corners.astype(np.float32)
+    batch = batch_for_shader(shader, "TRIS", {"pos": flat}, indices=((0, 1, 2), (0, 2, 3)))
+    gpu.state.blend_set("ALPHA")
+    shader.bind()
+    shader.uniform_float("color", color)
+    batch.draw(shader)
+    gpu.state.blend_set("NONE")
+
+
+def _stroke(ends: NDArray[np.float64], color: tuple[float, ...], width: float) -> None:
+    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    points = np.column_stack([ends, np.zeros(len(ends))]).astype(np.float32)
+    batch = batch_for_shader(shader, "LINE_STRIP", {"pos": points})
+    gpu.state.blend_set("ALPHA")
+    shader.bind()
+    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+    shader.uniform_float("lineWidth", width)
+    shader.uniform_float("color", color)
+    batch.draw(shader)
+    gpu.state.blend_set("NONE")
+
+
+def redraw() -> None:
+    """Let all 3D views be drawn again."""
+    manager = bpy.context.window_manager
+    for window in manager.windows if manager is not None else ():
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def _on_change(_trace: str) -> None:
+    redraw()
+
+
+_handles: list[Any] = []
+
+
+def register() -> None:
+    """Draw in all 3D views from now on; where there is no window nothing is drawn."""
+    if bpy.app.background:
+        return
+    kinds = ((_draw_lit, "POST_VIEW"), (_draw_texts, "POST_PIXEL"))
+    for draw, when in kinds:
+        _handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when))
+    selection.on_change.append(_on_change)
+
+
+def unregister() -> None:
+    """Draw nothing any more."""
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    if _on_change in selection.on_change:
+        selection.on_change.remove(_on_change)
+    forget()

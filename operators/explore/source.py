@@ -1,0 +1,148 @@
+"""Open a function's source in Blender's text editor, at its line."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import StringProperty
+
+from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.views.standing import words_of
+from .. import trace_state
+from .elements import OnCall
+
+trace_state.PROPERTIES["sources_folder"] = StringProperty(
+    name="Folder of Sources",
+    description="Where the program's files are on this machine, if not where the trace says",
+    subtype="DIR_PATH",
+)
+
+
+def find_file(recorded: str, folder: str, beside: str) -> Path | None:
+    """Return where a recorded source file is on this machine; None if it is not.
+
+    It is looked for where the trace says, then under ``folder`` and beside the trace, by as much of the end
+    of its path as is found there.
+
+    Parameters
+    ----------
+    recorded : str
+        As the trace has it, in the style of the system that recorded it.
+    folder, beside : str
+        May be empty.
+    """
+    if not recorded:
+        return None
+    try:
+        if Path(recorded).is_file():
+            return Path(recorded)
+        parts = recorded.replace("\\", "/").split("/")
+        for root in filter(None, (folder, beside)):
+            for first in range(len(parts)):
+                tail = [part for part in parts[first:] if part not in ("", ".", "..")]
+                if tail and (found := Path(root, *tail)).is_file():
+                    return found
+    except (OSError, ValueError):
+        return None  # a name that this system's files can't have
+    return None
+
+
+class TRACEVIS3D_OT_open_source(OnCall, bpy.types.Operator):
+    """Open the function's source file in the text editor, at its line"""
+
+    bl_idname = "tracevis3d.open_source"
+    bl_label = "Open Source"
+    bl_options = {"REGISTER", "UNDO"}
+
+    directory: StringProperty(
+        name="Folder of Sources", subtype="DIR_PATH", options={"SKIP_SAVE"},
+        description="Where the program's files are on this machine",
+    )  # fmt: skip
+    filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN", "SKIP_SAVE"})
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        try:
+            words, file, _ = self._found(context)
+        except TraceVisError as error:
+            return self.refuse(error)
+        if words.file and file is None:
+            # Somewhere else on this machine: ask for the folder.
+            context.window_manager.fileselect_add(self)
+            return {"RUNNING_MODAL"}
+        return self.execute(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            words, file, key = self._found(context)
+        except TraceVisError as error:
+            return self.refuse(error)
+        if not words.file:
+            self.report({"ERROR"}, f"The trace doesn't say in which file {words.label} is")
+            return {"CANCELLED"}
+        if file is None:
+            self.report({"ERROR"}, f"{words.file} is not on this machine: choose the folder that it is in")
+            return {"CANCELLED"}
+        if self.directory:
+            trace_state.ensure(key).sources_folder = self.directory
+        try:
+            text = loaded(file)
+        except (OSError, RuntimeError) as error:
+            self.report({"ERROR"}, f"{file}: it can't be read: {str(error).strip()}")
+            return {"CANCELLED"}
+        line = min(max(words.line, 1), len(text.lines))
+        text.current_line_index = line - 1
+        text.select_set(line - 1, 0, line - 1, len(text.lines[line - 1].body))
+        show(context, text, line)
+        self.report({"INFO"}, f"{file.name}, line {line}")
+        return {"FINISHED"}
+
+    def _found(self, context: bpy.types.Context) -> tuple[Any, Path | None, str]:
+        """Return what the function is called, its file on this machine, and the trace's key."""
+        view, source, trace, call = self.resolve(context)
+        words = words_of(trace, int(trace.calls.function[call]))
+        key = trace_state.keys_of(view)[source]
+        record = trace_state.find(key)
+        folder = self.directory or (record.sources_folder if record is not None else "")
+        return (
+            words,
+            find_file(words.file, bpy.path.abspath(folder), str(Path(trace.source.path).parent)),
+            key,
+        )
+
+
+def loaded(file: Path) -> Any:
+    """Return Blender's text of a file, read unless it is there already."""
+    for text in bpy.data.texts:
+        if text.filepath and Path(bpy.path.abspath(text.filepath)) == file and not text.is_dirty:
+            return text
+    return bpy.data.texts.load(str(file))
+
+
+def show(context: bpy.types.Context, text: Any, line: int) -> None:
+    """Show ``text`` at ``line`` in a text editor of the window: one that is there, or part of the 3D view."""
+    if context.window is None:
+        return
+    screen = context.window.screen
+    area = next((a for a in screen.areas if a.type == "TEXT_EDITOR"), None)
+    if area is None:
+        views = [a for a in screen.areas if a.type == "VIEW_3D"]
+        if not views:
+            return
+        largest = max(views, key=lambda a: a.width * a.height)
+        before = set(screen.areas)
+        region = next(region for region in largest.regions if region.type == "WINDOW")
+        with context.temp_override(area=largest, region=region):
+            bpy.ops.screen.area_split(direction="VERTICAL", factor=0.6)
+        new = [a for a in screen.areas if a not in before]
+        if not new:
+            return
+        area = max(new, key=lambda a: a.x)
+        area.type = "TEXT_EDITOR"
+    space = area.spaces.active
+    space.text = text
+    space.show_line_numbers = space.show_syntax_highlight = True
+    space.top = max(line - 8, 0)
+    area.tag_redraw()
+
+
+register, unregister = bpy.utils.register_classes_factory((TRACEVIS3D_OT_open_source,))

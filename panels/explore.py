@@ -1,0 +1,28 @@
+"""The panel *Explore*: its mode, what lights up, and Blender's ways to walk and fly."""
+
+import bpy
+
+from ..operators.explore import keys
+from ..operators.explore.overlay import state
+from . import parts
+
+
+class TRACEVIS3D_PT_explore(parts.ViewPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_explore"
+    bl_label = "Explore"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        column = layout.column()
+        column.scale_y = 1.3
+        words = keys.words()
+        text = "Leave Explore (Esc)" if state.exploring else f"Explore ({words})" if words else "Explore"
+        column.operator("tracevis3d.explore", text=text, icon="RESTRICT_SELECT_OFF", depress=state.exploring)
+        row = layout.row(align=True)
+        row.operator("tracevis3d.walk", icon="VIEW_PERSPECTIVE")
+        row.operator("tracevis3d.fly", icon="TRACKING_FORWARDS")
+        layout.label(text="Light up with it")
+        layout.row(align=True).prop(context.window_manager, "tracevis3d_kin")
+
+
+CLASSES = (TRACEVIS3D_PT_explore,)
