@@ -94,8 +94,6 @@ class Elements:
     Attributes
     ----------
     hierarchy : Hierarchy
-    of_function : int32 (functions,)
-        Element of each function; empty if it takes the thread too.
     of_call : callable
         From calls (int64 indices) to elements, int32.
     """
@@ -121,19 +119,51 @@ def element_hierarchy(
     most : int
         Elements at most: those that are called least are taken together, container by container.
     """
-    calls = np.bincount(trace.calls.function, minlength=len(trace.functions)).astype(np.int64)
+    return shared_hierarchy((trace,), level, by, most)[0]
+
+
+def shared_hierarchy(
+    traces: Sequence[Trace],
+    level: Level | Literal["auto"] = "auto",
+    by: By | Literal["auto"] = "auto",
+    most: int = 600,
+) -> tuple[Elements, ...]:
+    """Find the elements of several traces in one hierarchy: those at the same path are the same.
+
+    Level and containers are chosen for the first trace.
+    """
+    functions = traces[0].functions
     if by == "auto":
-        known = trace.functions.container >= 0
-        files = trace.functions.file >= 0
-        by = "packages" if known.any() or not files.any() else "folders"
+        known = (functions.container >= 0).any() or not (functions.file >= 0).any()
+        by = "packages" if known else "folders"
     if level == "auto":
-        level = _fitting_level(trace, by)
+        level = _fitting_level(traces[0], by)
+    things = [_things(trace, level, by) for trace in traces]
+    paths = [path for found, _, _ in things for path in found]
+    hierarchy, of_thing = build(paths, np.concatenate([times for _, times, _ in things]), level, most)
+    result, base = [], 0
+    for found, _, of_call in things:
+        result.append(Elements(hierarchy, _looked_up(of_thing[base : base + len(found)], of_call)))
+        base += len(found)
+    return tuple(result)
+
+
+def _looked_up(
+    table: Int32s, of_call: Callable[[NDArray[np.int64]], NDArray[np.integer]]
+) -> Callable[[NDArray[np.int64]], Int32s]:
+    return lambda ids: table[of_call(ids)]
+
+
+def _things(
+    trace: Trace, level: Level, by: By
+) -> tuple[list[Path], NDArray[np.int64], Callable[[NDArray[np.int64]], NDArray[np.integer]]]:
+    """Return the paths of what becomes elements, how often each is called, and which of them a call is of."""
     paths = _function_paths(trace, level, "packages" if by == "threads" else by)
-    if by == "threads":
-        return _by_thread(trace, paths, level, most)
-    hierarchy, of_function = build(paths, calls, level, most)
     function = trace.calls.function
-    return Elements(hierarchy, lambda ids: of_function[function[ids]])
+    if by == "threads":
+        return _by_thread(trace, paths)
+    calls = np.bincount(function, minlength=len(paths)).astype(np.int64)
+    return paths, calls, lambda ids: function[ids]
 
 
 def _fitting_level(trace: Trace, by: By) -> Level:
@@ -189,24 +219,26 @@ def _relative(name: str, outer: str) -> str:
     return name or "(unnamed)"
 
 
-def _by_thread(trace: Trace, paths: Sequence[Path], level: Level, most: int) -> Elements:
+def _by_thread(
+    trace: Trace, paths: Sequence[Path]
+) -> tuple[list[Path], NDArray[np.int64], Callable[[NDArray[np.int64]], NDArray[np.integer]]]:
     """Put the elements of each thread into that thread, and threads into their processes."""
     threads, calls = trace.threads, trace.calls
     first: dict[Path, int] = {}
     same = np.array([first.setdefault(path, len(first)) for path in paths], np.int64)
     names = [path[-1] for path in first]
-    code = calls.thread.astype(np.int64) * max(len(names), 1) + (same[calls.function] if len(calls) else 0)
-    times = np.bincount(code, minlength=len(threads) * len(names))
+    count = max(len(names), 1)
+    code = calls.thread.astype(np.int64) * count + (same[calls.function] if len(calls) else 0)
+    times = np.bincount(code, minlength=len(threads) * count)
     used = np.flatnonzero(times)
     thread_paths = [
         (f"{threads.process_name[t] or 'process'} {threads.process[t]}", threads.title(t))
         for t in range(len(threads))
     ]
-    inside = [(*thread_paths[c // len(names)], names[c % len(names)]) for c in used.tolist()]
-    hierarchy, of_used = build(inside, times[used], level, most)
-    table = np.full(len(times), -1, np.int32)
-    table[used] = of_used
-    return Elements(hierarchy, lambda ids: table[code[ids]])
+    number = np.zeros(max(len(times), 1), np.int64)
+    number[used] = np.arange(len(used))
+    found = [(*thread_paths[c // count], names[c % count]) for c in used.tolist()]
+    return found, times[used], lambda ids: number[code[ids]]
 
 
 class _Node:

@@ -1,0 +1,402 @@
+"""The time drum: which element calls which, and when (ExtraVis)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis.interactions import Rare, rarest
+from ...analysis.phases import describe, find_repeats
+from ...drawing.frame import Frame
+from ...drawing.palettes import GRID, PALETTES, parse
+from ...drawing.palettes import Palette as _Palette
+from ...drawing.words import Drawing, Labels, Legend, LegendEntry, Meaning
+from ...errors import UsageError
+from ...layout import ticks
+from ...progress import Progress
+from ...times import read_time
+from ...trace.model import Trace
+from ..compare.colors import Paint
+from ..registry import View
+from . import chords, mantle, ring, timeline
+from .composition import Composition, Drum, compose
+from .parameters import Parameters
+
+__all__ = ["VIEW", "Parameters", "draw"]
+
+#: Colours from caller to callee. The middle is darker than both ends, so that no step is lost on white.
+_DIRECTIONS = {
+    "safe": parse("1f5fbf 5a6fae 7a7d8c b0813f e8871e"),
+    "paper": parse("00a000 00a000 608000 c02000 e00000"),
+}
+_STEPS = 64
+_RING = parse("8d97a6 b3bac5 cfd4db")
+_OUTLIER = parse("c2185b")
+_MARKED = parse("111827 c2185b")
+_ONLY = parse("2f6fd0 e07b00 7a3fb0")
+_LEADER = parse("9aa1ab")
+_KINDS = parse("4477aa cc6677 117733 ddcc77 88ccee aa4499 999933 332288 44aa99 882255")
+
+
+@dataclass
+class _Paint(Paint):
+    """The palette, with what is where in it."""
+
+    ramp: tuple[int, int] = (0, 0)
+    named: dict[str, int] = field(default_factory=dict)
+
+
+def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
+    """Draw one trace as a drum, or two as drums face to face.
+
+    Parameters
+    ----------
+    traces : one or two Traces
+    parameters : Parameters
+    frame : Frame
+    progress : Progress
+
+    Raises
+    ------
+    UsageError
+        If the window is empty, or the marked stretch is no stretch.
+    """
+    p = parameters
+    progress(0.0, "finding elements and their calls")
+    marked = _stretch(p.mark)
+    picture = compose(traces, p)
+    paint = _paint(p)
+    text = _text_size(picture, frame)
+    progress(0.4, "bundling")
+    elements: list[Any] = []
+    labels: list[Labels] = []
+    axes: list[Any] = []
+    meaning: dict[str, Meaning] = {}
+    notes: list[str] = []
+    counts: dict[str, int] = {}
+    lone: tuple[LegendEntry, ...] = ()
+    activity = [drum.found.activity(drum.counts) for drum in picture.drums]
+    most = max((float(a.max(initial=0.0)) for a in activity), default=0.0)
+    sector_color, compared = _sector_colors(picture, activity, paint)
+    for drum, active in zip(picture.drums, activity, strict=True):
+        rare = rarest(drum.found, drum.low, drum.high, p.outliers)
+        elements += _drum(picture, drum, paint, rare, p, frame, meaning, notes, counts)
+        elements.append(ring.ring(picture, drum, active, most, sector_color, p))
+        boxes, words = timeline.strips(picture, drum, paint.named["kinds"], len(_KINDS), text)
+        elements += boxes
+        labels += words
+        lines, words_again = timeline.recurring(picture, drum, paint.named["leader"], text)
+        elements += [lines] if lines is not None else []
+        labels += [words_again] if words_again is not None else []
+        if (ruler := timeline.axis(picture, drum, p, text)) is not None:
+            axes.append(ruler)
+        labels += _rare_names(picture, drum, rare, paint.named["outlier"])
+        lone += _rare_entries(picture, drum, rare, paint.named["outlier"])
+        if marked is not None:
+            elements.append(_marks(drum, marked, paint, p, notes))
+    progress(0.8, "writing labels")
+    groups, leaders = ring.names(picture, np.sum(activity, axis=0), text, paint.named["leader"], p)
+    labels += groups
+    elements += [leaders] if leaders is not None else []
+    progress(1.0, "drawn")
+    return Drawing(
+        palette=paint.palette,
+        elements=tuple(e for e in elements if len(e)),
+        camera=picture.camera,
+        labels=tuple(label for label in labels if len(label)),
+        axes=tuple(axes),
+        legends=_legends(picture, paint, p, compared, lone),
+        title=_title(traces, picture),
+        notes=tuple(_notes(picture, p) + notes),
+        counts={
+            "elements_of_hierarchy": picture.hierarchy.elements,
+            "pairs": sum(d.found.pairs for d in picture.drums),
+            "calls": sum(d.high - d.low for d in picture.drums),
+            "phases": sum(len(d.phases) for d in picture.drums),
+            **counts,
+        },
+        meaning=meaning,
+    )
+
+
+def _paint(p: Parameters) -> _Paint:
+    paint = _Paint()
+    if p.color == "time":
+        given = PALETTES["muted"].ramp(_STEPS)
+    else:
+        given = _Palette("", _DIRECTIONS[p.palette], _DIRECTIONS[p.palette]).ramp(_STEPS)
+    first = paint.add(given)
+    paint.ramp = (first, first + _STEPS - 1)
+    for name, colors in (
+        ("ring", _RING), ("outlier", _OUTLIER), ("marked", _MARKED), ("only", _ONLY), ("leader", _LEADER),
+        ("kinds", _KINDS), ("grid", GRID[None]),
+    ):  # fmt: skip
+        paint.named[name] = paint.add(colors)
+    return paint
+
+
+def _text_size(picture: Composition, frame: Frame) -> float:
+    """Return the line height of texts in scene units: what can be read at the size of the picture."""
+    low, high = np.array(picture.camera.low), np.array(picture.camera.high)
+    corners = np.array(
+        [
+            [(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]]
+            for i in (0, 1)
+            for j in (0, 1)
+            for k in (0, 1)
+        ]
+    )
+    wide = float(np.ptp(corners @ picture.right)) + 4.0
+    tall = float(np.ptp(corners @ picture.up)) + 2.0
+    per_pixel = max(wide / (0.95 * frame.width), tall / (0.74 * frame.height))
+    return max(2.1 * frame.least_text * per_pixel, 0.16)
+
+
+def _drum(
+    picture: Composition, drum: Drum, paint: _Paint, rare: list[Rare], p: Parameters, frame: Frame,
+    meaning: dict[str, Meaning], notes: list[str], counts: dict[str, int],
+) -> list[Any]:  # fmt: skip
+    """Return the calls of one drum: as tubes and as the sequence on the mantle, or as flat bundles."""
+    found = drum.found
+    colors = paint.palette
+    first, last = paint.ramp
+    elements: list[Any] = []
+    if picture.flat and drum.bend.unroll == 0 and p.blend == "darkest":
+        if p.color == "time":
+            at = np.bincount(found.pair[drum.low : drum.high], drum.place, found.pairs) / np.maximum(
+                drum.counts, 1
+            )
+            mine = colors[first + np.rint(at * (last - first)).astype(np.int64), :3]
+            ends = (mine, mine)
+        else:
+            ends = tuple(np.repeat(colors[[c], :3], found.pairs, axis=0) for c in (first, last))
+        elements.append(chords.flat_bundles(picture, drum, (ends[0], ends[1]), p, frame))
+        return elements
+    ramp = np.rint(colors[first : last + 1] * 255).astype(np.uint8)
+    image = mantle.sequence(picture, drum, ramp, p, frame)
+    if image is not None:
+        elements.append(image)
+    if not (picture.flat and drum.bend.unroll == 1):
+        chosen = chords.choose(drum, p)
+        if len(chosen):
+            radius = chords.radii(chosen.count, p)
+            if p.color == "time":
+                at = np.rint(np.clip(chosen.place, 0, 1) * (last - first)).astype(np.int32)
+                ends_ = (first + at, first + at)
+            else:
+                ends_ = (np.full(len(chosen), first, np.int32), np.full(len(chosen), last, np.int32))
+            elements.append(chords.tubes(picture, drum, chosen, radius, ends_, "interaction", p))
+            meaning["interaction"] = Meaning(
+                ((drum.source, chosen.call),), (("calls", chosen.count.astype(np.float64)),)
+            )
+        counts["interactions_left_out"] = counts.get("interactions_left_out", 0) + chosen.rows - len(chosen)
+        if len(chosen) < chosen.rows:
+            notes.append(
+                f"{len(chosen):,} of {chosen.rows:,} interactions in {p.slices} slices are drawn as tubes, "
+                f"{100 * chosen.calls / max(chosen.of, 1):.3g} % of the calls; all calls are on the mantle"
+            )
+        if rare:
+            pair = np.array([r.pair for r in rare], np.int32)
+            row = np.array([r.first for r in rare], np.int64)
+            lone = chords.Chosen(
+                pair, np.array([r.count for r in rare]), drum.at(row), found.call[row], 0, 0, len(rare)
+            )
+            accent = np.full(len(rare), paint.named["outlier"], np.int32)
+            elements.append(
+                chords.tubes(
+                    picture,
+                    drum,
+                    lone,
+                    np.full(len(rare), chords.OUTLIER),
+                    (accent, accent),
+                    "lone call path",
+                    p,
+                )
+            )
+    elements.append(mantle.phase_lines(drum, paint.named["grid"]))
+    elements.append(mantle.rims(drum, paint.named["leader"]))
+    if rare:
+        elements.append(mantle.pins(picture, drum, rare, paint.named["outlier"]))
+        meaning["lone call"] = Meaning(
+            ((drum.source, found.call[np.array([r.first for r in rare], np.int64)]),),
+            (("calls", np.array([float(r.count) for r in rare])),),
+        )
+    return elements
+
+
+def _rare_names(picture: Composition, drum: Drum, rare: list[Rare], color: int) -> list[Labels]:
+    """Return the numbers on the beads; the legend says what they are."""
+    if not rare or drum.bend.length <= 0:
+        return []
+    beads = mantle.pins(picture, drum, rare, color)
+    towards = np.array(picture.camera.direction)
+    n = len(rare)
+    return [
+        Labels(
+            "lone call", tuple(str(i + 1) for i in range(n)),
+            (beads.point + towards / np.linalg.norm(towards) * (0.56 * mantle.BEAD)).astype(np.float32),
+            np.full(n, 0.72 * mantle.BEAD, np.float32), np.full(n, np.inf, np.float32),
+            np.linspace(3.0, 2.0, n).astype(np.float32), 0,
+            right=tuple(picture.right.tolist()), up=tuple(picture.up.tolist()),
+            background=np.full(n, color, np.int32),
+        )
+    ]  # fmt: skip
+
+
+def _rare_entries(picture: Composition, drum: Drum, rare: list[Rare], color: int) -> tuple[LegendEntry, ...]:
+    found = drum.found
+    return tuple(
+        LegendEntry(
+            f"{i + 1}  {describe(picture.hierarchy, found, r.pair)}"
+            + (f" ({r.count} x)" if r.count > 1 else "")
+            + f"  {ticks.duration(int(found.time[r.first]))}",
+            color,
+        )
+        for i, r in enumerate(rare)
+    )  # fmt: skip
+
+
+def _sector_colors(
+    picture: Composition, activity: list[NDArray[np.float64]], paint: _Paint
+) -> tuple[NDArray[np.int32], bool]:
+    """Return the colour of each node; of two hierarchies that differ, which of them has it."""
+    h = picture.hierarchy
+    level = picture.sectors.level
+    color = paint.named["ring"] + np.minimum(level, 2)
+    # Neighbours stay apart.
+    siblings = np.zeros(len(h), np.int32)
+    seen: dict[int, int] = {}
+    for i in range(1, len(h)):
+        parent = int(h.parent[i])
+        siblings[i] = seen.get(parent, 0) % 2
+        seen[parent] = seen.get(parent, 0) + 1
+    color = np.where((siblings == 1) & (level < 2), color + 1, color).astype(np.int32)
+    if len(activity) < 2:
+        return color, False
+    status = presence(picture, activity)
+    return np.where(status >= 0, paint.named["only"] + status, color).astype(np.int32), True
+
+
+def presence(picture: Composition, activity: list[NDArray[np.float64]]) -> NDArray[np.int32]:
+    """Return where each node is called: -1 in both traces, 0 in A alone, 1 in B alone, 2 moved.
+
+    An element of one trace alone has moved if there is one of the same name elsewhere in the other alone.
+    """
+    h = picture.hierarchy
+    here = []
+    first, stop = h.first_element()
+    for active in activity:
+        total = np.concatenate([[0], np.cumsum(active > 0)])
+        here.append(total[stop] - total[first] > 0)
+    status = np.where(here[0] & here[1], -1, np.where(here[0], 0, np.where(here[1], 1, -1))).astype(np.int32)
+    leaves = h.node
+    names = [{h.name[i] for i in leaves.tolist() if status[i] == s} for s in (0, 1)]
+    moved = names[0] & names[1]
+    for i in leaves.tolist():
+        if status[i] >= 0 and h.name[i] in moved:
+            status[i] = 2
+    return status
+
+
+def _stretch(text: str) -> tuple[int, int] | None:
+    if not text.strip():
+        return None
+    low, dots, high = text.partition("..")
+    if not dots:
+        raise UsageError(f"mark={text}: a stretch is wanted, such as 12ms..15ms")
+    start, end = read_time("mark", low), read_time("mark", high)
+    if end <= start:
+        raise UsageError(f"mark={text}: the end must be after the start")
+    return start, end
+
+
+def _marks(drum: Drum, marked: tuple[int, int], paint: _Paint, p: Parameters, notes: list[str]) -> Any:
+    low, high = drum.found.range(*marked)
+    again = find_repeats(drum.found, low, high, p.similarity)
+    length = high - low
+    places = [(low, high, True)] if length else []
+    places += [(i, i + length, e) for i, e in zip(again.first.tolist(), again.exact.tolist(), strict=True)]
+    stretches = [
+        (float(drum.at(a)), float(drum.at(b)), exact)
+        for a, b, exact in places
+        if a < drum.high and b > drum.low
+    ]
+    exact = int(again.exact.sum())
+    notes.append(
+        f"the marked stretch of {length:,} calls recurs {exact:,} times exactly, and {len(again) - exact:,} "
+        f"times with at least {100 * p.similarity:.0f} % of its calls"
+    )
+    return mantle.brackets(drum, stretches, (paint.named["marked"], paint.named["marked"] + 1))
+
+
+def _legends(
+    picture: Composition, paint: _Paint, p: Parameters, compared: bool, lone: tuple[LegendEntry, ...]
+) -> tuple[Legend, ...]:
+    if p.color == "time":
+        drum = picture.drums[0]
+        span = [ticks.duration(t) for t in drum.window] if p.axis == "time" else ["first", "last"]
+        calls = Legend("Calls by time", ramp=paint.ramp, ramp_tick=(0.0, 1.0), ramp_text=(span[0], span[1]))
+    else:
+        calls = Legend("Calls", ramp=paint.ramp, ramp_tick=(0.0, 1.0), ramp_text=("caller", "callee"))
+    found = [calls]
+    entries = []
+    if p.mark:
+        entries.append(LegendEntry("marked stretch and exact repeats", paint.named["marked"]))
+        entries.append(LegendEntry("near repeats", paint.named["marked"] + 1))
+    if compared:
+        only = paint.named["only"]
+        entries += [LegendEntry(text, only + i) for i, text in enumerate(("only in A", "only in B", "moved"))]
+    if entries:
+        found.append(Legend("Signs", tuple(entries)))
+    if lone and not (picture.flat and picture.drums[0].bend.unroll == 0):
+        found.append(Legend("Lone calls", lone))
+    return tuple(found)
+
+
+def _title(traces: Sequence[Trace], picture: Composition) -> str:
+    names = [
+        trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace" for trace in traces
+    ]
+    h = picture.hierarchy
+    kind = {"class": "classes", "module": "modules", "function": "functions"}[h.level]
+    calls = " and ".join(f"{d.high - d.low:,}" for d in picture.drums)
+    return f"{' and '.join(names)}: {calls} calls between {int(h.merged.sum()):,} {kind}"
+
+
+def _notes(picture: Composition, p: Parameters) -> list[str]:
+    notes = []
+    for drum in picture.drums:
+        whole = len(drum.found) == drum.high - drum.low
+        if not whole:
+            low, high = (ticks.exact_duration(t) for t in drum.window)
+            notes.append(f"{drum.high - drum.low:,} of {len(drum.found):,} calls, from {low} to {high}")
+        if drum.found.roots:
+            notes.append(f"{drum.found.roots:,} root calls have no caller")
+    if picture.hierarchy.elements < int(picture.hierarchy.merged.sum()):
+        notes.append(f"the least called elements are taken together: {picture.hierarchy.elements:,} sectors")
+    if not picture.flat or picture.drums[0].bend.unroll == 0:
+        notes.append("tubes: area is the number of calls, thin end at the callee")
+    if p.opening > 0 and p.relief > 0:
+        notes.append("height of the ring: calls made and received, square-root scale")
+    if picture.drums[0].bend.length > 0 and p.mantle != "none":
+        notes.append(f"mantle: p = {p.power:g}, window of {p.window} calls")
+    order = picture.order
+    if order is not None and order.before > 0:
+        notes.append(
+            f"sectors in an order that shortens ways by {100 * (1 - order.after / order.before):.0f} %"
+        )
+    return notes
+
+
+VIEW = View(
+    name="interactions",
+    title="Interactions (time drum)",
+    sentence="Which part calls which, and when: a radial hierarchy along time, calls as bundled chords",
+    traces=(1, 2),
+    parameters=Parameters,
+    draw=draw,
+)
