@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from ...analysis import match
 from ...analysis.many import Similarities, best_order, similarities
 from ...drawing.frame import Frame
-from ...drawing.palettes import OTHER
-from ...drawing.words import Drawing, Labels, Legend, LegendEntry, Lines, Tubes
+from ...drawing.palettes import OTHER, Paint
+from ...drawing.words import Drawing, Labels, Legend, LegendEntry, Lines, Meaning, Tubes
 from ...errors import UsageError
 from ...progress import Progress, part
 from ...trace.model import Trace
 from . import colors
 from . import matches as matching
 from .boxes import boxes_of, explained
-from .colors import Paint
 from .fan_colors import of_bridges
 from .fan_matrix import matrix
 from .fan_names import fan_names, fan_ruler
@@ -122,6 +121,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
             "unmatched": sum(int(np.count_nonzero(b <= 0)) for b in best),
             "moved": moved,
         },
+        meaning=_meaning(stage, pairs, known, order, p),
     )
 
 
@@ -260,6 +260,26 @@ def _out_of_focus(stage: Stage, pairs: Sequence[Pair], text: str) -> list[Flags]
             inside &= b[pair.chosen.b]
         out.append(~inside)
     return out
+
+
+def _meaning(
+    stage: Stage, pairs: Sequence[Pair], known: Similarities | None, order: Sequence[int], p: Parameters
+) -> dict[str, Meaning]:
+    """Return what bridges and the cells of the matrix stand for."""
+    m = sum(len(pair.chosen) for pair in pairs)
+    calls = {wall.source: np.full(m, -1, np.int64) for wall in stage.walls}
+    base = 0
+    for pair in pairs:
+        for k, ids in ((pair.back, pair.chosen.a), (pair.front, pair.chosen.b)):
+            calls[stage.walls[k].source][base : base + len(ids)] = ids
+        base += len(pair.chosen)
+    alike = np.concatenate([np.empty(0), *(pair.chosen.similarity for pair in pairs)])
+    bridge = Meaning(tuple(sorted(calls.items(), key=lambda x: x[0])), (("similarity", alike),))
+    meaning = {"tube": bridge, "line": bridge}
+    if p.matrix != "none" and known is not None:
+        cells = known.cells(p.matrix)[np.ix_(order, order)].reshape(-1)
+        meaning |= {kind: Meaning(values=((p.matrix, cells),)) for kind in ("similarity", "joined")}
+    return meaning
 
 
 def _title(stage: Stage) -> str:

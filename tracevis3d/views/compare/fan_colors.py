@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...drawing.palettes import OTHER, PALETTES
+from ...drawing.palettes import OTHER, PALETTES, Paint
 from ...drawing.words import Legend, LegendEntry
 from ...layout import ticks
 from ...trace.model import Trace
 from . import colors
-from .colors import Paint
 from .fan_pairs import Pair
 from .fan_stage import Stage
 

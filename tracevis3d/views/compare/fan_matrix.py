@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...drawing.palettes import BASE, parse
+from ...drawing.palettes import BASE, Paint, parse
 from ...drawing.words import Boxes, Labels, Legend, LegendEntry, Lines
-from .colors import Paint, ramp
+from .colors import ramp
 from .fan_stage import Stage
 
 if TYPE_CHECKING:

@@ -165,14 +165,17 @@ class _Way:
         y of the foot of the wall at the back, under which bridges come out.
     last : float
         y of the foot of the last wall under which they pass; ``foot`` if there is none.
+    crest : float
+        y of the upper edge of the wall in front.
     floor : float64 (m,)
-        z of each bridge on the floor.
+        z of the upper side of each bridge on the floor.
     lift : float64 (m,)
-        How far the middle of the last part is raised.
+        How far the middle between ``last`` and ``crest`` is raised: no bridge rises before a wall.
     """
 
     foot: float
     last: float
+    crest: float
     floor: Floats
     lift: Floats
 
@@ -182,7 +185,9 @@ class _Way:
         depth = wall.trace.calls.depth[pair.chosen.a].astype(np.float64)
         between = pair.front - pair.back - 1
         floor = -_LAYER * (float(depth.max(initial=0.0)) + 1.0 - depth) - _UNDER * between
-        return cls(foot_of(wall), foot_of(stage.walls[pair.front - 1]), floor, lift)
+        stand = stage.walls[pair.front].fold
+        crest = float(stand.inside(np.array([stand.height]))[0][0])
+        return cls(foot_of(wall), foot_of(stage.walls[pair.front - 1]), crest, floor, lift)
 
     def carry(self, element: Tubes | Lines) -> NDArray[np.float32]:
         """Return the points of an element at their heights."""
@@ -195,9 +200,11 @@ class _Way:
         y = point[:, 1].astype(np.float64)
         hidden = np.clip((y - self.foot) / np.repeat(behind, counts), 0.0, 1.0)
         come = np.clip((self.last - y) / np.repeat(before, counts), 0.0, 1.0)
+        half = element.radius[ends[0], 1] if isinstance(element, Tubes) else element.width / 2
         z0, z1, floor, lift = (
             np.repeat(x, counts)
-            for x in (start[:, 2], end[:, 2], self.floor[element.id], self.lift[element.id])
+            for x in (start[:, 2], end[:, 2], self.floor[element.id] - half, self.lift[element.id])
         )
-        point[:, 2] = floor + hidden * (z0 - floor) + come * (z1 - floor) + 4 * lift * come * (1 - come)
+        over = np.clip((self.last - y) / max(self.last - self.crest, 1e-6), 0.0, 1.0)
+        point[:, 2] = floor + hidden * (z0 - floor) + come * (z1 - floor) + 4 * lift * over * (1 - over)
         return point
