@@ -14,7 +14,10 @@ from .task import LongOperator
 _NONE = ("NONE", "None", "Only one trace")
 _traces: list[tuple[str, str, str]] = []
 _others: list[tuple[str, str, str]] = []
+_more: list[tuple[str, str, str, int]] = []
 _views: list[tuple[str, str, str]] = []
+#: Blender keeps flags in 32 bits.
+_MOST_FLAGS = 31
 
 
 def known_traces() -> dict[str, Any]:
@@ -43,12 +46,18 @@ def _other_items(self: Any, _context: Any) -> list[tuple[str, str, str]]:
     return _others
 
 
+def _more_items(_self: Any, _context: Any) -> list[tuple[str, str, str, int]]:
+    known = list(known_traces().items())[:_MOST_FLAGS]
+    _more[:] = [(key, sources.name_of(source), source.path, 1 << i) for i, (key, source) in enumerate(known)]
+    return _more
+
+
 def _view_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
     return _views
 
 
 class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
-    """Draw another view, of one trace or of two, beside those that are in the scene"""
+    """Draw another view, of one trace or of several, beside those that are in the scene"""
 
     bl_idname = "tracevis3d.add_view"
     bl_label = "Add View"
@@ -58,6 +67,12 @@ class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
     trace: EnumProperty(items=_trace_items, name="Trace", description="What to draw it of")
     other: EnumProperty(
         items=_other_items, name="Second Trace", description="What to compare it with, where a view takes two"
+    )
+    more: EnumProperty(
+        items=_more_items,
+        name="More Traces",
+        description="What else to compare, where a view takes more than two",
+        options={"ENUM_FLAG"},
     )
     style: EnumProperty(items=settings.STYLES, name="Style", default="paper")
     place: EnumProperty(items=making.PLACES, name="Where", default="AUTO")
@@ -85,13 +100,15 @@ class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
         row = layout.row()
         row.active = most > 1
         row.prop(self, "other", text="Second Trace" if most > 1 else "Second (Not Needed)")
+        if most > 2 and len(known_traces()) > 2:
+            layout.column(heading="More Traces").prop(self, "more")
         layout.prop(self, "style")
         layout.prop(self, "place")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         view = views.find(self.view)
-        chosen = [self.trace, self.other][: view.traces[1]]
-        chosen = [key for key in chosen if key != "NONE"]
+        more = [key for key in known_traces() if key in self.more and key not in (self.trace, self.other)]
+        chosen = [key for key in (self.trace, self.other, *more) if key != "NONE"][: view.traces[1]]
         if len(chosen) < view.traces[0]:
             self.report({"ERROR"}, f"{view.title} needs {view.traces[0]} traces: import another first")
             return {"CANCELLED"}

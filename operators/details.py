@@ -75,7 +75,7 @@ def _trace_rows(details: Any, trace: Any, chosen: Any) -> list[tuple[str, str]]:
     start, end = int(calls.start[call]), int(calls.end[call])
     rows = [
         ("Module", words.module or _DASH),
-        ("File", f"{words.file}:{words.line}" if words.file and words.line else words.file or _DASH),
+        ("File", _place(words)),
         ("Start", exact_duration(start)),
         ("Duration", duration(end - start)),
         ("Self Time", duration(int(derived(trace).self_time[call]))),
@@ -115,7 +115,7 @@ def _held_rows(details: Any, collection: Any, key: str, call: int) -> list[tuple
         details.file, details.line = words.file, words.line
         return [
             ("Module", words.module or _DASH),
-            ("File", f"{words.file}:{words.line}" if words.file and words.line else words.file or _DASH),
+            ("File", _place(words)),
             ("Duration", duration(float(holds.fact("duration")[element]))),
             ("Self Time", duration(float(holds.fact("own")[element]))),
             ("Depth", f"{int(holds.fact('depth')[element]):,}"),
@@ -123,6 +123,12 @@ def _held_rows(details: Any, collection: Any, key: str, call: int) -> list[tuple
             ("Number", f"{call:,}"),
         ]
     return []
+
+
+def _place(words: Any) -> str:
+    """Return the file's name with the line; its folder is too long for the panel."""
+    name = words.file.replace("\\", "/").rpartition("/")[2]
+    return f"{name}:{words.line}" if name and words.line else name or _DASH
 
 
 def renew() -> None:

@@ -10,10 +10,10 @@ import rna_keymap_ui
 
 from . import environment
 
+_OURS = "tracevis3d."
 _KEYMAP, _SPACE = "3D View", "VIEW_3D"
 #: Operator, key, what the operator gets. All with Ctrl and Alt.
 _KEYS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("tracevis3d.explore", "E", {}),
     ("tracevis3d.search_ask", "F", {}),
     ("tracevis3d.search_step", "N", {"step": "NEXT"}),
     ("tracevis3d.search_step", "P", {"step": "PREVIOUS"}),
@@ -44,31 +44,17 @@ class TRACEVIS3D_AP_preferences(bpy.types.AddonPreferences):
         layout.label(text="Keys in the 3D View", icon="MOUSE_LMB_DRAG")
         column = layout.column()
         user = context.window_manager.keyconfigs.user
-        for keymap, item in _added:
-            found = user.keymaps.get(keymap.name) if user is not None else None
-            mine = _same(found, item) if found is not None else None
-            if mine is not None:
-                column.context_pointer_set("keymap", found)
-                rna_keymap_ui.draw_kmi([], user, found, mine, column, 0)
+        keymap = user.keymaps.get(_KEYMAP) if user is not None else None
+        for item in keymap.keymap_items if keymap is not None else ():
+            if item.idname.startswith(_OURS):
+                column.context_pointer_set("keymap", keymap)
+                rna_keymap_ui.draw_kmi([], user, keymap, item, column, 0)
         layout.label(text="Keys in Explore Mode", icon="VIEWZOOM")
         box = layout.box().column(align=True)
         for key, what in EXPLORE:
             row = box.split(factor=0.2)
             row.label(text=key)
             row.label(text=what)
-
-
-def _same(keymap: Any, item: Any) -> Any | None:
-    """Return the user's item for the one that we added."""
-    return next(
-        (
-            other
-            for other in keymap.keymap_items
-            if other.idname == item.idname
-            and getattr(other.properties, "step", "") == getattr(item.properties, "step", "")
-        ),
-        None,
-    )
 
 
 def register() -> None:

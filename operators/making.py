@@ -154,7 +154,7 @@ def show(
     """
     from ..tracevis3d.scene.build import build
     from ..tracevis3d.scene.film import play
-    from . import arrange
+    from . import arrange, search
 
     stored = settings.of(collection)
     render = scene.render
@@ -183,6 +183,7 @@ def show(
         _describe(source, trace)
         sources.remember(trace)
     holding.hold(collection, traces, drawing)
+    search.pin(scene, collection)
     settings.fill(stored.facts, facts.of_drawing(drawing, built.counts))
     shown, wanted = figure.parameters, settings.values(collection)
     stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())

@@ -12,11 +12,11 @@ from . import arrange, settings
 #: The part that the pins are, and their colour: one that no palette of ours has.
 PART = "pins"
 _COLOR = (0.93, 0.0, 0.45, 1.0)
-#: Width of a pin as a share of the view's.
-_SIZE = 0.014
+#: Width of a pin as a share of the view's, and of the pin of the current call.
+_SIZE, _CURRENT = 0.007, 0.013
 
 
-def stick(collection: bpy.types.Collection, hits: Sequence[tuple[int, Any]]) -> None:
+def stick(collection: bpy.types.Collection, hits: Sequence[tuple[int, Any]], current: int) -> None:
     """Stick a pin into ``collection`` for each of ``hits``, in place of those that are there.
 
     Parameters
@@ -24,6 +24,8 @@ def stick(collection: bpy.types.Collection, hits: Sequence[tuple[int, Any]]) -> 
     collection : bpy.types.Collection
     hits : sequence of (int, hit)
         Which of the view's traces, and the call: its number, start, thread and depth.
+    current : int
+        The call whose pin is bigger.
     """
     from ..tracevis3d.drawing.words import Marks
     from ..tracevis3d.scene import beside, marks, parts, styles
@@ -38,13 +40,14 @@ def stick(collection: bpy.types.Collection, hits: Sequence[tuple[int, Any]]) -> 
     stored = settings.of(collection)
     width = max(stored.high[0] - stored.low[0], 1e-3)
     n = int(drawn.sum())
+    calls = np.array([hit.call for _, hit in hits], np.int64)[drawn]
     element = Marks(
         "result",
         "pin",
         at[drawn].astype(np.float32),
-        np.full(n, _SIZE * width, np.float32),
+        (np.where(calls == current, _CURRENT, _SIZE) * width).astype(np.float32),
         np.zeros(n, np.int32),
-        np.array([hit.call for _, hit in hits], np.int64)[drawn],
+        calls,
         look="glow",
     )
     light = Light(np.array([0.0, -1.0, 0.0]), np.array([-0.4, -0.7, 0.6]))

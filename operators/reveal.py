@@ -1,6 +1,7 @@
 """Let the 3D view show a call that was gone to."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -36,17 +37,19 @@ def _facts(context: bpy.types.Context, trace: str, number: int) -> SimpleNamespa
     from . import sources
 
     if (loaded := sources.loaded(trace)) is not None and number < len(loaded.calls):
-        calls = loaded.calls
-        return SimpleNamespace(
-            call=number,
-            start=int(calls.start[number]),
-            thread=int(calls.thread[number]),
-            depth=int(calls.depth[number]),
-        )
+        return facts_of(loaded, number)
     for hit in context.scene.tracevis3d_search.hits:
         if hit.call == number and context.scene.tracevis3d_search.trace == trace:
             return SimpleNamespace(call=number, start=int(hit.start), thread=hit.thread, depth=hit.depth)
     return SimpleNamespace(call=number, start=0, thread=-1, depth=-1)
+
+
+def facts_of(trace: Any, call: int) -> SimpleNamespace:
+    """Return number, start, thread and depth of a call of ``trace``."""
+    calls = trace.calls
+    return SimpleNamespace(
+        call=call, start=int(calls.start[call]), thread=int(calls.thread[call]), depth=int(calls.depth[call])
+    )
 
 
 def _move(context: bpy.types.Context, at: Vector) -> None:

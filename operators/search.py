@@ -24,8 +24,10 @@ KINDS = (
     ("wildcard", "Wildcard", "The whole name, with * for any text and ? for any character"),
     ("regex", "Regular Expression", "A regular expression that matches somewhere in the name"),
 )
-#: So many results are listed, and pinned, at a time.
+#: So many results are listed at a time.
 WINDOW = 100
+#: And so many stand as pins in the scene.
+_MOST_PINS = 150
 _MOST_HISTORY = 20
 _MOST_KEPT = 4
 
@@ -88,7 +90,7 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
     )
     kind: EnumProperty(items=KINDS, name="Pattern", default="substring", update=_search_again)
     full: BoolProperty(
-        name="Recorded Names",
+        name="Full Names",
         description="Search names as they were recorded, with arguments, path and line",
         update=_search_again,
     )
@@ -102,7 +104,7 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
     end: StringProperty(name="To", description="Calls before then; empty: all", update=_search_again)
     show_pins: BoolProperty(
         name="Pins",
-        description="Stick a pin into the view for each result of the list",
+        description="Stick pins into the views for the results, a bigger one for that which was gone to",
         default=True,
         update=_show_pins,
     )
@@ -311,7 +313,6 @@ class TRACEVIS3D_OT_search_step(_Searching, bpy.types.Operator):
         with settings.quietly():
             if not state.rank <= rank < state.rank + len(state.hits):
                 _fill(state, trace, found, rank - rank % WINDOW)
-                pin(context.scene)
             state.index = rank - state.rank
         _show(context, state, call)
         return {"FINISHED"}
@@ -369,18 +370,40 @@ def _show(context: bpy.types.Context, state: Any, call: int) -> None:
     """Select a call that was found, and let the 3D view show it."""
     with settings.quietly():
         state.current = call
+    pin(context.scene)
     selection.select(state.trace, [call], active=call)
     reveal.call(context, state.trace, call)
 
 
-def pin(scene: bpy.types.Scene) -> None:
-    """Stick a pin into each view of the trace for each result in the list, or take the pins away."""
+def pin(scene: bpy.types.Scene, only: bpy.types.Collection | None = None) -> None:
+    """Stick a pin into each view of the trace for the results, or take the pins away.
+
+    Where there are too many, some stand for all: evenly spread, and the one that was gone to.
+    """
     state = scene.tracevis3d_search
-    wanted = state.hits if state.show_pins else ()
-    for collection in settings.all_in(scene):
+    trace, found = _known(state)
+    for collection in [only] if only is not None else settings.all_in(scene):
         keys = trace_state.keys_of(collection)
-        hits = [(source, hit) for source, key in enumerate(keys) if key == state.trace for hit in wanted]
-        pins.stick(collection, hits)
+        if (state.trace not in keys and state.trace) or not (state.show_pins and state.total):
+            pins.stick(collection, [], -1)
+        elif found is not None:
+            calls = {*found.spread(_MOST_PINS).tolist(), *([state.current] if state.current >= 0 else [])}
+            hits = [(keys.index(state.trace), reveal.facts_of(trace, call)) for call in sorted(calls)]
+            pins.stick(collection, hits, state.current)
+
+
+def _known(state: Any) -> tuple[Any, Any]:
+    """Return the trace of the results and what was found; nothing if the trace is not in memory."""
+    trace = sources.loaded(state.trace) if state.trace else None
+    if trace is None or not state.total:
+        return None, None
+    asked = _Asked.of(state, state.trace)
+    if asked not in _kept:
+        try:
+            _kept[asked] = trace, _find(asked, trace)
+        except TraceVisError:
+            return None, None
+    return _kept[asked]
 
 
 class TRACEVIS3D_OT_search_recall(bpy.types.Operator):

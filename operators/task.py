@@ -181,7 +181,9 @@ class LongOperator:
 def _compiling() -> bool:
     """Return whether a kernel is being compiled; nothing is loaded to find that out."""
     jit = sys.modules.get(__package__.rpartition(".")[0] + ".tracevis3d.kernels.jit")
-    return jit is not None and jit.compiling()
+    # Another thread may be importing it just now.
+    asked = getattr(jit, "compiling", None)
+    return asked is not None and bool(asked())
 
 
 def idle() -> bool:

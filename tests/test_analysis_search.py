@@ -62,6 +62,10 @@ def test_same_as_twin(data):
     most = data.draw(st.integers(0, 90))
     assert found.first(most).tolist() == wanted[:most]
     assert found.last(most).tolist() == wanted[::-1][:most]
+    spread = found.spread(most).tolist()
+    assert len(spread) == len(set(spread)) <= most
+    assert set(spread) <= set(wanted)
+    assert len(spread) >= min(len(wanted), most) / 2
     rank = data.draw(st.integers(0, 90))
     assert found.window(rank, most).tolist() == wanted[rank : rank + most]
     time = data.draw(st.integers(-2, last + 2))

@@ -17,6 +17,7 @@ from tools import build_extension as build
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "tests" / "blender"
 TRACE = ROOT / "examples" / "vt_markdown_repeat1.json.gz"
+OTHER = ROOT / "examples" / "vt_markdown_repeat2.json.gz"
 
 pytest.importorskip("bpy", reason="no bpy")
 pytestmark = [pytest.mark.blender, pytest.mark.slow]
@@ -117,6 +118,7 @@ def test_the_whole_way(blender, archive):
     blender.script("whole_way.py", TRACE, place)
     blender.script("reopen.py", place)
     blender.script("without.py", place, environment=_without_extension(blender))
+    blender.script("working.py", TRACE, OTHER, blender.place / "views")
     blender.script("disable.py")
 
 

@@ -62,6 +62,8 @@ class Way:
             "render without the extension",
             ["-b", "--factory-startup", *self.python("without.py", "/mnt/out")],
         )
+        other = self.outside(SMALL.with_name("vt_markdown_repeat2.json.gz"))
+        self.script("views, search, bookmarks, presets, undo", "working.py", trace, other, "/mnt/out/views")
         command = ["--background", "--command", "tracevis3d"]
         self.step("command: info", [*command, "info", trace, "--json"])
         picture = "/mnt/out/command.png"

@@ -238,6 +238,17 @@ class Found:
         skipped = max(rank, 0) - self.rank(low)
         return self.after(low, most=skipped + most)[skipped:]
 
+    def spread(self, most: int) -> NDArray[np.int32]:
+        """Return at most ``most`` of the calls, spread evenly over all: every so-manieth of each function."""
+        if most <= 0 or not self.count:
+            return np.empty(0, np.int32)
+        step = -(-self.count // most)
+        number = np.arange(0, self.count, step)
+        before = np.cumsum(self.counts) - self.counts
+        which = np.searchsorted(before, number, "right") - 1
+        # Functions without a call begin where the next one does.
+        return np.asarray(self._index.order[self._low[which] + number - before[which]])
+
     def rank(self, time: int, call: int = -1) -> int:
         """Return how many of the calls come before ``call``, which starts at ``time``."""
         return int((self._bound(self._low, self._high, time, call) - self._low).sum())
