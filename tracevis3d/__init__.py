@@ -12,6 +12,7 @@ from .version import __version__
 _API = (
     "Figure",
     "compare",
+    "explain",
     "filtered",
     "icicle",
     "info",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .analysis.match import Comparison
     from .analysis.search import Found
     from .formats.registry import Format
+    from .story.tell import Story
 
 __all__ = [
     "Figure",
@@ -41,6 +42,7 @@ __all__ = [
     "check_output",
     "check_writable",
     "compare",
+    "explain",
     "filtered",
     "icicle",
     "info",
@@ -205,6 +207,30 @@ def match(a: Trace, b: Trace, **settings: Any) -> Comparison:
     from .analysis.match import compare
 
     return compare(a, b, **settings)
+
+
+def explain(
+    a: Trace, b: Trace, *, top: int = 10, progress: Progress = silent, **settings: Any
+) -> Story:
+    """Find what a person wants to know about two traces, the most important first.
+
+    Parameters
+    ----------
+    a, b : Trace
+    top : int
+        Findings at most.
+    progress : Progress
+    **settings
+        Of :func:`.analysis.match.compare`.
+
+    Returns
+    -------
+    Story
+        ``story.sentences`` tells it, ``story.write("folder")`` writes a report with figures and a scene.
+    """
+    from .story.tell import tell
+
+    return tell(match(a, b, **settings, progress=part(progress, 0.0, 0.5)), top, part(progress, 0.5, 1.0))
 
 
 def phases(

@@ -187,9 +187,9 @@ def offsets(evidence: Evidence, pairs: Pairs, noise: Noise) -> list[Finding]:
     own = [pairs.a[kept], pairs.b[kept]]
     wait, before, certain = [], [], np.ones(len(kept), np.bool_)
     for c, ids in zip(calls, own):
-        gap, previous, clear = _waits(c, ids)
+        gap, earlier, clear = _waits(c, ids)
         wait.append(gap)
-        before.append(previous)
+        before.append(earlier)
         certain &= clear
     same = (before[0] >= 0) == (before[1] >= 0)
     node = np.full((2, len(kept)), -1, np.int64)

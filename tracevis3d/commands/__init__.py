@@ -14,6 +14,7 @@ _OWN = (
     "info",
     "render",
     "match",
+    "explain",
     "similarity",
     "search",
     "phases",

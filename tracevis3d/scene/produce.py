@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import bpy
 
 from ..drawing.output import FILMS, STILLS, Output, check
+from ..drawing.stops import Stop
 from ..drawing.words import Drawing
 from ..progress import Progress, part, silent
 from .build import build, clear
@@ -34,9 +36,16 @@ class Produced:
 
 
 def produce(
-    drawing: Drawing, path: str | os.PathLike[str], output: Output, *, progress: Progress = silent
+    drawing: Drawing,
+    path: str | os.PathLike[str],
+    output: Output,
+    *,
+    stops: Sequence[Stop] = (),
+    progress: Progress = silent,
 ) -> Produced:
     """Build ``drawing`` in a scene of its own, write the file, and remove the scene.
+
+    Scene files play the drawing's time, or hold the ``stops`` if there are any.
 
     Raises
     ------
@@ -83,7 +92,12 @@ def produce(
             from . import export
             from .film import play
 
-            play(built, output.seconds, output.fps)
+            if stops:
+                from .stops import place
+
+                place(built, stops, output.fps)
+            else:
+                play(built, output.seconds, output.fps)
             export.write(built, path, engine=output.engine, progress=rest)
             produced.stages["export"] = time.perf_counter() - started
     finally:

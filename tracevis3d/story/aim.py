@@ -94,7 +94,7 @@ def windows(evidence: Evidence, finding: Finding) -> tuple[Range | None, Range |
     """
     if finding.kind in ("pace", "alike", "wrapped"):
         return None, None
-    found = []
+    found: list[Range | None] = []
     for s, trace in enumerate(evidence.comparison.traces):
         whole = max(int(trace.calls.end.max(initial=1)), 1)
         own = finding.ranges[s]

@@ -31,13 +31,17 @@ _CHARACTER, _LONGEST = 0.5, 36
 
 
 def marked(trace: Trace, text: str, trace_name: str) -> Ints:
-    """Return the outermost calls that ``text`` names, as ``focus`` does, several with commas between."""
-    inside = np.zeros(len(trace.calls), np.bool_)
+    """Return the calls that ``text`` names, as ``focus`` does, several with commas between.
+
+    Of the calls of one word the outermost.
+    """
+    chosen = np.zeros(len(trace.calls), np.bool_)
+    parent = trace.calls.parent
     for word in text.split(","):
         if word.strip():
-            inside |= focused(trace, word.strip(), trace_name)
-    parent = trace.calls.parent
-    return np.flatnonzero(inside & ~((parent >= 0) & inside[np.maximum(parent, 0)]))
+            inside = focused(trace, word.strip(), trace_name)
+            chosen |= inside & ~((parent >= 0) & inside[np.maximum(parent, 0)])
+    return np.flatnonzero(chosen)
 
 
 def callouts(picture: Composition, text: str, color: int) -> tuple[list[Boxes | Lines], list[Labels]]:
