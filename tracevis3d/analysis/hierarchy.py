@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,14 +149,14 @@ def shared_hierarchy(
 
 
 def _looked_up(
-    table: Int32s, of_call: Callable[[NDArray[np.int64]], NDArray[np.integer]]
+    table: Int32s, of_call: Callable[[NDArray[np.int64]], NDArray[np.integer[Any]]]
 ) -> Callable[[NDArray[np.int64]], Int32s]:
     return lambda ids: table[of_call(ids)]
 
 
 def _things(
     trace: Trace, level: Level, by: By
-) -> tuple[list[Path], NDArray[np.int64], Callable[[NDArray[np.int64]], NDArray[np.integer]]]:
+) -> tuple[list[Path], NDArray[np.int64], Callable[[NDArray[np.int64]], NDArray[np.integer[Any]]]]:
     """Return the paths of what becomes elements, how often each is called, and which of them a call is of."""
     paths = _function_paths(trace, level, "packages" if by == "threads" else by)
     function = trace.calls.function
@@ -221,7 +221,7 @@ def _relative(name: str, outer: str) -> str:
 
 def _by_thread(
     trace: Trace, paths: Sequence[Path]
-) -> tuple[list[Path], NDArray[np.int64], Callable[[NDArray[np.int64]], NDArray[np.integer]]]:
+) -> tuple[list[Path], NDArray[np.int64], Callable[[NDArray[np.int64]], NDArray[np.integer[Any]]]]:
     """Put the elements of each thread into that thread, and threads into their processes."""
     threads, calls = trace.threads, trace.calls
     first: dict[Path, int] = {}
@@ -254,7 +254,7 @@ class _Node:
 
 
 def build(
-    paths: Sequence[Path], calls: NDArray[np.integer], level: Level = "class", most: int = 600
+    paths: Sequence[Path], calls: NDArray[np.integer[Any]], level: Level = "class", most: int = 600
 ) -> tuple[Hierarchy, Int32s]:
     """Make a hierarchy of things that lie at ``paths``; things at one path are one element.
 

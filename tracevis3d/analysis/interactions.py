@@ -66,7 +66,7 @@ class Interactions:
         first, last = -(-low // self._block), high // self._block
         if first >= last:
             return np.bincount(self.pair[low:high], minlength=self.pairs)
-        whole = self._sums[last].astype(np.int64) - self._sums[first]
+        whole: Ints = self._sums[last].astype(np.int64) - self._sums[first]
         whole += np.bincount(self.pair[low : first * self._block], minlength=self.pairs)
         whole += np.bincount(self.pair[last * self._block : high], minlength=self.pairs)
         return whole

@@ -7,6 +7,8 @@ partition (Jackson et al. 2005) of square roots of shares, under which distance 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,8 +103,8 @@ def _chance(share: Floats, calls: int, windows: int) -> float:
     explains about the upper tail of a chi-squared distribution (the bound of Laurent and Massart).
     """
     freedom = float(np.minimum(1.0, 4 * calls * share).sum())
-    tail = 2 * np.log(windows)
-    return (freedom + 2 * float(np.sqrt(freedom * tail)) + 2 * tail) / (4 * calls)
+    tail = 2 * math.log(windows)
+    return (freedom + 2 * math.sqrt(freedom * tail) + 2 * tail) / (4 * calls)
 
 
 def _optimal_cuts(feature: Floats, least: float, chance: float) -> tuple[Ints, float]:
@@ -171,6 +173,25 @@ def _kinds(feature: Floats) -> NDArray[np.int32]:
         kind[i] = len(leaders)
         leaders.append(i)
     return kind
+
+
+def shared_kinds(parts: Sequence[tuple[Interactions, Phases]]) -> list[NDArray[np.int32]]:
+    """Number what the phases of several traces do together, int32 (phases,) each.
+
+    The traces' elements are numbered alike. Of phases that do the same the first has the lowest number.
+    """
+    codes = [f.caller.astype(np.int64) * f.elements + f.callee for f, _ in parts]
+    known = np.unique(np.concatenate(codes)) if codes else np.empty(0, np.int64)
+    rows = []
+    for (found, phases), code in zip(parts, codes, strict=True):
+        column = np.searchsorted(known, code)
+        share = np.zeros((len(phases), len(known)))
+        for i in range(len(phases)):
+            low, high = int(phases.edge[i]), int(phases.edge[i + 1])
+            np.add.at(share[i], column, found.counts(low, high) / max(high - low, 1))
+        rows.append(np.sqrt(share))
+    kind = _kinds(np.concatenate(rows)) if rows else np.empty(0, np.int32)
+    return np.split(kind, np.cumsum([len(row) for row in rows])[:-1]) if rows else []
 
 
 @dataclass(frozen=True)

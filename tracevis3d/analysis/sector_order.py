@@ -8,6 +8,7 @@ hierarchy stays together: only the order of a node's children changes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class SectorOrder:
 
 
 def shortest_ways(
-    hierarchy: Hierarchy, caller: Int32s, callee: Int32s, count: NDArray[np.integer]
+    hierarchy: Hierarchy, caller: Int32s, callee: Int32s, count: NDArray[np.integer[Any]]
 ) -> SectorOrder:
     """Order the children of each node so that ways around the circle are short.
 

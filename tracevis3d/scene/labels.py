@@ -61,7 +61,9 @@ class Free:
 
     def __init__(self, view: View, region: Rectangle) -> None:
         self._taken = np.ones((view.frame.height, view.frame.width), np.bool_)
-        left, bottom, right, top = (round(v) for v in region)
+        # What fills the region exactly may round beyond its edge.
+        left, bottom = (int(np.floor(v)) - 1 for v in region[:2])
+        right, top = (int(np.ceil(v)) + 1 for v in region[2:])
         self._taken[max(bottom, 0) : max(top, 0), max(left, 0) : max(right, 0)] = False
 
     def take(self, rectangle: Rectangle) -> bool:

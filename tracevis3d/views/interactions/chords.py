@@ -109,8 +109,8 @@ def routes(picture: Composition, drum: Drum, p: Parameters) -> tuple[Floats, Flo
 
 def radii(count: Ints, p: Parameters) -> Floats:
     """Return the radius at the caller's end: the section's area is in proportion to the number of calls."""
-    most = float(count.max(initial=1))
-    return np.maximum(THICKEST * p.thickness * np.sqrt(count / most), THINNEST if p.thickness > 0 else 0.0)
+    thick = THICKEST * p.thickness * np.sqrt(count / float(count.max(initial=1)))
+    return np.asarray(np.maximum(thick, THINNEST if p.thickness > 0 else 0.0))
 
 
 def tubes(
@@ -152,13 +152,17 @@ def tubes(
 
 
 def flat_bundles(
-    picture: Composition, drum: Drum, colors: tuple[Floats, Floats], p: Parameters, frame: Frame
+    picture: Composition,
+    drum: Drum,
+    colors: tuple[NDArray[np.float32], NDArray[np.float32]],
+    p: Parameters,
+    frame: Frame,
 ) -> Image:
     """Return the Hierarchical Edge Bundles of the window as an image, drawn with the blending of the paper.
 
     Parameters
     ----------
-    colors : float (pairs, 3), (pairs, 3)
+    colors : float32 (pairs, 3), (pairs, 3)
         sRGB, 0 to 1, at the caller's and the callee's end of each pair.
     """
     from ...kernels.interactions import draw_darkest

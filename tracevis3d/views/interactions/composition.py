@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...analysis.hierarchy import Hierarchy, reordered, shared_hierarchy
 from ...analysis.interactions import Interactions, interactions
-from ...analysis.phases import Phases, find_phases
+from ...analysis.phases import Phases, find_phases, shared_kinds
 from ...analysis.sector_order import SectorOrder, shortest_ways
 from ...drawing.words import Camera, Vector
 from ...layout.radial import Bend, Sectors, place_sectors
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 #: Scene units.
-RADIUS, LENGTH, PAIR_LENGTH, PAIR_GAP = 3.0, 29.0, 12.0, 5.0
+RADIUS, LENGTH, PAIR_LENGTH, PAIR_GAP = 3.0, 29.0, 13.0, 6.4
 #: Where time goes down: as high as fits beside the width of the sheet.
 DOWN = 8.4
 RING, RELIEF = 0.34, 1.5
@@ -134,6 +134,7 @@ def compose(traces: Sequence[Trace], p: Parameters) -> Composition:
         _drum(trace, s, found[s], windows[s], ranges[s], counts[s], bends[s], p)
         for s, trace in enumerate(traces)
     )
+    drums = _same_kinds(drums)
     flat = p.opening == 0 and p.unroll in (0.0, 1.0)
     camera = _camera(drums, sectors, p)
     right, above = camera_axes(camera.direction, camera.up)
@@ -142,10 +143,12 @@ def compose(traces: Sequence[Trace], p: Parameters) -> Composition:
 
 def _data(traces: Sequence[Trace], p: Parameters) -> tuple[Hierarchy, list[Interactions], SectorOrder | None]:
     """Find elements and interactions, and number them in order; kept with the first trace."""
-    kept = derived(traces[0]).kept
-    key = ("interactions", p.level, p.hierarchy, p.elements, p.order, *(id(t) for t in traces[1:]))
+    # Of a pair nothing is kept: the other trace may be gone tomorrow.
+    kept = derived(traces[0]).kept if len(traces) == 1 else {}
+    key = (f"interactions {p.level} {p.hierarchy} {p.order}", p.elements)
     if key in kept:
-        return kept[key]  # type: ignore[no-any-return]
+        known: tuple[Hierarchy, list[Interactions], SectorOrder | None] = kept[key]
+        return known
     elements = shared_hierarchy(traces, p.level, p.hierarchy, p.elements)  # type: ignore[arg-type]
     hierarchy = elements[0].hierarchy
     found = [interactions(trace, e) for trace, e in zip(traces, elements, strict=True)]
@@ -180,6 +183,20 @@ def _drum(
     phases = find_phases(found, low, high, least) if least > 0 else none
     steps = find_phases(found, low, high, least / 2) if least > 0 else none
     return Drum(trace, source, found, low, high, window, place, counts, phases, steps, bend)
+
+
+def _same_kinds(drums: tuple[Drum, ...]) -> tuple[Drum, ...]:
+    """Number kinds so that phases and steps of all drums that do the same are of one kind."""
+    parts = [(drum.found, found) for drum in drums for found in (drum.phases, drum.steps)]
+    kinds = shared_kinds(parts)
+    return tuple(
+        replace(
+            drum,
+            phases=replace(drum.phases, kind=kinds[2 * i]),
+            steps=replace(drum.steps, kind=kinds[2 * i + 1]),
+        )
+        for i, drum in enumerate(drums)
+    )
 
 
 def downwards(p: Parameters) -> bool:
@@ -224,8 +241,7 @@ def _camera(drums: tuple[Drum, ...], sectors: Sectors, p: Parameters) -> Camera:
             for h in (0.0, 0.5 * RELIEF * p.relief * opening)
         ]
     low, high = _box(np.concatenate(points), direction, up)
-    projection = "orthographic" if opening == 0 else "perspective"
-    return Camera(direction, low, high, up, projection, 85.0)
+    return Camera(direction, low, high, up, "orthographic" if opening == 0 else "perspective", 85.0)
 
 
 def camera_axes(direction: Vector, up: Vector) -> tuple[Floats, Floats]:
@@ -247,4 +263,9 @@ def _box(points: Floats, direction: Vector, up: Vector) -> tuple[Vector, Vector]
         middle = middle + axis * ((seen.max() + seen.min()) / 2 - middle @ axis)
         share = max(share, float(np.ptp(seen)) / max(2 * float(np.abs(half * axis).sum()), 1e-9))
     low, high = middle - share * half, middle + share * half
-    return tuple(low.tolist()), tuple(high.tolist())
+    return vector(low), vector(high)
+
+
+def vector(v: Floats) -> Vector:
+    """Return an array of three as the words take it."""
+    return float(v[0]), float(v[1]), float(v[2])

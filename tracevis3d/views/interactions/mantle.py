@@ -9,7 +9,6 @@ from ...analysis.interactions import Rare
 from ...drawing.frame import Frame
 from ...drawing.words import Image, Lines, Marks
 from ...layout.sequence import contributions, even_rows, frequencies, sequence_image, timed_rows
-from ..derived import derived
 from .composition import Composition, Drum, Floats
 from .parameters import Parameters
 
@@ -47,15 +46,12 @@ def sequence(
         edge = timed_rows(found.time, *drum.window, rows)
     else:
         edge = even_rows(drum.low, drum.high, rows)
-    kept = derived(drum.trace).kept
-    key = ("frequencies", id(found.pair), p.window)
-    if key not in kept:
-        kept[key] = frequencies(found.pair, found.pairs, p.window)
+    count = frequencies(found.pair, found.pairs, p.window)
     weight = contributions(p.power, p.window, len(found))
     by_time = p.color == "time"
     given = np.repeat(ramp[:1], 2, axis=0) if by_time else ramp
     span = spans(picture, drum) * columns
-    image = sequence_image(found.pair, kept[key], weight, edge, span, columns, given)
+    image = sequence_image(found.pair, count, weight, edge, span, columns, given)
     if by_time:
         at = (np.arange(rows) + 0.5) / rows
         image[..., :3] = ramp[np.rint(at * (len(ramp) - 1)).astype(np.int64), None, :3]

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ...drawing.words import Labels, Lines, Vector, Wedges
+from ...drawing.words import Labels, Lines, Wedges
 from ...layout.radial import spread
-from .composition import RELIEF, RING, Composition, Drum, Floats
+from .composition import RELIEF, RING, Composition, Drum, Floats, vector
 from .parameters import Parameters
 
 _FLAT = 0.05
@@ -165,7 +165,7 @@ def _columns(
                 np.full(len(mine), text, np.float32), np.full(len(mine), np.inf, np.float32),
                 np.array([value[int(i)] for i in nodes[mine]], np.float32),
                 0 if pair else 1 if side < 0 else -1,
-                right=_vector(right), up=_vector(up),
+                right=vector(right), up=vector(up),
             )
         )  # fmt: skip
         if not pair:
@@ -191,7 +191,3 @@ def _along(
     order = np.argsort(s, kind="stable")
     ends = picture.drums[0].bend.brim(np.array([0.02, 0.98]), np.ones(2), np.zeros(2)) @ picture.up
     return mine[order if ends[0] < ends[1] else order[::-1]]
-
-
-def _vector(v: Floats) -> Vector:
-    return float(v[0]), float(v[1]), float(v[2])

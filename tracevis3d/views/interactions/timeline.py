@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.phases import Phases, characteristic, describe, letter, phase_runs
+from ...analysis.phases import characteristic, describe, letter, phase_runs
 from ...drawing.words import Axis, Boxes, Labels, Lines
 from ...layout import ticks
 from .composition import Composition, Drum, Floats
@@ -43,19 +43,14 @@ def strips(
         return [], []
     below = foot(picture)
     boxes, labels = [], []
-    same = _shared_kinds(drum.phases, drum.steps)
     for kind, phases, low, high in (
         ("phase", drum.phases, _STRIP, 0.0),
         ("step", drum.steps, _STRIP + 0.2, _STRIP + 0.05),
     ):
         edge = drum.at(phases.edge)
-        if kind == "step":
-            if len(phases) <= len(drum.phases):
-                continue
-            number = same
-        else:
-            number = phases.kind
-        color = first_color + number % colors
+        if kind == "step" and len(phases) <= len(drum.phases):
+            continue
+        color = first_color + phases.kind % colors
         position, size = _laid(drum, edge, below - low, below - high)
         size_in = np.maximum(
             size - np.where(np.arange(3) == int(np.argmax(np.abs(drum.bend.time))), 0.012, 0.0), 1e-3
@@ -68,11 +63,6 @@ def strips(
         if kind == "phase" and not drum.bend.time[2]:
             labels.append(_phase_names(picture, drum, position, size, color, text))
     return boxes, labels
-
-
-def _shared_kinds(phases: Phases, steps: Phases) -> NDArray[np.int32]:
-    """Number kinds of steps behind those of phases, so that they have colours of their own."""
-    return (steps.kind + phases.kinds).astype(np.int32)
 
 
 def _laid(drum: Drum, edge: Floats, low: float, high: float) -> tuple[Floats, Floats]:

@@ -12,18 +12,16 @@ from numpy.typing import NDArray
 from ...analysis.interactions import Rare, rarest
 from ...analysis.phases import describe, find_repeats
 from ...drawing.frame import Frame
-from ...drawing.palettes import GRID, PALETTES, parse
-from ...drawing.palettes import Palette as _Palette
+from ...drawing.palettes import GRID, PALETTES, Paint, Palette, parse
 from ...drawing.words import Drawing, Labels, Legend, LegendEntry, Meaning
 from ...errors import UsageError
 from ...layout import ticks
 from ...progress import Progress
 from ...times import read_time
 from ...trace.model import Trace
-from ..compare.colors import Paint
 from ..registry import View
 from . import chords, mantle, ring, timeline
-from .composition import Composition, Drum, compose
+from .composition import Composition, Drum, compose, vector
 from .parameters import Parameters
 
 __all__ = ["VIEW", "Parameters", "draw"]
@@ -39,6 +37,7 @@ _OUTLIER = parse("c2185b")
 _MARKED = parse("111827 c2185b")
 _ONLY = parse("2f6fd0 e07b00 7a3fb0")
 _LEADER = parse("9aa1ab")
+_ABSENT = parse("eceef1")
 _KINDS = parse("4477aa cc6677 117733 ddcc77 88ccee aa4499 999933 332288 44aa99 882255")
 
 
@@ -81,11 +80,11 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     lone: tuple[LegendEntry, ...] = ()
     activity = [drum.found.activity(drum.counts) for drum in picture.drums]
     most = max((float(a.max(initial=0.0)) for a in activity), default=0.0)
-    sector_color, compared = _sector_colors(picture, activity, paint)
+    sector_color = _sector_colors(picture, activity, paint)
     for drum, active in zip(picture.drums, activity, strict=True):
-        rare = rarest(drum.found, drum.low, drum.high, p.outliers)
+        rare = rarest(drum.found, drum.low, drum.high, p.outliers // len(traces))
         elements += _drum(picture, drum, paint, rare, p, frame, meaning, notes, counts)
-        elements.append(ring.ring(picture, drum, active, most, sector_color, p))
+        elements.append(ring.ring(picture, drum, active, most, sector_color[drum.source], p))
         boxes, words = timeline.strips(picture, drum, paint.named["kinds"], len(_KINDS), text)
         elements += boxes
         labels += words
@@ -109,7 +108,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         camera=picture.camera,
         labels=tuple(label for label in labels if len(label)),
         axes=tuple(axes),
-        legends=_legends(picture, paint, p, compared, lone),
+        legends=_legends(picture, paint, p, lone),
         title=_title(traces, picture),
         notes=tuple(_notes(picture, p) + notes),
         counts={
@@ -128,12 +127,12 @@ def _paint(p: Parameters) -> _Paint:
     if p.color == "time":
         given = PALETTES["muted"].ramp(_STEPS)
     else:
-        given = _Palette("", _DIRECTIONS[p.palette], _DIRECTIONS[p.palette]).ramp(_STEPS)
+        given = Palette("", _DIRECTIONS[p.palette], _DIRECTIONS[p.palette]).ramp(_STEPS)
     first = paint.add(given)
     paint.ramp = (first, first + _STEPS - 1)
     for name, colors in (
         ("ring", _RING), ("outlier", _OUTLIER), ("marked", _MARKED), ("only", _ONLY), ("leader", _LEADER),
-        ("kinds", _KINDS), ("grid", GRID[None]),
+        ("absent", _ABSENT), ("kinds", _KINDS), ("grid", GRID[None]),
     ):  # fmt: skip
         paint.named[name] = paint.add(colors)
     return paint
@@ -171,10 +170,10 @@ def _drum(
                 drum.counts, 1
             )
             mine = colors[first + np.rint(at * (last - first)).astype(np.int64), :3]
-            ends = (mine, mine)
+            start = end = mine
         else:
-            ends = tuple(np.repeat(colors[[c], :3], found.pairs, axis=0) for c in (first, last))
-        elements.append(chords.flat_bundles(picture, drum, (ends[0], ends[1]), p, frame))
+            start, end = (np.repeat(colors[[c], :3], found.pairs, axis=0) for c in (first, last))
+        elements.append(chords.flat_bundles(picture, drum, (start, end), p, frame))
         return elements
     ramp = np.rint(colors[first : last + 1] * 255).astype(np.uint8)
     image = mantle.sequence(picture, drum, ramp, p, frame)
@@ -237,21 +236,26 @@ def _rare_names(picture: Composition, drum: Drum, rare: list[Rare], color: int) 
     n = len(rare)
     return [
         Labels(
-            "lone call", tuple(str(i + 1) for i in range(n)),
+            "lone call", tuple(_number(picture, drum, i) for i in range(n)),
             (beads.point + towards / np.linalg.norm(towards) * (0.56 * mantle.BEAD)).astype(np.float32),
             np.full(n, 0.72 * mantle.BEAD, np.float32), np.full(n, np.inf, np.float32),
             np.linspace(3.0, 2.0, n).astype(np.float32), 0,
-            right=tuple(picture.right.tolist()), up=tuple(picture.up.tolist()),
+            right=vector(picture.right), up=vector(picture.up),
             background=np.full(n, color, np.int32),
         )
     ]  # fmt: skip
+
+
+def _number(picture: Composition, drum: Drum, i: int) -> str:
+    """Return what a lone call is called: 1, 2, ...; of two traces A1, B1, ..."""
+    return f"{'AB'[drum.source] if len(picture.drums) > 1 else ''}{i + 1}"
 
 
 def _rare_entries(picture: Composition, drum: Drum, rare: list[Rare], color: int) -> tuple[LegendEntry, ...]:
     found = drum.found
     return tuple(
         LegendEntry(
-            f"{i + 1}  {describe(picture.hierarchy, found, r.pair)}"
+            f"{_number(picture, drum, i)}  {describe(picture.hierarchy, found, r.pair)}"
             + (f" ({r.count} x)" if r.count > 1 else "")
             + f"  {ticks.duration(int(found.time[r.first]))}",
             color,
@@ -262,23 +266,30 @@ def _rare_entries(picture: Composition, drum: Drum, rare: list[Rare], color: int
 
 def _sector_colors(
     picture: Composition, activity: list[NDArray[np.float64]], paint: _Paint
-) -> tuple[NDArray[np.int32], bool]:
-    """Return the colour of each node; of two hierarchies that differ, which of them has it."""
+) -> list[NDArray[np.int32]]:
+    """Return the colour of each node for each drum; of two, what only one of them has stands out there."""
     h = picture.hierarchy
     level = picture.sectors.level
-    color = paint.named["ring"] + np.minimum(level, 2)
     # Neighbours stay apart.
-    siblings = np.zeros(len(h), np.int32)
+    second = np.zeros(len(h), np.bool_)
     seen: dict[int, int] = {}
     for i in range(1, len(h)):
         parent = int(h.parent[i])
-        siblings[i] = seen.get(parent, 0) % 2
         seen[parent] = seen.get(parent, 0) + 1
-    color = np.where((siblings == 1) & (level < 2), color + 1, color).astype(np.int32)
+        second[i] = seen[parent] % 2 == 0
+    color = (paint.named["ring"] + np.minimum(level, 2) + (second & (level < 2))).astype(np.int32)
     if len(activity) < 2:
-        return color, False
+        return [color]
     status = presence(picture, activity)
-    return np.where(status >= 0, paint.named["only"] + status, color).astype(np.int32), True
+    alone = (paint.named["only"] + status).astype(np.int32)
+    first, stop = h.first_element()
+    result = []
+    for active in activity:
+        total = np.concatenate([[0], np.cumsum(active > 0)])
+        here = total[stop] > total[first]
+        absent = np.int32(paint.named["absent"])
+        result.append(np.where(here, np.where(status >= 0, alone, color), absent).astype(np.int32))
+    return result
 
 
 def presence(picture: Composition, activity: list[NDArray[np.float64]]) -> NDArray[np.int32]:
@@ -334,7 +345,7 @@ def _marks(drum: Drum, marked: tuple[int, int], paint: _Paint, p: Parameters, no
 
 
 def _legends(
-    picture: Composition, paint: _Paint, p: Parameters, compared: bool, lone: tuple[LegendEntry, ...]
+    picture: Composition, paint: _Paint, p: Parameters, lone: tuple[LegendEntry, ...]
 ) -> tuple[Legend, ...]:
     if p.color == "time":
         drum = picture.drums[0]
@@ -347,7 +358,7 @@ def _legends(
     if p.mark:
         entries.append(LegendEntry("marked stretch and exact repeats", paint.named["marked"]))
         entries.append(LegendEntry("near repeats", paint.named["marked"] + 1))
-    if compared:
+    if len(picture.drums) > 1:
         only = paint.named["only"]
         entries += [LegendEntry(text, only + i) for i, text in enumerate(("only in A", "only in B", "moved"))]
     if entries:
@@ -364,7 +375,9 @@ def _title(traces: Sequence[Trace], picture: Composition) -> str:
     h = picture.hierarchy
     kind = {"class": "classes", "module": "modules", "function": "functions"}[h.level]
     calls = " and ".join(f"{d.high - d.low:,}" for d in picture.drums)
-    return f"{' and '.join(names)}: {calls} calls between {int(h.merged.sum()):,} {kind}"
+    if len(names) > 1:
+        names = [f"{letter} = {name}" for letter, name in zip("AB", names, strict=True)]
+    return f"{', '.join(names)}: {calls} calls between {int(h.merged.sum()):,} {kind}"
 
 
 def _notes(picture: Composition, p: Parameters) -> list[str]:
@@ -378,8 +391,10 @@ def _notes(picture: Composition, p: Parameters) -> list[str]:
             notes.append(f"{drum.found.roots:,} root calls have no caller")
     if picture.hierarchy.elements < int(picture.hierarchy.merged.sum()):
         notes.append(f"the least called elements are taken together: {picture.hierarchy.elements:,} sectors")
-    if not picture.flat or picture.drums[0].bend.unroll == 0:
+    if not picture.flat:
         notes.append("tubes: area is the number of calls, thin end at the callee")
+    elif picture.drums[0].bend.unroll == 0:
+        notes.append("width is the square root of the number of calls, thin end at the callee")
     if p.opening > 0 and p.relief > 0:
         notes.append("height of the ring: calls made and received, square-root scale")
     if picture.drums[0].bend.length > 0 and p.mantle != "none":
