@@ -8,7 +8,7 @@ as a flight of steps, until both stand upright and face each other across the ga
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,15 @@ class Fold:
         Free space between the deepest possible calls of both walls.
     height : float
         From the roots' outer edge to the end of the deepest level.
+    back : float
+        How much farther back than usual stands what is behind the wall.
     """
 
     side: int
     rise: float
     gap: float
     height: float
+    back: float = field(default=0.0, kw_only=True)
 
     @classmethod
     def of(cls, side: int, opening: float, gap: float, height: float) -> Fold:
@@ -92,7 +95,7 @@ class Fold:
         Their length points away from the wall where it lies flat, and up where it stands.
         """
         cosine, sine = math.cos(self.rise), math.sin(self.rise)
-        foot = self.gap / 2 + self.height * cosine + low
+        foot = self.gap / 2 + self.height * cosine + low + self.back
         reach = foot + length * cosine + thick * sine
         bottom = np.zeros(len(length))
         top = length * sine + thick * cosine

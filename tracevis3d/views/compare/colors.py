@@ -43,7 +43,7 @@ _CALM = parse("8c99ad b9ad7e e6b455 dd7d1e b84a0c") * np.array(
     [[1, 1, 1, 0.38], [1, 1, 1, 0.6], [1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]], np.float32
 )
 #: What has no match in the other trace.
-UNMATCHED = parse("8f0f2e")
+UNMATCHED = parse("c2185b")
 PLAIN = parse("8c99ad") * np.array([1, 1, 1, 0.42], np.float32)
 TRUNK = parse("8f98a8") * np.array([1, 1, 1, 0.3], np.float32)
 MOVED = parse("b9bcc1 d98880 d0342c b0000f")
@@ -98,13 +98,18 @@ def of_matches(
         c_a, c_b = positions(comparison, chosen, grouping)
         seen, other = (c_b, "B") if p.viewpoint == "A" else (c_a, "A")
         first = paint.add(palette.ramp(_RAMP))
+        # Roots are first in their groups by definition: their colour would say nothing.
+        root = (chosen.a == grouping.a[grouping.of]) & (chosen.b == grouping.b[grouping.of])
+        around = root | (grouping.of >= grouping.trunk)
         legend = Legend(
             f"Start in {other} within the group (seen from {p.viewpoint})",
+            (LegendEntry("the groups themselves", paint.add(TRUNK)),),
             ramp=(first, first + _RAMP - 1),
             ramp_tick=(0.0, 0.5, 1.0),
             ramp_text=("first", "middle", "last"),
         )
-        return _index(first, _RAMP, seen), (legend,)
+        color = np.where(around, legend.entries[0].color, _index(first, _RAMP, seen))
+        return color.astype(np.int32), (legend,)
     entries = min(p.entries, len(palette.kinds), grouping.trunk)
     first = paint.add(np.vstack([palette.kinds[:entries], OTHER[None], TRUNK]))
     table = np.full(len(grouping), first + entries, np.int32)

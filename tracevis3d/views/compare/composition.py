@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
+# At this opening the camera stands as high as is asked for; at none at this share of it.
+_USUAL, _LOWEST = 140.0, 0.55
 # Share of the picture that the drawing can have beside title, legends and notes.
 _SHARE = (0.95, 0.7)
 #: Both windows get the same scale unless one is so many times longer than the other.
@@ -273,7 +275,8 @@ def compose(
     beyond = behind + (OVERVIEW if p.overview else 0.0) + (1.3 * text if p.overview and p.annotate else 0.0)
     tilt, rise = _tilt(p), Fold.of(1, p.opening, gap, 0.0).rise
     top = OVERVIEW * math.sin(rise) + BAR_DEEP * math.cos(rise)
-    lean = top / math.tan(tilt) if p.overview else 0.0
+    # From afar the back is seen at a lower angle than the middle.
+    lean = 1.3 * top / math.tan(tilt) if p.overview else 0.0
     total = p.height or _height(p, frame, gap, beyond + lean / 2 + 1.5 * _RULER * text)
     lanes = level_lanes(contents, p, total)
     usual = float(np.median(np.diff(lanes[0].edge))) if len(lanes[0].edge) > 1 else 0.1
@@ -281,6 +284,10 @@ def compose(
     walls: list[Wall] = []
     for s, (c, wall) in enumerate(zip(contents, lanes)):
         fold = Fold.of(1 - 2 * s, p.opening, gap, wall.top)
+        if s == 0 and p.overview:
+            # What stands behind the farther wall begins where that no longer hides the ground.
+            shadow = wall.top * (math.sin(rise) / math.tan(tilt) - math.cos(rise))
+            fold = replace(fold, back=max(shadow, 0.0))
         walls.append(
             Wall(
                 c.trace,
@@ -351,8 +358,12 @@ def level_lanes(contents: Sequence[Content], p: Parameters, total: float) -> lis
 
 
 def _tilt(p: Parameters) -> float:
-    """Return how far the camera stands above straight ahead, radians: straight above where walls lie flat."""
-    return math.radians(90.0 - (90.0 - p.tilt) * min(1.0, 6.0 * (180.0 - p.opening) / 180.0))
+    """Return how far the camera stands above straight ahead, radians: straight above where walls lie flat.
+
+    The steeper the walls, the lower it stands, so that their faces are seen.
+    """
+    usual = p.tilt * (_LOWEST + (1.0 - _LOWEST) * min(p.opening / _USUAL, 1.0))
+    return math.radians(90.0 - (90.0 - usual) * min(1.0, (180.0 - p.opening) / 30.0))
 
 
 def _camera(p: Parameters, walls: list[Wall], gap: float, beyond: float) -> Camera:
@@ -360,7 +371,7 @@ def _camera(p: Parameters, walls: list[Wall], gap: float, beyond: float) -> Came
     tilt = _tilt(p)
     turn = math.radians(p.turn * min(1.0, 6.0 * share))
     direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
-    reach = [gap / 2 + w.fold.height * math.cos(w.fold.rise) + beyond for w in walls]
+    reach = [gap / 2 + w.fold.height * math.cos(w.fold.rise) + w.fold.back + beyond for w in walls]
     top = max(w.fold.height * math.sin(w.fold.rise) for w in walls)
     # The far edge of the box is seen as high as the wall that stands before it, and no higher.
     top = max(top - (reach[0] - gap / 2) * math.tan(min(tilt, 1.5)), 0.1)
