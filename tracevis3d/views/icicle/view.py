@@ -20,7 +20,6 @@ from ...drawing.palettes import BASE, GRID, OTHER, PALETTES
 from ...drawing.words import Boxes, Drawing, Legend, LegendEntry
 from ...layout import ticks
 from ...layout.cut import Cut
-from ...layout.icicle import place_boxes
 from ...layout.scales import Scale
 from ...progress import Progress
 from ...trace.model import Trace
@@ -30,7 +29,9 @@ from ..measuring import MEASURES, Measure, measure
 from ..parameters import parameter
 from ..registry import View
 from ..thread_choice import ORDERS
-from .composition import WIDTH, Composition, compose
+from .closer import Closer
+from .composition import Composition, compose
+from .elements import call_boxes, cluster_boxes, measured
 from .names import names_on_fronts, names_on_tops
 from .surroundings import depth_axis, grid, lane_names, measure_ruler, terraces, time_axis
 
@@ -152,9 +153,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     palette = np.vstack([colors.palette, OTHER[None], GRID[None], BASE[None]])
     other, thin, surface = range(len(colors.palette), len(palette))
     shown = measure(trace, parameters.measure)
-    scale, call_value, cluster_value = _measured(shown, parameters, cut)
-    calls = _calls(picture, cut, colors, scale.place(call_value))
-    clusters = _clusters(picture, cut, colors, scale.place(cluster_value))
+    scale, call_value, cluster_value = measured(shown, parameters, cut)
+    calls = call_boxes(picture, cut, colors, scale.place(call_value))
+    clusters = cluster_boxes(picture, cut, colors, scale.place(cluster_value))
     progress(0.8, "writing labels")
     ruler = time_axis(picture)
     elements: list[Any] = [calls, clusters, *terraces(picture, surface), grid(picture, ruler, thin)]
@@ -183,69 +184,6 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             "resolution_ns": cut.resolution,
         },
     )
-
-
-def _measured(shown: Measure | None, p: Parameters, cut: Cut) -> tuple[Scale, Floats, Floats]:
-    """Return the scale of the measure, and its values for calls and clusters."""
-    if shown is None:
-        return Scale("linear", 0.0, 0.0), np.zeros(len(cut.calls)), np.zeros(len(cut.clusters))
-    calls, clusters = shown.calls(cut.calls), shown.clusters(cut.clusters)
-    kind: Any = shown.scale if p.scale == "auto" else p.scale
-    return Scale.over(kind, np.concatenate([calls, clusters])), calls, clusters
-
-
-def _calls(picture: Composition, cut: Cut, colors: Coloring, share: Floats) -> Boxes:
-    calls, ids = picture.trace.calls, cut.calls
-    level = calls.depth[ids].astype(np.int64) - picture.first_depth
-    return _boxes(
-        picture,
-        "call",
-        calls.start[ids],
-        calls.end[ids],
-        level,
-        level,
-        calls.thread[ids],
-        share,
-        colors.of(ids),
-        ids,
-    )
-
-
-def _clusters(picture: Composition, cut: Cut, colors: Coloring, share: Floats) -> Boxes:
-    c = cut.clusters
-    low = c.depth.astype(np.int64) - picture.first_depth
-    high = c.bottom.astype(np.int64) - picture.first_depth
-    return _boxes(
-        picture,
-        "cluster",
-        c.start,
-        c.end,
-        low,
-        high,
-        c.thread,
-        share,
-        colors.of(c.longest),
-        c.longest,
-        c.calls,
-    )
-
-
-def _boxes(
-    picture: Composition, kind: str, start: Ints, end: Ints, low_level: Ints, high_level: Ints,
-    thread: NDArray[np.int32], share: Floats, color: NDArray[np.int32], ids: Ints,
-    count: Ints | None = None,
-) -> Boxes:  # fmt: skip
-    low, size = place_boxes(
-        start, end, low_level, high_level, picture.lane_of[thread], picture.plate + picture.reach * share,
-        picture.lanes, window=picture.window, width=WIDTH, gap=picture.parameters.gap,
-    )  # fmt: skip
-    span = float(max(picture.window[1] - picture.window[0], 1))
-    time = np.empty((len(start), 2), np.float32)
-    time[:, 0] = np.clip((start - picture.window[0]) / span, 0.0, 1.0)
-    time[:, 1] = np.clip((end - picture.window[0]) / span, 0.0, 1.0)
-    look: Any = "solid" if kind == "call" else "cluster"
-    many = np.empty(0, np.int64) if count is None else count
-    return Boxes(kind, low, size, color, ids, time, look, count=many, window=picture.window)
 
 
 def _legends(colors: Coloring, clusters: Boxes, other: int) -> tuple[Legend, ...]:
@@ -309,4 +247,5 @@ VIEW = View(
     traces=(1, 1),
     parameters=Parameters,
     draw=draw,
+    closer=Closer,
 )
