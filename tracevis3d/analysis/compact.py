@@ -86,6 +86,32 @@ class CompactTrace:
         np.cumsum(np.bincount(edges.child, minlength=len(self)), out=first[1:])
         return Edges(first, edges.source[order], edges.count[order])
 
+    @cached_property
+    def forest(self) -> Edges:
+        """The edges with one node more for each thread, from m on, whose children are its root calls."""
+        edges = self.edges
+        child, count, first = [edges.child], [edges.count], [edges.first]
+        for t in range(len(self.root_first) - 1):
+            roots = self.roots[self.root_first[t] : self.root_first[t + 1]]
+            at = np.flatnonzero(np.append(True, roots[1:] != roots[:-1])) if len(roots) else np.empty(0, int)
+            child.append(roots[at])
+            count.append(np.diff(np.append(at, len(roots))))
+            first.append(np.array([int(first[-1][-1]) + len(at)]))
+        return Edges(
+            np.concatenate(first).astype(np.int64),
+            np.concatenate(child).astype(np.int32),
+            np.concatenate(count).astype(np.int64),
+        )
+
+    @cached_property
+    def calls_before(self) -> NDArray[np.int64]:
+        """For each edge of :attr:`forest` the calls below its source that come before it, int64 (e,)."""
+        forest = self.forest
+        extent = np.append(self.subtrees.extent, np.zeros(len(self.root_first) - 1, np.int64))
+        calls = np.zeros(len(forest) + 1, np.int64)
+        np.cumsum(forest.count * extent[forest.child], out=calls[1:])
+        return np.asarray(calls[:-1] - np.repeat(calls[forest.first[:-1]], np.diff(forest.first)), np.int64)
+
     def expand(self, thread: int) -> Calls:
         """Return the calls of a thread without times: function, parent, depth, extent, in pre-order.
 

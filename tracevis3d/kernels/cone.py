@@ -166,6 +166,24 @@ def _rings(r: Any, k: Any, at: Any, x: Any, y: Any, angle: Any, stack: Any) -> N
 
 
 @inline
+def _shift(values: Any, base: Any, which: Any) -> None:
+    """Put one value before those before it."""
+    moved = values[base + which]
+    for i in range(which, 0, -1):
+        values[base + i] = values[base + i - 1]
+    values[base] = moved
+
+
+@inline
+def _shift_back(values: Any, base: Any, which: Any) -> None:
+    """Put the first value behind the ``which`` values that follow it."""
+    moved = values[base]
+    for i in range(which):
+        values[base + i] = values[base + i + 1]
+    values[base + which] = moved
+
+
+@inline
 def _centre(r: Any, k: Any, at: Any, x: Any, y: Any, place: Any) -> None:
     """Find a disc around ``k`` discs: ``place`` gets x, y and the radius.
 
@@ -224,7 +242,7 @@ def lay_cones(
         Filled: distance of the farthest child's centre from the apex.
     x, y : float64 (e,)
         Filled: where each child's apex is, from its parent's. Children stand clockwise, seen from above
-        (+z), in the order of the calls.
+        (+z), in the order of the calls; one that is larger than the ring of the others stands in the middle.
     r, angle : float64 (degree,)
     stack : int64 (degree,)
     place : float64 (3,)
@@ -248,13 +266,27 @@ def lay_cones(
             ring[c] = max(r[0], r[1])
             radius[c] = max(own[c], r[0] + r[1])
             continue
+        largest = _largest(r, np.int64(0), k)
+        second = 0.0
+        for i in range(k):
+            if i != largest:
+                second = max(second, r[i])
+        # A much larger child stands in the middle: a ring through its centre would be empty inside.
+        central = r[largest] > 2.0 * second
         if k <= most:
             around = _one_ring(r, k, angle, stack)
             for i in range(k):
                 x[at + i] = around * math.cos(angle[i])
                 y[at + i] = -around * math.sin(angle[i])
-        else:
+            central &= 1.3 * (r[largest] + 2.0 * second) < around + r[largest]
+        if central:
+            _shift(r, np.int64(0), largest)
+        if central or k > most:
             _rings(r, k, at, x, y, angle, stack)
+        if central:
+            _shift_back(x, at, largest)
+            _shift_back(y, at, largest)
+            _shift_back(r, np.int64(0), largest)
         _centre(r, k, at, x, y, place)
         far = 0.0
         for i in range(at, at + k):
@@ -288,7 +320,7 @@ def choose_nodes(
     distance: Any,
     opened: Any,
     roots: int,
-) -> int:
+) -> Any:
     """Open the nodes that matter most, one after the other, until the budget is used up.
 
     A node's degree of interest is its own worth less its distance from the focus (Furnas): ``worth -

@@ -19,16 +19,18 @@ def lay(marks: Marks, palette: NDArray[np.float32], style: Style, light: Light) 
     used, part = np.unique(np.clip(marks.color, 0, len(palette) - 1), return_inverse=True)
 
     def template(name: str) -> Any:
-        return signs.template(name, [(signs.mark_shape(marks.shape), palette[used])], style, light)
+        shape = signs.mark_shape(marks.shape, marks.along)
+        return signs.template(name, [(shape, palette[used])], style, light)
 
+    size = np.asarray(marks.size, np.float32)
     return Instances(
         np.asarray(marks.point, np.float32),
-        np.repeat(np.asarray(marks.size, np.float32)[:, None], 3, axis=1),
+        size if size.ndim == 2 else np.repeat(size[:, None], 3, axis=1),
         part.astype(np.int32),
         marks.id,
         np.empty((0, 2), np.float32),
         materials.surface(marks.look, style),
-        digest(marks.shape, palette[used], style, light),
+        digest(marks.shape, marks.along, palette[used], style, light),
         template,
     )
 

@@ -7,7 +7,7 @@ Workbench. So the node group splits this mesh by its face attribute ``part`` and
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -185,8 +185,10 @@ def _revolved(profile: list[tuple[float, float]], sides: int) -> Shape:
     return _shape(position, faces, normal=smooth)
 
 
-def mark_shape(name: str) -> Shape:
-    """Return the unit shape of a mark: ``sphere``, ``diamond``, ``cone`` (tip at the point) or ``pin``."""
+def mark_shape(name: str, along: str = "z") -> Shape:
+    """Return the unit shape of a mark; see :class:`tracevis3d.drawing.words.Marks`."""
+    if name in ("disc", "shell"):
+        return _upright(name) if along == "z" else _lain(_upright(name))
     if name == "sphere":
         t = np.linspace(-np.pi / 2, np.pi / 2, 13)
         return _revolved(
@@ -204,6 +206,41 @@ def mark_shape(name: str) -> Shape:
     t = np.linspace(-0.35, np.pi / 2, 10)
     ball = [(0.5 * np.cos(a), 1.3 + 0.5 * np.sin(a)) for a in t[:-1]]
     return _revolved([(0.0, 0.0), *ball, (0.0, 1.8)], 24)
+
+
+def _upright(name: str) -> Shape:
+    if name == "shell":
+        # Seen from both sides; its faces look outward.
+        return _open([(0.0, 0.0), (0.5, -1.0)], 48)
+    solid = _revolved([(0.0, -0.5), (0.5, -0.5), (0.5, 0.5), (0.0, 0.5)], 48)
+    faces = [face.tolist() for face in np.split(solid.corner, solid.first[1:])]
+    return _shape(solid.position, faces)
+
+
+def _open(profile: list[tuple[float, float]], sides: int) -> Shape:
+    """Return the surface of a profile of (radius, height) from a tip outward, around the z axis."""
+    (_, top), (radius, bottom) = profile
+    angle = np.linspace(0, 2 * np.pi, sides, endpoint=False)
+    around = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(sides, bottom)], axis=1)
+    # One tip to each face: then the light changes smoothly around, up to the tip.
+    slope = np.array([top - bottom, radius]) / np.hypot(radius, top - bottom)
+    normal = np.stack(
+        [slope[0] * np.cos(angle), slope[0] * np.sin(angle), np.full(sides, slope[1])], axis=1
+    )
+    tips = np.tile([0.0, 0.0, top], (sides, 1))
+    faces = [[i, sides + i, sides + (i + 1) % sides] for i in range(sides)]
+    return _shape(
+        np.concatenate([tips, around]), faces, normal=np.concatenate([normal, normal]).astype(np.float32)
+    )
+
+
+def _lain(shape: Shape) -> Shape:
+    """Return ``shape`` turned so that what was down is +x."""
+
+    def turned(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.stack([-rows[:, 2], rows[:, 1], rows[:, 0]], axis=1)
+
+    return replace(shape, position=turned(shape.position), normal=turned(shape.normal))
 
 
 def template(

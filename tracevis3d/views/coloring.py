@@ -52,7 +52,14 @@ class Coloring:
     scale: Scale | None = None
 
 
-def coloring(trace: Trace, by: str, palette: Palette, entries: int, threads: NDArray[np.int64]) -> Coloring:
+def coloring(
+    trace: Trace,
+    by: str,
+    palette: Palette,
+    entries: int,
+    threads: NDArray[np.int64],
+    area: NDArray[np.float64] | None = None,
+) -> Coloring:
     """Return how calls are coloured.
 
     Parameters
@@ -65,7 +72,11 @@ def coloring(trace: Trace, by: str, palette: Palette, entries: int, threads: NDA
         The most colours of kinds; what takes less time is grey and said to be ``other`` in the legend.
     threads : int64 (k,)
         The lanes that are drawn, in order: neighbours never get the same colour.
+    area : float64 (functions,), optional
+        How much of the picture each function fills; what fills most gets the colours. Left out, that of an
+        icicle of the whole trace.
     """
+    area = derived(trace).area_by_function if area is None else area
     entries = min(entries, len(palette.kinds))
     if by == "none":
         one = np.stack([palette.kinds[0]])
@@ -77,19 +88,18 @@ def coloring(trace: Trace, by: str, palette: Palette, entries: int, threads: NDA
     if by == "subtree":
         return _by_subtree(trace, palette, entries)
     if by == "auto":
-        by = "module" if _has_modules(trace) else "function"
+        by = "module" if _has_modules(trace, area) else "function"
     if by == "function":
         kind_of_function = np.arange(len(trace.functions), dtype=np.int64)
         names: Callable[[int], str] = trace.functions.label.__getitem__
     else:
         kind_of_function, names = _kept_containers(trace, outermost=by == "package")
-    return _by_kind(trace, by, kind_of_function, names, palette, entries)
+    return _by_kind(trace, by, kind_of_function, names, palette, entries, area)
 
 
-def _has_modules(trace: Trace) -> bool:
+def _has_modules(trace: Trace, area: NDArray[np.float64]) -> bool:
     """Tell whether at least two modules have a share in the picture worth a colour."""
     kind, _ = _kept_containers(trace, outermost=False)
-    area = derived(trace).area_by_function
     known = np.bincount(kind[kind >= 0], area[kind >= 0])
     return bool(np.count_nonzero(known > 0.02 * area.sum()) >= 2)
 
@@ -101,12 +111,13 @@ def _by_kind(
     names: Callable[[int], str],
     palette: Palette,
     entries: int,
+    area_by_function: NDArray[np.float64],
 ) -> Coloring:
     """Colour the kinds of functions that matter most; ``kind`` (functions,) is -1 for none."""
     known = derived(trace)
     has = kind >= 0
     kinds = int(kind.max(initial=-1)) + 1
-    area = np.bincount(kind[has], known.area_by_function[has], kinds)
+    area = np.bincount(kind[has], area_by_function[has], kinds)
     own = np.bincount(kind[has], known.self_by_function[has], kinds)
     # What fills the picture and what the program spends its time in both deserve colours.
     weight = area / max(float(area.sum()), 1.0) + own / max(float(own.sum()), 1.0)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.compact import CompactTrace, compact
 from ..analysis.measures import allocated_below, self_times
 from ..analysis.subtrees import Subtrees, distinct_subtrees
 from ..layout.cut import CutIndex
@@ -39,6 +40,11 @@ class Derived:
     def subtrees(self) -> Subtrees:
         """The distinct subtrees."""
         return distinct_subtrees(self._calls)
+
+    @cached_property
+    def graph(self) -> CompactTrace:
+        """The compact trace."""
+        return compact(self._calls, self._threads, self.subtrees)
 
     @cached_property
     def self_time(self) -> NDArray[np.int64]:

@@ -89,7 +89,7 @@ class Facts:
         n = len(self.trace.functions)
         if n < 2:
             return np.zeros(n)
-        return np.maximum(self.fan_in / n * np.log(n / (self.fan_out + 1)) / np.log(n), 0.0)
+        return np.asarray(np.maximum(self.fan_in / n * np.log(n / (self.fan_out + 1)) / np.log(n), 0.0))
 
 
 def _method(label: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 from ...parameters import parameter
 from ..search import KINDS, Query, matching_functions
 from .facts import Facts
-from .registry import Filter, Marks
+from .registry import Filter, Marked
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,15 @@ class ModuleParameters:
     others: bool = parameter(False, "Mark the functions of all other modules")
 
 
-def name(facts: Facts, p: NameParameters) -> Marks:
+def name(facts: Facts, p: NameParameters) -> Marked:
     """Mark functions by name."""
     flags = np.zeros(len(facts.trace.functions), np.bool_)
     query = Query(p.pattern, p.kind, p.full, p.case)  # type: ignore[arg-type]
     flags[matching_functions(facts.trace.functions, query)] = True
-    return Marks("function", ~flags if p.others else flags)
+    return Marked("function", ~flags if p.others else flags)
 
 
-def module(facts: Facts, p: ModuleParameters) -> Marks:
+def module(facts: Facts, p: ModuleParameters) -> Marked:
     """Mark functions by any of the containers they live in, or by their file."""
     trace, test = facts.trace, Query(p.pattern, p.kind).test()  # type: ignore[arg-type]
     containers = trace.containers
@@ -50,7 +50,7 @@ def module(facts: Facts, p: ModuleParameters) -> Marks:
     flags = inside[np.asarray(trace.functions.container)]
     files = np.array([test(text) for text in trace.files] + [False])
     flags = flags | files[np.asarray(trace.functions.file)]
-    return Marks("function", ~flags if p.others else flags)
+    return Marked("function", ~flags if p.others else flags)
 
 
 FILTERS = {

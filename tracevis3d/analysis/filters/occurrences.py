@@ -11,7 +11,7 @@ from ...errors import UsageError
 from ...parameters import parameter
 from ...times import read_time
 from .facts import Facts
-from .registry import Filter, Marks
+from .registry import Filter, Marked
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class CallsParameters:
     others: bool = parameter(False, "Mark the calls that are neither them, nor their callers, nor below them")
 
 
-def thread(facts: Facts, p: ThreadParameters) -> Marks:
+def thread(facts: Facts, p: ThreadParameters) -> Marked:
     """Mark the calls of some threads."""
     threads = facts.trace.threads
     wanted = [word.strip() for word in p.threads.split(",") if word.strip()]
@@ -71,10 +71,10 @@ def thread(facts: Facts, p: ThreadParameters) -> Marks:
         if not hits:
             raise UsageError(f"threads={p.threads}: there is no thread {word!r} in this trace")
         chosen[hits] = True
-    return Marks("call", (~chosen if p.others else chosen)[np.asarray(facts.trace.calls.thread)])
+    return Marked("call", (~chosen if p.others else chosen)[np.asarray(facts.trace.calls.thread)])
 
 
-def duration(facts: Facts, p: DurationParameters) -> Marks:
+def duration(facts: Facts, p: DurationParameters) -> Marked:
     """Mark short or long calls."""
     calls = facts.trace.calls
     length = calls.end - calls.start
@@ -83,15 +83,15 @@ def duration(facts: Facts, p: DurationParameters) -> Marks:
         flags |= length < read_time("below", p.below)
     if p.above.strip():
         flags |= length > read_time("above", p.above)
-    return Marks("call", flags)
+    return Marked("call", flags)
 
 
-def depth(facts: Facts, p: DepthParameters) -> Marks:
+def depth(facts: Facts, p: DepthParameters) -> Marked:
     """Mark deep calls."""
-    return Marks("call", np.asarray(facts.trace.calls.depth) > p.below)
+    return Marked("call", np.asarray(facts.trace.calls.depth) > p.below)
 
 
-def time(facts: Facts, p: TimeParameters) -> Marks:
+def time(facts: Facts, p: TimeParameters) -> Marked:
     """Mark calls outside a stretch of time."""
     calls = facts.trace.calls
     flags = np.zeros(len(calls), np.bool_)
@@ -99,10 +99,10 @@ def time(facts: Facts, p: TimeParameters) -> Marks:
         flags |= calls.end < read_time("start", p.start)
     if p.end.strip():
         flags |= calls.start > read_time("end", p.end)
-    return Marks("call", flags)
+    return Marked("call", flags)
 
 
-def chosen_calls(facts: Facts, p: CallsParameters) -> Marks:
+def chosen_calls(facts: Facts, p: CallsParameters) -> Marked:
     """Mark single calls, or all that has nothing to do with them."""
     calls = facts.trace.calls
     chosen = []
@@ -115,13 +115,13 @@ def chosen_calls(facts: Facts, p: CallsParameters) -> Marks:
     flags = np.zeros(len(calls), np.bool_)
     if not p.others:
         flags[chosen] = True
-        return Marks("call", flags)
+        return Marked("call", flags)
     for call in chosen:
         flags[call : call + int(calls.extent[call])] = True
         while call >= 0:
             flags[call] = True
             call = int(calls.parent[call])
-    return Marks("call", ~flags)
+    return Marked("call", ~flags)
 
 
 FILTERS = {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...parameters import parameter
 from ..criteria import CRITERIA, Likeness, alike
 from .facts import Facts
-from .registry import Filter, Marks
+from .registry import Filter, Marked
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,19 @@ def occurrences(facts: Facts, kinds: Likeness) -> NDArray[np.int64]:
     return count
 
 
-def mark(facts: Facts, p: Parameters) -> Marks:
+def mark(facts: Facts, p: Parameters) -> Marked:
     """Mark the calls that begin an occurrence of a pattern."""
     subtrees = facts.graph.subtrees
     kinds = alike(facts.graph, p.criterion, p.depth)
     repeated = (occurrences(facts, kinds)[kinds.of_class] >= p.times) & (subtrees.extent >= p.size)
     if p.keep == "none":
-        return Marks("node", repeated)
+        return Marked("node", repeated)
     # The first call of a class is known; that of a kind is the least of its classes'.
     first = np.full(len(kinds), np.iinfo(np.int64).max)
     np.minimum.at(first, kinds.of_class, subtrees.call)
     flags = repeated[subtrees.of_call]
     flags[first] = False
-    return Marks("call", flags)
+    return Marked("call", flags)
 
 
 FILTERS = {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Marks:
+class Marked:
     """What a filter marks.
 
     Attributes
@@ -47,7 +47,7 @@ class Filter:
     parameters : type
         A dataclass whose fields are declared with :func:`tracevis3d.parameters.parameter`.
     mark : callable
-        ``mark(facts, parameters) -> Marks``.
+        ``mark(facts, parameters) -> Marked``.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Filter:
     sentence: str
     category: Literal["any", "object-oriented"]
     parameters: type
-    mark: Callable[[Facts, Any], Marks]
+    mark: Callable[[Facts, Any], Marked]
 
 
 #: Name of a filter -> module of this package that defines it in ``FILTERS``.

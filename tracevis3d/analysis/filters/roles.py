@@ -10,7 +10,7 @@ import numpy as np
 
 from ...parameters import parameter
 from .facts import Facts
-from .registry import Filter, Marks
+from .registry import Filter, Marked
 
 _ACCESSOR = re.compile(
     r"(?:get|set|is|has|fget|fset)(?=[A-Z_0-9]|$)|__(?:get|set|del)(?:attr|item|attribute)?__$"
@@ -43,13 +43,13 @@ class PolymorphicParameters:
     classes: int = parameter(2, "Classes that must implement an operation of this name", low=2)
 
 
-def accessors(facts: Facts, p: AccessorParameters) -> Marks:
+def accessors(facts: Facts, p: AccessorParameters) -> Marked:
     """Mark functions named like ``getName``, ``is_empty``, ``__getattr__``."""
     flags = _by_method(facts, lambda owner, name: _ACCESSOR.match(name) is not None)
-    return Marks("function", flags & (facts.fan_out == 0) if p.leaves else flags)
+    return Marked("function", flags & (facts.fan_out == 0) if p.leaves else flags)
 
 
-def constructors(facts: Facts, p: ConstructorParameters) -> Marks:
+def constructors(facts: Facts, p: ConstructorParameters) -> Marked:
     """Mark functions that make or end objects, as Java, Python, C++, C#, Rust and JavaScript name them."""
 
     def test(owner: str, name: str) -> bool:
@@ -57,10 +57,10 @@ def constructors(facts: Facts, p: ConstructorParameters) -> Marks:
             return True
         return p.destructors and (name in _DESTRUCTOR or name == f"~{owner}")
 
-    return Marks("function", _by_method(facts, test))
+    return Marked("function", _by_method(facts, test))
 
 
-def polymorphic(facts: Facts, p: PolymorphicParameters) -> Marks:
+def polymorphic(facts: Facts, p: PolymorphicParameters) -> Marked:
     """Mark methods whose name several classes implement; constructors and special methods don't count."""
     owners: dict[str, set[str]] = {}
     for owner, name in facts.methods:
@@ -71,7 +71,7 @@ def polymorphic(facts: Facts, p: PolymorphicParameters) -> Marks:
         special = name in _CONSTRUCTOR or name in _DESTRUCTOR or name == owner or name.startswith("__")
         return bool(owner) and not special and len(owners[name]) >= p.classes
 
-    return Marks("function", _by_method(facts, test))
+    return Marked("function", _by_method(facts, test))
 
 
 def _by_method(facts: Facts, test: Callable[[str, str], bool]) -> np.ndarray:  # type: ignore[type-arg]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -242,7 +242,8 @@ def _words(part: str, inside: str) -> dict[str, str]:
 
 def _applied(name: str, values: dict[str, str], on: bool) -> Applied:
     known = {p.name for p in declarations.declared(registry.find(name).parameters)}
-    general = {key: values.pop(key) for key in ("effect", "what") if key in values and key not in known}
+    effect = values.pop("effect", "hide") if "effect" not in known else "hide"
+    what = values.pop("what", "subtree") if "what" not in known else "subtree"
     within = WHOLE
     if "within" in values and "within" not in known:
         text = values.pop("within")
@@ -250,7 +251,7 @@ def _applied(name: str, values: dict[str, str], on: bool) -> Applied:
             within = int(text)
         except ValueError:
             raise UsageError(f"{name}: within={text}: the number of a call is wanted") from None
-    applied = replace(Applied(name, values, within=within, on=on), **general)
+    applied = Applied(name, values, effect, what, within, on)
     applied.parameters()
     return applied
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import UsageError
 from ...parameters import parameter
 from .facts import Facts
-from .registry import Filter, Marks
+from .registry import Filter, Marked
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class Parameters:
     never: str = parameter("", "Names of functions that are no utilities, with commas between them")
 
 
-def mark(facts: Facts, p: Parameters) -> Marks:
+def mark(facts: Facts, p: Parameters) -> Marked:
     """Mark the utilities; see :attr:`~.facts.Facts.utilityhood`."""
     score = facts.utilityhood
     flags = (score > 0) & (score >= p.least * score.max(initial=0.0)) & (facts.fan_in >= p.callers)
     flags &= (facts.modules_in >= p.modules) & (facts.fan_out <= p.callees)
     flags[_named(facts, "also", p.also)] = True
     flags[_named(facts, "never", p.never)] = False
-    return Marks("function", flags)
+    return Marked("function", flags)
 
 
 def _named(facts: Facts, parameter: str, text: str) -> list[int]:

@@ -1,0 +1,206 @@
+"""The cone tree: what is shown, where it stands, and what it says; checked on the Drawing."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import walked_traces
+from tests.test_analysis_filters import trace_of
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.words import Drawing, Labels, Lines, Marks, Tubes
+from tracevis3d.errors import UsageError
+from tracevis3d.parameters import read
+from tracevis3d.progress import silent
+from tracevis3d.views.cone import VIEW, Parameters
+from tracevis3d.views.cone.composition import compose
+
+
+def drawn(trace, **values) -> Drawing:
+    return VIEW.draw((trace,), read(Parameters, values), Frame(), silent)
+
+
+def named(drawing: Drawing, kind: str) -> list:
+    return [element for element in drawing.elements if element.kind == kind]
+
+
+@given(st.integers(0, 2**32), st.integers(1, 300), st.sampled_from(("shown", "all")), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_every_place_of_the_tree_is_there_once(seed, steps, room, recline) -> None:
+    trace = walked_traces.walked_trace(seed, steps=steps, threads=2, functions=5)
+    if not len(trace.calls):
+        return
+    p = read(Parameters, {"budget": 5000, "room": room, "recline": recline, "threads": "all"})
+    picture = compose(trace, p)
+    calls = trace.calls
+    # Each node is a place: its calls are the iterations of one callee in a row.
+    nodes = picture.nodes
+    assert not picture.closed.any()
+    assert int(picture.iterations[nodes.depth == 2].sum()) == int(np.count_nonzero(calls.parent < 0))
+    for i in range(len(picture)):
+        call, above = int(picture.call[i]), int(nodes.parent[i])
+        if above < 0:
+            assert call == -1
+            continue
+        assert calls.depth[call] == nodes.depth[i] - 1
+        assert calls.extent[call] == picture.below[i]
+        parent_call = int(picture.call[above])
+        assert int(calls.parent[call]) == parent_call
+        same = picture.graph.subtrees.of_call
+        assert same[call] == nodes.node[i]
+        siblings = [
+            j for j in np.flatnonzero(calls.parent == parent_call) if calls.thread[j] == calls.thread[call]
+        ]
+        run = [j for j in siblings if call <= j < call + picture.iterations[i] * picture.below[i]]
+        assert {int(same[j]) for j in run} == {int(nodes.node[i])}
+        assert len(run) == picture.iterations[i]
+    # Nothing overlaps in the plan: nodes of one depth stand apart, whatever tree they are of.
+    plan = picture.center[:, 1:] if recline else picture.center[:, :2]
+    small = np.minimum(picture.radius, picture.disc)
+    for depth in range(2, int(nodes.depth.max()) + 1):
+        here = np.flatnonzero(nodes.depth == depth)
+        apart = np.hypot(*(plan[here, None] - plan[here]).transpose(2, 0, 1))
+        apart -= small[here, None] + small[here]
+        apart[np.arange(len(here)), np.arange(len(here))] = 0
+        assert apart.min() > -1e-6
+    # Callees are further along than their callers, all by the height of the caller's cone.
+    axis, sign = (0, 1) if recline else (2, -1)
+    inner = np.flatnonzero(nodes.parent >= 0)
+    drop = sign * (picture.center[inner, axis] - picture.center[nodes.parent[inner], axis])
+    assert drop == pytest.approx(picture.foot[nodes.parent[inner]])
+
+
+PROGRAM = trace_of("main( init( read() ) " + "work( step() step() step() log() ) " * 3 + "done( log() ) )")
+
+
+def test_what_is_drawn() -> None:
+    drawing = drawn(PROGRAM)
+    (balls,) = named(drawing, "node")
+    assert isinstance(balls, Marks)
+    assert balls.shape == "sphere"
+    (links,) = named(drawing, "link")
+    assert isinstance(links, Lines)
+    assert len(links) == len(balls) - 1
+    (path,) = named(drawing, "path")
+    assert isinstance(path, Tubes)
+    (names,) = (group for group in drawing.labels if group.kind == "name")
+    assert isinstance(names, Labels)
+    texts = set(names.text)
+    assert {"main", "work \u00d73", "step \u00d73"} <= texts
+    # The three calls of work are one node of three rings: 1 + log10(3).
+    (stacks,) = named(drawing, "repetition")
+    assert stacks.shape == "disc"
+    assert len(stacks) == 2
+    meaning = drawing.meaning["node"]
+    (source, calls), = meaning.calls  # fmt: skip
+    assert source == 0
+    label = [PROGRAM.functions.label[PROGRAM.calls.function[c]] if c >= 0 else "" for c in calls.tolist()]
+    repeats = dict(meaning.values)["Repeats in a row"]
+    assert repeats[label.index("work")] == 3
+    # A node's colour is its legend's.
+    kinds = {entry.text.split("  ")[0]: entry.color for entry in drawing.legends[0].entries}
+    colors = dict(zip(balls.id.tolist(), balls.color.tolist(), strict=True))
+    assert colors[label.index("work")] == kinds["work"]
+
+
+def test_a_budget_closes_what_matters_least() -> None:
+    trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
+    drawing = drawn(trace, budget=60)
+    (closed,) = named(drawing, "closed subtree")
+    assert closed.look == "cluster"
+    shown = compose(trace, read(Parameters, {"budget": 60}))
+    assert len(shown) <= 60
+    assert drawing.counts["closed_subtrees"] == len(closed) == int(np.count_nonzero(shown.closed))
+    (names,) = (group for group in drawing.labels if group.kind == "name")
+    assert any(" +" in text for text in names.text)
+    # What is shown and what is closed are all the calls there are, repeats included.
+    nodes = shown.nodes
+    times = np.ones(len(shown), np.int64)
+    for i in range(1, len(shown)):
+        times[i] = shown.iterations[i] * times[nodes.parent[i]]
+    below = np.where(shown.closed, shown.below, 1)
+    assert int((times * below)[nodes.depth > 1].sum()) == len(trace.calls)
+
+
+def test_the_focus_comes_to_the_front() -> None:
+    trace = walked_traces.walked_trace(7, steps=3000, threads=2, functions=9)
+    call = int(np.argmax(trace.calls.depth))
+    picture = compose(
+        trace, read(Parameters, {"budget": 1500, "focus": str(call), "near": 20.0, "threads": "all"})
+    )
+    assert len(picture.focus) == trace.calls.depth[call] + 1
+    end = int(picture.focus[-1])
+    assert picture.graph.subtrees.of_call[call] == picture.nodes.node[end]
+    for node, callee in zip(picture.focus[:-1], picture.focus[1:], strict=True):
+        away = picture.center[callee] - picture.center[node]
+        assert away[0] == pytest.approx(0, abs=1e-6)
+        assert away[1] <= 1e-9  # -y is the front
+    half = compose(trace, read(Parameters, {"budget": 1500, "focus": str(call), "near": 20.0, "turn": 0.0,
+                                            "threads": "all"}))  # fmt: skip
+    assert not np.allclose(half.center, picture.center)
+    by_name = compose(PROGRAM, read(Parameters, {"focus": "read"}))
+    assert [PROGRAM.functions.label[PROGRAM.calls.function[c]] for c in by_name.call[by_name.focus[1:]]] == [
+        "main", "init", "read",
+    ]  # fmt: skip
+    for text, reason in {"zzz": "no function", "99999": "no such call"}.items():
+        with pytest.raises(UsageError, match=reason):
+            compose(PROGRAM, read(Parameters, {"focus": text}))
+
+
+def test_flat_is_the_disc_tree_seen_from_above() -> None:
+    drawing = drawn(PROGRAM, opening=0)
+    assert drawing.camera.projection == "orthographic"
+    assert drawing.camera.direction == pytest.approx((0, 0, 1))
+    (balls,) = named(drawing, "node")
+    assert balls.shape == "disc"
+    assert np.ptp(balls.point[:, 2]) < 1e-6
+    whole = drawn(PROGRAM)
+    (open_balls,) = named(whole, "node")
+    # The same plan, with or without height.
+    assert balls.point[:, :2] == pytest.approx(open_balls.point[:, :2], abs=1e-5)
+
+
+def test_filters_hide_fade_and_sink() -> None:
+    hidden = drawn(PROGRAM, filters="name(pattern=log)")
+    assert hidden.counts["hidden_calls"] == 4
+    texts = {text for group in hidden.labels for text in group.text}
+    assert not any("log" in text for text in texts)
+    faded = drawn(PROGRAM, filters="name(pattern=work, effect=fade)")
+    pale = [marks for marks in named(faded, "node") if marks.look == "ghost"]
+    assert len(pale) == 1
+    assert len(pale[0]) == 3  # work, step, log: one node each
+    assert faded.counts["faded_calls"] == 15
+    sunk = drawn(PROGRAM, filters="name(pattern=work, effect=sink)")
+    before, after = ({int(i): z for m in named(d, "node") for i, z in zip(m.id, m.point[:, 2], strict=True)}
+                     for d in (drawn(PROGRAM), sunk))  # fmt: skip
+    assert sum(after[i] < before[i] - 1e-6 for i in before) == 3
+    with pytest.raises(UsageError, match="no filter"):
+        drawn(PROGRAM, filters="nothing")
+
+
+@pytest.mark.parametrize("what", ["calls", "duration", "self", "occurrences", "none"])
+def test_sizes_and_heights_say_what_they_say(what) -> None:
+    trace = walked_traces.walked_trace(3, steps=500, threads=1, functions=6)
+    picture = compose(trace, read(Parameters, {"size": what, "height": what, "opening": 1.0}))
+    calls, known = trace.calls, picture.call >= 0
+    if what == "none":
+        return
+    subtrees = picture.graph.subtrees
+    totals = {
+        "calls": calls.extent.astype(float),
+        "duration": (calls.end - calls.start).astype(float),
+        "self": None,
+        "occurrences": subtrees.occurrences[subtrees.of_call].astype(float),
+    }[what]
+    if totals is None:
+        totals = (calls.end - calls.start).astype(float)
+        for i in range(len(calls)):
+            if calls.parent[i] >= 0:
+                totals[calls.parent[i]] -= calls.end[i] - calls.start[i]
+    mean = np.bincount(subtrees.of_call, totals) / np.bincount(subtrees.of_call)
+    value = mean[picture.nodes.node[known]]
+    inner = picture.nodes.parent[known]
+    drop = (picture.center[inner, 2] - picture.center[known, 2]) / picture.foot[inner]
+    order = np.argsort(value, kind="stable")
+    assert (np.diff(drop[order]) > -1e-6).all()
+    assert drop.max() == pytest.approx(1.0)

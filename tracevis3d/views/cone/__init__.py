@@ -1,0 +1,5 @@
+"""The view cone; :mod:`.view` declares it."""
+
+from .view import VIEW, Parameters
+
+__all__ = ["VIEW", "Parameters"]

@@ -1,0 +1,348 @@
+"""Which calls a cone tree shows, and where they stand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis.compact import CompactTrace, Edges
+from ...analysis.partial_tree import PartialTree
+from ...analysis.search import Query, matching_functions
+from ...errors import UsageError
+from ...layout import cone
+from ...layout.scales import Scale
+from ...trace.model import Trace
+from ..derived import derived
+from ..thread_choice import choose_threads
+from .parameters import Parameters
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Width of the drawing in scene units.
+WIDTH = 16.0
+#: Threads that ``auto`` shows.
+_AUTO_THREADS = 4
+#: Radius of the smallest and the largest node, where the smallest is the unit of the layout.
+_NODE = (1.0, 2.2)
+#: How much wider a closed subtree is for each factor of ten in its calls, in nodes.
+_CLOSED = 0.55
+#: Height of an upright tree by its width, and length of a lying one.
+_UPRIGHT, _LYING = 0.5, 1.9
+#: How large a node is drawn at most: by the disc of what is below it, and by the least node.
+_OF_DISC, _LARGEST = 0.14, 6.0
+#: Part of a level's height that a node of the least value drops by.
+_LEAST_DROP = 0.35
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """The shown nodes and their places: what all parts of the drawing are made from.
+
+    Attributes
+    ----------
+    trace : Trace
+    graph : CompactTrace
+    forest : Edges
+        Edges of the graph and of the threads' nodes.
+    threads : int64 (t,)
+        The shown threads; they are the first ``t`` nodes.
+    nodes : cone.Shown
+        Without places; ``x`` and ``y`` are not read.
+    call : int64 (n,)
+        A call that each node stands for: the first of its iterations; -1 for a thread.
+    iterations, below : int64 (n,)
+        How often it repeats in a row; calls in one such subtree.
+    center : float64 (n, 3)
+        In scene units.
+    radius : float64 (n,)
+        Of the node.
+    ring : float64 (n,)
+        Of the cone below it: the farthest shown callee; 0 where none is shown.
+    disc : float64 (n,)
+        Of all that is below it.
+    foot : float64 (n,)
+        How far below the node (or right of it) its callees stand.
+    focus : int64 (f,)
+        The nodes on the way to the focus; empty without one.
+    """
+
+    trace: Trace
+    graph: CompactTrace
+    forest: Edges
+    threads: Ints
+    nodes: cone.Shown
+    call: Ints
+    iterations: Ints
+    below: Ints
+    center: Floats
+    radius: Floats
+    ring: Floats
+    disc: Floats
+    foot: Floats
+    focus: Ints
+
+    def __len__(self) -> int:
+        return len(self.call)
+
+    @property
+    def closed(self) -> NDArray[np.bool_]:
+        """Nodes with callees of which none is shown, bool (n,)."""
+        return np.asarray((self.nodes.opened == 0) & (self.below > 1))
+
+
+def compose(trace: Trace, p: Parameters) -> Composition:
+    """Choose the nodes by their degree of interest and lay them out.
+
+    Raises
+    ------
+    UsageError
+        If a thread or the focus doesn't exist.
+    """
+    graph = derived(trace).graph
+    forest, m = graph.forest, len(graph)
+    threads = _threads(trace, p)
+    focus = find_focus(trace, graph, threads, p.focus)
+    extent = np.append(graph.subtrees.extent, np.zeros(len(trace.threads), np.int64))
+    extent[m:] = trace.threads.count
+    worth = _worth(trace, graph, extent, p)
+    roots = (m + threads).astype(np.int32)
+    zeros = np.zeros(len(roots))
+    flat = cone.Cones(np.ones(m + len(trace.threads)), *(np.zeros(0),) * 3)
+    edge_places = np.zeros(len(forest))
+    flat = cone.Cones(flat.radius, flat.radius, edge_places, edge_places)
+    nodes = cone.choose(
+        forest, flat, roots, zeros, zeros, worth,
+        budget=max(p.budget, len(roots)), focus=focus, weight=p.near,
+    )  # fmt: skip
+    known = nodes.edge >= 0
+    iterations = np.where(known, forest.count[nodes.edge], 1)
+    below = extent[nodes.node]
+    own = _own_radius(trace, graph, nodes, p)
+    if p.room == "all":
+        offset_x, offset_y, disc = _all_room(trace, graph, forest, nodes, own, p)
+    else:
+        offset_x, offset_y, disc = _shown_room(nodes, own, below, p)
+    on_path = np.flatnonzero(nodes.distance == 0) if focus else np.empty(0, np.int64)
+    x, y = _places(nodes, offset_x, offset_y, disc, on_path, p.turn)
+    ring = np.zeros(len(nodes))
+    inner = nodes.parent >= 0
+    np.maximum.at(ring, nodes.parent[inner], np.hypot(offset_x, offset_y)[inner])
+    z, foot = _heights(trace, graph, nodes, ring, disc, p)
+    center, scale = _scaled(x, y, z, disc, nodes, p)
+    if p.opening > 0:
+        # Balls one below the other don't touch, either.
+        own = np.clip(_OF_DISC * disc, own, np.minimum(_LARGEST * own, np.maximum(0.36 * foot, own)))
+        inner = nodes.parent >= 0
+        own[inner] = np.minimum(own[inner], np.maximum(0.36 * foot[nodes.parent[inner]], 0.6))
+    return Composition(
+        trace, graph, forest, threads, nodes, _calls(trace, graph, nodes, threads), iterations, below, center,
+        own * scale, ring * scale, disc * scale, foot * scale * p.opening, on_path,
+    )  # fmt: skip
+
+
+def find_focus(trace: Trace, graph: CompactTrace, threads: Ints, text: str) -> tuple[int, ...]:
+    """Return the path to the call in focus: which of ``threads``, which of its roots, which edges then.
+
+    Raises
+    ------
+    UsageError
+        If there is no such call in these threads.
+    """
+    text = text.strip()
+    if not text:
+        return ()
+    calls = trace.calls
+    if text.replace(",", "").replace("_", "").isdecimal():
+        call = int(text.replace(",", "").replace("_", ""))
+        if call >= len(calls):
+            raise UsageError(f"focus={text}: there is no such call: they go from 0 to {len(calls) - 1:,}")
+    else:
+        wanted = np.zeros(len(trace.functions), np.bool_)
+        wanted[matching_functions(trace.functions, Query(text))] = True
+        shown = np.zeros(len(trace.threads), np.bool_)
+        shown[threads] = True
+        hits = np.flatnonzero(wanted[calls.function] & shown[calls.thread])
+        if not len(hits):
+            raise UsageError(f"focus={text}: no function that is called in the shown threads has such a name")
+        call = int(hits[0])
+    place = np.flatnonzero(threads == calls.thread[call])
+    if not len(place):
+        raise UsageError(f"focus={text}: its thread is not shown: add it to threads=")
+    path, _ = PartialTree(graph).path_of(call)
+    before = sum(_roots_of(graph, t) for t in range(int(calls.thread[call])))
+    return (int(place[0]), path[0] - before, *path[1:])
+
+
+def _roots_of(graph: CompactTrace, thread: int) -> int:
+    m = len(graph)
+    return int(graph.forest.first[m + thread + 1] - graph.forest.first[m + thread])
+
+
+def _threads(trace: Trace, p: Parameters) -> Ints:
+    known = derived(trace)
+    busy = known.busy(known.call_span)
+    return choose_threads(trace, p.threads, "recorded", busy, np.ones(len(busy)), float(_AUTO_THREADS))
+
+
+def _means(trace: Trace, graph: CompactTrace, what: str) -> Floats:
+    """Return the value of a quantity for each class, float64 (m,)."""
+    subtrees, calls = graph.subtrees, trace.calls
+    if what == "calls":
+        return subtrees.extent.astype(np.float64)
+    if what == "occurrences":
+        return subtrees.occurrences.astype(np.float64)
+    if what == "none":
+        return np.zeros(len(subtrees))
+    values = derived(trace).self_time if what == "self" else calls.end - calls.start
+    return np.bincount(subtrees.of_call, values, len(subtrees)) / subtrees.occurrences
+
+
+def _worth(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) -> Floats:
+    """Return how interesting each node is: the logarithm of its calls or time; threads come first."""
+    worth = np.log2(1.0 + extent)
+    if p.interest == "duration":
+        worth[: len(graph)] = np.log2(1.0 + _means(trace, graph, "duration"))
+    worth[len(graph) :] = worth.max(initial=0.0) + 1.0
+    return np.asarray(worth)
+
+
+def _shares(trace: Trace, graph: CompactTrace, nodes: cone.Shown, what: str) -> Floats:
+    """Return where each shown node's value lies between the least (0) and the largest (1)."""
+    if what == "none":
+        return np.zeros(len(nodes))
+    values = np.append(_means(trace, graph, what), 0.0)[np.minimum(nodes.node, len(graph))]
+    kind = "sqrt" if what in ("duration", "self") else "log"
+    share = Scale.over(kind, values[nodes.node < len(graph)]).place(values)  # type: ignore[arg-type]
+    return np.where(nodes.node < len(graph), share, 1.0)
+
+
+def _own_radius(trace: Trace, graph: CompactTrace, nodes: cone.Shown, p: Parameters) -> Floats:
+    least, most = _NODE
+    return np.asarray(least + (most - least) * _shares(trace, graph, nodes, p.size))
+
+
+def _shown_room(nodes: cone.Shown, own: Floats, below: Ints, p: Parameters) -> tuple[Floats, Floats, Floats]:
+    """Lay out the shown nodes as a tree of their own."""
+    n = len(nodes)
+    # Children before their parents: numbered from the last one.
+    up = n - 1 - nodes.parent
+    inner = np.flatnonzero(nodes.parent >= 0)
+    order = inner[np.lexsort((inner, up[inner]))]
+    first = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(up[inner], minlength=n), out=first[1:])
+    closed = (nodes.opened == 0) & (below > 1)
+    room = own + np.where(closed, _CLOSED * np.log10(np.maximum(below, 1)), 0.0)
+    edges = Edges(first, (n - 1 - order).astype(np.int32), np.ones(len(order), np.int64))
+    cones = cone.lay(edges, room[::-1].copy(), most=p.rings)
+    x, y = np.zeros(n), np.zeros(n)
+    x[order], y[order] = cones.x, cones.y
+    return x, y, cones.radius[::-1].copy()
+
+
+def _all_room(
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, p: Parameters
+) -> tuple[Floats, Floats, Floats]:
+    """Lay out every class; the shown nodes take their places from there."""
+    m = len(graph)
+    every = cone.Shown(
+        np.arange(len(forest.first) - 1, dtype=np.int32),
+        *(np.zeros(0, np.int64),) * 7,  # type: ignore[arg-type]
+    )
+    cones = cone.lay(forest, _own_radius(trace, graph, every, p), most=p.rings)
+    known = nodes.edge >= 0
+    x, y = np.zeros(len(nodes)), np.zeros(len(nodes))
+    x[known], y[known] = cones.x[nodes.edge[known]], cones.y[nodes.edge[known]]
+    assert m <= len(cones.radius)
+    return x, y, cones.radius[nodes.node]
+
+
+def _places(
+    nodes: cone.Shown, dx: Floats, dy: Floats, disc: Floats, on_path: Ints, turn: float
+) -> tuple[Floats, Floats]:
+    """Sum the offsets up from the roots; each cone on the path to the focus turns its callee to the front."""
+    n = len(nodes)
+    x, y, angle = np.zeros(n), np.zeros(n), np.zeros(n)
+    roots = np.flatnonzero(nodes.parent < 0)
+    along = np.cumsum(2.2 * disc[roots]) - 1.1 * disc[roots]
+    x[roots] = along - (along[-1] + disc[roots[-1]]) / 2 if len(roots) > 1 else 0.0
+    next_on_path = np.full(n, -1)
+    for node in on_path.tolist():
+        if nodes.parent[node] >= 0:
+            next_on_path[nodes.parent[node]] = node
+    for depth in range(1, int(nodes.depth.max(initial=1)) + 1):
+        here = np.flatnonzero(nodes.depth == depth)
+        inner = here[nodes.parent[here] >= 0]
+        above = nodes.parent[inner]
+        c, s = np.cos(angle[above]), np.sin(angle[above])
+        x[inner] = x[above] + c * dx[inner] - s * dy[inner]
+        y[inner] = y[above] + s * dx[inner] + c * dy[inner]
+        angle[inner] = angle[above]
+        for node in here[next_on_path[here] >= 0].tolist():
+            wanted = next_on_path[node]
+            if dx[wanted] or dy[wanted]:
+                # The front is -y; turn by the shorter way.
+                away = -np.pi / 2 - (np.arctan2(dy[wanted], dx[wanted]) + angle[node])
+                angle[node] += turn * np.arctan2(np.sin(away), np.cos(away))
+    return x, y
+
+
+def _heights(
+    trace: Trace, graph: CompactTrace, nodes: cone.Shown, ring: Floats, disc: Floats, p: Parameters
+) -> tuple[Floats, Floats]:
+    """Return how far each node stands below the roots, and how far its callees do below it.
+
+    The levels are as high as the widest cone on each asks for, so that cones are alike in steepness.
+    """
+    deepest = int(nodes.depth.max(initial=1))
+    level = np.zeros(deepest + 1)
+    np.maximum.at(level, nodes.depth, ring)
+    # Deep levels are many and narrow: they get more than they ask for.
+    level = np.sqrt(level) + 0.35 * math.sqrt(max(float(level.max()), 1.0))
+    level[[0, deepest]] = 0.0
+    wide = max(float(disc[nodes.parent < 0].sum()) * 2.2, 1e-9)
+    aspect = _LYING if p.recline else _UPRIGHT
+    level *= p.steepness * aspect * wide / max(float(level.sum()), 1e-9)
+    level[deepest] = level[deepest - 1] if deepest > 1 else 0.0
+    share = _shares(trace, graph, nodes, p.height)
+    down = np.zeros(len(nodes))
+    for depth in range(2, deepest + 1):
+        here = np.flatnonzero(nodes.depth == depth)
+        drop = level[depth - 1] * (
+            1.0 if p.height == "none" else _LEAST_DROP + (1 - _LEAST_DROP) * share[here]
+        )
+        down[here] = down[nodes.parent[here]] + drop
+    return down, level[nodes.depth]
+
+
+def _scaled(
+    x: Floats, y: Floats, down: Floats, disc: Floats, nodes: cone.Shown, p: Parameters
+) -> tuple[Floats, float]:
+    """Put the tree into the drawing's room: (n, 3) in scene units, and the scale."""
+    roots = nodes.parent < 0
+    wide = max(float((x + disc)[roots].max() - (x - disc)[roots].min()), 1e-9)
+    tall = float(down.max(initial=0.0)) * p.opening
+    scale = WIDTH / max(wide, tall if p.recline else wide)
+    middle = float(((x + disc)[roots].max() + (x - disc)[roots].min()) / 2)
+    plan_x, plan_y, depth = (x - middle) * scale, y * scale, down * p.opening * scale
+    if p.recline:
+        # Down becomes right; the plan stands upright.
+        return np.column_stack([depth, plan_x, plan_y]), scale
+    return np.column_stack([plan_x, plan_y, -depth]), scale
+
+
+def _calls(trace: Trace, graph: CompactTrace, nodes: cone.Shown, threads: Ints) -> Ints:
+    """Return the first call that each node stands for; -1 for a thread."""
+    before = graph.calls_before
+    call = np.full(len(nodes), -1)
+    for depth in range(2, int(nodes.depth.max(initial=1)) + 1):
+        here = np.flatnonzero(nodes.depth == depth)
+        above = nodes.parent[here]
+        base = np.where(call[above] >= 0, call[above], 0) + (call[above] >= 0)
+        is_root = nodes.node[above] >= len(graph)
+        base = np.where(is_root, trace.threads.first[np.maximum(nodes.node[above] - len(graph), 0)], base)
+        call[here] = base + before[nodes.edge[here]]
+    return call
