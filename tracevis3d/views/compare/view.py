@@ -423,7 +423,8 @@ def _notes(
 VIEW = View(
     name="compare",
     title="Compare",
-    sentence="Two traces face to face: tubes join what matches, colours say what moved and what has no match",
+    sentence="Two traces face to face, or more in a fan: tubes join what matches, colours say what moved "
+    "and what has no match",
     traces=(2, 12),
     parameters=Parameters,
     draw=draw,
