@@ -62,6 +62,7 @@ class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
     bl_idname = "tracevis3d.add_view"
     bl_label = "Add View"
     bl_options = {"REGISTER", "UNDO"}
+    preparations = making.PREPARATIONS
 
     view: EnumProperty(items=_view_items, name="View", description="What to draw")
     trace: EnumProperty(items=_trace_items, name="Trace", description="What to draw it of")

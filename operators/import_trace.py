@@ -39,6 +39,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
     bl_idname = "tracevis3d.import_trace"
     bl_label = "Import Execution Trace"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
+    preparations = making.PREPARATIONS
 
     directory: StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE", "HIDDEN"})
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"SKIP_SAVE", "HIDDEN"})

@@ -56,6 +56,26 @@ def drawing_of(figure: Any, frame: Frame, progress: Progress) -> Any:
     return drawing
 
 
+def _load_the_scene_room() -> None:
+    from ..tracevis3d.scene import build, film  # noqa: F401
+
+
+def _take_glyphs() -> None:
+    from ..tracevis3d.scene.glyphs import typeface
+
+    typeface()
+
+
+def _try_engines() -> None:
+    from ..tracevis3d.scene import engines
+
+    engines.suited("paper", False)
+
+
+#: What building the first view of a session needs, each a few hundredths of a second.
+PREPARATIONS = (_load_the_scene_room, _take_glyphs, _try_engines)
+
+
 def figure_of(collection: bpy.types.Collection, traces: list[Any]) -> Any:
     """Return the figure that the settings on ``collection`` describe."""
     from ..tracevis3d import api

@@ -15,6 +15,8 @@ from .task import LongOperator
 class Rebuilding(LongOperator):
     """What both operators do."""
 
+    preparations = making.PREPARATIONS
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return ready.poll(

@@ -12,7 +12,7 @@ import bpy
 from ..tracevis3d.errors import Cancelled, TraceVisError
 from ..tracevis3d.progress import Progress, silent
 
-_TICK = 0.1  # seconds between two looks at the thread
+_TICK = 0.05  # seconds between two looks at the thread
 _POPUP = 100  # characters in a line of an error's pop-up
 _PATIENCE = 10.0  # seconds that a closing Blender waits for the thread
 
@@ -82,11 +82,18 @@ class Task:
             raise Cancelled("stopped")
 
 
+#: What was prepared in this session.
+_prepared: set[Callable[[], None]] = set()
+
+
 class LongOperator:
     """An operator whose work runs beside the window, or straight through where there is none to wait in.
 
     A subclass calls :meth:`carry_out` from ``execute``.
     """
+
+    #: What its end needs and takes a moment the first time: done one by one while the work runs.
+    preparations: tuple[Callable[[], None], ...] = ()
 
     def carry_out(
         self,
@@ -109,6 +116,7 @@ class LongOperator:
                 return self._give_up(error)
             return self._end(context, result)
         self._task, self._shown = Task(work), ""
+        self._to_prepare = [prepare for prepare in self.preparations if prepare not in _prepared]
         manager = context.window_manager
         self._timer = manager.event_timer_add(_TICK, window=context.window)
         manager.modal_handler_add(self)
@@ -136,6 +144,13 @@ class LongOperator:
                 context.window_manager.progress_update(int(task.done * 100))
                 context.workspace.status_text_set(f"TraceVis3D: {state}")
                 _redraw_panels(context)
+                return {"RUNNING_MODAL"}
+        if self._to_prepare and task.error is None:
+            prepare = self._to_prepare.pop(0)
+            prepare()
+            _prepared.add(prepare)
+            return {"RUNNING_MODAL"}
+        if task.running:
             return {"RUNNING_MODAL"}
         self._leave(context)
         if isinstance(task.error, TraceVisError):
