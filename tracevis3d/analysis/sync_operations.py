@@ -281,8 +281,8 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
             columns["about"][some] = np.array(named, np.int32)[back.reshape(-1)]
             if now == WAIT:
                 joins |= {(text, thread, found.wants) for text, thread in zip(texts, named)}
-    lasted = sync.end - sync.start
-    blocked = np.where(sync.contended >= 0, sync.contended == 1, lasted >= columns["blocks"])
+    least: Ints = columns["blocks"].astype(np.int64)
+    blocked = np.where(sync.contended >= 0, sync.contended == 1, sync.end - sync.start >= least)
     kept = columns["kept"]
     name_of = np.array([rows.name(text) for text in names] or [0], np.int32)
     rows.add(
@@ -339,17 +339,17 @@ def _add_calls(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames, o
         if rule.kind == "other" or not len(which):
             continue
         object = _objects_of_calls(rows, trace, rule, f, which, threads)
-        name = rows.name(functions.label[f] or functions.name[f])
+        number = rows.name(functions.label[f] or functions.name[f])
         about = None
         if rule.thread:
             texts = list(rows.objects)
-            named = np.array([threads.named(rule.thread, text) for text in texts] + [-1], np.int32)
-            about = named[object]  # -1 takes the last
+            known = np.array([threads.named(rule.thread, text) for text in texts] + [-1], np.int32)
+            about = known[object]  # -1 takes the last
             if rule.kind == "wait":
                 found = np.unique(object[object >= 0]).tolist()
-                joins |= {(texts[o], int(named[o]), rule.wants) for o in found}
+                joins |= {(texts[o], int(known[o]), rule.wants) for o in found}
         rows.plain(
-            rule, name, which, calls.thread[which], calls.start[which], calls.end[which], object, about
+            rule, number, which, calls.thread[which], calls.start[which], calls.end[which], object, about
         )
     return joins
 
@@ -399,7 +399,8 @@ def _objects_of_calls(
         return made
 
     index = np.array([rows.object(text(key)) for key in distinct.tolist()], np.int64)
-    return index[back.reshape(-1)]
+    found: Ints = index[back.reshape(-1)]
+    return found
 
 
 def _add_ends(rows: _Rows, trace: Trace, threads: _ThreadNames, joins: Joins) -> None:

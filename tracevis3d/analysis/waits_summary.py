@@ -124,7 +124,7 @@ def _by_thread(
 def _threads(waits: Waits) -> list[dict[str, Any]]:
     """Return the threads in the order of the trace."""
     trace, ops, matrix = waits.trace, waits.ops, waits.matrix
-    tids = [*trace.threads.tid, None]
+    tids: list[Any] = [*trace.threads.tid, None]
     n = len(trace.threads)
     count = np.bincount(ops.thread[waits.own], minlength=n)
     ended, of_threads = waits.hubs()
@@ -166,7 +166,7 @@ def _path(waits: Waits, path: CriticalPath) -> list[dict[str, Any]]:
                 "start_ns": int(path.start[i]),
                 "end_ns": int(path.end[i]),
                 "function": labels[int(trace.calls.function[call])] if call >= 0 else None,
-                "object": (ops.of(wait) or [None])[0] if wait >= 0 else None,
+                "object": next(iter(ops.of(wait)), None) if wait >= 0 else None,
             }
         )
     return out

@@ -23,7 +23,7 @@ def add(commands: Subcommands) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="rules (TOML or JSON) that say which functions wait, release and transfer, beside the built-in ones",
+        help="rules (TOML or JSON) that say which functions wait and release, beside the built-in ones",
     )
     parser.add_argument(
         "--end", metavar="THREAD", help="the thread whose end the critical path leads to: its name or id"
@@ -55,49 +55,53 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
         return (
             "No thread waits, as far as this recording and the rules tell; --rules names functions that do."
         )
-    title = {tid: trace.threads.title(t) for t, tid in enumerate(trace.threads.tid)}
+    title: dict[Any, str] = {tid: trace.threads.title(t) for t, tid in enumerate(trace.threads.tid)}
     title[None] = "(unknown)"
     parts = []
     if facts["findings"]:
         rows = [(finding["kind"], finding["sentence"]) for finding in facts["findings"][: 2 * _MOST]]
         parts.append(f"Findings\n{table(rows)}")
     threads = sorted((t for t in facts["threads"] if t["waits"]), key=lambda t: -t["waited_ns"])
-    rows = [("thread", "waits", "waited", "most for", "")]
+    waiting: list[tuple[str, ...]] = [("thread", "waits", "waited", "most for", "")]
     for thread in threads[:_MOST]:
         most = thread["waits_for"][0]
-        rows.append(
+        waiting.append(
             (title[thread["thread"]], f"{thread['waits']:,}", _time(thread["waited_ns"]),
              title[most["thread"]], _time(most["waited_ns"]))
         )  # fmt: skip
-    parts.append(f"Threads that wait{_more(threads)}\n{columns(rows)}")
+    parts.append(f"Threads that wait{_more(threads)}\n{columns(waiting)}")
     objects = [o for o in facts["objects"] if o["waits"]]
-    rows = [("object", "waits", "waited", "longest", "queue", "held most by", "contention")]
+    wanted: list[tuple[str, ...]] = [
+        ("object", "waits", "waited", "longest", "queue", "held most by", "contention")
+    ]
     for o in objects[:_MOST]:
         holder = title[o["holders"][0]["thread"]] if o["holders"] else ""
-        rows.append(
+        wanted.append(
             (o["object"], f"{o['waits']:,}", _time(o["waited_ns"]), _time(o["longest_ns"]),
              f"{o['longest_queue']}", holder, f"{100 * o['contention']:.0f} %")
         )  # fmt: skip
     if objects:
-        parts.append(f"Objects that are waited for{_more(objects)}\n{columns(rows)}")
+        parts.append(f"Objects that are waited for{_more(objects)}\n{columns(wanted)}")
     longest = sorted(
         (w for w in facts["waits"] if not w["nested"]), key=lambda w: w["start_ns"] - w["end_ns"]
     )
-    rows = [("at", "thread", "waits", "for", "by", "woken by", "held by")]
+    long: list[tuple[str, ...]] = [("at", "thread", "waits", "for", "by", "woken by", "held by")]
     for w in longest[:_MOST]:
         what = w["object"] if isinstance(w["object"], str) else ", ".join(w["object"] or ("(unknown)",))
-        rows.append(
+        long.append(
             (_time(w["start_ns"]), title[w["thread"]], _time(w["end_ns"] - w["start_ns"]), what, w["kind"],
              title[w["woken_by"]], title[w["held_by"]] if w["held_by"] is not None else "")
         )  # fmt: skip
-    parts.append(f"The longest waits{_more(longest)}\n{columns(rows)}")
+    parts.append(f"The longest waits{_more(longest)}\n{columns(long)}")
     share: dict[tuple[str, str], int] = {}
     for step in facts["critical_path"]:
         key = (title[step["thread"]], step["what"])
         share[key] = share.get(key, 0) + step["end_ns"] - step["start_ns"]
-    rows = [("thread", "", "time")]
-    rows += [(who, what, _time(ns)) for (who, what), ns in sorted(share.items(), key=lambda i: -i[1])[:_MOST]]
-    parts.append(f"The critical path, {len(facts['critical_path']):,} steps\n{columns(rows)}")
+    steps = [("thread", "", "time")]
+    steps += [
+        (who, what, _time(ns)) for (who, what), ns in sorted(share.items(), key=lambda i: -i[1])[:_MOST]
+    ]
+    parts.append(f"The critical path, {len(facts['critical_path']):,} steps\n{columns(steps)}")
     return "\n\n".join(parts)
 
 

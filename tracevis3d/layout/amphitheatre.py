@@ -1,4 +1,4 @@
-"""Where the rows of an amphitheatre of threads are: on a half cylinder, in lanes, or on SyncTrace's semicircle.
+"""Where the rows of an amphitheatre are: on a half cylinder, in lanes, or on SyncTrace's semicircle.
 
 A row's surface has three coordinates: the share of its time window (0 to 1), the distance outward from the
 edge of its first level, and the distance in front of it, towards the reader. :class:`Theatre` places them.
@@ -56,10 +56,8 @@ class Rows:
     unit: float
 
 
-def share_height(
-    levels: Floats, weight: Floats, *, spacing: float, least: float, most: float
-) -> Rows:
-    """Return rows that together fill the height from -1 to 1, as far as levels needn't be higher than ``most``.
+def share_height(levels: Floats, weight: Floats, *, spacing: float, least: float, most: float) -> Rows:
+    """Return rows that fill the height from -1 to 1 together, unless levels would be higher than ``most``.
 
     Parameters
     ----------
@@ -120,8 +118,8 @@ class Theatre:
         Radius of the first level's edge on the semicircle (the paper's Z).
     level : float
         Scene units of one unit outward on the semicircle.
-    main_top : float
-        z of the first level's edge of the main thread on paper; its levels grow downward.
+    main_foot : float
+        z of the first level's edge of the main thread on paper; its levels grow upward, away from the core.
     main_level : float
         Scene units of one unit outward of the main thread on paper.
     paper : float
@@ -139,7 +137,7 @@ class Theatre:
     centre: tuple[float, float]
     zero: float
     level: float
-    main_top: float
+    main_foot: float
     main_level: float
     paper: float
     axis: tuple[float, float]
@@ -166,7 +164,7 @@ class Theatre:
         flat = np.empty((len(row), 3))
         flat[:, 0] = np.where(bent, self.centre[0] + radius * np.cos(angle), share * self.width)
         flat[:, 2] = np.where(
-            bent, self.centre[1] + radius * np.sin(angle), self.main_top - self.main_level * out
+            bent, self.centre[1] + radius * np.sin(angle), self.main_foot + self.main_level * out
         )
         flat[:, 1] = -np.asarray(front)
         return flat
@@ -184,12 +182,12 @@ class Theatre:
         if self.paper <= 0.0:
             return np.full(len(row), 2, np.int64)
         turn = np.degrees((high - low) * (self.sector[row, 1] - self.sector[row, 0]))
-        return np.clip(np.ceil(turn / _STEP).astype(np.int64) + 1, 2, _MOST_SECTIONS)
+        return np.asarray(np.clip(np.ceil(turn / _STEP) + 1, 2, _MOST_SECTIONS), np.int64)
 
     def blocks(
         self, row: Ints, low: Floats, high: Floats, inner: Floats, outer: Floats, back: Floats, front: Floats
     ) -> tuple[NDArray[np.float32], Ints]:
-        """Return blocks as :class:`~..drawing.words.Wedges` holds them: corners (m, 4, 3) and where each begins.
+        """Return blocks as :class:`~..drawing.words.Wedges` has them: corners (m, 4, 3), where each begins.
 
         Parameters
         ----------

@@ -2,8 +2,8 @@
 
 The paper draws a shape with three anchors, the start and the end of the wait and the moment of the release,
 whose sides are pulled to the circle's centre. Here each side is a quadratic curve with the core as its
-control point; so the middle of the shape is one too, and its width shrinks with the square of what is left
-of the way. A higher power makes a mouth that narrows sooner.
+control point; so the shape's width shrinks with the square of what is left of the way. A higher power makes a
+mouth that narrows sooner; the side of the wait's end stays where it is, for that is when the release came.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def steps() -> Floats:
 
 
 def paths(start: Floats, core: Floats, end: Floats) -> Floats:
-    """Return points (n, SAMPLES, 3) of quadratic curves from ``start`` to ``end`` pulled to ``core`` (n, 3)."""
+    """Return points (n, SAMPLES, 3) of quadratic curves from ``start`` to ``end``, pulled to ``core``."""
     t = steps()[None, :, None]
     return np.asarray((1 - t) ** 2 * start[:, None] + 2 * t * (1 - t) * core[:, None] + t**2 * end[:, None])
 
@@ -33,6 +33,11 @@ def paths(start: Floats, core: Floats, end: Floats) -> Floats:
 def widths(power: float) -> Floats:
     """Return how wide a funnel is along its way, as shares of its mouth, (SAMPLES,)."""
     return np.asarray((1.0 - steps()) ** power)
+
+
+def middles(left: Floats, right: Floats, core: Floats, end: Floats, power: float) -> Floats:
+    """Return the middles of funnels, (n, SAMPLES, 3); ``left`` and ``right`` (n, 3) are the wait's ends."""
+    return np.asarray(paths(right, core, end) - (right - left)[:, None] / 2 * widths(power)[None, :, None])
 
 
 def ribbons(
@@ -50,7 +55,7 @@ def ribbons(
     thick : float
         Towards the reader (-y).
     """
-    middle = paths((left + right) / 2, core, end)
+    middle = middles(left, right, core, end, power)
     half = (right - left)[:, None] / 2 * widths(power)[None, :, None]
     corner = np.empty((len(left), SAMPLES, 4, 3), np.float32)
     corner[:, :, 0], corner[:, :, 1] = middle - half, middle + half

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..drawing.words import Wedges
 from . import materials, meshes
-from .color import linear
+from .color import linear, mixed
 from .styles import Light, Style
 
 
@@ -50,7 +50,9 @@ def show(element: Wedges, palette: NDArray[np.float32], style: Style, light: Lig
     )
     if n:
         color = linear(palette[np.clip(element.color, 0, len(palette) - 1)])[owner]
-        shaded = color.copy()
+        veil = materials.veil(element.look)  # Workbench has no translucent vertex colours
+        seen = linear(mixed(palette, style.background, veil)) if veil else linear(palette)
+        shaded = seen[np.clip(element.color, 0, len(palette) - 1)][owner]
         shaded[:, :3] *= light.brightness(style, normal)[:, None].astype(np.float32)
         meshes.set_color(mesh, materials.TINT, "POINT", np.repeat(color, 4, axis=0))
         meshes.set_color(mesh, materials.SHADED, "POINT", np.repeat(shaded, 4, axis=0), active=True)

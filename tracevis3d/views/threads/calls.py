@@ -62,7 +62,13 @@ def _clusters(picture: Composition, colors: CallColors) -> Wedges:
     below = np.arange(len(owner)) - np.repeat(np.cumsum(levels) - levels, levels)
     inner, outer = _levels(picture, depth[owner] - 1 + below)
     corner, first = picture.theatre.blocks(
-        row[owner], low[owner], high[owner], inner, outer, np.zeros(len(owner)), np.full(len(owner), 0.8 * THICK)
+        row[owner],
+        low[owner],
+        high[owner],
+        inner,
+        outer,
+        np.zeros(len(owner)),
+        np.full(len(owner), 0.8 * THICK),
     )
     return Wedges("cluster", corner, first, colors.clusters(longest[owner], below), longest[owner])
 
@@ -70,7 +76,9 @@ def _clusters(picture: Composition, colors: CallColors) -> Wedges:
 def idle_blocks(picture: Composition, color: int) -> Wedges:
     """Return the time in which a thread without calls waited for something to do."""
     ops = picture.waits.ops
-    rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & (ops.call < 0) & (picture.row_of[ops.thread] >= 0))
+    rows = np.flatnonzero(
+        (ops.kind == WAIT) & ops.blocked & (ops.call < 0) & (picture.row_of[ops.thread] >= 0)
+    )
     row = picture.row_of[ops.thread[rows]]
     seen = (ops.end[rows] > picture.low[row]) & (ops.start[rows] < picture.high[row])
     rows, row = rows[seen], row[seen]

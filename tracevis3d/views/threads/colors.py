@@ -21,8 +21,8 @@ Indices = NDArray[np.int32]
 #: Values of the parameter ``color``.
 CALLS = {
     "activity": "what takes most of a call's time: computing, waiting or I/O; stronger the more of it",
-    "printed": "SyncTrace's rule: brown without waits and I/O, red where waits are less than half of the I/O, "
-    "else green; stronger the more of it",
+    "printed": "SyncTrace's rule: brown without waits and I/O, red where waits are less than half of the "
+    "I/O, else green; stronger the more of it",
     **{name: words for name, words in COLORS.items() if name != "auto"},
 }
 #: Values of the parameter ``waits``.
@@ -146,7 +146,7 @@ def _by_time(waits: Waits, printed: bool) -> tuple[Colors, Callable[[Ints], Indi
 
 
 def thread_colors(picture: Composition, paint: Paint) -> Indices:
-    """Return a palette index for each row, such that no two neighbours, nor the last and the first, are alike."""
+    """Return a palette index for each row: no two neighbours are alike, nor the last and the first."""
     palette = PALETTES[picture.parameters.palette].kinds
     first = paint.add(palette)
     return (first + cycle(len(picture.rows), len(palette))).astype(np.int32)

@@ -36,10 +36,12 @@ WIDTH = 16.0
 #: Share of the picture that the drawing can have beside title, legend, notes and the rows' words.
 SHARE = (0.80, 0.78)
 #: Radius of the half cylinder, and heights of the main thread's panel, in scene units.
-RADIUS, MAIN_HEIGHT = 3.1, 2.0
+RADIUS, MAIN_HEIGHT = 3.5, 2.1
 #: Free height between the main thread's panel and the half cylinder.
 _APART = 0.42
-_LEAST_ROW_PX = 7.0
+_LEAST_ROW_PX = 15.0
+#: Rows of threads with less than this share of the most concerned one's time are left out by themselves.
+_CONCERNED = 0.004
 _HIGHEST_LEVEL = 0.16  # of the half cylinder's radius
 
 
@@ -126,7 +128,6 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Composit
     UsageError
         If a window is empty, or a thread doesn't exist.
     """
-    known = derived(trace)
     window = time_window(trace, p.start, p.end)
     threads, main, left_out = _choose(trace, waits, p, frame, window)
     windows = _windows(trace, p, window, threads)
@@ -140,11 +141,11 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Composit
     theatre, camera, height = _theatre(p, edge[levels], _weights(trace, p, threads), main, frame)
     picture = Composition(
         trace, waits, p, rows, row_of, main, cuts, edge, np.array([w[0] for w in windows], np.int64),
-        np.array([w[1] for w in windows], np.int64), height, theatre, camera, 0.0, frame.least_text, 0.0, left_out,
+        np.array([w[1] for w in windows], np.int64), height, theatre, camera, 0.0, frame.least_text, 0.0,
+        left_out,
     )  # fmt: skip
     pixels = _pixels_per_unit(camera, frame)
     text = max(0.19, 1.75 * frame.least_text / pixels)
-    del known
     return replace(picture, pixels_per_unit=pixels, text=text)
 
 
@@ -159,7 +160,9 @@ def _choose(
     weight = np.where((live > 0) | (concerned > 0), np.maximum(live // 8, 1) + concerned, 0)
     pixels = frame.height * SHARE[1] * 0.72
     budget, cost = pixels / _LEAST_ROW_PX, np.ones(len(live))
-    chosen = choose_threads(trace, p.threads, "recorded", weight, cost, budget)
+    shown = np.where(weight >= _CONCERNED * weight.max(initial=0), weight, 0)
+    automatic = p.threads.strip() in ("", "auto")
+    chosen = choose_threads(trace, p.threads, "recorded", shown if automatic else weight, cost, budget)
     hidden = set(named_threads(trace, p.hide, "hide").tolist()) if p.hide.strip() else set()
     chosen = np.array([t for t in chosen.tolist() if t not in hidden], np.int64)
     others = int(np.count_nonzero(weight)) - int(np.count_nonzero(weight[chosen]))
@@ -178,7 +181,7 @@ def _main(trace: Trace, waits: Waits, p: Parameters, chosen: Ints, live: Ints) -
         return int(named_threads(trace, p.main, "main")[0])
     if len(chosen) < 2:
         return -1
-    ended = waits.hubs()[0][chosen] + waits.waited[chosen] // 2
+    ended = waits.hubs()[0][chosen]
     if ended.max() > 0:
         return int(chosen[int(ended.argmax())])
     return int(chosen[int(live[chosen].argmax())])
@@ -206,7 +209,9 @@ def _windows(trace: Trace, p: Parameters, window: tuple[int, int], threads: Ints
     for entry in filter(None, (part.strip() for part in p.windows.split(";"))):
         match = re.fullmatch(r"(.+?)\s*=\s*(\S+)\s*\.\.\s*(\S+)", entry)
         if match is None:
-            raise UsageError(f"windows={entry}: a thread and its window are wanted, such as worker-1=20ms..80ms")
+            raise UsageError(
+                f"windows={entry}: a thread and its window are wanted, such as worker-1=20ms..80ms"
+            )
         low, high = read_time("windows", match[2]), read_time("windows", match[3])
         if not 0 <= low < high:
             raise UsageError(f"windows={entry}: the end must be after the start")
@@ -214,9 +219,7 @@ def _windows(trace: Trace, p: Parameters, window: tuple[int, int], threads: Ints
     return [own.get(t, window) for t in threads.tolist()]
 
 
-def _cut(
-    trace: Trace, p: Parameters, frame: Frame, thread: int, window: tuple[int, int], rows: int
-) -> Cut:
+def _cut(trace: Trace, p: Parameters, frame: Frame, thread: int, window: tuple[int, int], rows: int) -> Cut:
     known = derived(trace)
     pixels = frame.width * SHARE[0]
     if p.paper > 0.5 and rows > 1:
@@ -293,10 +296,10 @@ def _theatre(
     theatre = Theatre(
         width=WIDTH, base=base, angle=angle, upright=upright, stretch=stretch, sector=sector,
         centre=(0.5 * WIDTH, 0.0), zero=zero, level=level,
-        main_top=0.5 + (main_level * float(reach[0]) if n else 0.0), main_level=main_level, paper=paper,
+        main_foot=_APART, main_level=main_level, paper=paper,
         axis=(-0.25 * radius * straight, 0.0),
     )  # fmt: skip
-    return theatre, _camera(p, theatre, radius, height, main, rest), height
+    return theatre, _camera(p, theatre, reach), height
 
 
 def _tilted(point: tuple[float, float], angle: float) -> tuple[float, float]:
@@ -307,22 +310,22 @@ def _tilted(point: tuple[float, float], angle: float) -> tuple[float, float]:
     )
 
 
-def _camera(p: Parameters, theatre: Theatre, radius: float, height: Floats, main: bool, rest: int) -> Camera:
+def _camera(p: Parameters, theatre: Theatre, reach: Floats) -> Camera:
     """Return the camera: before the half cylinder, or straight before what is flat."""
     straight = (1.0 - p.paper) * (1.0 - p.lanes)
-    flatness = 1.0 - p.paper
-    turn = math.radians(p.turn) * (0.35 * (1 - straight) + straight) * flatness
+    turn = math.radians(p.turn) * (0.3 + 0.7 * straight) * (1.0 - p.paper)
     tilt = math.radians(p.tilt) * straight
     direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
-    top = (radius + _APART + float(height[0])) if main else radius
-    bottom = -radius if rest else 0.0
-    low = np.array([0.0, -p.pull * straight, bottom])
-    high = np.array([WIDTH, 0.9 * radius * straight + 0.02, top])
-    paper_top = theatre.main_top if main else theatre.zero * 0.2
-    flat_low, flat_high = np.array([0.0, -0.1, -0.5 * WIDTH]), np.array([WIDTH, 0.1, paper_top])
-    low, high = (1 - p.paper) * low + p.paper * flat_low, (1 - p.paper) * high + p.paper * flat_high
+    n = len(reach)
+    steps = np.linspace(0.0, 1.0, 33)
+    row = np.repeat(np.arange(n), 2 * len(steps))
+    share = np.tile(steps, 2 * n)
+    out = np.repeat(np.stack([np.zeros(n), reach], axis=1).reshape(-1), len(steps))
+    points = np.vstack([theatre.place(row, share, out, 0.0), theatre.core(steps)])
+    low, high = points.min(axis=0) - 0.08, points.max(axis=0) + 0.08
+    high[1] += 0.25 * p.paper
     return Camera(
-        direction=direction, low=tuple(low.tolist()), high=tuple(high.tolist()), lens=70.0 + 30 * (1 - straight),
+        direction=direction, low=tuple(low.tolist()), high=tuple(high.tolist()), lens=100.0,
         projection="orthographic" if p.paper == 1.0 else "perspective",
     )  # fmt: skip
 
@@ -330,5 +333,5 @@ def _camera(p: Parameters, theatre: Theatre, radius: float, height: Floats, main
 def _pixels_per_unit(camera: Camera, frame: Frame) -> float:
     projection = fit(camera, frame, SHARE)
     middle = (np.array(camera.low) + camera.high) / 2
-    here, there = projection.pixels([middle, middle + (0.01, 0.0, 0.0)])
+    here, there = projection.pixels([middle, middle + np.array([0.01, 0.0, 0.0])])
     return float(np.hypot(*(there - here)) / 0.01)

@@ -26,11 +26,17 @@ Indices = NDArray[np.int32]
 _THROAT, _MOUTH = 0.017, 0.05
 #: Diameter of the sphere at a release.
 _TIP = 0.13
+#: From so many funnels on they are thinner.
+_MANY = 150
 #: Sides of a funnel in the straight forms shrink with this power of the rest of the way.
-_POWER = 7.0
-#: Nested markers: each waiting thread's is so much larger, as a share of the row's height.
-_NEST, _NESTS = 0.035, 5
+_POWER = 12.0
+#: Nested markers: how far they reach beyond the row, each waiting thread's further, in scene units.
+_REACH, _NEST, _NESTS = 0.035, 0.02, 5
 _START = 0.035
+#: How far behind the rows correspondences lie on paper, in scene units.
+_BEHIND = 0.2
+#: Funnels that pass an object's lane narrow sooner.
+_POWER_THROUGH = 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +58,8 @@ class Shown:
     at : float64 (k,)
         The release in its row's window.
     out, release_out : float64 (k,)
-        Distances outward of both ends.
+        Distances outward of both ends: waits open at the edge of the first level, so that no funnel hides the
+        stack that waits; releases are where the call is that releases.
     alone : bool (k,)
         Whether the wait is long enough to be seen by itself.
     """
@@ -101,7 +108,7 @@ def shown(picture: Composition) -> Shown:
     resolution = np.array([cut.resolution for cut in picture.cuts], np.int64)
     return Shown(
         wait, release, time, row, release_row, inside, low, high, np.clip(at, 0.0, 1.0),
-        _outward(picture, ops.call[wait], ops.thread[wait], ops.start[wait]),
+        np.zeros(len(wait)),
         _outward(picture, ops.call[release], ops.thread[release], time),
         ops.lasted[wait] >= resolution[row] if len(wait) else np.zeros(0, np.bool_),
     )  # fmt: skip
@@ -130,11 +137,13 @@ def tubes(picture: Composition, which: Shown, color: Indices, through: Floats | 
     right = theatre.place(which.row, which.high, which.out, front)
     # What is released out of sight ends at the window's edge, on the level of the marker (section IV-C).
     end = theatre.place(which.release_row, which.at, which.release_out, front)
-    core = theatre.core((which.low + which.high + 2 * which.at) / 4)
+    core = theatre.core((which.high + which.at) / 2)
     if through is not None:
-        core = 2 * through - ((left + right) / 2 + end) / 2
-    power = p.paper * funnels.PAPER_POWER + (1 - p.paper) * _POWER
+        core = 2 * through - (right + end) / 2
+    sooner = _POWER if through is None else _POWER_THROUGH
+    power = p.paper * funnels.PAPER_POWER + (1 - p.paper) * sooner
     made: list[Element] = []
+    thin = max(min((_MANY / max(len(which), 1)) ** 0.5, 1.0), 0.35)
     for inside in (True, False):
         part = np.flatnonzero(which.inside == inside)
         if not len(part):
@@ -145,14 +154,15 @@ def tubes(picture: Composition, which: Shown, color: Indices, through: Floats | 
             # Wide shapes lie behind narrow ones.
             part = part[np.argsort(which.low[part] - which.high[part], kind="stable")]
             corner, first = funnels.ribbons(left[part], right[part], core[part], end[part], power, 0.006)
-            depth = 0.004 + 0.05 * np.arange(len(part)) / max(len(part), 1)
-            corner[..., 1] -= np.repeat(depth, funnels.SAMPLES)[:, None].astype(np.float32)
+            # On paper shapes lie behind the rows, as on the page below them: they are seen in the core.
+            depth = p.paper * (_BEHIND - 0.05 * np.arange(len(part)) / max(len(part), 1))
+            corner[..., 1] += np.repeat(depth, funnels.SAMPLES)[:, None].astype(np.float32)
             made.append(Wedges(kind, corner, first, color[part], which.wait[part], look))  # type: ignore[arg-type]
         if p.paper < 1:
-            made.append(_swept(left[part], right[part], core[part], end[part], power, 1 - p.paper, color[part],
-                               which.wait[part], kind, look))  # fmt: skip
+            made.append(_swept(left[part], right[part], core[part], end[part], power, thin * (1 - p.paper),
+                               color[part], which.wait[part], kind, look))  # fmt: skip
     seen = np.flatnonzero(which.inside)
-    size = np.full(len(seen), _TIP, np.float32)
+    size = np.full(len(seen), _TIP * thin, np.float32)
     made.append(Marks("release", "sphere", end[seen].astype(np.float32), size, color[seen], which.wait[seen]))
     return made
 
@@ -162,7 +172,7 @@ def _swept(
     ids: Ints, kind: str, look: str,
 ) -> Tubes:  # fmt: skip
     """Return funnels with round sections, whose width lies along time."""
-    path = funnels.paths((left + right) / 2, core, end)
+    path = funnels.middles(left, right, core, end, power)
     n = len(path)
     radius = np.empty((n, funnels.SAMPLES, 2), np.float32)
     half = np.linalg.norm(right - left, axis=1) / 2
@@ -186,14 +196,20 @@ def markers(picture: Composition, which: Shown, color: Indices) -> list[Wedges]:
     seen = high > low
     rank = _ranks(which.release_row, which.row)
     reach = picture.reach(which.release_row) if len(which) else np.empty(0)
-    pad = (1 + rank % _NESTS) * _NEST * reach + 0.02 * reach
+    theatre = picture.theatre
+    first, last = theatre.sector[which.release_row].T
+    bent = np.where(last > first, theatre.level, theatre.main_level)
+    per_unit = (1 - theatre.paper) * theatre.stretch[which.release_row] + theatre.paper * bent
+    pad = (_REACH + (rank % _NESTS) * _NEST) / np.maximum(per_unit, 1e-9)
     back = -0.03 - 0.012 * (rank % _NESTS)
     made = []
     part = np.flatnonzero(seen)
     if len(part):
-        theatre, row = picture.theatre, which.release_row[part]
+        row = which.release_row[part]
         inner, outer = -pad[part], (reach + pad)[part]
-        corner, first = theatre.blocks(row, low[part], high[part], inner, outer, back[part] - 0.008, back[part])
+        corner, first = theatre.blocks(
+            row, low[part], high[part], inner, outer, back[part] - 0.008, back[part]
+        )
         made.append(Wedges("wait marker", corner, first, color[part], which.wait[part], "ghost"))
         # A marker whose start is out of sight has no start shading (section IV-C).
         begun = part[picture.share(which.release_row[part], ops.start[which.wait[part]]) >= 0]
@@ -246,10 +262,10 @@ def aggregated(picture: Composition, which: Shown, colors: Indices) -> Wedges:
         theatre.core((low + high + least + most) / 4), theatre.place(release_row, least, release_out, THICK),
         theatre.place(release_row, most, release_out, THICK), 0.006,
     )  # fmt: skip
-    corner[..., 1] += 0.01  # below those that are drawn by themselves
+    corner[..., 1] += 0.01 + _BEHIND * picture.parameters.paper  # below those that are drawn by themselves
     strips = funnels.STRIPS
     ids = np.repeat(which.wait[first], strips)
-    return Wedges("aggregated", corner, begin, np.repeat(colors[row], strips).astype(np.int32), ids)
+    return Wedges("aggregated", corner, begin, np.repeat(colors[row], strips).astype(np.int32), ids, "ghost")
 
 
 def rail(picture: Composition, color: int) -> tuple[Lines, int]:
@@ -300,7 +316,9 @@ def rail(picture: Composition, color: int) -> tuple[Lines, int]:
 _RAIL_OUT = 0.35
 
 
-def object_lanes(picture: Composition, objects: Sequence[int], first_color: int) -> tuple[list[Element], Floats]:
+def object_lanes(
+    picture: Composition, objects: Sequence[int], first_color: int
+) -> tuple[list[Element], Floats]:
     """Return the lanes of objects in the core: lines along time, thicker where threads queue.
 
     Returns

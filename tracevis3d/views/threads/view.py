@@ -2,15 +2,17 @@
 
 SyncTrace (section IV-B) bends the threads' icicle plots to a semicircle, so that curves between any two run
 through its middle; one thread lies straight above. Here time stays straight: the rows stand on a half
-cylinder whose axis is time, one ruler for all. ``paper`` 1 is the paper's picture, ``lanes`` 1 are swim lanes.
+cylinder whose axis is time, one ruler for all. ``paper`` 1 is the paper's picture, ``lanes`` 1 swim lanes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...analysis.waits import Waits
 from ...drawing.frame import Frame
@@ -91,15 +93,19 @@ class Parameters:
         group="Detail",
     )  # fmt: skip
     tubes: int = parameter(
-        1500, "The most waits that are drawn as funnels, the longest first", low=0, high=100_000, group="Detail"
+        250,
+        "The most waits that are drawn as funnels, the longest first",
+        low=0,
+        high=100_000,
+        group="Detail",
     )
     aggregates: str = parameter(
         "main", "Threads whose short waits are drawn, merged: 'main', 'all', 'none', or names and ids",
         group="Detail",
     )  # fmt: skip
     markers: str = parameter(
-        "all", "Threads on whose rows the time is marked in which others wait for them: 'main', 'all', 'none', "
-        "or names and ids", group="Detail",
+        "all", "Threads on whose rows the time is marked in which others wait for them: 'main', 'all', "
+        "'none', or names and ids", group="Detail",
     )  # fmt: skip
     starts: bool = parameter(True, "Shade the start of each call", group="Detail")
     path: bool = parameter(False, "Draw the critical path as a rail", group="Detail")
@@ -132,14 +138,14 @@ class Parameters:
         high=0.95, group="Shape",
     )  # fmt: skip
     taper: float = parameter(
-        0.5, "How much lower levels are in which less time is spent: 0 not at all, 1 in proportion",
+        0.8, "How much lower levels are in which less time is spent: 0 not at all, 1 in proportion",
         low=0.0, high=1.0, group="Shape",
     )  # fmt: skip
     spacing: float = parameter(
         0.45, "Free height between rows, as a share of theirs", low=0.0, high=5.0, group="Shape"
     )
     turn: float = parameter(
-        -24.0, "How far the camera stands to the right of straight ahead", low=-80.0, high=80.0,
+        -14.0, "How far the camera stands to the right of straight ahead", low=-80.0, high=80.0,
         unit="degrees", group="Camera",
     )  # fmt: skip
     tilt: float = parameter(
@@ -193,7 +199,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     if p.waits == "object":
         color, objects, more = object_colors(picture, paint, chosen.wait, p.object)
         legends += more
-        lanes, anchor = corr.object_lanes(picture, objects, int(_first_color(color, chosen, picture, objects)))
+        lanes, anchor = corr.object_lanes(
+            picture, objects, int(_first_color(color, chosen, picture, objects))
+        )
         elements += lanes
         through = _through(picture, chosen, objects, anchor)
         labels.append(words.object_names(picture, objects, anchor))
@@ -201,7 +209,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         color = rows[chosen.row]
     elements += corr.tubes(picture, chosen, color, through)
     marked = _rows_named(picture, p.markers, "markers")
-    elements += corr.markers(picture, chosen.only(marked[chosen.release_row]), color[marked[chosen.release_row]])
+    elements += corr.markers(
+        picture, chosen.only(marked[chosen.release_row]), color[marked[chosen.release_row]]
+    )
     merged = _rows_named(picture, p.aggregates, "aggregates")
     short = found.only(~found.alone & merged[found.row])
     elements.append(corr.aggregated(picture, short, rows))
@@ -213,7 +223,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     names, marks = words.thread_names(picture, rows)
     elements.append(marks)
     call_color = colors.of(np.concatenate([cut.calls for cut in picture.cuts])) if picture.cuts else None
-    labels += [*names, words.summaries(picture)]
+    labels += [*names, *words.summaries(picture)]
     labels += words.wait_names(picture, chosen, colors.first)
     if call_color is not None:
         labels += words.function_names(picture, call_color, p.labels)
@@ -258,7 +268,7 @@ def _waits(trace: Trace, rules: str) -> Waits:
     return found
 
 
-def _longest(picture: Composition, found: corr.Shown) -> np.ndarray:
+def _longest(picture: Composition, found: corr.Shown) -> NDArray[Any]:
     """Return which correspondences are drawn by themselves: the longest waits of those wide enough."""
     which = np.flatnonzero(found.alone)
     if len(which) > picture.parameters.tubes:
@@ -267,7 +277,7 @@ def _longest(picture: Composition, found: corr.Shown) -> np.ndarray:
     return np.sort(which)
 
 
-def _rows_named(picture: Composition, text: str, name: str) -> np.ndarray:
+def _rows_named(picture: Composition, text: str, name: str) -> NDArray[Any]:
     """Return which rows a parameter names: ``all``, ``none``, ``main`` or threads."""
     rows = np.zeros(len(picture.rows), np.bool_)
     if text == "all":
@@ -280,7 +290,7 @@ def _rows_named(picture: Composition, text: str, name: str) -> np.ndarray:
     return rows
 
 
-def _first_color(color: np.ndarray, chosen: corr.Shown, picture: Composition, objects: list[int]) -> int:
+def _first_color(color: NDArray[Any], chosen: corr.Shown, picture: Composition, objects: list[int]) -> int:
     """Return the palette index of the first of ``objects``."""
     ops = picture.waits.ops
     for i in range(len(chosen)):
@@ -291,12 +301,11 @@ def _first_color(color: np.ndarray, chosen: corr.Shown, picture: Composition, ob
 
 
 def _through(
-    picture: Composition, chosen: corr.Shown, objects: list[int], anchor: np.ndarray
-) -> np.ndarray:
+    picture: Composition, chosen: corr.Shown, objects: list[int], anchor: NDArray[Any]
+) -> NDArray[Any]:
     """Return the points that funnels pass: their object's lane halfway, else the core's axis."""
     ops = picture.waits.ops
-    middle = (chosen.low + chosen.high + 2 * chosen.at) / 4
-    through = picture.theatre.core(middle)
+    through = picture.theatre.core((chosen.high + chosen.at) / 2)
     place = {o: i for i, o in enumerate(objects)}
     lane = np.array(
         [place.get(int(ops.object[ops.first[w]]), -1) if ops.first[w + 1] > ops.first[w] else -1
@@ -332,16 +341,14 @@ def _title(trace: Trace, waits: Waits) -> str:
     return f"{text}, {len(waits.own):,} waits of {ticks.duration(waited)} together"
 
 
-def _notes(
-    picture: Composition, found: corr.Shown, chosen: corr.Shown, short: corr.Shown
-) -> tuple[str, ...]:
+def _notes(picture: Composition, found: corr.Shown, chosen: corr.Shown, short: corr.Shown) -> tuple[str, ...]:
     p, trace, waits = picture.parameters, picture.trace, picture.waits
     notes = []
     if not sum(cut.total for cut in picture.cuts):
         notes.append("no call lies in this window")
     if not len(waits.ops.wants) or not len(waits.own):
         notes.append(
-            "this recording tells of no waits: rules (--set rules=FILE) can name functions that wait and release"
+            "this recording tells of no waits: rules (--set rules=FILE) can name functions that wait"
         )
     else:
         unknown = int(np.count_nonzero(waits.woken_by[waits.own] < 0))
@@ -355,7 +362,9 @@ def _notes(
     merged = sum(int(cut.clusters.calls.sum()) for cut in picture.cuts)
     if merged:
         total = sum(cut.total for cut in picture.cuts)
-        notes.append(f"{merged:,} of {total:,} calls, narrower than {p.resolution:g} px, are merged: paler bars")
+        notes.append(
+            f"{merged:,} of {total:,} calls, narrower than {p.resolution:g} px, are merged: paler bars"
+        )
     if p.windows.strip():
         notes.append(f"windows of their own: {p.windows}")
     if p.fold > 0:
@@ -369,14 +378,23 @@ def _notes(
 
 
 def _meaning(waits: Waits) -> dict[str, Meaning]:
-    del waits
-    return {}
+    """Return what the ids of waits stand for: the call that waits, how long, and when it was released."""
+    ops = waits.ops
+    values = (
+        ("waited (ns)", ops.lasted.astype(np.float64)),
+        ("released (ns)", waits.woken_at.astype(np.float64)),
+    )
+    rows = Meaning(calls=((0, ops.call),), values=values)
+    kinds = ("correspondence", "correspondence out of sight", "release", "wait marker", "wait start",
+             "aggregated", "idle")  # fmt: skip
+    starts = Meaning(calls=((0, np.arange(len(waits.trace.calls), dtype=np.int64)),))
+    return {**dict.fromkeys(kinds, rows), "start": starts}
 
 
 VIEW = View(
     name="threads",
     title="Threads",
-    sentence="Who waits for whom: every thread's calls on a half cylinder, funnels from waits to their releases",
+    sentence="Who waits for whom: threads' calls on a half cylinder, funnels from waits to their releases",
     traces=(1, 1),
     parameters=Parameters,
     draw=draw,

@@ -17,8 +17,7 @@ from .correspondences import Shown
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
-#: Average width of a character as a share of its line height.
-_CHARACTER = 0.52
+_LONGEST = 22
 
 
 def thread_names(picture: Composition, color: Indices) -> tuple[list[Labels], Marks]:
@@ -27,31 +26,33 @@ def thread_names(picture: Composition, color: Indices) -> tuple[list[Labels], Ma
     names = [lane_title(picture.trace, row.thread) for row in picture.rows]
     row = np.arange(n)
     theatre, paper = picture.theatre, picture.parameters.paper
-    middle = theatre.place(row, np.zeros(n), picture.reach(row) / 2, 0.0)
-    size = np.clip(0.8 * picture.height, 0.05, 0.16)
     ids = np.array([r.thread for r in picture.rows], np.int64)
-    if paper < 0.5:
-        at = middle - np.array([0.2, 0.0, 0.0])
-        marks = Marks("thread", "sphere", at.astype(np.float32), size.astype(np.float32), color, ids)
-        anchor = middle - np.array([0.36, 0.0, 0.0])
-        return [_texts(picture, "thread", names, anchor, 1, 1e9 + picture.height)], marks
+    size = np.clip(0.8 * picture.height, 0.05, 0.16)
+    reach = picture.reach(row) if n else np.empty(0)
+    beside = theatre.place(row, np.zeros(n), reach / 2, 0.0)
+    at, anchor = beside - np.array([0.2, 0.0, 0.0]), beside - np.array([0.36, 0.0, 0.0])
     bent = theatre.sector[:, 1] > theatre.sector[:, 0]
-    middle_of = (theatre.sector[:, 0] + theatre.sector[:, 1]) / 2
-    cosine, sine = np.cos(middle_of), np.sin(middle_of)
-    inner, outer = theatre.zero - 0.2, theatre.zero + theatre.level * picture.reach(row) + 0.16
-    centre = np.array([theatre.centre[0], 0.0, theatre.centre[1]])
-    around = np.stack([cosine, np.full(n, -0.02), sine], axis=1)
-    at = np.where(bent[:, None], centre + inner * around, middle - np.array([0.2, 0.0, 0.0]))
-    size = np.full(n, 0.16)
+    middle = (theatre.sector[:, 0] + theatre.sector[:, 1]) / 2
+    if paper > 0:
+        # Outside the semicircle, in the middle of each row's section.
+        around = np.stack([np.cos(middle), np.full(n, -0.02), np.sin(middle)], axis=1)
+        centre = np.array([theatre.centre[0], 0.0, theatre.centre[1]])
+        outer = theatre.zero + theatre.level * float(reach[bent].max(initial=0.0)) + 0.22
+        blend = paper * bent[:, None]
+        at = (1 - blend) * at + blend * (centre + outer * around)
+        anchor = (1 - blend) * anchor + blend * (centre + (outer + 0.2) * around)
     marks = Marks("thread", "sphere", at.astype(np.float32), size.astype(np.float32), color, ids)
-    anchor = np.where(bent[:, None], centre + outer[:, None] * around, middle - np.array([0.36, 0.0, 0.0]))
+    rank = 1e9 + picture.height
+    if paper < 0.5:
+        return [_texts(picture, "thread", names, anchor, 1, rank)], marks
+    cosine = np.cos(middle)
     groups = []
     for align, which in (
         (1, ~bent | (cosine < -0.25)), (0, bent & (np.abs(cosine) <= 0.25)), (-1, bent & (cosine > 0.25)),
     ):  # fmt: skip
         if which.any():
             chosen = [name for name, yes in zip(names, which.tolist()) if yes]
-            groups.append(_texts(picture, "thread", chosen, anchor[which], align, np.full(which.sum(), 1e9)))
+            groups.append(_texts(picture, "thread", chosen, anchor[which], align, rank[which]))
     return groups, marks
 
 
@@ -62,21 +63,17 @@ def _texts(
     return Labels(
         kind, tuple(text), anchor.astype(np.float32), np.full(n, picture.text, np.float32),
         np.full(n, np.inf, np.float32), rank.astype(np.float32), align,  # type: ignore[arg-type]
-        right=_level(picture),
     )  # fmt: skip
 
 
-def _level(picture: Composition) -> Vector:
-    """Return the direction in which a text is level in the picture."""
-    x, y, _ = picture.camera.direction
-    length = math.hypot(x, y) or 1.0
-    return (-y / length, x / length, 0.0)
+def _short(text: str) -> str:
+    """Return a thread's name without what programs put behind it in brackets, and not too long."""
+    text = text.split(" (")[0]
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def summaries(picture: Composition) -> Labels | None:
-    """Return, right of each row, how long its thread waits, and for whom most."""
-    if picture.parameters.paper >= 0.5:
-        return None
+def summaries(picture: Composition) -> list[Labels]:
+    """Return, right of each row, how long its thread waits, and for whom most; on paper below its name."""
     waits, threads = picture.waits, picture.trace.threads
     matrix = waits.matrix
     text, row_of = [], []
@@ -89,7 +86,7 @@ def summaries(picture: Composition) -> Labels | None:
         words = f"waits {ticks.duration(total)}"
         if len(known):
             best = int(known[int(matrix.waited[known].argmax())])
-            who = threads.name[int(matrix.by[best])] or str(threads.tid[int(matrix.by[best])])
+            who = _short(threads.name[int(matrix.by[best])]) or str(threads.tid[int(matrix.by[best])])
             if int(matrix.waited[best]) < 0.985 * total:
                 words += f", {ticks.duration(int(matrix.waited[best]))} for {who}"
             else:
@@ -97,12 +94,31 @@ def summaries(picture: Composition) -> Labels | None:
         text.append(words)
         row_of.append(i)
     if not text:
-        return None
+        return []
+    titles = [lane_title(picture.trace, row.thread) for row in picture.rows]
     at = np.array(row_of, np.int64)
-    place = picture.theatre.place(at, np.ones(len(at)), picture.reach(at) / 2, 0.0)
-    place += np.array([0.22, 0.0, 0.0])
     rank = 5e8 + picture.height[at]
-    return _texts(picture, "sum of waits", text, place, -1, rank)
+    if picture.parameters.paper >= 0.5:
+        names, _ = thread_names(picture, np.zeros(len(picture.rows), np.int32))
+        lines = {
+            title: (group.align, anchor) for group in names for title, anchor in zip(group.text, group.anchor)
+        }
+        groups: list[Labels] = []
+        for align in (-1, 0, 1):
+            own = [i for i, r in enumerate(row_of) if lines[titles[r]][0] == align]
+            if own:
+                place = np.array([lines[titles[row_of[i]]][1] for i in own], np.float64)
+                place[:, 2] -= 1.15 * picture.text
+                groups.append(
+                    _texts(picture, "sum of waits", [text[i] for i in own], place, align, rank[own])
+                )
+        return groups
+    place = picture.theatre.place(at, np.ones(len(at)), picture.reach(at) / 2, 0.0)
+    # Right of all that stands before the row, as the camera sees it.
+    x, y, _ = picture.camera.direction
+    before = float(place[:, 1].max(initial=0.0)) if x > 0 else float(place[:, 1].min(initial=0.0))
+    place[:, 0] += 0.3 + np.maximum((place[:, 1] - before) * x / y, 0.0)
+    return [_texts(picture, "sum of waits", text, place, -1, rank)]
 
 
 def wait_names(picture: Composition, which: Shown, background: int) -> list[Labels]:
@@ -123,11 +139,14 @@ def wait_names(picture: Composition, which: Shown, background: int) -> list[Labe
         text = []
         for i in mine.tolist():
             release = int(ops.thread[which.release[i]])
-            who = threads.name[release] or str(threads.tid[release])
+            who = _short(threads.name[release]) or str(threads.tid[release])
             text.append(f"{ticks.duration(int(ops.lasted[which.wait[i]]))} for {who}")
         middle = (which.low + which.high)[mine] / 2
         width = (which.high - which.low)[mine] * picture.theatre.width
-        out = _beside_wait(picture, which, mine, r)
+        # In the middle of the stack that waits.
+        call = np.append(ops.call, -1)[which.wait[mine]]
+        level = np.where(call >= 0, np.append(picture.trace.calls.depth, 0)[call], 0).astype(np.int64)
+        out = picture.out(level) / 2
         anchor = picture.theatre.place(np.full(len(mine), r), middle, out, THICK + 0.02)
         groups.append(
             Labels(
@@ -137,12 +156,6 @@ def wait_names(picture: Composition, which: Shown, background: int) -> list[Labe
             )
         )  # fmt: skip
     return groups
-
-
-def _beside_wait(picture: Composition, which: Shown, mine: NDArray[np.int64], row: int) -> Floats:
-    """Return how far out the names of waits stand: in the middle of the stack that waits."""
-    del row
-    return np.asarray(which.out[mine] / 2)
 
 
 def _up(picture: Composition, row: int) -> Vector:
@@ -170,7 +183,9 @@ def function_names(picture: Composition, color: Indices, most: int) -> list[Labe
         low = np.clip(picture.share(row, calls.start[ids]), 0.0, 1.0)
         high = np.clip(picture.share(row, calls.end[ids]), 0.0, 1.0)
         width = (high - low) * picture.theatre.width
-        fits = np.flatnonzero((height * picture.pixels_per_unit >= picture.least_text) & (width > 2.5 * height))
+        fits = np.flatnonzero(
+            (height * picture.pixels_per_unit >= picture.least_text) & (width > 2.5 * height)
+        )
         if not len(fits):
             continue
         fits = fits[np.argsort(-width[fits], kind="stable")[:most]]
@@ -197,7 +212,8 @@ def time_axis(picture: Composition) -> Axis | None:
     if paper == 1.0:
         if not picture.main:
             return None
-        row, origin, out = 0, (0.0, 0.0, theatre.main_top + 0.06), (0.0, 0.0, 1.0)
+        top = theatre.main_foot + theatre.main_level * float(picture.reach(np.zeros(1, np.int64))[0])
+        row, origin, out = 0, (0.0, 0.0, top + 0.1), (0.0, 0.0, 1.0)
     else:
         row = 1 if picture.main and n > 1 else 0
         rows = np.arange(n)
