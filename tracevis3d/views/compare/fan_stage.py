@@ -24,6 +24,7 @@ from ...trace.model import Trace
 from ..icicle.composition import WIDTH
 from ..window import time_window
 from .composition import Composition, Content, Wall, content, level_lanes, pixel_scale
+from .names import file_name
 
 if TYPE_CHECKING:
     from .parameters import Parameters
@@ -292,15 +293,7 @@ def _camera(
     )
 
 
-def file_name(trace: Trace) -> str:
-    """Return the trace's file name without folder and suffixes."""
-    name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
-    for suffix in (".gz", ".zst", ".json", ".tv3", ".tsv"):
-        name = name.removesuffix(suffix)
-    return name
-
-
 def _names(traces: Sequence[Trace]) -> tuple[str, ...]:
     """Return names that fit the space beside the walls: what tells them apart stands at their end."""
-    names = [file_name(t) for t in traces]
+    names = [file_name(t) or "trace" for t in traces]
     return tuple(name if len(name) <= _NAME else "…" + name[1 - _NAME :] for name in names)

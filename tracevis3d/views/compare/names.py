@@ -7,8 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ...analysis.many import letter_of
 from ...drawing.words import Axis, Boxes, Labels
 from ...layout import ticks
+from ...trace.model import Trace
 from ..icicle.composition import WIDTH
 from .composition import Composition, Wall
 from .overview import Skyline
@@ -120,10 +122,15 @@ def _chains(wall: Wall, boxes: Boxes, room: Floats, enough: float, most: int) ->
 
 def title(wall: Wall) -> str:
     """Return the file's name without suffixes."""
-    name = wall.trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
-    for suffix in (".gz", ".zst", ".json", ".tv3"):
+    return file_name(wall.trace) or f"trace {letter_of(wall.source)}"
+
+
+def file_name(trace: Trace) -> str:
+    """Return the name of a trace's file without folder and suffixes."""
+    name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    for suffix in (".gz", ".zst", ".json", ".tv3", ".tsv"):
         name = name.removesuffix(suffix)
-    return name or f"trace {'AB'[wall.source]}"
+    return name
 
 
 def _ruler_y(wall: Wall, beyond: float, lean: float = 0.0) -> float:
