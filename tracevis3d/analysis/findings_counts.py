@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from .findings_evidence import Evidence, Finding
 
+#: What wraps other work is no finding of its own below this share of the time.
+_WORTH_TELLING = 0.01
+
 Ints = NDArray[np.int64]
 
 
@@ -55,6 +58,7 @@ def alone(evidence: Evidence) -> list[Finding]:
 
     paths = evidence.paths
     chosen = np.flatnonzero(evidence.state == ALONE)
+    chosen = chosen[~np.isin(chosen, _mere_wrappers(evidence))]
     found = []
     for s in range(2):
         for nodes in by_function(evidence, chosen[paths.calls[s, chosen] > 0], s):
@@ -74,6 +78,13 @@ def alone(evidence: Evidence) -> list[Finding]:
     return found
 
 
+def _mere_wrappers(evidence: Evidence) -> list[int]:
+    """Return the paths that are told as being stepped over, and take no time worth telling themselves."""
+    time = evidence.paths.time.max(axis=0)
+    every = [node for detour in evidence.paths.detours for node in detour.wrappers]
+    return [node for node in every if time[node] < _WORTH_TELLING * evidence.most_time]
+
+
 def _one_sided(label: str, trace: int) -> tuple[str, str]:
     return (label, "") if trace == 0 else ("", label)
 
@@ -87,7 +98,7 @@ def new_functions(evidence: Evidence) -> list[Finding]:
     stands_in = {detour.node for detour in evidence.paths.detours if not detour.a and not detour.b}
     for s in range(2):
         chosen = missing[1 - s, paths.function[s]] & (paths.calls[s] > 0)
-        chosen[list(stands_in)] = False
+        chosen[[*stands_in, *_mere_wrappers(evidence)]] = False
         within = np.empty(len(paths), np.uint8)
         find_outermost_nodes(paths.parent, chosen.astype(np.uint8), within)
         for nodes in by_function(evidence, np.flatnonzero(chosen & (within == 0)), s):

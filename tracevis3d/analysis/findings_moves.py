@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +37,8 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     """Join findings of the kind ``alone`` that are the same work: one finding of the kind ``moved``.
 
     They are the same work if they are calls of the same function, or if what the one is most like lies
-    within the calls of the other. Repetitions that come of it are no findings of their own.
+    within the calls of the other; what went from one caller to another goes together. Repetitions that
+    come of it are no findings of their own.
 
     Parameters
     ----------
@@ -73,9 +75,17 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
             node = int(top[paths.of_call[1 - s][best["call"]]])
             if node in of_node:
                 join(i, of_node[node])
-    parts: dict[int, list[int]] = {}
-    for i in which:
-        parts.setdefault(lead(i), []).append(i)
+    # What went from one caller to one other went together.
+    between: dict[tuple[int, int], int] = {}
+    for group in _by(which, lead).values():
+        callers = [
+            {int(paths.parent[found[i].nodes[0]]) for i in group if found[i].details["trace"] == name}
+            for name in "AB"
+        ]
+        if all(len(side) == 1 for side in callers):
+            key = (callers[0].pop(), callers[1].pop())
+            join(group[0], between.setdefault(key, group[0]))
+    parts = _by(which, lead)
     told = []
     for i, f in enumerate(found):
         group = parts.get(i, [])
@@ -85,6 +95,14 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
             told.append(f)
     moved = [f for f in told if f.kind == "moved"]
     return [f for f in told if not any(_comes_of(evidence, f, move) for move in moved)]
+
+
+def _by(which: list[int], lead: Callable[[int], int]) -> dict[int, list[int]]:
+    """Return the members of each group, by its leader."""
+    groups: dict[int, list[int]] = {}
+    for i in which:
+        groups.setdefault(lead(i), []).append(i)
+    return groups
 
 
 def _moved(evidence: Evidence, parts: list[Finding]) -> Finding:

@@ -42,11 +42,14 @@ class Detour(NamedTuple):
     a, b : tuple of int
         Common ids of the functions that are stepped over in either trace, from the caller down; none of
         them if both functions at ``node`` do the same work under different names.
+    wrappers : tuple of int
+        The first nodes that are stepped over, of A and of B, if any.
     """
 
     node: int
     a: tuple[int, ...]
     b: tuple[int, ...]
+    wrappers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +259,8 @@ class _Laying:
             tuple(int(side.function[path]) for path in chain[:k])
             for side, chain, k in zip(self.sides, chains, (i, j))
         )
-        self.detours.append(Detour(self.count, over[0], over[1]))
+        wrappers = tuple(int(side.node[path]) for side, path, k in ((left, a, i), (right, b, j)) if k)
+        self.detours.append(Detour(self.count, over[0], over[1], wrappers))
         left.node[x] = right.node[y] = self.count
         self._add(np.array([caller], np.int32), functions)
         for path, k, mine in ((x, i, made[0]), (y, j, made[1])):
