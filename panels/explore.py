@@ -23,6 +23,10 @@ class TRACEVIS3D_PT_explore(parts.ViewPanel, bpy.types.Panel):
         row.operator("tracevis3d.fly", icon="TRACKING_FORWARDS")
         layout.label(text="Light up with it")
         layout.row(align=True).prop(context.window_manager, "tracevis3d_kin")
+        layout.prop(context.scene, "tracevis3d_detail")
+        row = layout.row()
+        row.active = context.scene.tracevis3d_detail
+        row.prop(context.scene, "tracevis3d_detail_rendered")
 
 
 CLASSES = (TRACEVIS3D_PT_explore,)

@@ -27,6 +27,7 @@ def _before_loading(_file: object = None, _unused: object = None) -> None:
     overlay.forget()
     overlay.state.exploring = False
     background.forget()
+    detail.forget()
     held.forget()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...tracevis3d.layout import ticks
 from .. import environment, selection, settings, sources, trace_state
-from . import acts, background, detail, marks, pointer, window_time, words, zoom
+from . import acts, background, marks, pointer, window_time, words, zoom
 from .overlay import redraw, state
 from .place import Place, place_of
 
@@ -69,7 +69,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         self._press: tuple[int, int] | None = None
         self._click = (0.0, 0, 0)
         self._brush: Any = None
-        self._moved = self._begun = time.perf_counter()
+        self._moved = self._begun = self._last = time.perf_counter()
+        self._late = 0.0
         self._at: tuple[int, int] | None = None
         manager = context.window_manager
         self._timer = manager.event_timer_add(_TICK, window=context.window)
@@ -88,6 +89,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         if not state.exploring:
             self._leave(context)
             return {"FINISHED", "PASS_THROUGH"}
+        # Time in which Blender was drawing: a second click waited for it.
+        now = time.perf_counter()
+        self._late += max(now - self._last - 2 * _TICK, 0.0)
+        self._last = now
         if event.type == "TIMER":
             return self._tick(context)
         place = place_of(context, event.mouse_x, event.mouse_y)
@@ -127,7 +132,6 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             self._leave(context)
             bpy.app.timers.register(_resume, first_interval=0.2)
             return {"FINISHED", "PASS_THROUGH"}
-        detail.look(context)
         return {"PASS_THROUGH"}
 
     def _leave(self, context: bpy.types.Context) -> None:
@@ -255,7 +259,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         redraw()
 
     def _clicked(self, context: bpy.types.Context, event: bpy.types.Event, press: tuple[int, int]) -> None:
-        now = time.perf_counter()
+        now = time.perf_counter() - self._late
         before, x, y = self._click
         patience = context.preferences.inputs.mouse_double_click_time / 1000
         double = now - before < patience and max(abs(press[0] - x), abs(press[1] - y)) < _DRAG

@@ -10,8 +10,8 @@ import numpy as np
 from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
 
-from .. import selection, settings, trace_state
-from . import kin, marks, pointer
+from .. import selection, settings, trace_state, viewport
+from . import detail, kin, marks, pointer
 from .words import Told
 
 Ints = NDArray[np.int64]
@@ -23,7 +23,7 @@ _LOOKS = {
     "selected": ((0.80, 0.47, 0.65, 0.25), (0.62, 0.0, 0.45, 1.0), 2.4),
     "same": ((0.84, 0.37, 0.0, 0.45), (0.55, 0.15, 0.0, 1.0), 2.2),
 }
-_INK, _QUIET, _GROUND = (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0), (0.08, 0.09, 0.11, 0.92)
+_INK, _QUIET, _GROUND = (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0), (0.08, 0.09, 0.11, 0.97)
 _BAND = (0.80, 0.47, 0.65, 0.22)
 _BAND_EDGE = (0.62, 0.0, 0.45, 0.9)
 _MARK = (0.0, 0.45, 0.70, 0.16)
@@ -109,6 +109,7 @@ def _draw_lit() -> None:
     space, view = context.space_data, context.region_data
     if view is None or not settings.all_in(context.scene) or not space.overlay.show_overlays:
         return
+    detail.saw(context)
     present = [entry for entry in pointer.shown_in(context.scene, space) if entry[2].stands]
     if not present:
         return
@@ -156,7 +157,7 @@ def _draw_texts() -> None:
     if not state.exploring:
         return
     if state.told and state.region == region.as_pointer():
-        _draw_box(region, state.told, state.place, scale)
+        _draw_box(context.area, region, state.told, state.place, scale)
     if state.message:
         _draw_message(region, state.message, scale)
 
@@ -195,8 +196,10 @@ def _draw_band(
         _text(words, left, low, size, _INK)
 
 
-def _draw_box(region: Any, told: list[Told], place: tuple[int, int], scale: float) -> None:
-    """Draw what is said in a box beside the mouse, inside the region."""
+def _draw_box(area: Any, region: Any, told: list[Told], place: tuple[int, int], scale: float) -> None:
+    """Draw what is said in a box beside the mouse, in the part of the region that no sidebar covers."""
+    left_edge, right_edge, _ = viewport.covered(area, region)
+    right_edge = region.width - right_edge
     size = _TEXT * scale
     step, pad = _LINE * size, 0.8 * size
     lines: list[tuple[str, str, float]] = []  # label, text, size
@@ -209,15 +212,15 @@ def _draw_box(region: Any, told: list[Told], place: tuple[int, int], scale: floa
         lines += [(label, text, size) for label, text in said.rows]
     blf.size(0, size)
     tab = max((blf.dimensions(0, label)[0] for label, _, _ in lines), default=0.0)
-    tab += 0.8 * size if tab else 0.0
+    tab += 1.4 * size if tab else 0.0
     wide = high = 0.0
     for label, text, type_size in lines:
         blf.size(0, type_size)
         wide = max(wide, (tab if label else 0.0) + blf.dimensions(0, text.lstrip("\0"))[0])
         high += step if text else type_size
     x, y = place[0] + _APART * scale, place[1] - _APART * scale
-    if x + wide + 2 * pad > region.width:
-        x = max(place[0] - _APART * scale - wide - 2 * pad, 0.0)
+    if x + wide + 2 * pad > right_edge:
+        x = max(min(place[0] - _APART * scale - wide - 2 * pad, right_edge - wide - 2 * pad), left_edge)
     if y - high - 2 * pad < 0:
         y = min(place[1] + _APART * scale + high + 2 * pad, float(region.height))
     _rectangle(x, y - high - 2 * pad, x + wide + 2 * pad, y, _GROUND)

@@ -130,9 +130,9 @@ class _Making:
     ) -> None:
         self.drawing, self.style, self.frame, self.scene, self.name = drawing, style, frame, scene, name
         self.typeface: Typeface = typeface()
-        self.camera_words = _straight(drawing.camera) if style.straight else drawing.camera
+        self.camera_words = straight(drawing.camera) if style.straight else drawing.camera
         self.light = Light.of(self.camera_words)
-        self.palette = _opaque(drawing.palette, style)
+        self.palette = opaque(drawing.palette, style)
         self.parts = Parts(collection)
         self.in_frame: list[Any] = []
         self.counts: dict[str, int] = {}
@@ -160,7 +160,7 @@ class _Making:
         self.axis_texts, axis_lost = rulers_of.choose_texts(
             self.rulers, self.view, free, typeface, self.style.ink
         )
-        inks = [self._inks(group.background, len(group)) for group in drawing.labels]
+        inks = [inks_on(group.background, len(group), self.palette, self.style) for group in drawing.labels]
         self.label_texts, lost = labels.choose(drawing.labels, self.view, free, typeface, inks)
         shown = [*self.axis_texts.rectangle, *self.label_texts.rectangle]
         self.counts = {
@@ -170,13 +170,6 @@ class _Making:
             "legend_entries_left_out": self.surround.left_out,
             "label_overlaps": labels.overlaps(shown),
         }
-
-    def _inks(self, background: NDArray[np.int32], n: int) -> NDArray[np.float64]:
-        """Return each label's colour (n, 3): the style's ink, or what contrasts with its ``background``."""
-        if not len(background):
-            return np.tile(self.style.ink, (n, 1))
-        dark = is_dark(self.palette)[np.clip(background, 0, len(self.palette) - 1)]
-        return np.where(dark[:, None], [_ON_DARK], [_ON_LIGHT])
 
     def elements(self, progress: Progress) -> None:
         """Make the objects of the drawing's elements."""
@@ -394,13 +387,23 @@ def show_colors_as_data(scene: Any) -> None:
     shading.use_dof = False
 
 
-def _straight(words: Camera) -> Camera:
+def straight(words: Camera) -> Camera:
     """Return the camera that looks along the axis which ``words`` looks along most, without perspective."""
     facing = Light.of(words).facing
     return replace(words, direction=tuple(facing.tolist()), projection="orthographic")
 
 
-def _opaque(palette: NDArray[np.float32], style: Style) -> NDArray[np.float32]:
+def inks_on(
+    background: NDArray[np.int32], n: int, palette: NDArray[np.float32], style: Style
+) -> NDArray[np.float64]:
+    """Return each label's colour (n, 3): the style's ink, or what contrasts with its ``background``."""
+    if not len(background):
+        return np.tile(style.ink, (n, 1))
+    dark = is_dark(palette)[np.clip(background, 0, len(palette) - 1)]
+    return np.where(dark[:, None], [_ON_DARK], [_ON_LIGHT])
+
+
+def opaque(palette: NDArray[np.float32], style: Style) -> NDArray[np.float32]:
     """Return the palette on the style's background: an alpha below 1 is how much of a colour covers it."""
     out = np.array(palette, np.float32)
     if out.shape[1] == 4:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..drawing.frame import Frame
-    from ..drawing.words import Boxes, Drawing, Labels
+    from ..drawing.words import Boxes, Camera, Drawing, Labels
     from ..progress import Progress
     from ..trace.model import Trace
 
@@ -28,11 +28,14 @@ class Closer(Protocol):
         Nanoseconds that the view shows.
     pixels_per_unit : float
         For which its drawing was made.
+    camera : Camera
+        That of its drawing.
     """
 
     palette: NDArray[np.float32]
     window: tuple[int, int]
     pixels_per_unit: float
+    camera: Camera
 
     def look(self, seen: tuple[int, int], pixels_per_unit: float) -> tuple[tuple[Boxes, ...], Labels]:
         """Return the boxes of the whole window, with more detail within ``seen``, and names on those."""

@@ -28,7 +28,7 @@ class Closer:
         (self._trace,) = traces
         self._picture, self._base, _ = compose(self._trace, parameters, frame)  # type: ignore[arg-type]
         p = self._picture.parameters
-        self.window = self._picture.window
+        self.window, self.camera = self._picture.window, self._picture.camera
         self.pixels_per_unit = self._picture.pixels_per_unit
         self._colors = coloring(self._trace, p.color, PALETTES[p.palette], p.entries, self._picture.threads)
         self.palette: NDArray[np.float32] = np.vstack(

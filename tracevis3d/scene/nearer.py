@@ -1,0 +1,177 @@
+"""A view's boxes in more detail than its picture has, in their stead, for the 3D view alone.
+
+They are objects beside those of the picture, which the 3D view hides as long as they are there; pictures and
+films show the picture's own, unless they are asked for the detail too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drawing.frame import Frame
+from ..drawing.words import Boxes, Camera, Labels
+from ..layout.lettering import set_texts
+from . import boxes, figures, held, instances, labels, styles
+from .build import discard, inks_on, opaque, straight
+from .camera import View
+from .glyphs import typeface
+from .instances import Instances
+from .styles import Light
+
+#: Marks the objects of the detail: nanoseconds from which to which it is there, and pixels per unit.
+_NEARER = "tracevis3d_nearer"
+_MADE_FROM = "tracevis3d_made_from"
+#: Parts of the picture that the detail takes the place of.
+_PLACED = ("call", "cluster")
+
+
+def objects_of(collection: Any) -> list[Any]:
+    """Return the objects of the detail of a view."""
+    return [shown for shown in collection.objects if _NEARER in shown]
+
+
+def shown_detail(collection: Any) -> tuple[int, int, float] | None:
+    """Return the nanoseconds, and the pixels per unit, that a view's detail is for; None if it shows none."""
+    for shown in objects_of(collection):
+        words = str(shown[_NEARER]).split()
+        if len(words) == 3:
+            return int(words[0]), int(words[1]), float(words[2])
+    return None
+
+
+def picture_of(collection: Any) -> list[Any]:
+    """Return the objects that the detail stands in for."""
+    return [
+        shown
+        for shown in collection.objects
+        if _NEARER not in shown
+        and (shown.get("tracevis3d_kind") in _PLACED or shown.get("tracevis3d_part") == "labels")
+    ]
+
+
+def leave(collection: Any) -> bool:
+    """Show the picture's own boxes again; returns whether there was a detail."""
+    found = objects_of(collection)
+    if not found:
+        return False
+    for shown in picture_of(collection):
+        shown.hide_viewport = shown.hide_render = False
+    discard(found)
+    return True
+
+
+def enter(
+    collection: Any,
+    parts: tuple[Boxes, ...],
+    names: Labels,
+    standing: list[Any],
+    palette: NDArray[np.float32],
+    style: str,
+    camera: Camera,
+    view: View,
+    seen: tuple[int, int],
+    pixels_per_unit: float,
+    rendered: bool = False,
+) -> None:
+    """Show ``parts`` and ``names`` in place of the picture's own.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+    parts : tuple of Boxes
+    names : Labels
+    standing : list of Standing or None
+        What the parts stand for, for pointing.
+    palette : float32 (k, 4)
+        sRGB.
+    style : str
+    camera : Camera
+        The picture's, by which light falls.
+    view : View
+        How one looks: names are chosen for it.
+    seen : (int, int)
+        Nanoseconds of the detail.
+    pixels_per_unit : float
+    rendered : bool
+        Pictures show the detail, too.
+    """
+    look = styles.named(style)
+    colors, light = opaque(palette, look), Light.of(straight(camera) if look.straight else camera)
+    before: dict[str, list[Any]] = {}
+    for shown in objects_of(collection):
+        before.setdefault(str(shown.get("tracevis3d_kind", "")), []).append(shown)
+    picture = picture_of(collection)
+    place = next((shown.matrix_world.copy() for shown in picture), None)
+    made: list[Any] = []
+    for part, stands in zip(parts, standing, strict=True):
+        wanted: Instances = boxes.lay(part, colors, look, light)
+        shown = next(iter(before.get(part.kind, ())), None)
+        if shown is not None:
+            before[part.kind].remove(shown)
+        if shown is None:
+            shown = instances.placed(f"{collection.name} nearer {part.kind}", wanted)
+            made.append(shown)
+        else:
+            instances.rewrite(shown, wanted, shown.get(_MADE_FROM) != wanted.key)
+        shown[_MADE_FROM] = wanted.key
+        shown["tracevis3d_kind"], shown["tracevis3d_source"] = part.kind, part.source
+        held.write(shown, part, stands)
+    discard([shown for others in before.values() for shown in others])
+    texts = _names(collection, names, colors, look, view)
+    made += [texts] if texts is not None else []
+    for shown in made:
+        collection.objects.link(shown)
+        if place is not None:
+            shown.matrix_world = place
+    for shown in [*objects_of(collection), *made]:
+        shown[_NEARER] = f"{seen[0]} {seen[1]} {pixels_per_unit!r}"
+        shown.hide_render = not rendered
+    for shown in picture:
+        shown.hide_viewport, shown.hide_render = True, rendered
+
+
+def _names(collection: Any, names: Labels, colors: Any, style: Any, view: View) -> Any | None:
+    if not len(names):
+        return None
+    face = typeface()
+    free = labels.Free(view, (0, 0, view.frame.width, view.frame.height))
+    ink = inks_on(names.background, len(names), colors, style)
+    texts, _ = labels.choose([names], view, free, face, [ink])
+    if not len(texts):
+        return None
+    tint = np.column_stack([np.array(texts.color), np.ones(len(texts))]).astype(np.float32)
+    columns = [np.array(column) for column in (texts.start, texts.right, texts.up, texts.size)]
+    setting = set_texts(texts.text, *columns, face)
+    return figures.texts(f"{collection.name} nearer names", setting, tint, style)
+
+
+def view_of(region: Any, eye: Any, matrix: Any) -> View:
+    """Return how a 3D view looks at an object's coordinates, as the texts of a picture are chosen for.
+
+    Parameters
+    ----------
+    region : bpy.types.Region
+    eye : bpy.types.RegionView3D
+    matrix : Matrix
+        The object's; it must not turn or stretch.
+    """
+    window = np.array(eye.window_matrix, np.float64)
+    back = np.array((eye.view_matrix @ matrix).inverted(), np.float64)
+    right, up, forward = back[:3, 0], back[:3, 1], -back[:3, 2]
+    frame = Frame(max(region.width, 16), max(region.height, 16))
+    shift = (window[0, 2], window[1, 2]) if eye.is_perspective else (-window[0, 3], -window[1, 3])
+    return View(
+        eye=back[:3, 3],
+        right=right / np.linalg.norm(right),
+        up=up / np.linalg.norm(up),
+        forward=forward / np.linalg.norm(forward),
+        tangent=float(1 / max(window[0, 0], 1e-12)),
+        perspective=bool(eye.is_perspective),
+        frame=frame,
+        centre=(frame.width / 2 * (1 - shift[0]), frame.height / 2 * (1 - shift[1])),
+        nearest=0.0,
+        farthest=1.0,
+    )
