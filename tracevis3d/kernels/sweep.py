@@ -199,20 +199,25 @@ def sweep_light(
             on_r = b * dot(rx, ry, rz, lx, ly, lz)
             on_s = a * dot(sx, sy, sz, lx, ly, lz)
             on_t = dot(tx, ty, tz, lx, ly, lz)
-            for k in range(len(circle)):
-                c, s = circle[k, 0], circle[k, 1]
-                if place < low:
-                    lit = -on_t
-                elif place >= high:
-                    lit = on_t
-                else:
-                    n = b * b * c * c + a * a * s * s
-                    lit = (c * on_r + s * on_s) / np.float32(math.sqrt(max(n, _TINY)))
+            if place < low or place >= high:
+                lit = on_t if place >= high else -on_t
                 bright = own + (_F1 - own) * (ambient + key * max(lit, _F0))
-                shaded[ring, k, 0] = red * bright
-                shaded[ring, k, 1] = green * bright
-                shaded[ring, k, 2] = blue * bright
-                shaded[ring, k, 3] = _F1
+                for k in range(len(circle)):
+                    shaded[ring, k, 0] = red * bright
+                    shaded[ring, k, 1] = green * bright
+                    shaded[ring, k, 2] = blue * bright
+                    shaded[ring, k, 3] = _F1
+            else:
+                # Without a branch, so that several vertices are done at once.
+                for k in range(len(circle)):
+                    c, s = circle[k, 0], circle[k, 1]
+                    n = max(b * b * c * c + a * a * s * s, _TINY)
+                    lit = (c * on_r + s * on_s) / np.float32(math.sqrt(n))
+                    bright = own + (_F1 - own) * (ambient + key * max(lit, _F0))
+                    shaded[ring, k, 0] = red * bright
+                    shaded[ring, k, 1] = green * bright
+                    shaded[ring, k, 2] = blue * bright
+                    shaded[ring, k, 3] = _F1
             ring += 1
 
 
