@@ -121,7 +121,7 @@ def test_a_pair_is_computed_once_in_whichever_order(monkeypatch):
     named = [replace(t, source=replace(t.source, hash=f"{i}" * 64)) for i, t in enumerate(given_traces)]
     first = many.similarities(named)
 
-    def fail(_comparison):
+    def fail(_comparison, _progress):
         raise AssertionError("computed again")
 
     monkeypatch.setattr(many, "mean_best", fail)

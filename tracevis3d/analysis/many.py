@@ -32,6 +32,8 @@ CELLS = {
     "time": "share of the trace's time within calls that have a match in the other trace",
     "functions": "functions that both traces call, of those that either calls",
 }
+#: Units between two words on progress.
+_TELL = 256
 #: Up to so many traces the best of all orders is found.
 _EXACT = 12
 #: Clusters end where the mean similarity of two falls below this.
@@ -154,9 +156,12 @@ def _pair(
     """Return ``best``, ``time`` and ``functions`` of two traces, both ways: float64 (3, 2)."""
 
     def make() -> Mapping[str, NDArray[Any]]:
-        comparison = match.Comparison(a, b, identity, settings, cache=cache, progress=progress)
+        comparison = match.Comparison(
+            a, b, identity, settings, cache=cache, progress=part(progress, 0.0, 0.6)
+        )
         both = _functions_in_common(a, b, identity)
-        return {"pair": np.array([*mean_best(comparison), *comparison.matched_time, both, both])}
+        best = mean_best(comparison, part(progress, 0.6, 1.0))
+        return {"pair": np.array([*best, *comparison.matched_time, both, both])}
 
     if not cache or not a.source.hash or not b.source.hash:
         return make()["pair"].reshape(3, 2)
@@ -173,7 +178,7 @@ def _pair(
     return cached(f"pair-{VERSION}", key, make)["pair"].reshape(3, 2)
 
 
-def mean_best(comparison: match.Comparison) -> tuple[float, float]:
+def mean_best(comparison: match.Comparison, progress: Progress = silent) -> tuple[float, float]:
     """Return for both traces the mean of the calls' best similarities, weighted with their self time.
 
     The best similarity of a call is that of its unit with the most similar unit of the other trace, 0 if
@@ -182,6 +187,8 @@ def mean_best(comparison: match.Comparison) -> tuple[float, float]:
     known, tau = comparison.similarity, comparison.settings.tau
     best_a, best_b = np.zeros(len(known.calls_a)), np.zeros(len(known.calls_b))
     for unit in range(len(best_a)):
+        if not unit % _TELL:
+            progress(unit / len(best_a), "finding the best matches")
         row = known.row(unit)
         share = np.where(row.above(tau), row.share(), 0.0)
         best_a[unit] = share.max(initial=0.0)
