@@ -338,7 +338,10 @@ def scan(data, keys=1 << 12):
     table = np.full(2 * keys, -1, np.int32)
     known, specs = np.zeros(keys, np.int64), np.zeros(keys, np.int64)
     zero = np.zeros(1, np.int64)
-    assert s.scan_records(words, state, zero, zero, *columns, table, known, specs, *spec) == s.DONE
+    arguments = np.zeros(len(words) // 2, np.uint64), np.zeros(len(words) // 2, np.uint64)
+    assert (
+        s.scan_records(words, state, zero, zero, *columns, *arguments, table, known, specs, *spec) == s.DONE
+    )
     count = int(state[s.ROWS])
     found = list(
         zip(

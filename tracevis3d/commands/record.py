@@ -40,19 +40,26 @@ def add(commands: Subcommands) -> None:
         help="what records the calls (default: the first of these that there is)",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing at the end")
-    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as 'python -m' does")
+    parser.add_argument(
+        "-m",
+        dest="module",
+        metavar="MODULE",
+        nargs=argparse.REMAINDER,
+        help="run a module with the arguments that follow, as 'python -m' does",
+    )
     parser.add_argument("program", nargs=argparse.REMAINDER, metavar="SCRIPT", help="and its arguments")
 
 
 def run(words: argparse.Namespace) -> None:
     """Become the recorded program: this process is replaced, so that signals and exit code are its own."""
     program = words.program[1:] if words.program[:1] == ["--"] else words.program
-    if words.module is None and program[:1] == ["-m"]:
-        words.module, program = (program[1] if len(program) > 1 else ""), program[2:]
-    if words.module is None and not program:
+    module = words.module
+    if module is None and program[:1] == ["-m"]:
+        module, program = program[1:], []
+    if module is not None and (not module or program):
+        raise UsageError("-m needs the name of a module, and comes last: tracevis3d record -o OUT -m MODULE")
+    if module is None and not program:
         raise UsageError("say which program to record: tracevis3d record -o OUT -- script.py")
-    if words.module == "":
-        raise UsageError("-m needs the name of a module")
     options = {
         "path": os.path.abspath(words.output),
         "threads": words.threads,
@@ -62,7 +69,7 @@ def run(words: argparse.Namespace) -> None:
         "c_functions": words.c_functions,
         "quiet": words.quiet,
     }
-    how = ["script", *program] if words.module is None else ["module", words.module, *program]
+    how = ["script", *program] if module is None else ["module", *module]
     _become(json.dumps(options), how)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -71,15 +71,7 @@ class _Maker:
             self._add_counters(letters, threads)
             self._add_flows(letters, threads)
             self._add_spans(letters, threads)
-        trace = self._recording.finish(Source(), names.split, self._place)
-        sync = trace.sync
-        if (sync.call >= 0).any():
-            # What ends a call that has a begin and an end is known only now.
-            known = sync.call >= 0
-            end = sync.end.copy()
-            end[known] = trace.calls.end[sync.call[known]]
-            trace = replace(trace, sync=replace(sync, end=end))
-        return trace
+        return self._recording.finish(Source(), names.split, self._place)
 
     # -- texts ---------------------------------------------------------------------------------
 

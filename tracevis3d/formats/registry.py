@@ -24,6 +24,7 @@ _OWN = {
     "collapsed": ".collapsed",
     "enter_exit": ".enter_exit",
     "uftrace": ".uftrace",
+    "ctf": ".ctf",
     "perfetto": ".perfetto",
     "rsf": ".rsf",
     "compact": ".compact_trace",

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..progress import Progress, part
 from . import names, registry, unpack
+from ._uftrace_locks import add_operations, operation_of
 from ._uftrace_symbols import ArgumentSpecs, Module, Session, key_ranges, parse_map
 
 if TYPE_CHECKING:
@@ -61,8 +62,9 @@ def sniff(head: bytes, name: str) -> float:
 def read(path: Path, progress: Progress) -> Trace:
     """Read what ``uftrace record`` wrote: a folder, or a tar of one (packed or not; nothing is extracted).
 
-    Recorded arguments are passed over. Events, and the files of perf and of the kernel, are counted as
-    unsupported.
+    Of recorded arguments, those of functions that lock, wait and release are read (``-A
+    pthread_mutex_lock@arg1/x`` and the like, or ``--auto-args``), others passed over. Events, and the files
+    of perf and of the kernel, are counted as unsupported.
 
     Raises
     ------
@@ -288,6 +290,13 @@ class _Modules:
         for number, session in enumerate(self._tasks.sessions):
             yield number, [(low, self.module(path)) for low, _, path in session.maps]
 
+    def name(self, key: int) -> str:
+        """Return the name of the function at the address of ``key``; empty if it has none."""
+        address = key & _ADDRESS
+        place = self._tasks.sessions[key >> 48].find(address)
+        symbol = self.module(place[1]).find(address - place[0]) if place else None
+        return symbol.name if symbol else ""
+
     def function(self, key: int, recording: Recording) -> int:
         """Return the function at the address (and in the session) of ``key``."""
         address = key & _ADDRESS
@@ -325,6 +334,8 @@ class _Scanner:
         self._table: NDArray[np.int32] = np.full(2 * _KEYS, -1, np.int32)
         self._mapped = 0
         self._functions: list[int] = []
+        # What each address does to a lock, as an index into OPERATIONS; -1: nothing.
+        self._operations: list[int] = []
         self._parts: list[tuple[int, str]] = []
 
     def _grow(self) -> None:
@@ -343,22 +354,19 @@ class _Scanner:
         words = np.frombuffer(data[: len(data) // 8 * 8], "<u8").astype(np.uint64, copy=False)
         room = len(words) // 2
         columns = np.empty(room, np.uint8), np.empty(room, np.int32), np.empty(room, np.int64)
+        arguments = np.empty(room, np.uint64), np.empty(room, np.uint64)
         state = np.zeros(s.STATE_SIZE, np.int64)
         state[s.LAST_TIME], state[s.LAST_DEPTH] = -1, 1023
         state[s.KEYS] = self._known
         sessions, starts = self._tasks.sessions_of(tid)
-        while (
-            s.scan_records(
-                words, state, sessions, starts, *columns, self._table, self._keys, self._key_spec, *self._spec
-            )
-            == s.KEYS_FULL
-        ):
+        fixed = words, state, sessions, starts, *columns, *arguments
+        while s.scan_records(*fixed, self._table, self._keys, self._key_spec, *self._spec) == s.KEYS_FULL:
             self._known = int(state[s.KEYS])
             self._grow()
         self._known = int(state[s.KEYS])
-        self._functions += [
-            self._modules.function(key, recording) for key in self._keys[self._mapped : self._known].tolist()
-        ]
+        for key in self._keys[self._mapped : self._known].tolist():
+            self._functions.append(self._modules.function(key, recording))
+            self._operations.append(operation_of(self._modules.name(key)))
         self._mapped = self._known
         rows = int(state[s.ROWS])
         process = self._tasks.process.get(tid, tid)
@@ -371,6 +379,10 @@ class _Scanner:
             time=columns[2][:rows],
         )
         self._parts.append((first, f"{tid}.dat"))
+        add_operations(
+            recording, thread, first, np.array(self._operations, np.int64), columns[0][:rows],
+            columns[1][:rows], columns[2][:rows], arguments[0][:rows], arguments[1][:rows],
+        )  # fmt: skip
         for kind, count, at in (
             ("unsupported", s.EVENTS, s.EVENTS_AT),
             ("lost", s.LOST, s.LOST_AT),

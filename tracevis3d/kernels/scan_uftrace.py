@@ -61,6 +61,8 @@ def scan_records(  # type: ignore[no-untyped-def]
     out_kind,
     out_key,
     out_time,
+    out_first,
+    out_second,
     table,
     keys,
     key_spec,
@@ -83,6 +85,8 @@ def scan_records(  # type: ignore[no-untyped-def]
     out_key : int32 (n // 2,)
         Number of the address in ``keys``.
     out_time : int64 (n // 2,)
+    out_first, out_second : uint64 (n // 2,)
+        The first two arguments of an entry; 0 where they are not recorded, or no numbers.
     table : int32 (slots,)
         Open addressing over ``keys``; -1: free; a power of two.
     keys : int64 (capacity,)
@@ -160,6 +164,8 @@ def scan_records(  # type: ignore[no-untyped-def]
                 out_kind[rows] = kind
                 out_key[rows] = number
                 out_time[rows] = time
+                out_first[rows] = 0
+                out_second[rows] = 0
                 rows += 1
                 last_time = time
                 last_depth = np.int64((word >> np.uint64(6)) & np.uint64(1023))
@@ -168,6 +174,12 @@ def scan_records(  # type: ignore[no-untyped-def]
                     if at < len(words):
                         at += (np.int64(words[at] & np.uint64(0xFFFF)) + 9) >> 3
                 elif spec >= 0:
+                    last = spec_first[spec + 1] - 1
+                    first = spec_first[spec]
+                    if kind == 0 and first <= last and spec_size[first] == 8 and at < len(words):
+                        out_first[rows - 1] = words[at]
+                        if first < last and spec_size[first + 1] == 8 and at + 1 < len(words):
+                            out_second[rows - 1] = words[at + 1]
                     at = _after_arguments(words, at, spec + kind, spec_first, spec_size)
                 if at > len(words):
                     at = np.int64(len(words))

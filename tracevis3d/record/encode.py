@@ -110,8 +110,7 @@ class Encoder:
     def finish(self) -> Iterator[bytes]:
         """Yield what had not ended when the program did.
 
-        After an end in order it lasts until then; after any other, its end is not known and is left open,
-        as the format allows.
+        It lasts until the recording's end; where that was none in order, until the last that is known of it.
         """
         rest: dict[int, list[tuple[int, bytes, bytes]]] = {}
         for number, stack in self._stacks.items():
@@ -129,23 +128,22 @@ class Encoder:
         for number, events in rest.items():
             tid = self._tids.get(number, number)
             # The inner ones end first and begin last.
-            events.sort(key=lambda event: event[0], reverse=self._ended)
+            events.sort(key=lambda event: event[0], reverse=True)
             for start, name, more in events:
-                head = b'"pid":%d,"tid":%d,"ts":%s,"name":%s' % (self._begin["pid"], tid, _micro(start), name)
-                if self._ended:
-                    lasts = max((self._end if b"sync" in more[:14] else self._last) - start, 0)
-                    self._held.append(
-                        (start + lasts, b'{"ph":"X","dur":%s,%s%s}' % (_micro(lasts), head, more))
-                    )
-                else:
-                    self._held.append((self._last + 1, b'{"ph":"B",%s%s}' % (head, more)))
+                waits = b"sync" in more[:14]
+                lasts = max((self._end if waits and self._ended else self._last) - start, 0)
+                if not waits and not self._ended:
+                    more += b',"args":{"unfinished":true}'
+                event = b'{"ph":"X","pid":%d,"tid":%d,"ts":%s,"dur":%s,"name":%s%s}'
+                line = event % (self._begin["pid"], tid, _micro(start), _micro(lasts), name, more)
+                self._held.append((start + lasts, line))
+        yield from self._in_order()
         if not self._ended:
             yield b'{"ph":"i","s":"p","pid":%d,"tid":%d,"ts":%s,"name":"the recording breaks off"}' % (
                 self._begin["pid"],
                 self._begin["pid"],
                 _micro(self._last),
             )
-        yield from self._in_order()
 
     # -- names ---------------------------------------------------------------------------------
 

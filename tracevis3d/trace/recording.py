@@ -579,11 +579,14 @@ class _Tables:
         known = event >= 0
         call[known] = self._built.call_of_event[event[known]]
         start = rows["start"][order]
+        end = rows["end"][order]
+        # What ends a call that has a begin and an end is known only now.
+        end[known] = self._built.calls.end[call[known]]
         return Sync(
             call=call,
             thread=self._new(rows["thread"][order]),
             start=start,
-            end=np.maximum(rows["end"][order], start),
+            end=np.maximum(end, start),
             kind=rows["kind"][order],
             contended=rows["contended"][order],
             name=rows["name"][order],

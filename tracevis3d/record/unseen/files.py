@@ -76,6 +76,38 @@ class _Transfers:
         return result
 
 
+class _Unbuffered(_Raw):
+    """An innermost layer that nothing lies around: a program may call it when nothing else holds it."""
+
+    _number = 0
+
+    def readinto(self, buffer: Any) -> Any:
+        start = state.clock()
+        return self._moved(_READ, start, _readinto(self, buffer))
+
+    def read(self, size: Any = -1) -> Any:
+        start = state.clock()
+        return self._moved(_READ, start, _read(self, size))
+
+    def readall(self) -> Any:
+        start = state.clock()
+        return self._moved(_READ, start, _readall(self))
+
+    def write(self, data: Any) -> Any:
+        start = state.clock()
+        return self._moved(_WRITE, start, _write(self, data))
+
+    def _moved(self, what: int, start: float, result: Any) -> Any:
+        if state.recording:
+            count = len(result) if type(result) is bytes else result or 0
+            local.add((what, self._number, start, state.clock(), 0, count))
+        return result
+
+
+_Unbuffered.__qualname__ = _Unbuffered.__name__ = _Raw.__name__
+_Unbuffered.__module__ = _Raw.__module__
+
+
 def label_of(file: Any) -> str:
     """Return what a file is called in the recording."""
     if isinstance(file, int):
@@ -92,7 +124,13 @@ def _open(file: Any, *args: Any, **kwargs: Any) -> Any:
         return _original_open(file, *args, **kwargs)
     number, start, flags = state.named_object(label_of(file)), state.clock(), FAILED
     try:
-        opened = _original_open(file, *args, **kwargs)
+        raw_mode = _unbuffered_mode(*args, **kwargs)
+        if raw_mode:
+            more = {key: kwargs[key] for key in ("closefd", "opener") if key in kwargs}
+            opened = _Unbuffered(file, raw_mode, *args[5:], **more)
+            opened._number = number
+        else:
+            opened = _original_open(file, *args, **kwargs)
         flags = 0
     finally:
         local.add((_OPEN, number, start, state.clock(), flags, 0))
@@ -101,6 +139,17 @@ def _open(file: Any, *args: Any, **kwargs: Any) -> Any:
     if type(layer) is _Raw:
         _Transfers(layer, number)
     return opened
+
+
+def _unbuffered_mode(mode: Any = "r", buffering: Any = -1, *args: Any, **kwargs: Any) -> str:
+    """Return the mode of the innermost layer, where that is all that is asked for; empty otherwise."""
+    if buffering != 0 or type(mode) is not str or any(value is not None for value in args[:3]):
+        return ""
+    letters = set(mode)
+    usual = "b" in letters and letters <= set("rwaxb+") and len(letters & set("rwax")) == 1
+    if not usual or len(letters) != len(mode) or set(kwargs) - {"closefd", "opener"}:
+        return ""
+    return mode.replace("b", "")
 
 
 def _descriptor(name: str) -> Callable[[Any], Any]:

@@ -1,0 +1,273 @@
+"""A recorded program behaves as before, and leaves a file that can be read whatever becomes of it."""
+
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import tracevis3d as tv
+from tests.conftest import ROOT
+
+#: Interpreters to try beside our own: paths separated like those of PATH.
+PYTHONS = [sys.executable, *filter(None, os.environ.get("TRACEVIS3D_PYTHONS", "").split(os.pathsep))]
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and forks are POSIX's")
+
+PROGRAMS = {
+    "ends well": """
+print('done', __name__, sys.argv[1:], sys.path[0] == os.path.dirname(os.path.abspath(__file__)))
+""",
+    "its own exit code": "sys.exit(3)",
+    "its own last words": "sys.exit('that was it')",
+    "an exception": """
+def f(x):
+    with lock: return g(x)
+def g(x): raise ValueError(x)
+f('boom')
+""",
+    "a lock's own exception": "lock.release()",
+    "a chain of exceptions": """
+try: 1 / 0
+except ZeroDivisionError as e:
+    with rlock: raise KeyError('k') from e
+""",
+    "an exception in a thread": """
+def f():
+    with lock: raise ValueError(1)
+t = threading.Thread(target=f, name='T'); t.start(); t.join()
+print(threading.active_count())
+""",
+    "its own hook for exceptions": """
+sys.excepthook = lambda kind, error, trace: print('hook', kind, error)
+1 / 0
+""",
+    "a syntax error": "exec('1 +')",
+    "at exit": "atexit.register(print, 'bye')",
+    "a thread that outlives the main one": """
+def f():
+    time.sleep(0.15); print('late')
+threading.Thread(target=f).start()
+""",
+    "daemon threads": """
+def f():
+    while True: time.sleep(0.01)
+threading.Thread(target=f, daemon=True).start()
+threading.Thread(target=lock.acquire, daemon=True).start(); time.sleep(0.05); print('done')
+""",
+    "os._exit": "print('now', flush=True); os._exit(7)",
+    "locks as others know them": """
+for l in (lock, rlock):
+    print(type(l), isinstance(l, type(threading.Lock())), isinstance(l, type(threading.RLock())))
+    print(re.sub('0x.*', '', repr(l)))
+    for f in (pickle.dumps, copy.deepcopy):
+        try: f(l)
+        except TypeError as e: print(e)
+for bad in ((False, 1), (True, -2), ('x', 'y')):
+    try: lock.acquire(*bad)
+    except (TypeError, ValueError) as e: print(type(e), e)
+print(lock.acquire(), lock.locked(), lock.acquire(False), lock.acquire(timeout=0.01), lock.release())
+try: threading.RLock(1)
+except TypeError as e: print(e)
+""",
+    "files as others know them": """
+name = tempfile.mktemp()
+with open(name, 'w') as f: print(type(f), type(f.buffer), type(f.buffer.raw), f.write('a\\nb\\n'))
+print(list(open(name)), open(name, 'rb', 0).read(), open(name, newline='').mode)
+with open(name, mode='r+b', buffering=0) as f: print(type(f), f.write(b'x'), f.closed, repr(f)[:20])
+os.remove(name)
+for bad in ((name,), (name, 'q'), (name, 'rb', -1, 'utf-8'), (3.5,), (name, 'rbb', 0), (name, 'r', 0)):
+    try: open(*bad)
+    except Exception as e: print(type(e), str(e).replace(name, ''))
+""",
+}
+ON_POSIX = {
+    "an interrupt": "os.kill(os.getpid(), signal.SIGINT); time.sleep(5)",
+    "an interrupt while it waits": """
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+lock.acquire(); lock.acquire()
+""",
+    "the end by a signal": "os.kill(os.getpid(), signal.SIGTERM); time.sleep(5)",
+    "its own handler": """
+signal.signal(signal.SIGUSR1, lambda *_: print('handled'))
+os.kill(os.getpid(), signal.SIGUSR1); print('on')
+""",
+    "a signal that it waits for": """
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+os.kill(os.getpid(), signal.SIGUSR1); print(signal.sigwait([signal.SIGUSR1]))
+""",
+    "forks, and no child but its own": """
+pid = os.fork()
+if not pid:
+    with lock: print('child', flush=True)
+    os._exit(5)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+try: os.wait()
+except ChildProcessError as e: print(e)
+""",
+    "a child that ends like a program": """
+pid = os.fork()
+if not pid: sys.exit(6)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+""",
+    "another program in its place": """
+os.execv(sys.executable, [sys.executable, '-c', 'print(1); raise SystemExit(4)'])
+""",
+}
+HEAD = "import atexit, copy, os, pickle, re, signal, sys, tempfile, threading, time\n" + (
+    "lock, rlock = threading.Lock(), threading.RLock()\n"
+)
+
+
+def engines():
+    """Return each interpreter with each engine that it has."""
+    code = "import sys\ntry: import viztracer; print('viztracer')\nexcept ImportError: pass\n"
+    code += "print('monitoring') if hasattr(sys, 'monitoring') else print('profile')"
+    pairs = []
+    for python in PYTHONS:
+        found = subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.split()
+        pairs += [(python, engine) for engine in found]
+    return pairs
+
+
+def run(python, program, *options, **more):
+    words = [python, *options, str(program), "some", "words"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=60, **more)
+
+
+def recording(python, engine, program, output, **more):
+    options = (
+        "-m",
+        "tracevis3d",
+        "record",
+        "-q",
+        "--threads",
+        "--io",
+        "--engine",
+        engine,
+        "-o",
+        str(output),
+        "--",
+    )
+    return run(python, program, *options, **more)
+
+
+def plain_words(text):
+    # Marks below a line of a traceback are left out where the frame's caller is another.
+    return re.sub(r"^\s*[\^~]+\n", "", re.sub(r"0x[0-9a-f]+", "0x", text), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(("python", "engine"), engines())
+@pytest.mark.parametrize(
+    "name", [*PROGRAMS, *(pytest.param(name, marks=POSIX) for name in ON_POSIX)], ids=lambda name: name
+)
+def test_a_recorded_program_behaves_as_before(tmp_path, name, python, engine):
+    program = tmp_path / "program.py"
+    program.write_text(HEAD + {**PROGRAMS, **ON_POSIX}[name])
+    plain = run(python, program)
+    recorded = recording(python, engine, program, output := tmp_path / "out.json.gz")
+    assert recorded.returncode == plain.returncode
+    assert recorded.stdout == plain.stdout
+    assert plain_words(recorded.stderr) == plain_words(plain.stderr)
+    wait_for_end(output)
+    trace = tv.load(str(output), cache=False)
+    assert set(trace.problems) <= {"never closed", "unclosed"}
+
+
+def wait_for_end(path):
+    """Wait until the writer, which may outlive the program for a moment, has ended the file."""
+    for _ in range(200):
+        try:
+            json.loads(gzip.decompress(path.read_bytes()))
+            return
+        except (OSError, EOFError, ValueError):
+            time.sleep(0.05)
+    raise AssertionError("the file was never ended")
+
+
+DEADLOCK = """
+import threading, time
+first = threading.Lock()
+second = threading.Lock()
+def work(a, b):
+    with a:
+        time.sleep(0.1)
+        with b: pass
+for pair in ((first, second), (second, first)):
+    threading.Thread(target=work, args=pair).start()
+"""
+
+
+@POSIX
+@pytest.mark.parametrize(("python", "engine"), engines())
+def test_a_killed_program_leaves_what_it_waited_for(tmp_path, python, engine):
+    program, output = tmp_path / "program.py", tmp_path / "out.json.gz"
+    program.write_text(DEADLOCK)
+    words = [python, "-m", "tracevis3d", "record", "--threads", "--engine", engine, "-o", output, program]
+    process = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    time.sleep(1.5)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    wait_for_end(output)
+    trace = tv.load(str(output), cache=False)
+    told = [trace.arguments(call) for call in trace.sync.call.tolist() if call >= 0]
+    stuck = [said for said in told if said.get("unfinished") and "Lock" in said["objects"][0]]
+    assert sorted(said["objects"][0].split()[1] for said in stuck) == ["first", "second"]
+    tids = set(trace.threads.tid)
+    assert {said["holder"] for said in stuck} <= tids
+    # They wait until the program's end, and not only until the last event of their threads.
+    calls = trace.sync.call.tolist()
+    waits = [i for i, call in enumerate(calls) if call >= 0 and trace.arguments(call).get("unfinished")]
+    assert len(waits) == 2
+    assert (trace.sync.end - trace.sync.start)[waits].min() > 500_000_000
+
+
+@POSIX
+def test_a_file_cut_anywhere_is_read_up_to_its_last_flush(tmp_path):
+    program, output = tmp_path / "program.py", tmp_path / "out.json.gz"
+    program.write_text("import time\ndef f(): time.sleep(0.06)\nfor _ in range(6): f()")
+    assert recording(sys.executable, "profile", program, output).returncode == 0
+    whole = output.read_bytes()
+    counts = []
+    for share in (0.3, 0.5, 0.7, 0.9, 0.99):
+        cut = tmp_path / "cut.json.gz"
+        cut.write_bytes(whole[: int(len(whole) * share)])
+        trace = tv.load(str(cut), cache=False)
+        assert "truncated" in trace.problems
+        counts.append(len(trace))
+    assert counts == sorted(counts)
+    assert counts[-1] > 0
+
+
+def test_what_can_not_be_recorded_is_said_in_one_sentence(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("print('ran')")
+    away = recording(sys.executable, "profile", program, tmp_path / "no" / "such" / "out.json")
+    assert (away.returncode, away.stdout) == (1, "")
+    assert len(away.stderr.splitlines()) == 1
+    assert "can't be recorded" in away.stderr
+    missing = recording(sys.executable, "profile", tmp_path / "none.py", tmp_path / "out.json")
+    assert missing.returncode == 2
+    assert "can't open file" in missing.stderr
+    if not hasattr(sys, "monitoring"):
+        other = recording(sys.executable, "monitoring", program, tmp_path / "out.json")
+        assert other.returncode == 1
+        assert "Python 3.12" in other.stderr
+
+
+def test_a_module_runs_as_python_runs_it(tmp_path):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").touch()
+    (tmp_path / "package" / "__main__.py").write_text(
+        "import sys\nfrom . import __name__ as own\nprint(own, __name__, sys.argv[1:], __spec__.name)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-m", "tracevis3d", "record", "-q", "-o", "out.json", "-m", "package", "-v", "x"]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("package __main__ ['-v', 'x'] package.__main__\n", "")
+    assert len(tv.load(str(tmp_path / "out.json"), cache=False)) > 0
