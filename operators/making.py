@@ -172,7 +172,7 @@ def show(
 
     A ``new`` view goes beside those that the scene has.
     """
-    from ..tracevis3d.scene import nearer
+    from ..tracevis3d.scene import nearer, stops
     from ..tracevis3d.scene.build import build
     from ..tracevis3d.scene.film import play
     from . import arrange, search
@@ -182,6 +182,7 @@ def show(
     percentage = render.resolution_percentage
     drawing = hiding.applied(hiding.stack_of(collection), traces, drawing)
     nearer.leave(collection)
+    stops.leave(scene, collection)
     with viewport.through_camera(scene):
         arrange.lift(collection)
         built = build(

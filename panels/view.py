@@ -85,6 +85,8 @@ class TRACEVIS3D_PT_view(parts.ViewPanel, bpy.types.Panel):
             icon="FILE_REFRESH",
             depress=stored.stale,
         )
+        if stored.view == "compare" and len(stored.sources) == 2:
+            layout.operator("tracevis3d.explain", icon="VIEW_CAMERA")
         parts.fact_rows(layout, stored.facts)
         reason = ready.obstacle(context, ready.OBJECT_MODE, ready.OWN)
         if reason:

@@ -14,7 +14,7 @@ from ..drawing.frame import Frame
 from ..drawing.stops import Stop
 from ..drawing.words import Camera
 from ..layout.lettering import clean, set_texts
-from . import camera, figures
+from . import camera, compat, figures
 from .build import Built
 from .glyphs import typeface
 from .parts import PART
@@ -28,6 +28,8 @@ _KEPT = 0.16
 _MOST_LINES = 4
 #: Markers that are stops begin with this (a thin blank), so that they are found again.
 _SIGN = "\u2009"
+#: Objects that some stops hide have this property.
+_HIDES = "tracevis3d_hides"
 
 
 def region(frame: Frame) -> camera.Rectangle:
@@ -50,10 +52,8 @@ def place(built: Built, stops: Sequence[Stop], fps: int = 24) -> int:
     """
     scene = built.scene
     length = max(2, round(SECONDS * fps))
-    forget(scene)
-    for shown in list(built.collection.objects):
-        if shown.get(PART, "").startswith("stop "):
-            _remove(shown)
+    leave(scene, built.collection)
+    _stand_still(built)
     eyes = [_eye(built, i, stop) for i, stop in enumerate(stops)]
     scene.render.fps, scene.render.fps_base = fps, 1.0
     scene.frame_start, scene.frame_end, scene.frame_step = 1, length * len(stops), 1
@@ -75,11 +75,32 @@ def place(built: Built, stops: Sequence[Stop], fps: int = 24) -> int:
     return length * len(stops)
 
 
-def forget(scene: Any) -> None:
-    """Remove the markers of earlier stops; others stay."""
+def leave(scene: Any, collection: Any) -> None:
+    """Remove the stops of an earlier time, with their markers; what they hid is seen again."""
+    gone = [shown for shown in collection.objects if shown.get(PART, "").startswith("stop ")]
+    if not gone:
+        return
     for marker in list(scene.timeline_markers):
         if marker.name.startswith(_SIGN):
             scene.timeline_markers.remove(marker)
+    for shown in gone:
+        _remove(shown)
+    for shown in collection.objects:
+        if shown.pop(_HIDES, None) is not None:
+            shown.animation_data_clear()
+            shown.hide_render = shown.hide_viewport = False
+
+
+def _stand_still(built: Built) -> None:
+    """Let neither the drawing's time nor the camera move."""
+    for shown in built.collection.objects:
+        for modifier in shown.modifiers:
+            if compat.has_input(modifier, "Play"):
+                compat.set_input(modifier, "Play", False)
+    eye = built.camera
+    pose = eye.matrix_world.copy()
+    eye.animation_data_clear()
+    eye.matrix_world = pose
 
 
 def _remove(shown: Any) -> None:
@@ -101,6 +122,7 @@ def _eye(built: Built, index: int, stop: Stop) -> Any:
     name = f"{built.collection.name} {stop.name}"
     eye = camera.place(view, name)
     eye[PART] = f"stop {index} camera"
+    eye.delta_location = built.camera.delta_location
     built.collection.objects.link(eye)
     for part, shown in _caption(built, stop, camera.Pane.of(view), name):
         shown[PART] = f"stop {index} {part}"
@@ -140,7 +162,7 @@ def _caption(built: Built, stop: Stop, pane: camera.Pane, name: str) -> Iterable
 
 def _show(shown: Any, stops: list[int], count: int, length: int) -> None:
     """Let an object be seen in the frames of some stops alone; such keyframes hold their value."""
-    shown.animation_data_clear()
+    shown[_HIDES] = True
     for i in range(count):
         hidden = i not in stops
         for setting in ("hide_render", "hide_viewport"):
