@@ -44,7 +44,12 @@ class Likeness:
 
 
 def alike(
-    graph: CompactTrace, criterion: str = "exact", depth: int = 3, *, hash_mask: int = HASH_MASK
+    graph: CompactTrace,
+    criterion: str = "exact",
+    depth: int = 3,
+    *,
+    distinct: bool = True,
+    hash_mask: int = HASH_MASK,
 ) -> Likeness:
     """Sort the distinct subtrees into kinds by a criterion, in time linear in the graph.
 
@@ -56,6 +61,8 @@ def alike(
     depth : int
         For ``depth``: how many levels are compared; 1 is the called function alone. The time grows with it,
         until nothing more is told apart.
+    distinct : bool
+        Whether the graph's nodes are known to differ, as those of one trace do.
     hash_mask : int
         Bits of the hash; for tests of collisions.
 
@@ -69,7 +76,7 @@ def alike(
     if criterion not in CRITERIA:
         raise UsageError(f"there is no criterion {criterion!r}: there are {', '.join(CRITERIA)}")
     subtrees, edges, m = graph.subtrees, graph.edges, len(graph)
-    if criterion == "exact":
+    if criterion == "exact" and distinct:
         every = np.arange(m, dtype=np.int32)
         return Likeness(every, every)
     if criterion == "functions":
@@ -91,7 +98,12 @@ def alike(
         return Likeness(of_class, representative[:count].copy())
 
     if criterion != "depth":
-        mode = {"collapsed": kernels.COLLAPSED, "unordered": kernels.MULTISET}.get(criterion, kernels.SET)
+        mode = {
+            "exact": kernels.ORDERED,
+            "collapsed": kernels.COLLAPSED,
+            "unordered": kernels.MULTISET,
+            "set-of-children": kernels.SET,
+        }[criterion]
         of_class = np.empty(m, np.int32)
         return numbered(mode, of_class, of_class)
     if depth < 1:

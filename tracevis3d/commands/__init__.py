@@ -21,6 +21,8 @@ _OWN = (
     "patterns",
     "waits",
     "filter",
+    "nodes",
+    "library",
     "convert",
     "record",
     "views",

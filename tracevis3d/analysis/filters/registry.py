@@ -65,6 +65,7 @@ _OWN = {
     "constructors": ".roles",
     "polymorphic": ".roles",
     "patterns": ".patterns",
+    "library": ".promoted",
     "name": ".names",
     "module": ".names",
     "thread": ".occurrences",

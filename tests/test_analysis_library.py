@@ -1,0 +1,172 @@
+"""Lists of nodes, and patterns that outlive a trace."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tracevis3d as tv
+from tests import walked_traces
+from tests.test_analysis_compact import plain_key
+from tests.test_analysis_filters import trace_of
+from tracevis3d.analysis import library, nodes
+from tracevis3d.analysis.criteria import CRITERIA
+from tracevis3d.analysis.filters.facts import Facts
+from tracevis3d.analysis.filters.stack import parse
+from tracevis3d.cli import main
+from tracevis3d.errors import InputError, UsageError
+
+ONE = trace_of("main( f( g() h() ) f( g() h() ) f( g() g() h() ) )")
+TWO = trace_of("start( x( f( g() h() ) ) f( h() g() ) f( g() g() g() h() ) )")
+
+
+@pytest.mark.parametrize(
+    ("criterion", "calls"),
+    [
+        ("exact", 1),
+        ("collapsed", 2),
+        ("unordered", 2),
+        ("set-of-children", 3),
+        ("functions", 3),
+        ("depth", 1),
+    ],
+)
+def test_a_pattern_is_found_in_another_trace(tmp_path, criterion, calls) -> None:
+    graph = Facts(ONE).graph
+    pattern = library.promote(ONE, graph, 1, "", criterion)
+    assert pattern.name == "f"
+    library.save(library.Library((pattern,), ("g",)), tmp_path / "lib.json")
+    again = library.load(tmp_path / "lib.json")
+    assert again == library.Library((pattern,), ("g",))
+    (found,) = library.find(again.patterns, TWO, Facts(TWO).graph)
+    assert found.calls == calls
+
+
+@given(st.integers(0, 2**32), st.integers(2, 150), st.sampled_from(sorted(CRITERIA)))
+@settings(deadline=None, max_examples=80)
+def test_what_is_found_is_alike(seed, steps, criterion) -> None:
+    one = walked_traces.walked_trace(seed, steps=steps, threads=1, functions=4, modules=0)
+    two = walked_traces.walked_trace(seed + 1, steps=150, threads=2, functions=4, modules=0)
+    if not len(one.calls):
+        return
+    call = seed % len(one.calls)
+    pattern = library.promote(one, Facts(one).graph, call, "p", criterion)
+    graph = Facts(two).graph
+    (found,) = library.find([pattern], two, graph)
+
+    def key(trace, i):
+        """The subtree by names: functions are numbered in the order of the trace."""
+        said = plain_key(trace.calls, i, criterion, 3)
+        return _named(said, trace.functions.label, criterion == "unordered")
+
+    wanted = key(one, call)
+    expected = [i for i in range(len(two.calls)) if key(two, i) == wanted]
+    assert found.calls == len(expected)
+    assert set(found.nodes.tolist()) == set(graph.subtrees.of_call[expected].tolist())
+
+
+def _named(key, labels, by_name):
+    function, children = key
+    if isinstance(children, frozenset):
+        return labels[function], frozenset(
+            labels[c] if isinstance(c, int) else _named(c, labels, by_name) for c in children
+        )
+    below = [_named(c, labels, by_name) for c in children]
+    return labels[function], tuple(sorted(below)) if by_name else tuple(below)
+
+
+def test_unordered_keys_compare_by_name() -> None:
+    """The plain key sorts children by number; sort them by name for two traces."""
+    (found,) = library.find(
+        [library.promote(ONE, Facts(ONE).graph, 1, "p", "unordered")], TWO, Facts(TWO).graph
+    )
+    labels = [TWO.functions.label[Facts(TWO).graph.subtrees.function[c]] for c in found.nodes.tolist()]
+    assert labels == ["f", "f"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "is no JSON"),
+        ("[]", "this is no pattern library"),
+        ('{"format": "tracevis3d-library-1", "patterns": 3}', "must be lists"),
+        ('{"format": "tracevis3d-library-1", "utilities": [3]}', "must hold names"),
+        ('{"format": "tracevis3d-library-1", "patterns": [{"name": "x"}]}', "pattern 1: can't be read"),
+    ],
+)
+def test_no_library(tmp_path, text, reason) -> None:
+    (tmp_path / "lib.json").write_text(text)
+    with pytest.raises(InputError, match=reason):
+        library.load(tmp_path / "lib.json")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"criterion": "like"}, {"node": []}, {"node": [0, 7]}, {"edges": [[0, 1, 1]]}, {"edges": [[1, 0, 0]]},
+        {"edges": [[1, 0, 10**9]]}, {"edges": [[1, 0]]}, {"node": ["a"]}, {"depth": 0},
+    ],
+)  # fmt: skip
+def test_patterns_that_make_no_sense(tmp_path, change) -> None:
+    pattern = {
+        "name": "p",
+        "criterion": "exact",
+        "functions": ["f", "g"],
+        "node": [1, 0],
+        "edges": [[1, 0, 2]],
+    }
+    path = tmp_path / "lib.json"
+    path.write_text(json.dumps({"format": "tracevis3d-library-1", "patterns": [pattern]}))
+    assert len(library.load(path).patterns) == 1
+    path.write_text(json.dumps({"format": "tracevis3d-library-1", "patterns": [{**pattern, **change}]}))
+    with pytest.raises(InputError, match="pattern 1"):
+        library.load(path)
+
+
+def test_list_of_functions() -> None:
+    facts = Facts(ONE)
+    rows = nodes.function_rows(facts, parse("name(pattern=h)"))
+    assert [(r["function"], r["occurrences"], r["hidden"], r["subtrees"]) for r in rows] == [
+        ("g", 4, 0, 1), ("f", 3, 0, 2), ("h", 3, 3, 1), ("main", 1, 0, 1),
+    ]  # fmt: skip
+    assert [r["function"] for r in nodes.function_rows(facts, sort="name")] == ["f", "g", "h", "main"]
+    assert [r["function"] for r in nodes.function_rows(facts, sort="calls", most=2)] == ["main", "f"]
+    with pytest.raises(UsageError, match="no order"):
+        nodes.function_rows(facts, sort="luck")
+    f = ONE.functions.label[:].index("f")
+    told = nodes.subtree_rows(facts, f)
+    assert [(r["occurrences"], r["calls"], r["shape"]) for r in told] == [
+        (2, 3, "g, h"), (1, 4, "g \u00d72, h"),
+    ]  # fmt: skip
+    node = told[0]["subtree"]
+    assert nodes.occurrences_of(facts.graph, node).tolist() == [
+        i for i in range(len(ONE.calls)) if facts.graph.subtrees.of_call[i] == node
+    ]
+    assert isinstance(nodes.occurrences_of(facts.graph, node, 1), np.ndarray)
+
+
+def test_whole_way(tmp_path, capsys) -> None:
+    tv.save(ONE, tmp_path / "one.tv3")
+    tv.save(TWO, tmp_path / "two.tv3")
+    lib = str(tmp_path / "lib.json")
+    one, two = str(tmp_path / "one.tv3"), str(tmp_path / "two.tv3")
+    assert main(["library", lib, one, "--pattern", "f", "--name", "pair", "--utility", "g", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["library", lib, two, "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["patterns"] == [
+        {"pattern": "pair", "criterion": "exact", "nodes": 3, "subtrees": 1, "calls": 1}
+    ]
+    assert main(["filter", two, "--library", f"file={lib}", "--json", "--quiet"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["hidden"], told["filters"][0]["marked_calls"]) == (7, 6)
+    assert main(["library", lib, "--remove", "pair", "--remove", "g"]) == 0
+    assert "empty" in capsys.readouterr().out
+    assert main(["library", lib, "--remove", "pair"]) == 2
+    assert main(["library", lib, "--pattern", "f"]) == 2
+    assert main(["library", lib, one, "--utility", "nobody", "--quiet"]) == 2
+    for words in ([], ["--utilities"], ["--subtrees", "f"], ["--filters", "name(pattern=g)"]):
+        assert main(["nodes", one, "--quiet", *words]) == 0
+        assert main(["nodes", one, "--quiet", "--json", *words]) == 0
+    assert main(["nodes", one, "--quiet", "--subtrees", "nobody"]) == 2

@@ -1,0 +1,50 @@
+"""What a library knows: patterns and utilities promoted from other traces (SEAT, section 4.5.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import UsageError
+from ...parameters import parameter
+from .. import library
+from .facts import Facts
+from .registry import Filter, Marked
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Which library, and what of it."""
+
+    file: str = parameter("", "The library, a file that 'tracevis3d library' writes")
+    patterns: bool = parameter(True, "Its patterns")
+    utilities: bool = parameter(True, "Its utilities")
+
+
+def mark(facts: Facts, p: Parameters) -> Marked:
+    """Mark the subtrees that are like a pattern, and those that begin with a utility."""
+    if not p.file.strip():
+        raise UsageError("file=: say which library")
+    known, graph = library.load(p.file), facts.graph
+    flags = np.zeros(len(graph), np.bool_)
+    if p.patterns:
+        for found in library.find(known.patterns, facts.trace, graph):
+            flags[found.nodes] = True
+    if p.utilities and known.utilities:
+        names = set(known.utilities)
+        of_function = np.array([label in names for label in facts.trace.functions.label], np.bool_)
+        flags |= of_function[graph.subtrees.function]
+    return Marked("node", flags)
+
+
+FILTERS = {
+    "library": Filter(
+        "library",
+        "From a library",
+        "patterns and utilities promoted from other traces",
+        "any",
+        Parameters,
+        mark,
+    )
+}

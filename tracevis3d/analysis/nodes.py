@@ -1,0 +1,130 @@
+"""Lists of what a trace is made of: functions and distinct subtrees with their occurrences (SEAT, 4.5.5).
+
+SEAT's users were confused by the order of its Model view and by nodes of the same name (section 7.3.2), so
+the order is said, and subtrees of one function are told apart by a short name of their shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from .compact import CompactTrace
+from .filters.facts import Facts
+from .filters.stack import HIDDEN, Applied, Filtered, apply
+
+#: Orders of the list.
+SORTS = {
+    "occurrences": "how often it is called, most first",
+    "calls": "calls in all its subtrees together, most first",
+    "duration": "time in all its calls together, most first",
+    "subtrees": "how many different subtrees it begins, most first",
+    "name": "by name",
+}
+
+
+def function_rows(
+    facts: Facts, stack: Sequence[Applied] = (), sort: str = "occurrences", most: int | None = None
+) -> list[dict[str, Any]]:
+    """Return a row for each function: the Model view.
+
+    Parameters
+    ----------
+    facts : Facts
+    stack : sequence of Applied
+        Filters; ``hidden`` counts the calls that they hide.
+    sort : str
+        A key of :data:`SORTS`.
+    most : int, optional
+        At most so many rows.
+
+    Raises
+    ------
+    UsageError
+        If there is no such order.
+    """
+    if sort not in SORTS:
+        raise UsageError(f"there is no order {sort!r}: there are {', '.join(SORTS)}")
+    trace, subtrees = facts.trace, facts.graph.subtrees
+    calls, functions, n = trace.calls, trace.functions, len(trace.functions)
+    filtered: Filtered | None = apply(stack, facts) if any(a.on for a in stack) else None
+    occurrences = np.bincount(calls.function, minlength=n)
+    columns: dict[str, NDArray[Any]] = {
+        "occurrences": occurrences,
+        "calls": np.bincount(
+            subtrees.function, subtrees.extent.astype(np.float64) * subtrees.occurrences, n
+        ).astype(np.int64),
+        "duration": np.bincount(calls.function, calls.end - calls.start, n).astype(np.int64),
+        "subtrees": np.bincount(subtrees.function, minlength=n),
+    }
+    hidden = np.zeros(n, np.int64)
+    if filtered is not None:
+        hidden = np.bincount(calls.function[filtered.state == HIDDEN], minlength=n)
+    if sort == "name":
+        order = sorted(range(n), key=lambda i: functions.label[i])
+    else:
+        order = np.argsort(-columns[sort], kind="stable").tolist()
+    return [
+        {
+            "function": functions.label[i],
+            "name": functions.name[i],
+            "occurrences": int(occurrences[i]),
+            "hidden": int(hidden[i]),
+            "subtrees": int(columns["subtrees"][i]),
+            "calls": int(columns["calls"][i]),
+            "duration_ns": int(columns["duration"][i]),
+            "callers": int(facts.fan_in[i]),
+            "callees": int(facts.fan_out[i]),
+        }
+        for i in order[:most]
+    ]
+
+
+def subtree_rows(facts: Facts, function: int | None = None, most: int = 50) -> list[dict[str, Any]]:
+    """Return a row for each distinct subtree, the most frequent first: what is behind nodes of one name.
+
+    Parameters
+    ----------
+    facts : Facts
+    function : int, optional
+        Only those that begin with this function.
+    most : int
+    """
+    graph, trace = facts.graph, facts.trace
+    subtrees = graph.subtrees
+    which = np.arange(len(graph)) if function is None else np.flatnonzero(subtrees.function == function)
+    which = which[np.argsort(-subtrees.occurrences[which], kind="stable")][:most]
+    return [
+        {
+            "subtree": int(c),
+            "function": trace.functions.label[subtrees.function[c]],
+            "shape": shape(graph, int(c), trace.functions.label),
+            "occurrences": int(subtrees.occurrences[c]),
+            "calls": int(subtrees.extent[c]),
+            "first_call": int(subtrees.call[c]),
+        }
+        for c in which.tolist()
+    ]
+
+
+def shape(graph: CompactTrace, node: int, labels: Sequence[str], most: int = 3) -> str:
+    """Return a subtree's callees in a few words: ``read ×3, parse, … 12 more``."""
+    part = slice(int(graph.edges.first[node]), int(graph.edges.first[node + 1]))
+    children = graph.edges.child[part].tolist()
+    counts = graph.edges.count[part].tolist()
+    words = [
+        labels[graph.subtrees.function[child]] + (f" ×{count:,}" if count > 1 else "")
+        for child, count in zip(children[:most], counts[:most], strict=True)
+    ]
+    if len(children) > most:
+        words.append(f"… {len(children) - most:,} more")
+    return ", ".join(words) or "calls nothing"
+
+
+def occurrences_of(graph: CompactTrace, node: int, most: int | None = None) -> NDArray[np.int64]:
+    """Return the calls of a distinct subtree, int64 (k,), ascending; at most ``most``."""
+    return np.flatnonzero(graph.subtrees.of_call == node)[:most].astype(np.int64)

@@ -1,0 +1,82 @@
+"""``tracevis3d nodes``: the functions of a trace, or the distinct subtrees of one."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..errors import UsageError
+from ..terminal import Bar, table
+from .parts import Subcommands, command, load, print_json, reading
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "nodes", run, "list the functions of a trace with their occurrences")
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument(
+        "--sort", default="occurrences", metavar="ORDER",
+        help="occurrences (default), calls, duration, subtrees or name",
+    )  # fmt: skip
+    parser.add_argument("--subtrees", metavar="FUNCTION", help="list the distinct subtrees of one function")
+    parser.add_argument(
+        "--utilities", action="store_true", help="list functions by how much of a utility they are"
+    )
+    parser.add_argument("--filters", default="", metavar="STACK", help="filters; what they hide is counted")
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="the most rows (default 50)")
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Print the list, with the trace's statistics above it."""
+    from ..analysis import nodes
+    from ..analysis.filters.facts import Facts
+    from ..analysis.filters.stack import parse
+    from ..analysis.filters.utilities import ranking
+    from ..analysis.search import Query, matching_functions
+
+    if words.limit < 1:
+        raise UsageError(f"--limit {words.limit}: 1 is the least allowed")
+    stack = parse(words.filters)
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        facts = Facts(trace)
+        if words.subtrees:
+            named = matching_functions(trace.functions, Query(words.subtrees))
+            if not len(named):
+                raise UsageError(f"--subtrees {words.subtrees}: no function has such a name")
+            rows = [row for f in named.tolist() for row in nodes.subtree_rows(facts, f, words.limit)]
+            rows = sorted(rows, key=lambda row: -int(row["occurrences"]))[: words.limit]
+        elif words.utilities:
+            rows = ranking(facts, words.limit)
+        else:
+            rows = nodes.function_rows(facts, stack, words.sort, words.limit)
+    head = {
+        "file": words.trace,
+        "calls": len(trace.calls),
+        "functions": len(trace.functions),
+        "distinct_subtrees": len(facts.graph),
+    }
+    if words.json:
+        print_json({**head, "rows": rows})
+        return
+    print(
+        f"{head['calls']:,} calls of {head['functions']:,} functions, "
+        f"{head['distinct_subtrees']:,} distinct subtrees"
+    )
+    print(table([(str(row["function"]), _told(row)) for row in rows]))
+
+
+def _told(row: dict[str, object]) -> str:
+    if "shape" in row:
+        return f"{row['occurrences']:,} x {row['calls']:,} calls, first {row['first_call']:,}: {row['shape']}"
+    if "utilityhood" in row:
+        return (
+            f"utilityhood {row['utilityhood']:.4f}, {row['callers']:,} callers in {row['modules']:,} "
+            f"modules, {row['callees']:,} callees, {row['calls']:,} calls"
+        )
+    hidden = f", {row['hidden']:,} hidden" if row["hidden"] else ""
+    return (
+        f"{row['occurrences']:,} calls{hidden}, {row['subtrees']:,} distinct subtrees of "
+        f"{row['calls']:,} calls in all, {row['callers']:,} callers, {row['callees']:,} callees"
+    )
