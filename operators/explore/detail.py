@@ -18,13 +18,15 @@ from ...tracevis3d.views import registry
 from ...tracevis3d.views.standing import standing
 from .. import hiding, making, settings, sources
 from ..task import idle
-from . import marks, pointer, window_time, zoom
+from . import marks, window_time, zoom
 
 _REST = 0.25  # seconds without a move after which a 3D view is at rest
 #: So many times nearer than the picture, or than the detail that is there, is worth more detail.
 _WORTH = 1.5
 _MARGIN = 0.5  # of what is seen, on either side
 _MOST_CLOSERS = 8
+#: Boxes of which it is found out whether they are in sight, the widest first.
+_MOST_LOOKED_AT = 10_000
 
 
 class _Rest:
@@ -89,10 +91,11 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
     if traces is None or settings.of(view).stale or view.library is not None:
         return False
     declared = registry.find(settings.of(view).view)
-    shown = next((o for o in view.objects if o.get("tracevis3d_kind") == "call"), None)
-    if declared.closer is None or marks.holding_of(shown) is None:
+    parts = [o for o in view.objects if o.get("tracevis3d_kind") in ("call", "cluster") and o.visible_get()]
+    parts = [shown for shown in parts if marks.holding_of(shown) is not None]
+    if declared.closer is None or not parts:
         return False
-    found = seen(shown, region, eye)
+    found = seen(parts, region, eye)
     if found is None:
         return False
     low, high, pixels = found
@@ -104,7 +107,7 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
         return False
     room = _MARGIN * (high - low)
     begin, end = max(round(low - room), closer.window[0]), min(round(high + room), closer.window[1])
-    show(view, closer, traces, (begin, end), pixels, nearer.view_of(region, eye, shown.matrix_world))
+    show(view, closer, traces, (begin, end), pixels, nearer.view_of(region, eye, parts[0].matrix_world))
     return True
 
 
@@ -139,38 +142,72 @@ def show(
     )
 
 
-def seen(shown: bpy.types.Object, region: Any, eye: Any) -> tuple[int, int, float] | None:
-    """Return the nanoseconds that can be seen of an object, and the most pixels that a unit takes there.
+def seen(parts: list[Any], region: Any, eye: Any) -> tuple[int, int, float] | None:
+    """Return the nanoseconds that can be seen of a view, and the most pixels that a unit takes there.
 
-    None if nothing of it can be seen.
+    Parameters
+    ----------
+    parts : list of bpy.types.Object
+        Boxes with times along x, of one view.
+    region, eye
+        Of the 3D view.
+
+    Returns
+    -------
+    (int, int, float) or None
+        None if nothing of the view can be seen.
     """
-    holds = marks.holding_of(shown)
-    low, high = holds.extent
-    a, b = holds.along
-    steps = np.linspace(a, a + b, 257)
-    height = np.array([low[2], (low[2] + high[2]) / 2, high[2]])
-    grid = np.array([(x, low[1], z) for x in steps for z in height])
-    matrix = np.array(shown.matrix_world, np.float64)
-    world = grid @ matrix[:3, :3].T + matrix[:3, 3]
-    at = pointer.project(region, eye, world).reshape(len(steps), len(height), 2)
-    # Between two steps, of which either may be out of sight, there may be something in it.
-    left, right = np.minimum(at[:-1], at[1:]), np.maximum(at[:-1], at[1:])
-    meets = (right[..., 0] >= 0) & (left[..., 0] <= region.width)
-    # From the lowest to the highest of it, something is between the region's lower and upper edge.
-    lowest, highest = left[..., 1].min(axis=1), right[..., 1].max(axis=1)
-    meets = meets.any(axis=1) & (highest >= 0) & (lowest <= region.height)
-    if not meets.any():
+    first, last, most = np.inf, -np.inf, 0.0
+    for shown in parts:
+        holds = marks.holding_of(shown)
+        low, size = holds.low, holds.size
+        if len(low) > _MOST_LOOKED_AT:
+            wide = np.argpartition(-size[:, 0], _MOST_LOOKED_AT)[:_MOST_LOOKED_AT]
+            low, size = low[wide], size[wide]
+        # Along the fronts of the boxes: at their lower edges, middles, and upper edges.
+        begin = np.concatenate([low + size * (0.0, 0.0, z) for z in (0.02, 0.5, 0.98)])
+        end = begin + np.tile(size * (1.0, 0.0, 0.0), (3, 1))
+        matrix = np.array(eye.perspective_matrix @ shown.matrix_world, np.float64)
+        at, until = (points @ matrix[:, :3].T + matrix[:, 3] for points in (begin, end))
+        share = inside_share(at, until)
+        visible = (share[:, 1] > share[:, 0]) & (end[:, 0] > begin[:, 0])
+        if not visible.any():
+            continue
+        share, begin, end = share[visible], begin[visible, 0], end[visible, 0]
+        along = until[visible] - at[visible]
+        half = np.array([region.width, region.height]) / 2
+        ends = [at[visible] + along * share[:, i : i + 1] for i in (0, 1)]
+        pixels = [corner[:, :2] / corner[:, 3:] * half for corner in ends]
+        units = (end - begin) * (share[:, 1] - share[:, 0])
+        long = np.linalg.norm(pixels[1] - pixels[0], axis=1)
+        # What takes a pixel or less tells nothing of how near it is.
+        clear = long > 1
+        if clear.any():
+            most = max(most, float((long[clear] / units[clear]).max()))
+        offset, slope = holds.along
+        first = min(first, float((begin + (end - begin) * share[:, 0]).min() - offset) / slope)
+        last = max(last, float((begin + (end - begin) * share[:, 1]).max() - offset) / slope)
+    if not first < last or most <= 0:
         return None
-    first, last = int(np.argmax(meets)), len(meets) - 1 - int(np.argmax(meets[::-1]))
-    wide = np.linalg.norm(at[1:] - at[:-1], axis=2)[first : last + 1]
-    pixels = float(np.nanmax(wide)) / abs(steps[1] - steps[0])
-    begin, end = holds.window
-    length = end - begin
-    return (
-        round(begin + length * first / (len(steps) - 1)),
-        round(begin + length * (last + 1) / (len(steps) - 1)),
-        pixels,
-    )
+    low_ns, high_ns = marks.holding_of(parts[0]).window
+    length = high_ns - low_ns
+    return round(low_ns + length * first), round(low_ns + length * last), most
+
+
+def inside_share(start: Any, end: Any) -> Any:
+    """Return from which to which share lines in clip space, (n, 4) each, are in sight: float64 (n, 2).
+
+    After Liang and Barsky; what is out of sight has a first share that is not below the second.
+    """
+    found = np.tile([0.0, 1.0], (len(start), 1))
+    for axis, sign in ((0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0), (3, 0.0)):
+        a, b = (p[:, 3] + sign * p[:, axis] - (1e-9 if sign == 0 else 0.0) for p in (start, end))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            crossing = a / (a - b)
+        found[:, 0] = np.where((a < 0) & (b >= 0), np.maximum(found[:, 0], crossing), found[:, 0])
+        found[:, 1] = np.where((a >= 0) & (b < 0), np.minimum(found[:, 1], crossing), found[:, 1])
+        found[(a < 0) & (b < 0)] = (1.0, 0.0)
+    return found
 
 
 _closers: dict[Any, Any] = {}

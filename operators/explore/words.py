@@ -13,7 +13,6 @@ from .pointer import Hit
 
 #: A call of more direct callees than this tells its self time only where that is known anyway.
 _FEW = 100_000
-_LONGEST = 72  # characters of a line
 
 
 @dataclass
@@ -97,12 +96,14 @@ def of_call(trace: Any, call: int) -> Told:
 
 
 def _named(words: FunctionWords) -> Told:
-    place = f"{words.file}:{words.line}" if words.file and words.line else words.file
-    return Told(words.label, " · ".join(filter(None, [words.module, _tail(place)])))
+    place = _tail(words.file) + (f":{words.line}" if words.file and words.line else "")
+    return Told(words.label, " · ".join(filter(None, [words.module, place])))
 
 
-def _tail(text: str) -> str:
-    return text if len(text) <= _LONGEST else "…" + text[1 - _LONGEST :]
+def _tail(path: str) -> str:
+    """Return the last folder and the name of a file: enough to know it by."""
+    parts = path.replace("\\", "/").split("/")
+    return path if len(parts) <= 3 else "…/" + "/".join(parts[-2:])
 
 
 def _share(part: float, whole: float) -> str:
