@@ -345,7 +345,7 @@ def _fill(state: Any, trace: Any, found: Any, rank: int) -> None:
         hit.call, hit.start = call, str(start)
         hit.thread, hit.depth = int(calls.thread[call]), int(calls.depth[call])
         hit.title = functions.label[int(calls.function[call])]
-        hit.when = duration(start)
+        hit.when = duration(start, 5)
         hit.detail = (
             f"{functions.name[int(calls.function[call])]}\nstarts at {exact_duration(start)}, takes "
             f"{duration(int(calls.end[call]) - start)}, depth {hit.depth}, "

@@ -16,7 +16,7 @@ class TRACEVIS3D_UL_results(bpy.types.UIList):
     def draw_item(
         self, _context: Any, layout: Any, _data: Any, item: Any, _icon: Any, _active: Any, _name: Any, *_: Any
     ) -> None:
-        row = layout.split(factor=0.28)
+        row = layout.split(factor=0.33)
         when = row.row()
         when.alignment = "RIGHT"
         when.active = False

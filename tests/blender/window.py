@@ -72,6 +72,58 @@ def main():
     yield 2.0
     support.screenshot(place / "imported.png")
 
+    # Search, results and pins, the selection's facts, a bookmark; each a step of undo.
+    longest = [0.0, time.thread_time()]
+
+    def watch():
+        now = time.thread_time()
+        longest[:] = [max(longest[0], now - longest[1]), now]
+        return 0.005
+
+    bpy.app.timers.register(watch)
+    scene = bpy.context.scene
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        scene.tracevis3d_search.pattern = "visit" if "pylint" in trace.name else "parse"
+    yield lambda: task.current is None and scene.tracevis3d_search.total > 0
+    for _ in range(3):
+        with bpy.context.temp_override(window=window, area=area, region=region):
+            assert bpy.ops.tracevis3d.search_step("INVOKE_DEFAULT", step="NEXT") == {"FINISHED"}
+        yield 0.2
+    assert scene.tracevis3d_search.index == 2
+    shown = bpy.context.window_manager.tracevis3d_details
+    assert shown.summary.startswith("1 call")
+    assert len(shown.rows) > 6
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        assert bpy.ops.tracevis3d.bookmark_add(name="third result") == {"FINISHED"}
+    yield 1.0
+    support.screenshot(place / "searched.png")
+    turned = space.region_3d.view_rotation.copy()
+    space.region_3d.view_perspective = "PERSP"
+    space.region_3d.view_rotation = (1.0, 0.0, 0.0, 0.0)
+    yield 0.2
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        assert bpy.ops.tracevis3d.bookmark_go() == {"FINISHED"}
+    yield 0.5
+    assert space.region_3d.view_perspective == "CAMERA", (turned, space.region_3d.view_rotation)
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        bpy.ops.tracevis3d.search_clear()
+        bpy.ops.ed.undo_push(message="search")
+    yield 0.2
+
+    # Our keys are free in Blender's own keymap, and are found in the preferences.
+    keys = bpy.context.window_manager.keyconfigs
+    ours = [i for k in keys.addon.keymaps for i in k.keymap_items if i.idname.startswith("tracevis3d.")]
+    assert len(ours) >= 5
+    taken = {
+        (i.type, i.ctrl, i.alt, i.shift)
+        for k in keys.default.keymaps
+        if k.name in ("3D View", "3D View Generic", "Object Mode", "Object Non-modal", "Window", "Screen")
+        for i in k.keymap_items
+    }
+    assert not [i.idname for i in ours if (i.type, i.ctrl, i.alt, i.shift) in taken]
+    bpy.app.timers.unregister(watch)
+    support.say(longest_cpu_of_the_window_s=round(longest[0], 3))
+
     # A parameter changed in the panel shows at once, and one undo takes it back.
     group = view.tracevis3d.icicle
     before = group.color
@@ -87,9 +139,13 @@ def main():
         bpy.ops.ed.undo()
     yield 0.5
     assert support.only_view().tracevis3d.icicle.color == before
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.ed.undo()
-    yield 0.5
+    # Past the search, to before the import.
+    for _ in range(4):
+        if not support.views():
+            break
+        with bpy.context.temp_override(window=window, area=area, region=region):
+            bpy.ops.ed.undo()
+        yield 0.5
     assert not support.views(), "undo leaves the import in the scene"
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.ed.redo()

@@ -121,7 +121,8 @@ def attend(collections: Sequence[Any], active: Any, overview: bool) -> None:
             elif part in _GROUND:
                 hidden = unseen = not mine
             elif part == SIGN:
-                hidden, unseen = not several, not overview
+                # The active drawing's title is in its frame.
+                hidden, unseen = not several or (mine and not overview), not overview
             else:
                 hidden, unseen = False, not mine and not overview
             if shown.hide_viewport != hidden:
