@@ -26,6 +26,15 @@ for path in sys.argv[1:]:
 from tracevis3d.analysis.summary import summary
 again = [tv.load(path) for path in sys.argv[1:] if "repeat" in path]
 summary(tv.api.match(*again))
+import numpy as np
+from tracevis3d.layout.buffers import Buffers
+from tracevis3d.layout.tube import shape, sweep
+if len(again) > 1:
+    drawing = tv.compare(again[0], again[1], focus="run").drawing()
+    for tubes in (e for e in drawing.elements if e.kind == "tube"):
+        color, light = np.ones((len(tubes), 3), np.float32), np.ones(6, np.float32)
+        for make in (sweep, shape):
+            make(tubes.point, tubes.radius, tubes.first, tubes.side, color, light, 8, Buffers())
 """
 
 # What the kernels of every module have been compiled for, and whether that was in this process.
@@ -64,6 +73,8 @@ def cold(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
 def test_each_kernel_and_helper_is_compiled_for_one_signature(cold: Any) -> None:
     _, _, kernels = cold
     assert len(kernels) > 30
+    rooms = {name.split(".")[-2] for name in kernels}
+    assert {"cut", "join", "groups", "repetitions", "bundle", "sweep", "vectors"} <= rooms
     several = {name: signatures for name, (signatures, _) in kernels.items() if len(signatures) > 1}
     assert not several
     assert all(compiled == 1 for _, compiled in kernels.values())
