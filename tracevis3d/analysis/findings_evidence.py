@@ -198,6 +198,17 @@ class Evidence:
             "nodes": nodes,
         }
 
+    def longest_calls(self, nodes: Ints, trace: int, most: int) -> list[int]:
+        """Return the longest calls of some paths in one trace, at most ``most``."""
+        calls, of_call = self.comparison.traces[trace].calls, self.paths.of_call[trace]
+        chosen = np.zeros(len(self.paths), np.bool_)
+        chosen[nodes] = True
+        held = np.flatnonzero(chosen[of_call])
+        above = calls.parent[held]
+        held = held[(above < 0) | (of_call[np.maximum(above, 0)] != of_call[held])]
+        order = np.argsort(calls.start[held] - calls.end[held], kind="stable")[:most]
+        return [int(call) for call in held[order]]
+
     def share(self, time: float, calls: float) -> float:
         """Return the score of what takes so much time, or so many calls."""
         return min(1.0, max(abs(time) / self.most_time, abs(calls) / self.most_calls))

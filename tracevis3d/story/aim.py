@@ -17,8 +17,8 @@ _MARGIN, _LEAST_MARGIN = 0.25, 0.004
 _SEEN = 0.03
 #: Then the window is so many times as long.
 _CLOSER = 12.0
-#: Functions that are framed in either trace, and calls of one, where it isn't alone.
-_FRAMED, _MANY = 3, 8
+#: Calls that are framed in either trace, the longest ones.
+_FRAMED = 12
 
 
 def settings(findings: Findings, finding: Finding) -> dict[str, str]:
@@ -27,17 +27,17 @@ def settings(findings: Findings, finding: Finding) -> dict[str, str]:
     shown = windows(findings.evidence, finding)
     if shown != (None, None):
         found["overview"] = "no"
+        if focus := _focus(finding):
+            found["focus"] = focus
     if finding.kind != "repetitions":
         found["repeats"] = "0"
-    if framed := mark(finding):
+    if framed := mark(findings.evidence, finding):
         found["mark"] = framed
-    if focus := _focus(finding):
-        found["focus"] = focus
     for name, window in zip("ab", shown):
         if window is not None:
             found[f"start_{name}"], found[f"end_{name}"] = (f"{t / 1e6:.6g}ms" for t in window)
     if finding.kind == "order":
-        found["color"] = "shift"
+        found["color"] = "permutation"
     found["caption"] = caption(finding)
     return found
 
@@ -52,39 +52,34 @@ def of_comparison(chosen: Settings) -> dict[str, str]:
     return found
 
 
-def mark(finding: Finding) -> str:
-    """Return what is framed: the calls that the finding is about."""
-    words: list[str] = []
+def mark(evidence: Evidence, finding: Finding) -> str:
+    """Return what is framed: the longest of the calls that the finding is about."""
     if finding.kind in ("pace", "alike"):
         return ""
-    if finding.kind == "moved":
-        for s, side in enumerate(finding.details["parts"]):
-            words += [_named(part["path"]) for part in side[:_FRAMED] if part["calls"] <= _MANY]
-            words.append(f"{'AB'[s]}:{finding.examples[s]}")
-        return ", ".join(dict.fromkeys(words))
+    if finding.kind == "only" and max(finding.calls) > _FRAMED:
+        return _word(next(name for name in finding.functions if name))
+    words: list[str] = []
     for s, example in enumerate(finding.examples):
-        if example < 0:
-            continue
-        one = finding.calls[s] == 1 or finding.kind in ("unmatched", "offset", "order")
-        path = finding.path[-1:] if finding.kind == "only" else finding.path
-        words.append(f"{'AB'[s]}:{example}" if one else _named(path))
-    return ", ".join(dict.fromkeys(words))
+        calls = [example] if example >= 0 else []
+        if len(finding.nodes) and finding.kind != "unmatched":
+            calls = evidence.longest_calls(finding.nodes, s, _FRAMED)
+        words += [f"{'AB'[s]}:{call}" for call in calls]
+    return ", ".join(words)
 
 
-def _named(path: tuple[str, ...] | list[str]) -> str:
-    return " > ".join(re.sub(r"[>,*]", "*", name) for name in path[-2:])
+def _word(name: str) -> str:
+    """Write a function's name as the parameters mark and focus take it."""
+    return re.sub(r"[>,*]", "*", name)
 
 
 def _focus(finding: Finding) -> str:
     """Return whose matches keep their colours, the others turning grey."""
+    if finding.kind in ("slower", "faster", "repetitions"):
+        return " > ".join(_word(name) for name in finding.path[-2:])
+    if finding.kind in ("pace", "alike"):
+        return ""
     a, b = finding.examples
-    if finding.kind in ("order", "offset", "wrapped", "renamed") and a >= 0:
-        return f"A:{a}"
-    if finding.kind in ("moved", "alone", "only", "unmatched"):
-        return f"A:{a}" if a >= 0 else f"B:{b}"
-    if finding.kind in ("slower", "faster", "repetitions") and finding.path:
-        return _named(finding.path)
-    return ""
+    return f"A:{a}" if a >= 0 else f"B:{b}" if b >= 0 else ""
 
 
 def windows(evidence: Evidence, finding: Finding) -> tuple[Range | None, Range | None]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 #: Told apart from all colours of groups, on light and on dark ground.
-COLOR = parse("d6006c")
+COLOR = parse("7c2cff")
 #: Frames on a wall, at most: the longest calls'.
 _MOST = 24
 #: Width of frames in pixels, and the least width of what is framed, so that short calls are seen.

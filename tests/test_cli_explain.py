@@ -1,0 +1,195 @@
+"""``tracevis3d explain`` and ``tv.explain``: what is printed and written, and what a story's scene holds."""
+
+import itertools
+import json
+import re
+import shlex
+
+import numpy as np
+import pytest
+
+import tracevis3d as tv
+from tracevis3d.cli import main
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.words import Tubes
+from tracevis3d.errors import UsageError
+from tracevis3d.story.stops import Stage, default_settings, with_stops
+from tracevis3d.story.words import caption, sentence
+
+KEYS = {
+    "kind", "title", "score", "sentence", "caption", "functions", "path", "calls", "time_ns", "below",
+    "ranges_ns", "examples", "group", "details", "figure", "settings",
+}  # fmt: skip
+
+
+def write(path, extra=(), slow=80):
+    """Write a small run of a program; ``extra`` is what it does in the middle."""
+
+    def event(name, ts, dur):
+        return {"ph": "X", "pid": 1, "tid": 1, "ts": ts, "dur": dur, "name": f"{name} (/x.py:1)"}
+
+    events = [event("main", 0, 1000), event("read", 10, 200), event("parse", 20, slow)]
+    events += [event("check", 120, 80), event("write", 700, 250), event("format", 710, 100)]
+    events += [event("store", 820, 100)]
+    events += [event(name, 250 + 100 * i, 90) for i, name in enumerate(extra)]
+    path.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return write(tmp_path / "a.json"), write(tmp_path / "b.json", ["index", "rank", "sort"])
+
+
+def test_what_is_told_as_json(pair, capsys):
+    assert main(["explain", *pair, "--json", "--quiet"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert set(facts) == {
+        "traces", "tau", "measure", "identity", "identity_reason", "pace", "varies", "left_out", "findings",
+    }  # fmt: skip
+    first = facts["findings"][0]
+    assert set(first) == KEYS
+    assert first["kind"] == "unmatched"
+    assert first["functions"] == ["", "index"]
+    assert first["calls"] == [0, 1]
+    assert first["below"] == [0, 3]
+    # 290 of 1,000 µs and 3 of 10 calls: the larger share.
+    assert first["score"] == pytest.approx(0.3)
+    assert first["ranges_ns"] == [None, [250_000, 540_000]]
+    assert "without a match in A" in first["sentence"]
+
+
+def test_what_is_told_in_words(pair, capsys):
+    assert main(["explain", *pair, "--top", "1", "--quiet"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("1. unmatched  A stretch of B without a match in A: index to sort")
+    assert main(["explain", pair[0], pair[0], "--quiet"]) == 0
+    assert "same 7 calls in the same order" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_report_without_figures(pair, tmp_path, capsys):
+    place = tmp_path / "told" / "here"
+    assert main(["explain", *pair, "-o", str(place), "--no-figures", "--quiet"]) == 0
+    assert sorted(p.name for p in place.iterdir()) == ["findings.json", "report.md"]
+    text = (place / "report.md").read_text(encoding="utf-8")
+    facts = json.loads((place / "findings.json").read_text(encoding="utf-8"))
+    assert len(re.findall(r"^## \d+\. ", text, re.M)) == len(facts["findings"])
+    assert facts["findings"][0]["sentence"].split(":")[0] in text.replace("`", "")
+    assert "![" not in text
+    assert "story.blend" not in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert all(row.rstrip().endswith("|") for row in rows)
+
+
+def test_words_that_are_off(pair, tmp_path, capsys):
+    for words, reason in (
+        (["--top", "0"], "1 is the least"),
+        (["--tau", "2"], "a number from 0 to 1"),
+        (["--walk", "main"], "name a folder"),
+        (["-o", str(tmp_path / "x"), "--style", "odd"], "--style"),
+        (["-o", str(tmp_path / "x"), "--size", "huge"], "--size"),
+    ):
+        assert main(["explain", *pair, *words, "--quiet"]) == 2
+        assert reason in capsys.readouterr().err
+    file = tmp_path / "file"
+    file.write_text("")
+    assert main(["explain", *pair, "-o", str(file), "--quiet"]) == 1
+    assert "can't be made" in capsys.readouterr().err
+
+
+def test_the_commands_of_a_report_draw_its_figures(pair):
+    from tracevis3d.api import Figure, Output
+
+    story = tv.explain(*map(tv.load, pair))
+    for i in range(len(story)):
+        words = shlex.split(story.command(i, Output(style="stage", engine="workbench"), "640x360"))
+        assert words[:3] == ["tracevis3d", "render", "compare"]
+        assert words[3:5] == list(pair)
+        assert words[7:13] == ["--style", "stage", "--engine", "workbench", "--size", "640x360"]
+        settings = dict(word.split("=", 1) for word in words if "=" in word)
+        assert settings == story.settings(i)
+        drawing = Figure("compare", story.traces, settings).drawing(Frame(640, 360))
+        assert drawing.title == settings["caption"]
+        if "mark" in settings:
+            framed = [e for e in drawing.elements if e.kind == "callout"]
+            called = {f"{'AB'[e.source]}:{call}" for e in framed for call in e.id.tolist()}
+            assert called == set(settings["mark"].split(", "))
+
+
+def test_stops_show_what_they_are_about(pair):
+    story = tv.explain(*map(tv.load, pair))
+    drawing, stops = with_stops(story, Frame(640, 360))
+    assert len(stops) == len(story) + 1
+    assert len({stop.name for stop in stops}) == len(stops)
+    assert stops[0].camera is None
+    kinds = {element.kind for element in drawing.elements}
+    for stop, text in zip(stops[1:], story.sentences):
+        assert stop.caption == text
+        assert set(stop.shows) & kinds
+        # What is told lies in the picture of the whole.
+        low, high = np.array(stop.camera.low), np.array(stop.camera.high)
+        assert (low < high).all()
+        assert low[0] >= drawing.camera.low[0] - 1e-6
+        assert high[0] <= drawing.camera.high[0] + 1e-6
+    # The twin that is context holds the same matches, thinner.
+    of = {e.kind: e for e in drawing.elements if isinstance(e, Tubes)}
+    assert (of["context tube"].radius < of["tube"].radius).all()
+
+
+def test_a_walk_goes_from_a_match_to_what_explains_it(pair):
+    from tracevis3d.story.walk import explaining, steps
+
+    story = tv.explain(*map(tv.load, pair))
+    stage = Stage.of(story, Frame(640, 360), default_settings(story, walk=True))
+    told = steps(story, stage, "main")
+    names = [told_.name for told_ in told]
+    assert names[0] == "1. main"
+    assert "explained by" in told[0].caption
+    for one, other in itertools.pairwise(told):
+        for trace, a, b in zip(story.traces, one.calls, other.calls):
+            assert a[0] < b[0] < a[0] + trace.calls.extent[a[0]]
+    by_number = steps(story, stage, "1")
+    assert by_number[0].matches.any()
+    root = int(np.flatnonzero((stage.a == 0) & (stage.b == 0))[0])
+    below = explaining(story, stage, root)
+    functions = {story.traces[0].functions.label[story.traces[0].calls.function[stage.a[i]]] for i in below}
+    assert functions == {"read", "write"}
+    for text in ("nobody", "99"):
+        with pytest.raises(UsageError):
+            steps(story, stage, text)
+
+
+def test_sentences_are_whole(pair, tmp_path):
+    story = tv.explain(tv.load(pair[1]), tv.load(write(tmp_path / "c.json", ["rank", "index"], slow=20)))
+    for finding in story.findings.found:
+        for text in (sentence(finding), caption(finding)):
+            assert "None" not in text
+            assert text.strip() == text
+        assert sentence(finding).count("`") % 2 == 0
+        assert "`" not in caption(finding)
+
+
+@pytest.mark.blender
+@pytest.mark.slow
+def test_the_whole_story_is_written(pair, tmp_path):
+    bpy = pytest.importorskip("bpy")
+    place = tmp_path / "told"
+    words = ["explain", *pair, "-o", str(place), "--engine", "workbench", "--size", "320x180", "--top", "2"]
+    assert main([*words, "--walk", "main", "--quiet"]) == 0
+    report = (place / "report.md").read_text(encoding="utf-8")
+    pictures = sorted(p.name for p in place.glob("*.png"))
+    assert pictures
+    assert all(f"]({name})" in report for name in pictures)
+    with bpy.data.libraries.load(str(place / "story.blend")) as (held, loaded):
+        loaded.scenes = list(held.scenes)
+    (scene,) = loaded.scenes
+    try:
+        markers = sorted(scene.timeline_markers, key=lambda marker: marker.frame)
+        assert markers[0].name.strip() == "Overview"
+        assert "1. main" in markers[1].name
+        assert all(marker.camera is not None for marker in markers)
+        # Each object that a stop hides has its turn.
+        hiding = [shown for shown in scene.objects if "tracevis3d_hides" in shown]
+        assert hiding
+    finally:
+        bpy.data.scenes.remove(scene)
