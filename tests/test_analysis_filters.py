@@ -253,3 +253,31 @@ def test_whole_way(tmp_path, capsys) -> None:
     assert main(["filters"]) == 0
     assert main(["filters", "utilities"]) == 0
     assert "utilityhood" in capsys.readouterr().out.lower()
+
+
+def test_any_view_of_what_is_left(tmp_path, capsys) -> None:
+    from tracevis3d.api import Figure
+
+    whole = Figure("icicle", (JAVA,)).drawing()
+    left = Figure("icicle", (JAVA,), filters="name(pattern=log); constructors(effect=fade)").drawing()
+    calls = {
+        int(i)
+        for element in left.elements
+        if element.kind == "call"
+        for i in element.id
+        if element.look == "solid"
+    }
+    labels = {JAVA.functions.label[JAVA.calls.function[i]] for i in calls}
+    assert "Util.log" not in labels
+    assert "Line.draw" in labels
+    ghosts = [e for e in left.elements if e.kind == "call" and e.look == "ghost"]
+    assert sorted(JAVA.functions.label[JAVA.calls.function[i]] for e in ghosts for i in e.id) == [
+        "Line.<init>", "Point.<init>", "Point.finalize", "Point.setX",
+    ]  # fmt: skip
+    assert sum(map(len, left.elements)) == sum(map(len, whole.elements)) - 4
+    cone = Figure("cone", (JAVA,), filters="name(pattern=log)").drawing()
+    assert cone.counts["hidden_calls"] == 4
+    tv.save(JAVA, tmp_path / "in.tv3")
+    words = ["render", "icicle", str(tmp_path / "in.tv3"), "-o", str(tmp_path / "x.png")]
+    assert main([*words, "--filters", "nothing"]) == 2
+    assert "there is no filter" in capsys.readouterr().err

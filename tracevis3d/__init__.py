@@ -5,6 +5,7 @@ Nothing heavy is imported here, and nothing is registered in Blender: names are 
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from .version import __version__
@@ -12,6 +13,7 @@ from .version import __version__
 _API = (
     "Figure",
     "compare",
+    "cone",
     "explain",
     "filtered",
     "icicle",
@@ -28,7 +30,7 @@ _API = (
     "view",
     "waits",
 )
-__all__ = ["__version__", *_API]
+__all__ = ["__version__", "record", *_API]
 
 
 def __getattr__(name: str) -> Any:
@@ -36,6 +38,9 @@ def __getattr__(name: str) -> Any:
         from . import api
 
         return getattr(api, name)
+    if name == "record":
+        # A room that can be called: "from . import" would ask here again.
+        return import_module(".record", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -41,6 +41,7 @@ __all__ = [
     "Output",
     "check_output",
     "check_writable",
+    "cone",
     "compare",
     "explain",
     "filtered",
@@ -209,9 +210,7 @@ def match(a: Trace, b: Trace, **settings: Any) -> Comparison:
     return compare(a, b, **settings)
 
 
-def explain(
-    a: Trace, b: Trace, *, top: int = 10, progress: Progress = silent, **settings: Any
-) -> Story:
+def explain(a: Trace, b: Trace, *, top: int = 10, progress: Progress = silent, **settings: Any) -> Story:
     """Find what a person wants to know about two traces, the most important first.
 
     Parameters
@@ -379,12 +378,15 @@ class Figure:
         Values, or texts, of the view's parameters; the others keep their defaults.
     stages : dict
         Seconds that each stage has taken, for the report.
+    filters : str
+        A filter stack: what it hides is left out.
     """
 
     name: str
     traces: tuple[Trace, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     stages: dict[str, float] = field(default_factory=dict)
+    filters: str = ""
 
     def __post_init__(self) -> None:
         self.view = views.find(self.name)
@@ -400,7 +402,14 @@ class Figure:
         if not least <= len(self.traces) <= most:
             raise UsageError(f"the view {self.name!r} takes {least} to {most} traces, not {len(self.traces)}")
         started = time.perf_counter()
-        drawing = self.view.draw(self.traces, self.parameters, frame or Frame(), progress)
+        if self.filters.strip():
+            from .views import filtering
+
+            drawing = filtering.draw(
+                self.view, self.traces, self.parameters, self.filters, frame or Frame(), progress
+            )
+        else:
+            drawing = self.view.draw(self.traces, self.parameters, frame or Frame(), progress)
         self.stages["draw"] = time.perf_counter() - started
         return drawing
 
@@ -456,6 +465,7 @@ class Figure:
             "stages": {name: round(seconds, 4) for name, seconds in self.stages.items()},
             "sources": [asdict(trace.source) for trace in self.traces],
             "parameters": asdict(self.parameters),
+            "filters": self.filters,
             "output": asdict(output),
             "problems": [trace.problems.as_dict() for trace in self.traces],
         }
@@ -484,6 +494,11 @@ def interactions(*traces: Trace, **settings: Any) -> Figure:
 def threads(*traces: Trace, **settings: Any) -> Figure:
     """Return the threads of a trace as an amphitheatre, with tubes from waits to their releases."""
     return view("threads", *traces, **settings)
+
+
+def cone(trace: Trace, **settings: Any) -> Figure:
+    """Return the call hierarchy of ``trace`` as a cone tree."""
+    return view("cone", trace, **settings)
 
 
 def write_report(report: Mapping[str, Any], path: str | os.PathLike[str]) -> None:

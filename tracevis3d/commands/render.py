@@ -37,6 +37,9 @@ def add(commands: Subcommands) -> None:
         dest="settings",
         help="a parameter; see 'views VIEW'",
     )
+    parser.add_argument(
+        "--filters", metavar="STACK", default="", help="leave out what these hide; see 'filters'"
+    )
     parser.add_argument("--report", metavar="R.json", help="write what was drawn")
     reading(parser)
 
@@ -55,7 +58,11 @@ def run(words: argparse.Namespace) -> None:
     settings = dict(_setting(text) for text in words.settings)
     frame = Frame.parse(words.size, words.dpi) if words.size else Frame()
     # Whatever can be wrong with the words is told before minutes are spent on reading.
-    figure = api.Figure(view.name, (), settings)
+    figure = api.Figure(view.name, (), settings, filters=words.filters)
+    if words.filters.strip():
+        from ..analysis.filters.stack import parse
+
+        parse(words.filters)
     options = api.Output(
         style=words.style,
         engine=words.engine,

@@ -1,0 +1,88 @@
+"""A filter stack on any view: what it hides is left out of the drawing, what it fades becomes a ghost.
+
+A view whose parameters have ``filters`` lays out what is left; the others keep their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.filters.facts import Facts
+from ..analysis.filters.stack import apply, parse
+from ..drawing.frame import Frame
+from ..drawing.thin import thinned
+from ..drawing.words import Drawing
+from ..errors import UsageError
+from ..progress import Progress
+from ..trace.model import Trace
+from .derived import derived
+from .registry import View
+
+#: Stacks whose outcome is kept for each trace: working it out takes time for millions of calls.
+_MOST = 8
+
+
+def states(trace: Trace, text: str) -> NDArray[np.uint8]:
+    """Return what becomes of each call of a trace under a stack, uint8 (calls,); it is kept.
+
+    Raises
+    ------
+    UsageError
+        If the stack can't be read, or names what the trace hasn't.
+    """
+    known = derived(trace)
+    key = ("filters " + text, 0)
+    if key not in known.kept:
+        facts = known.kept.setdefault(("filter facts", 0), Facts(trace, known.graph))
+        for old in [name for name in known.kept if name[0].startswith("filters ")][: -_MOST + 1]:
+            del known.kept[old]
+        known.kept[key] = apply(parse(text), facts).state
+    state: NDArray[np.uint8] = known.kept[key]
+    return state
+
+
+def applied(text: str, traces: Sequence[Trace], drawing: Drawing) -> Drawing:
+    """Return ``drawing`` with the filters of ``text`` applied, for each trace that has what they name.
+
+    Raises
+    ------
+    UsageError
+        If the stack can't be read, or none of the traces has what it names.
+    """
+    if not text.strip():
+        return drawing
+    found: dict[int, NDArray[np.uint8]] = {}
+    refused: UsageError | None = None
+    for source, trace in enumerate(traces):
+        try:
+            found[source] = states(trace, text)
+        except UsageError as error:
+            refused = error
+    if not found and refused is not None:
+        raise refused
+    left = thinned(drawing, found)
+    missing = sum(map(len, drawing.elements)) - sum(map(len, left.elements))
+    note = f"filters ({text}) leave out {missing:,} of what is drawn"
+    return replace(left, notes=(*left.notes, note))
+
+
+def draw(
+    view: View, traces: Sequence[Trace], parameters: Any, filters: str, frame: Frame, progress: Progress
+) -> Drawing:
+    """Draw a view of what a filter stack leaves.
+
+    Raises
+    ------
+    UsageError
+        As the view does, and if the stack can't be read.
+    """
+    own = any(field.name == "filters" for field in fields(view.parameters))
+    if own and filters.strip():
+        both = "; ".join(text for text in (parameters.filters, filters) if text.strip())
+        return view.draw(traces, replace(parameters, filters=both), frame, progress)
+    return applied(filters, traces, view.draw(traces, parameters, frame, progress))
