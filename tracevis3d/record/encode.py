@@ -335,7 +335,8 @@ def _label(label: str, file: str, line: int) -> str:
     kind = re.escape(label.rpartition("-")[0].rpartition(".")[2])
     # Several may be made in one line; the class's name tells which.
     match = re.search(rf"(\w+)\s*(?::[^=]+)?=\s*(?:\w+\.)*\w*{kind}\(", text) or _ASSIGNED.match(text)
-    if match:
+    # Of several names on the left, nobody knows which is whose.
+    if match and not text[: match.start(1)].rstrip().endswith(","):
         return f"{label} {match[1]}"
     return f"{label} {os.path.basename(file)}:{line}"
 

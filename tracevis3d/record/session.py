@@ -307,27 +307,19 @@ class Session:
     def _write(self) -> None:
         add = self._spool.add
         began = state.clock()
+        taken = [(log, log.ended, self._take(log.rows), list(log.pending)) for log in list(state.logs)]
+        # After the rows: these name threads (as holders) that may have begun meanwhile.
         for log in list(state.logs):
-            ended = log.ended
-            name = log.name or state.thread_name(log.ident)
-            told = f"{log.tid} {name}"
-            if told != log.told:
-                log.told = told
-                log.name = name if log.is_task else ""
-                add(spool.THREAD, log.number, _json({"tid": log.tid, "name": name}))
+            self._write_thread(log)
+        self._write_names()
+        code = "d" if self._engine.microseconds else "q"
+        for log, ended, rows, pending in taken:
             if log.calls:
                 self._write_calls(log)
-            count = len(log.rows)
-            if count:
-                chunk = log.rows[:count]
-                del log.rows[:count]
-                code = "d" if self._engine.microseconds else "q"
-                self._write_names()
-                add(spool.ROWS, log.number, array(code, chunk).tobytes())
-            pending = list(log.pending)
+            if rows:
+                add(spool.ROWS, log.number, array(code, rows).tobytes())
             if pending != log.told_pending:
                 log.told_pending = pending
-                self._write_names()
                 add(spool.WAITING, log.number, _json(pending))
             if ended and not log.rows and not log.calls:
                 state.logs.remove(log)
@@ -338,6 +330,22 @@ class Session:
             add(spool.COUNTERS, 0, _json({"time": state.clock(), "values": self._samples()}))
         add(spool.FLUSHED, 0, _json({"began": began}))
 
+    @staticmethod
+    def _take(rows: list[Any]) -> list[Any]:
+        """Empty a buffer that its thread goes on filling."""
+        count = len(rows)
+        taken = rows[:count]
+        del rows[:count]
+        return taken
+
+    def _write_thread(self, log: state.ThreadLog) -> None:
+        if not log.ended and not log.is_task:
+            log.name = state.thread_name(log.ident) or log.name
+        told = f"{log.tid} {log.name}"
+        if told != log.told:
+            log.told = told
+            self._spool.add(spool.THREAD, log.number, _json({"tid": log.tid, "name": log.name}))
+
     def _write_names(self) -> None:
         """Write what rows refer to."""
         table = operations.table()
@@ -347,9 +355,7 @@ class Session:
             self._spool.add(spool.OBJECTS, 0, _json({"operations": table, "objects": objects}))
 
     def _write_calls(self, log: state.ThreadLog) -> None:
-        count = len(log.calls) & ~1
-        chunk = log.calls[:count]
-        del log.calls[:count]
+        chunk = self._take(log.calls)
         codes = chunk[::2]
         ids = array("Q", map(id, codes))
         new = set(ids).difference(self._known)

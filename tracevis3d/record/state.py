@@ -20,6 +20,13 @@ recording = False
 clock: Callable[[], float] = time.perf_counter_ns
 
 
+def thread_name(ident: int) -> str:
+    """Return the name of a thread, without making a dummy of one that ``threading`` doesn't know."""
+    threading = sys.modules.get("threading")
+    thread = getattr(threading, "_active", {}).get(ident) if threading else None
+    return getattr(thread, "_name", "") or ""
+
+
 class ThreadLog:
     """What one thread has recorded and nobody has fetched yet.
 
@@ -51,7 +58,8 @@ class ThreadLog:
         self.pending: list[tuple[int, int, float, int]] = []
         self.ident = _thread.get_ident()
         self.tid = _thread.get_native_id() if hasattr(_thread, "get_native_id") else self.ident
-        self.name = ""
+        # Again at each flush, while the thread lives: it may be renamed, and ids are used again.
+        self.name = thread_name(self.ident)
         self.ended = False
         self.is_task = False
         self.told = ""
@@ -173,13 +181,6 @@ def _maker(frame: FrameType | None) -> tuple[str, int] | None:
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return None
-
-
-def thread_name(ident: int) -> str:
-    """Return the name of a thread, without making a dummy of one that ``threading`` doesn't know."""
-    threading = sys.modules.get("threading")
-    thread = getattr(threading, "_active", {}).get(ident) if threading else None
-    return getattr(thread, "_name", "") or ""
 
 
 def fetch_objects(keep: bool) -> dict[int, Any]:

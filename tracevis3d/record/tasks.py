@@ -15,7 +15,7 @@ from . import state
 from .operations import CALL, RELEASE, WAIT, operation
 from .patches import Patches
 from .spool import CONTENDED, FAILED
-from .waits import number_of
+from .waits import number_of, register
 
 #: Tracks of tasks are numbered from here on, above every thread's native id.
 FIRST_TASK = 1_000_000_000
@@ -109,6 +109,8 @@ def _sleep(find: Any) -> Callable[[Any], Any]:
 def patch_asyncio(patches: Patches, asyncio: ModuleType) -> None:
     """Record asyncio's locks, events, semaphores, conditions and queues."""
     find = asyncio.current_task
+    for kind in ("Lock", "Event", "Semaphore", "Condition", "Queue"):
+        patches.wrap(getattr(asyncio, kind), "__init__", register(f"asyncio.{kind}", parts=False))
     for kind, names, blocks in (
         ("Lock", ("acquire",), lambda self: self.locked()),
         ("Event", ("wait",), lambda self: not self.is_set()),

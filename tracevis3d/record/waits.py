@@ -36,8 +36,8 @@ def _keep(thing: Any, number: int) -> None:
         pass  # a subclass with slots: it gets a new number each time
 
 
-def _register(kind: str) -> Callable[[Any], Any]:
-    """Wrap an ``__init__``: number the object, and note who made it."""
+def register(kind: str, parts: bool = True) -> Callable[[Any], Any]:
+    """Wrap an ``__init__``: number the object, and note who made it; 0 if it is a part of something else."""
 
     def make(original: Any) -> Any:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
@@ -46,7 +46,7 @@ def _register(kind: str) -> Callable[[Any], Any]:
                 frame = sys._getframe(1)
                 while frame.f_back is not None and frame.f_locals.get("self") is self:
                     frame = frame.f_back
-                part = frame.f_globals.get("__name__") in _PARTS
+                part = parts and frame.f_globals.get("__name__") in _PARTS
                 _keep(self, 0 if part else state.new_object(kind, frame))
 
         return __init__
@@ -179,6 +179,7 @@ def _run(original: Any) -> Any:
             if state.recording:
                 at = state.clock()
                 local.add((_END, _thread(self), at, at, 0, 0))
+                local.log.name = self.name
 
     return _bootstrap_inner
 
@@ -197,7 +198,7 @@ def _arrive(original: Any) -> Any:
 def patch_threading(patches: Patches, threading: ModuleType) -> None:
     """Record conditions, semaphores, events, barriers and threads."""
     for kind in ("Condition", "Semaphore", "Event", "Barrier"):
-        patches.wrap(getattr(threading, kind), "__init__", _register(kind))
+        patches.wrap(getattr(threading, kind), "__init__", register(kind))
     patches.wrap(threading.Condition, "wait", _wait("Condition", "wait", lambda _: True, _of_part))
     patches.wrap(threading.Condition, "notify", _release("Condition", "notify", _of_part))
     acquire = _wait("Semaphore", "acquire", lambda self: self._value == 0)
@@ -302,7 +303,7 @@ def patch_queue(patches: Patches, queue: ModuleType) -> None:
     """Record queues: items and room that are waited for, and tasks to be done."""
     from .unseen.simple_queue import SimpleQueue
 
-    patches.wrap(queue.Queue, "__init__", _register("Queue"))
+    patches.wrap(queue.Queue, "__init__", register("Queue"))
     patches.wrap(queue.Queue, "put", _put)
     patches.wrap(queue.Queue, "get", _get)
     patches.wrap(queue.Queue, "join", _queue_join)
@@ -343,7 +344,7 @@ def _wait_for_many(base: ModuleType) -> Callable[[Any], Any]:
 
 def patch_futures(patches: Patches, base: ModuleType) -> None:
     """Record futures: who waits for a result and who gives it."""
-    patches.wrap(base.Future, "__init__", _register("Future"))
+    patches.wrap(base.Future, "__init__", register("Future", parts=False))
     for name in ("result", "exception"):
         patches.wrap(base.Future, name, _wait("Future", name, lambda self: not self.done(), None, False))
     for name in ("set_result", "set_exception", "cancel"):
