@@ -169,7 +169,7 @@ def _never_released(waits: Waits) -> list[Finding]:
     if not len(rows) or not len(last):
         return []
     # After it the thread has no time left to speak of: it never went on.
-    to_the_end = ops.end[rows] >= last[ops.thread[rows]] - 0.001 * waits.trace.span_ns
+    to_the_end = ops.end[rows] >= last[ops.thread[rows]] - 0.01 * waits.trace.span_ns
     long = ops.lasted[rows] >= 0.05 * waits.trace.span_ns
     found = []
     for row in rows[to_the_end & long].tolist():

@@ -22,6 +22,8 @@ Ints = NDArray[np.int64]
 
 #: No row sits nearer to the rim of the half cylinder than this share of its radius.
 _RIM = 0.985
+#: No row lies flatter than this to the reader's view, radians.
+_SLANT = 0.22
 #: The most degrees of a section of a bent block.
 _STEP = 2.0
 _MOST_SECTIONS = 96
@@ -235,8 +237,10 @@ def half_cylinder(
     around = np.arcsin(np.clip(edge, -1.0, 1.0))
     side = np.where(up, np.pi / 2, -np.pi / 2)
     angle = around + facing * (side - around)
+    # Rows before the reader's eye would be seen from their edge.
+    angle = np.where(up, np.maximum(angle, _SLANT), np.minimum(angle, -_SLANT))
     # As high as the reader is to see it.
-    stretch = radius / np.maximum(np.abs(np.sin(angle)), 0.2)
+    stretch = radius / np.abs(np.sin(angle))
     base = radius * np.stack([np.cos(around), np.sin(around)], axis=1)
     angle = angle - turned
     base = _turn(base, -turned)

@@ -1,0 +1,79 @@
+"""The command waits: what it prints, and what it says of wrong words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.sync_traces import trace_of
+from tracevis3d import save
+from tracevis3d.cli import main
+
+TEXT = """
+a 0 2000000 run
+a 100000 900000 Lock.acquire wait L 1
+b 0 2000000 run
+b 10000 11000 Lock.acquire wait L 0
+b 800000 800000 Lock.release release L
+a 950000 950000 Lock.release release L
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "trace.tv3"
+    save(trace_of(TEXT), path)
+    return path
+
+
+def run(capsys, *words):
+    code = main(["waits", *map(str, words), "--quiet"])
+    return code, *capsys.readouterr()
+
+
+def test_json_has_the_keys_that_scripts_depend_on(path, capsys):
+    code, out, _ = run(capsys, path, "--json")
+    assert code == 0
+    facts = json.loads(out)
+    assert set(facts) == {"waits", "objects", "threads", "critical_path", "findings"}
+    (wait,) = facts["waits"]
+    assert {
+        "thread": "a", "object": "L", "kind": "Lock.acquire", "start_ns": 100_000, "end_ns": 900_000,
+        "woken_by": "b", "held_by": "b",
+    }.items() <= wait.items()  # fmt: skip
+    assert [t["waited_ns"] for t in facts["threads"]] == [800_000, 0]
+    assert facts["threads"][0]["waits_for"] == [{"thread": "b", "waits": 1, "waited_ns": 800_000}]
+    assert facts["critical_path"][-1]["end_ns"] == 2_000_000
+    assert len(json.loads(run(capsys, path, "--json", "--every")[1])["waits"]) == 2
+
+
+def test_the_tables_tell_who_waits_for_whom(path, capsys):
+    code, out, _ = run(capsys, path)
+    assert code == 0
+    line = next(line for line in out.splitlines() if "Lock.acquire" in line)
+    assert "800 µs" in line
+    assert line.split()[-1] == "b"
+    assert "a" in line.split()
+
+
+def test_the_path_leads_to_a_chosen_end(path, capsys):
+    steps = json.loads(run(capsys, path, "--json", "--end", "b", "--at", "0.5")[1])["critical_path"]
+    assert [(s["thread"], s["end_ns"]) for s in steps] == [("b", 500_000)]
+    code, _, error = run(capsys, path, "--end", "nobody")
+    assert code == 2
+    assert "no thread is called" in error
+    code, _, error = run(capsys, path, "--at", "soon")
+    assert code == 2
+    assert "a time is wanted" in error
+
+
+def test_a_trace_without_waits_and_a_missing_rule_file(tmp_path, capsys):
+    path = tmp_path / "quiet.tv3"
+    save(trace_of("a 0 10 run"), path)
+    code, out, _ = run(capsys, path)
+    assert code == 0
+    assert "No thread waits" in out
+    code, _, error = run(capsys, path, "--rules", tmp_path / "absent.toml")
+    assert code == 1
+    assert "absent.toml" in error
