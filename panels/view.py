@@ -10,7 +10,7 @@ from ..tracevis3d.views.parameters import declared
 from . import parts
 
 #: Groups of parameters that are open at first.
-_OPEN = ("", "Data", "Window")
+_OPEN = ("", "Data")
 
 
 class TRACEVIS3D_UL_views(bpy.types.UIList):
