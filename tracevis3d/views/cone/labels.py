@@ -16,6 +16,10 @@ from .parameters import Parameters
 _NAME, _THREAD = 1.5, 2.0
 #: A node in front of its cone's middle is this much more worth a name than one behind it.
 _FRONT = 3.0
+#: Width of a character by the line height, about.
+_CHARACTER = 0.5
+#: Balls that can cover a name: so many, the nearest to the camera.
+_IN_FRONT = 3000
 
 
 def labels(
@@ -44,23 +48,15 @@ def labels(
     rank += _FRONT * np.sign(np.round(offset / max(float(picture.radius.max(initial=1.0)), 1e-9), 3))
     rank[path] += 8.0
     rank[picture.focus] += 12.0
-    # A name whose node is covered by another's ball would point nowhere.
-    visible = _visible(picture, projection, toward, named)
-    visible |= np.isin(named, path) | np.isin(named, picture.focus)
-    named = named[visible]
-    named = named[np.argsort(-rank[named], kind="stable")][: p.labels]
-    trace, graph = picture.trace, picture.graph
-    texts = []
-    closed = picture.closed
-    for i in named.tolist():
-        text = trace.functions.label[graph.subtrees.function[picture.nodes.node[i]]]
-        if picture.iterations[i] > 1:
-            text += f" \u00d7{count(int(picture.iterations[i]))}"
-        if closed[i]:
-            text += f" +{count(int(picture.below[i] - 1))}"
-        texts.append(text)
-    found = []
     height = _NAME * frame.least_text * unit
+    texts = _texts(picture, named)
+    # A name that a nearer ball covers can't be read, and one whose own ball is covered points nowhere.
+    visible = _visible(picture, projection, toward, named, [len(text) for text in texts], height)
+    kept = named[visible | np.isin(named, path) | np.isin(named, picture.focus)]
+    named = kept[np.argsort(-rank[kept], kind="stable")][: p.labels]
+    texts = _texts(picture, named)
+    trace = picture.trace
+    found = []
     if texts:
         at = picture.center[named] + toward * (1.1 * picture.radius[named, None])
         at = at + projection.right * (picture.radius[named, None] + 0.3 * height[named, None])
@@ -97,16 +93,40 @@ def _units_per_pixel(projection: Projection, picture: Composition) -> NDArray[np
 
 
 def _visible(
-    picture: Composition, projection: Projection, toward: NDArray[np.float64], named: NDArray[np.int64]
+    picture: Composition,
+    projection: Projection,
+    toward: NDArray[np.float64],
+    named: NDArray[np.int64],
+    characters: list[int],
+    height: NDArray[np.float64],
 ) -> NDArray[np.bool_]:
-    """Whether the middle of each node is covered by no nearer node's ball."""
+    """Whether neither the ball nor the name of each node is covered by a nearer ball."""
     pixel = projection.pixels(picture.center)
     near = picture.center @ toward
-    size = picture.radius / _units_per_pixel(projection, picture)
-    order = np.argsort(-near)[:4000]
-    covered = np.zeros(len(picture), np.bool_)
-    for i in named.tolist():
+    unit = _units_per_pixel(projection, picture)
+    size = picture.radius / unit
+    order = np.argsort(-near)[:_IN_FRONT]
+    shown = np.ones(len(named), np.bool_)
+    for k, i in enumerate(named.tolist()):
         front = order[near[order] > near[i] + 1e-6]
-        away = np.hypot(*(pixel[front] - pixel[i]).T)
-        covered[i] = bool((away < 0.8 * size[front]).any())
-    return np.asarray(~covered[named])
+        x, y = (pixel[front] - pixel[i]).T
+        left = size[i] + 0.3 * height[i] / unit[i]
+        right = left + _CHARACTER * characters[k] * height[i] / unit[i]
+        beside = np.maximum(np.maximum(left - x, x - right), 0.0)
+        over = np.maximum(np.abs(y) - 0.35 * height[i] / unit[i], 0.0)
+        covered = np.hypot(x, y) < 0.8 * size[front]
+        shown[k] = not (covered | (np.hypot(beside, over) < size[front])).any()
+    return shown
+
+
+def _texts(picture: Composition, named: NDArray[np.int64]) -> list[str]:
+    trace, graph, closed = picture.trace, picture.graph, picture.closed
+    texts = []
+    for i in named.tolist():
+        text = trace.functions.label[graph.subtrees.function[picture.nodes.node[i]]]
+        if picture.iterations[i] > 1:
+            text += f" \u00d7{count(int(picture.iterations[i]))}"
+        if closed[i]:
+            text += f" +{count(int(picture.below[i] - 1))}"
+        texts.append(text)
+    return texts

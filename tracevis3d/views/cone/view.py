@@ -384,7 +384,7 @@ def _legends(
         words = {"duration": "most time", "calls": "most calls", "focus": "way to the focus"}[p.path]
         entries.append(LegendEntry(f"tube: {words}", neutral["path"], "glow"))
     if closed.any():
-        entries.append(LegendEntry("ribbed cone: closed subtree", neutral["other"], "cluster"))
+        entries.append(LegendEntry("cone: closed subtree, +calls below", neutral["other"]))
     if p.shells != "none":
         entries.append(LegendEntry("ring: callees of one call", neutral["other"]))
     if faded:
