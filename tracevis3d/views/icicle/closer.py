@@ -86,7 +86,7 @@ class Closer:
         inside[:, 0], extent[:, 0] = start, end - start
         names = names_on_fronts(nearer, replace(own, low=inside, size=extent), boxes[0][1], p.labels)
         # As high as can be read, not as high as the box is.
-        height = np.minimum(names.height, 2.2 * picture.least_text / pixels_per_unit)
+        height = np.minimum(names.height, 3.2 * picture.least_text / pixels_per_unit)
         return tuple(_joined(kind) for kind in zip(*boxes, strict=True)), replace(names, height=height)
 
     def _x(self, time: int) -> float:
