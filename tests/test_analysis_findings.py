@@ -448,3 +448,27 @@ def test_deep_recursion_and_many_calls_end_soon():
     a = trace_of(chain, ["a", "b", "c"])
     (only,) = found(a, a)
     assert only.kind == "alike"
+
+
+@given(traces(), traces())
+@settings(max_examples=40, deadline=None)
+def test_what_is_most_alike_is_found_from_either_side(a, b):
+    from tests.plain_match import gamma, jaccard
+    from tracevis3d.analysis.findings_likeness import most_alike
+
+    comparison = compare(a, b, identity="exact", cache=False)
+    evidence = Evidence(comparison)
+    ids = (comparison.identity.a, comparison.identity.b)
+    pair = (a, b)
+    for s in range(2):
+        own, other = pair[s], pair[1 - s]
+        told = most_alike(evidence, s, list(range(len(own.calls))))
+        for call, best in enumerate(told):
+            mine = gamma(own, call, ids[s])
+            alike = [float(jaccard(mine, gamma(other, c, ids[1 - s]))) for c in range(len(other.calls))]
+            if max(alike, default=0.0) <= 0.3:
+                assert best is None
+            else:
+                assert best is not None
+                assert best["similarity"] == pytest.approx(alike[best["call"]])
+                assert best["similarity"] >= max(alike) - 0.1 - 1e-9

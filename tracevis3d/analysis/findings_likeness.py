@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .findings_evidence import Evidence
+from .similarity import similarity
 
 #: Similarities so much below the best count as equal to it, as where the view compare chooses matches.
 _NEARLY = 0.1
-#: Units of A that are asked for the best match of calls of B; there are a few thousand in large programs.
-_MOST_ASKED = 20_000
 
 Floats = NDArray[np.float64]
 
@@ -28,8 +27,10 @@ def most_alike(evidence: Evidence, trace: int, calls: list[int]) -> list[dict[st
         ``call``, ``similarity``, ``function``, ``path``, ``start_ns``, ``time_ns``; None without a match.
     """
     found: list[dict[str, Any] | None] = []
-    similarity = evidence.comparison.similarity
-    unit_of_class = (similarity.unit_b, similarity.unit_a)[trace]
+    if not calls:
+        return found
+    compared = evidence.comparison.similarity
+    unit_of_class = (compared.unit_b, compared.unit_a)[trace]
     other = 1 - trace
     columns = evidence.comparison.traces[other].calls
     of_call = unit_of_class[evidence.comparison.sides[other].subtrees.of_call]
@@ -63,17 +64,13 @@ def most_alike(evidence: Evidence, trace: int, calls: list[int]) -> list[dict[st
 def _shares(evidence: Evidence, trace: int, calls: list[int]) -> list[Floats]:
     """Return for each call its similarity with every unit of the other trace; 0 where that is no match."""
     comparison = evidence.comparison
-    threshold, similarity = comparison.settings.tau, comparison.similarity
-    if trace == 0:
-        rows = [comparison.row(call) for call in calls]
-        return [np.where(row.above(threshold), row.share(), 0.0) for row in rows]
-    units = comparison.unit_of_b(np.array(calls, np.int64))
-    shares = np.zeros((len(calls), len(similarity.calls_a)))
-    if len(calls):
-        for unit in range(min(len(similarity.calls_a), _MOST_ASKED)):
-            row = similarity.row(unit)
-            shares[:, unit] = np.where(row.above(threshold)[units], row.share()[units], 0.0)
-    return list(shares)
+    threshold, known = comparison.settings.tau, comparison.similarity
+    if trace == 1:
+        # The measure answers for one call of its first trace: B is the first of the two here.
+        known = similarity(comparison.settings.measure, comparison.sides[1], comparison.sides[0])
+    units = known.unit_a[comparison.sides[trace].subtrees.of_call[calls]]
+    rows = [known.row(unit) for unit in units.tolist()]
+    return [np.where(row.above(threshold), row.share(), 0.0) for row in rows]
 
 
 def groups_of(evidence: Evidence, pairs: list[tuple[int, int]]) -> list[tuple[int, int] | None]:
