@@ -73,14 +73,15 @@ class Lock(metaclass=_LockMeta):
 
     def acquire(self, blocking: Any = True, timeout: Any = -1) -> bool:
         start = state.clock()
-        if blocking is True and timeout == -1 and self._raw.acquire(False):
+        usual = blocking is True and timeout == -1
+        if usual and self._raw.acquire(False):
             log = local.log
             self._holder = log.number
             if state.recording:
                 rows = log.rows
                 rows += (LOCK_ACQUIRE, self._number, start, start, 0, 0)
             return True
-        return self._ask(start, blocking, timeout)
+        return self._ask(start, blocking, timeout, usual)
 
     def __enter__(self) -> bool:
         start = state.clock()
@@ -91,12 +92,12 @@ class Lock(metaclass=_LockMeta):
                 rows = log.rows
                 rows += (LOCK_ACQUIRE, self._number, start, start, 0, 0)
             return True
-        return self._ask(start, True, -1)
+        return self._ask(start, True, -1, True)
 
-    def _ask(self, start: float, blocking: Any, timeout: Any) -> bool:
-        """Acquire in a way that may block, fail or raise."""
+    def _ask(self, start: float, blocking: Any, timeout: Any, tried: bool) -> bool:
+        """Acquire in a way that may block, fail or raise; ``tried`` tells that it was not free."""
         holder = self._holder
-        flags = CONTENDED if self._raw.locked() else 0
+        flags = CONTENDED if tried or self._raw.locked() else 0
         pending = local.pending
         if blocking:
             pending.append((LOCK_ACQUIRE, self._number, start, holder))
@@ -186,7 +187,7 @@ class InnerLock(Lock):
             return got
         self._waiting = getattr(self, "_waiting", 0) + 1
         try:
-            return self._ask(start, blocking, timeout)
+            return self._ask(start, blocking, timeout, True)
         finally:
             self._waiting -= 1
 
@@ -225,7 +226,8 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
 
     def acquire(self, blocking: Any = True, timeout: Any = -1) -> bool:
         start = state.clock()
-        if blocking is True and timeout == -1 and _try_rlock(self, False):
+        usual = blocking is True and timeout == -1
+        if usual and _try_rlock(self, False):
             self._depth += 1
             if self._depth == 1:
                 log = local.log
@@ -234,14 +236,14 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
                     rows = log.rows
                     rows += (RLOCK_ACQUIRE, self._number, start, start, 0, 0)
             return True
-        return self._ask(start, blocking, timeout)
+        return self._ask(start, blocking, timeout, usual)
 
     __enter__ = acquire
 
-    def _ask(self, start: float, blocking: Any, timeout: Any) -> bool:
+    def _ask(self, start: float, blocking: Any, timeout: Any, tried: bool) -> bool:
         holder = self._holder
         inner = self._is_owned()
-        flags = CONTENDED if holder and not inner else 0
+        flags = CONTENDED if tried or (holder and not inner) else 0
         pending = local.pending
         if blocking:
             pending.append((RLOCK_ACQUIRE, self._number, start, holder))
