@@ -102,18 +102,26 @@ def _framed(picture: Composition, wall: Wall, ids: Ints, color: int) -> tuple[li
     # On a plate of the frame's colour, across its inner edge, the name is read on whatever lies there.
     function = wall.trace.calls.function[ids]
     label = wall.trace.functions.label
-    named: dict[str, int] = {}  # the longest call of each name
-    for i, f in enumerate(function.tolist()):
-        named.setdefault(label[f], i)
-    first = np.array(list(named.values()), np.int64)
-    k = len(first)
-    text = tuple(_short(label[f]) for f in function[first].tolist())
     height = 0.85 * picture.text
-    wide = np.array([(_CHARACTER * len(t) + 0.5) * height for t in text])
     y, z = corner[1]
     inward = np.array([0.0, -wall.fold.side * 0.5 * height, 0.0])
-    middle = np.stack([x, y, z + _ABOVE], axis=1)[first] + inward
-    size = np.stack([wide, np.full(k, height), np.full(k, 0.012)], axis=1)
+    place = np.stack([x, y, z + _ABOVE], axis=1) + inward
+    named: dict[str, int] = {}  # the longest call of each name, where its plate covers no other
+    sizes: list[float] = []
+    for i, f in enumerate(function.tolist()):
+        name = _short(label[f])
+        wide = (_CHARACTER * len(name) + 0.5) * height
+        free = all(
+            abs(place[i, 0] - place[j, 0]) > (wide + other) / 2 or abs(place[i, 1] - place[j, 1]) > height
+            for j, other in zip(named.values(), sizes)
+        )
+        if name not in named and free:
+            named[name] = i
+            sizes.append(wide)
+    text, first = tuple(named), np.array(list(named.values()), np.int64)
+    k = len(first)
+    middle = place[first]
+    size = np.stack([np.array(sizes), np.full(k, height), np.full(k, 0.012)], axis=1)
     tags = Boxes(
         "tag", (middle - size * np.array([0.5, 0.5, 1.0])).astype(np.float32), size.astype(np.float32),
         np.full(k, color, np.int32), ids[first], source=wall.source,
