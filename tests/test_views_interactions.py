@@ -248,6 +248,24 @@ def test_short_ways_are_shorter_and_said_so(weka):
     assert any("shortens ways" in note for note in short.notes)
 
 
+def test_calls_are_pulled_out_of_their_bundle(weka):
+    usual = drawn(weka, unroll=0, calls=100_000)
+    drawing = drawn(weka, unroll=0, calls=100_000, pull="Evaluation > Instances")
+    alone = of(drawing, "pulled interaction")
+    call = drawing.meaning["pulled interaction"].calls[0][1]
+    owner = [weka.containers.name[c] for c in weka.functions.container]
+    for c in call.tolist():
+        caller, callee = (owner[int(weka.calls.function[i])] for i in (int(weka.calls.parent[c]), c))
+        assert (caller.rsplit(".", 1)[-1], callee.rsplit(".", 1)[-1]) == ("Evaluation", "Instances")
+    assert len(alone) + len(of(drawing, "interaction")) == len(of(usual, "interaction"))
+    path = alone.point.reshape(len(alone), -1, 3)
+    straight = np.linalg.norm(path[:, -1] - path[:, 0], axis=1)
+    assert np.linalg.norm(np.diff(path, axis=1), axis=2).sum(axis=1) == pytest.approx(straight, rel=1e-4)
+    for words in ("Evaluation", "Evaluation > nothing"):
+        with pytest.raises(UsageError):
+            drawn(weka, pull=words)
+
+
 def test_two_traces_stand_face_to_face_and_what_one_lacks_stands_out(trace, tmp_path):
     lines = [line for line in calls() if "Button" not in line]
     path = tmp_path / "other.rsf"

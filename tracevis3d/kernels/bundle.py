@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import inline, kernel
+from .lanes import sample_piece
+from .words import address
 from .vectors import dot, step
 
 _F0, _F1 = np.float32(0.0), np.float32(1.0)
 _TINY = np.float32(1e-12)
-# Numba looks whether a signed index is negative; in the hottest loop indices are unsigned.
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 @kernel
@@ -217,31 +217,21 @@ def sample_routes(
     out : float32 (first[e], 3)
         Written.
     """
-    sixth, half, third2 = np.float32(1.0 / 6.0), np.float32(0.5), np.float32(2.0 / 3.0)
+    controls, places, points = address(path), address(place), address(out)
     for e in range(len(source)):
         n = _route(parent, level, point, source[e], target[e], beta, drop, path)
-        low = first[e]
-        samples = first[e + 1] - low
-        q, j = np.uint64(table[n, samples // 16]), np.uint64(low)
-        for k in range(np.uint64(n + 1)):
-            # The piece as a polynomial of the place in it; each is left at the first sample of the next.
-            p0, p1, p2, p3 = path[k, 0], path[k + _ONE, 0], path[k + _TWO, 0], path[k + _THREE, 0]
-            ax, bx = sixth * (p0 + p2) + third2 * p1, half * (p2 - p0)
-            cx, dx = half * (p0 + p2) - p1, sixth * (p3 - p0) + half * (p1 - p2)
-            p0, p1, p2, p3 = path[k, 1], path[k + _ONE, 1], path[k + _TWO, 1], path[k + _THREE, 1]
-            ay, by = sixth * (p0 + p2) + third2 * p1, half * (p2 - p0)
-            cy, dy = half * (p0 + p2) - p1, sixth * (p3 - p0) + half * (p1 - p2)
-            p0, p1, p2, p3 = path[k, 2], path[k + _ONE, 2], path[k + _TWO, 2], path[k + _THREE, 2]
-            az, bz = sixth * (p0 + p2) + third2 * p1, half * (p2 - p0)
-            cz, dz = half * (p0 + p2) - p1, sixth * (p3 - p0) + half * (p1 - p2)
-            stop = np.uint64(low + stops[table[n, 0] + np.int64(k), samples // 16])
-            while j < stop:
-                u = place[q]
-                out[j, 0] = ax + u * (bx + u * (cx + u * dx))
-                out[j, 1] = ay + u * (by + u * (cy + u * dy))
-                out[j, 2] = az + u * (bz + u * (cz + u * dz))
-                j += _ONE
-                q += _ONE
+        low, last = first[e], first[e + 1] - 1
+        column = (last + 1 - low) // 16
+        q, j = table[n, column], low
+        for k in range(n + 1):
+            # The last sample is written by itself: four numbers would reach into the next route.
+            stop = min(low + stops[table[n, 0] + k, column], last)
+            if stop > j:
+                sample_piece(controls + 12 * k, places + 4 * q, points + 12 * j, stop - j)
+                q += stop - j
+                j = stop
+        for c in range(3):
+            out[last, c] = path[n + 1, c]
 
 
 @kernel

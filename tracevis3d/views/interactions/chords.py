@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...drawing.frame import Frame
 from ...drawing.words import Image, Tubes
+from ...errors import UsageError
 from ...layout.bundle import bundle
 from ...layout.radial import control_points, petals
 from .composition import Composition, Drum, Floats, Ints
@@ -51,9 +53,22 @@ class Chosen:
     def __len__(self) -> int:
         return len(self.pair)
 
+    def only(self, which: NDArray[np.bool_]) -> Chosen:
+        """Return the rows ``which`` (n,)."""
+        return replace(
+            self,
+            pair=self.pair[which],
+            count=self.count[which],
+            place=self.place[which],
+            call=self.call[which],
+        )
 
-def choose(drum: Drum, p: Parameters) -> Chosen:
-    """Sum the calls of each slice by pair, and choose those that are drawn."""
+
+def choose(drum: Drum, p: Parameters, first_of_all: NDArray[np.bool_] | None = None) -> Chosen:
+    """Sum the calls of each slice by pair, and choose those that are drawn.
+
+    ``first_of_all``: pairs (pairs,) that are drawn in any case.
+    """
     found, n = drum.found, drum.high - drum.low
     pair = found.pair[drum.low : drum.high]
     slice_ = np.minimum((drum.place * p.slices).astype(np.int64), p.slices - 1)
@@ -71,7 +86,9 @@ def choose(drum: Drum, p: Parameters) -> Chosen:
     _, peak = np.unique(of_pair[order], return_index=True)
     is_peak = np.zeros(len(rows), np.bool_)
     is_peak[order[peak]] = True
-    chosen = rows[np.lexsort((rows, -count[rows], ~is_peak))][: p.calls]
+    wanted = first_of_all[of_pair] if first_of_all is not None else np.zeros(len(rows), np.bool_)
+    most = max(p.calls, int(wanted.sum()))
+    chosen = rows[np.lexsort((rows, -count[rows], ~is_peak, ~wanted))][:most]
     chosen.sort()
     return Chosen(
         (chosen % max(found.pairs, 1)).astype(np.int32),
@@ -84,8 +101,34 @@ def choose(drum: Drum, p: Parameters) -> Chosen:
     )
 
 
-def routes(picture: Composition, drum: Drum, p: Parameters) -> tuple[Floats, Floats]:
-    """Return the curve of each pair in the closed drum's cross-section, (pairs, samples, 2), and its ends."""
+def pulled(picture: Composition, drum: Drum, p: Parameters) -> NDArray[np.bool_]:
+    """Return which pairs are to be pulled out of their bundles, bool (pairs,).
+
+    Raises
+    ------
+    UsageError
+        If no pair of elements is called so.
+    """
+    found, h = drum.found, picture.hierarchy
+    which = np.zeros(found.pairs, np.bool_)
+    names = [h.name[i] for i in h.node.tolist()]
+    for word in filter(None, (word.strip() for word in p.pull.split(","))):
+        ends = [side.strip() for side in word.split(">")]
+        if len(ends) != 2 or not all(ends):
+            raise UsageError(f"pull={p.pull}: caller > callee is wanted, such as 'Window > Log' or '* > Log'")
+        callers, callees = (np.array([fnmatchcase(name, end) for name in names]) for end in ends)
+        hits = callers[found.caller] & callees[found.callee] if found.pairs else which
+        if not hits.any() and len(picture.drums) == 1:
+            raise UsageError(f"pull={p.pull}: no element {ends[0]!r} calls an element {ends[1]!r}")
+        which |= hits
+    return which
+
+
+def routes(picture: Composition, drum: Drum, p: Parameters, straight: bool = False) -> tuple[Floats, Floats]:
+    """Return the curve of each pair in the closed drum's cross-section, (pairs, samples, 2), and its ends.
+
+    Where ``straight`` they are not bundled.
+    """
     h, sectors, found = picture.hierarchy, picture.sectors, drum.found
     radius = drum.bend.radius
     middle = sectors.middle
@@ -96,8 +139,9 @@ def routes(picture: Composition, drum: Drum, p: Parameters) -> tuple[Floats, Flo
     apart = a != b
     if apart.any():
         way = bundle(
-            h.parent, point, a[apart], b[apart], beta=p.beta, drop_common=not p.common, samples=SAMPLES
-        )
+            h.parent, point, a[apart], b[apart], beta=0.0 if straight else p.beta,
+            drop_common=not p.common, samples=SAMPLES,
+        )  # fmt: skip
         curve[apart] = way.point.reshape(-1, SAMPLES, 3)[..., :2]
     if not apart.all():
         own = a[~apart]
@@ -121,15 +165,12 @@ def tubes(
     colors: tuple[NDArray[np.int32], NDArray[np.int32]],
     kind: str,
     p: Parameters,
-    lift: float = 0.0,
+    straight: bool = False,
 ) -> Tubes:
     """Return the tubes of ``chosen`` with radii at the caller's end and colours of both ends."""
-    curve, ends = routes(picture, drum, p)
+    curve, ends = routes(picture, drum, p, straight)
     bend, n = drum.bend, len(chosen)
     flat = bend.chords(curve[chosen.pair], ends[chosen.pair])
-    if lift:
-        _, _, normal = bend.section(ends[chosen.pair].mean(axis=1))
-        flat = flat + lift * normal[:, None]
     # Opposite directions lie on either side of their slice's middle.
     found = drum.found
     side = np.sign(found.callee[chosen.pair].astype(np.int64) - found.caller[chosen.pair])

@@ -88,6 +88,10 @@ class Parameters:
         0.8, "Bundling strength: 0 straight, 1 along the hierarchy", low=0.0, high=1.0, group="Bundles"
     )
     common: bool = parameter(False, "Let bundles run through the least common ancestor, too", group="Bundles")
+    pull: str = parameter(
+        "", "Pull calls out of their bundles: names of caller and callee with > between, * for anything, "
+        "several with commas between; they are drawn straight and stand out", group="Bundles",
+    )  # fmt: skip
     slices: int = parameter(
         48, "Calls of one pair of elements are drawn as one in each of so many slices of the window",
         low=1, high=1000, group="Bundles",

@@ -37,6 +37,7 @@ _OUTLIER = parse("c2185b")
 _MARKED = parse("111827 c2185b")
 _ONLY = parse("2f6fd0 e07b00 7a3fb0")
 _LEADER = parse("9aa1ab")
+_PULLED = parse("0f8a5f")
 _ABSENT = parse("eceef1")
 _KINDS = parse("4477aa cc6677 117733 ddcc77 88ccee aa4499 999933 332288 44aa99 882255")
 
@@ -132,7 +133,7 @@ def _paint(p: Parameters) -> _Paint:
     paint.ramp = (first, first + _STEPS - 1)
     for name, colors in (
         ("ring", _RING), ("outlier", _OUTLIER), ("marked", _MARKED), ("only", _ONLY), ("leader", _LEADER),
-        ("absent", _ABSENT), ("kinds", _KINDS), ("grid", GRID[None]),
+        ("absent", _ABSENT), ("pulled", _PULLED), ("kinds", _KINDS), ("grid", GRID[None]),
     ):  # fmt: skip
         paint.named[name] = paint.add(colors)
     return paint
@@ -180,9 +181,22 @@ def _drum(
     if image is not None:
         elements.append(image)
     if not (picture.flat and drum.bend.unroll == 1):
-        chosen = chords.choose(drum, p)
+        out = chords.pulled(picture, drum, p)
+        every = chords.choose(drum, p, out)
+        radii = chords.radii(every.count, p)
+        apart = out[every.pair]
+        chosen, radius = every.only(~apart), radii[~apart]
+        if apart.any():
+            alone = every.only(apart)
+            accent = np.full(len(alone), paint.named["pulled"], np.int32)
+            thick = np.maximum(radii[apart], chords.OUTLIER)
+            elements.append(
+                chords.tubes(picture, drum, alone, thick, (accent, accent), "pulled interaction", p, True)
+            )
+            meaning["pulled interaction"] = Meaning(
+                ((drum.source, alone.call),), (("calls", alone.count.astype(np.float64)),)
+            )
         if len(chosen):
-            radius = chords.radii(chosen.count, p)
             if p.color == "time":
                 at = np.rint(np.clip(chosen.place, 0, 1) * (last - first)).astype(np.int32)
                 ends_ = (first + at, first + at)
@@ -192,11 +206,11 @@ def _drum(
             meaning["interaction"] = Meaning(
                 ((drum.source, chosen.call),), (("calls", chosen.count.astype(np.float64)),)
             )
-        counts["interactions_left_out"] = counts.get("interactions_left_out", 0) + chosen.rows - len(chosen)
-        if len(chosen) < chosen.rows:
+        counts["interactions_left_out"] = counts.get("interactions_left_out", 0) + every.rows - len(every)
+        if len(every) < every.rows:
             notes.append(
-                f"{len(chosen):,} of {chosen.rows:,} interactions in {p.slices} slices are drawn as tubes, "
-                f"{100 * chosen.calls / max(chosen.of, 1):.3g} % of the calls; all calls are on the mantle"
+                f"{len(every):,} of {every.rows:,} interactions in {p.slices} slices are drawn as tubes, "
+                f"{100 * every.calls / max(every.of, 1):.3g} % of the calls; all calls are on the mantle"
             )
         if rare:
             pair = np.array([r.pair for r in rare], np.int32)
@@ -358,6 +372,8 @@ def _legends(
     if p.mark:
         entries.append(LegendEntry("marked stretch and exact repeats", paint.named["marked"]))
         entries.append(LegendEntry("near repeats", paint.named["marked"] + 1))
+    if p.pull.strip() and not picture.flat:
+        entries.append(LegendEntry(f"pulled out: {p.pull.strip()}", paint.named["pulled"]))
     if len(picture.drums) > 1:
         only = paint.named["only"]
         entries += [LegendEntry(text, only + i) for i, text in enumerate(("only in A", "only in B", "moved"))]
