@@ -21,6 +21,10 @@ def state():
     export = getattr(bpy.types.TOPBAR_MT_file_export.draw, "_draw_funcs", [])
     draws = [f.__module__ for f in (*menu, *export)]
     properties = [hasattr(bpy.types.Collection, "tracevis3d"), hasattr(bpy.types.Scene, "tracevis3d_view")]
+    properties += [
+        hasattr(bpy.types.Scene, f"tracevis3d_{name}") for name in ("search", "bookmarks", "overview")
+    ]
+    properties.append(hasattr(bpy.types.WindowManager, "tracevis3d_details"))
     return handlers, types, operators, draws, properties
 
 
