@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from .jit import inline, kernel
 from .lanes import sample_piece
-from .words import address
 from .vectors import dot, step
+from .words import address
 
 _F0, _F1 = np.float32(0.0), np.float32(1.0)
 _TINY = np.float32(1e-12)
