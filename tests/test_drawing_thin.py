@@ -16,7 +16,7 @@ def drawing() -> Drawing:
     floor = Boxes("terrace", low[:1], size[:1], np.zeros(1, np.int32), np.zeros(1, INTS))
     point = np.arange(21, dtype=np.float32).reshape(7, 3)
     tubes = Tubes(
-        "tube", point, np.ones((7, 2), np.float32), np.array([0, 2, 5, 7], INTS), np.arange(3, dtype=np.int32),
+        "tube", point, np.ones((7, 2), np.float32), np.array([0, 2, 5, 7], INTS), np.zeros(3, np.int32),
         np.array([0, 1, 2], INTS),
     )  # fmt: skip
     lines = Lines("line", point[:4], np.array([0, 2, 4], INTS), np.ones(2, np.float32),

@@ -89,7 +89,7 @@ def test_tubes_are_met_where_the_line_passes_within_their_silhouette(n, seed):
 
 
 def beyond(middle, across, ray):
-    """Return by how much a line misses a tube's silhouette where it is nearest to its axis, finely sampled."""
+    """Return by how much a line misses a tube's silhouette where it is nearest to its axis, by samples."""
     t = np.linspace(0, 1, 2000)[:, None]
     least = np.inf
     pieces = [(0, 0)] if len(middle) == 1 else list(pairwise(range(len(middle))))

@@ -325,7 +325,7 @@ def similar(trace: Any, call: int, progress: Progress) -> Any:
     """Return the calls, int64 (n,), whose sets of functions are nearly that of ``call``."""
     from ...tracevis3d.analysis.match import compare
 
-    comparison = compare(trace, trace, tau=SIMILAR - 1e-9, identity="exact", progress=progress)
+    comparison = compare(trace, trace, tau=round(SIMILAR - 0.001, 3), identity="exact", progress=progress)
     every = np.arange(len(trace.calls))
     row = comparison.similarity.row(int(comparison.unit_of_a(np.array([call]))[0]))
     alike = row.above(comparison.settings.tau)

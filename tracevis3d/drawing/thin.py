@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .words import Boxes, Drawing, Element, Labels, Lines, Marks, Tubes
+from .words import Boxes, Drawing, Element, Image, Labels, Lines, Marks, Tubes, Wedges
 
 #: As in :mod:`tracevis3d.analysis.filters.stack`: what becomes of a call.
 SHOWN, HIDDEN = 0, 1
@@ -50,6 +50,8 @@ def thinned(drawing: Drawing, states: States) -> Drawing:
 
 def _state(element: Element, drawing: Drawing, states: States) -> NDArray[np.uint8] | None:
     """Return what becomes of each element; None where it stands for no calls of a filtered trace."""
+    if isinstance(element, Image):
+        return None
     if element.kind in ("call", "cluster"):
         calls = {element.source: element.id}
     elif (meaning := drawing.meaning.get(element.kind)) is not None:
@@ -75,14 +77,18 @@ def _state(element: Element, drawing: Drawing, states: States) -> NDArray[np.uin
 
 def taken(element: Any, which: NDArray[np.int64]) -> Any:
     """Return some of an element's boxes, tubes, lines or marks."""
-    if isinstance(element, (Tubes, Lines)):
+    if isinstance(element, (Tubes, Lines, Wedges)):
         count = np.diff(element.first)[which]
         first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
         point = np.repeat(element.first[:-1][which] - first[:-1], count) + np.arange(int(first[-1]))
-        rows: dict[str, Any] = {"first": first, "point": element.point[point]}
+        rows: dict[str, Any] = {"first": first}
+        if isinstance(element, Wedges):
+            rows["corner"] = element.corner[point]
+        else:
+            rows["point"] = element.point[point]
         if isinstance(element, Tubes):
             rows["radius"] = element.radius[point]
-        else:
+        elif isinstance(element, Lines):
             rows["width"] = element.width[which]
         return replace(element, color=element.color[which], id=element.id[which], **rows)
     assert isinstance(element, (Boxes, Marks))

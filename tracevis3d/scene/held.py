@@ -15,7 +15,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..drawing.words import Boxes, Drawing, Element, Lines, Marks, Tubes
+from ..drawing.words import Boxes, Drawing, Element, Lines, Marks, Tubes, Wedges
 from ..layout.picking import BoxPicker, Met, Ray, TubePicker
 from . import compat, meshes
 
@@ -81,6 +81,10 @@ def write(shown: Any, element: Element, standing: Standing | None) -> None:
     if isinstance(element, (Tubes, Lines)):
         count = np.diff(element.first)
         which = np.flatnonzero(count > 0)
+        mesh[_PREFIX + "sections"] = count[which].astype(np.int32).tolist()
+    if isinstance(element, Wedges):
+        count = np.diff(element.first)
+        which = np.flatnonzero(count > 1)
         mesh[_PREFIX + "sections"] = count[which].astype(np.int32).tolist()
     if isinstance(element, Boxes) and element.window is not None:
         # Nanoseconds don't fit into Blender's numbers.
@@ -150,6 +154,8 @@ class Held:
             if "start" in mesh.attributes and "end" in mesh.attributes:
                 columns = [_values(mesh, name, "value", (n,)) for name in ("start", "end")]
                 self.time = np.stack(columns, axis=1)
+        elif self.word == "Wedges":
+            self._read_wedges(mesh)
         else:
             self._read_sections(mesh)
         self._facts = {name: self._fact(mesh, name) for name in _FACTS}
@@ -201,10 +207,7 @@ class Held:
         self.first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
         self.sides = sides
         if not rings or rings * sides != len(self._points) or "element_id" not in mesh.attributes:
-            # Of another version, or edited: nothing to point at.
-            self.id = np.empty(0, np.int64)
-            self.first, self.ring = np.zeros(1, np.int64), np.empty((0, 0, 3), np.float32)
-            self.middle, self.across = np.empty((0, 3), np.float32), np.empty((0, 6), np.float32)
+            self._read_nothing()
             return
         # Each tube has one more ring at either end, for its caps.
         ends = self.first[1:] + 2 * np.arange(1, len(count) + 1)
@@ -224,6 +227,41 @@ class Held:
         faces = _values(mesh, "element_id", "value", (len(mesh.polygons),), np.int32)
         per = (count - 1) * sides + 2
         self.id = faces[np.cumsum(per) - per].astype(np.int64)
+
+    def _read_wedges(self, mesh: Any) -> None:
+        """Take the pieces of bent blocks from two of their four sides: two sections for each piece."""
+        count = np.array(mesh.get(_PREFIX + "sections", ()), np.int64) - 1
+        n = int(count.sum())
+        self.sides, self.id = 4, np.empty(0, np.int64)
+        if not n or len(self._points) < 16 * n or "element_id" not in mesh.attributes:
+            self._read_nothing()
+            return
+        # The faces of each side come together, four points each; some run the other way round.
+        one, other = self._points[: 4 * n].reshape(n, 4, 3), self._points[8 * n : 12 * n].reshape(n, 4, 3)
+        ends = [(side[:, :2].mean(axis=1), side[:, 2:].mean(axis=1)) for side in (one, other)]
+        apart = [np.linalg.norm(ends[0][0] - ends[1][i], axis=1) for i in (0, 1)]
+        turned = (apart[1] < apart[0])[:, None, None]
+        other = np.where(turned, other[:, [2, 3, 0, 1]], other)
+        # Corners in turn around each section, so that its outline can be drawn.
+        first, second = (np.concatenate([one[:, i], other[:, i]], axis=1) for i in ([0, 1], [3, 2]))
+        crossed = np.linalg.norm(first[:, 1] - first[:, 2], axis=1) > np.linalg.norm(
+            first[:, 1] - first[:, 3], axis=1
+        )
+        self.ring = np.stack([first, second], axis=1)
+        self.ring[crossed] = self.ring[crossed][:, :, [0, 1, 3, 2]]
+        self.ring = self.ring.reshape(-1, 4, 3)
+        self.middle = self.ring.mean(axis=1)
+        half = (self.ring[:, 1] - self.ring[:, 0]) / 2, (self.ring[:, 3] - self.ring[:, 0]) / 2
+        self.across = np.concatenate(half, axis=1).astype(np.float32)
+        self.first = 2 * np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+        faces = _values(mesh, "element_id", "value", (len(mesh.polygons),), np.int32)
+        self.id = faces[self.first[:-1] // 2].astype(np.int64)
+
+    def _read_nothing(self) -> None:
+        """Hold no elements: of another version, or edited by hand."""
+        self.id = np.empty(0, np.int64)
+        self.first, self.ring = np.zeros(1, np.int64), np.empty((0, 0, 3), np.float32)
+        self.middle, self.across = np.empty((0, 3), np.float32), np.empty((0, 6), np.float32)
 
     @cached_property
     def along(self) -> tuple[float, float] | None:

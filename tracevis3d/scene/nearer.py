@@ -143,8 +143,8 @@ def _names(collection: Any, names: Labels, colors: Any, style: Any, view: View) 
     if not len(texts):
         return None
     tint = np.column_stack([np.array(texts.color), np.ones(len(texts))]).astype(np.float32)
-    columns = [np.array(column) for column in (texts.start, texts.right, texts.up, texts.size)]
-    setting = set_texts(texts.text, *columns, face)
+    start, right, up, size = (np.array(c) for c in (texts.start, texts.right, texts.up, texts.size))
+    setting = set_texts(texts.text, start, right, up, size, face)
     return figures.texts(f"{collection.name} nearer names", setting, tint, style)
 
 

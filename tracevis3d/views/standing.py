@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.words import Boxes, Drawing, Element
+from ..drawing.words import Boxes, Drawing, Element, Image
 from ..trace.model import Trace
 from .derived import derived
 
@@ -53,6 +53,8 @@ class Standing:
 def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Standing | None:
     """Return what the elements of one part of ``drawing`` stand for; None if for no calls."""
     values: tuple[tuple[str, NDArray[np.float64]], ...] = ()
+    if isinstance(element, Image):
+        return None
     if element.kind in CALLS:
         calls = {element.source: np.asarray(element.id, np.int64)}
     elif (meaning := drawing.meaning.get(element.kind)) is not None:
