@@ -1,4 +1,4 @@
-"""Point, light up, tell, and what the menu of an element does, with undo; in Blender's module, without a window.
+"""Point, light up, tell, and what the menu of an element does, with undo; in Blender's module.
 
 ``exploring.py TRACE OTHER FOLDER``
 """
@@ -50,10 +50,10 @@ def parts(kind, among=None):
 
 def straight_at(kind, k, among=None):
     """Point straight at the middle of the front of the k-th widest element."""
-    shown, holds = parts(kind, among)
+    _, holds = parts(kind, among)
     i = int(np.argsort(-holds.size[:, 0])[k])
     front = holds.low[i] + holds.size[i] * (0.5, 0.0, 0.5)
-    return i, pointer.met(scene, Ray.of(front + (0, -5, 0), (0, 1, 0), growth=1e-4))
+    return i, pointer.met(scene, Ray.of(front - np.array([0, 5, 0]), (0, 1, 0), growth=1e-4))
 
 
 # Every call that is wide enough to be hit in its middle is met there, and told as the trace has it.
