@@ -79,7 +79,8 @@ def settle(scene: bpy.types.Scene) -> None:
         with viewport.through_camera(scene):
             scene.camera = beside.overview_camera(scene, eye, boxes, making.frame_of(scene))
         return
-    if eye is not None and scene.camera != eye:
+    # A person may look through another camera of the same view.
+    if eye is not None and (scene.camera is None or active not in scene.camera.users_collection):
         with viewport.through_camera(scene):
             scene.camera = eye
     beside.drop_overview(scene)
@@ -89,8 +90,11 @@ def settle(scene: bpy.types.Scene) -> None:
 
 
 def camera_of(collection: bpy.types.Collection) -> bpy.types.Object | None:
-    """Return the camera of a view."""
-    return next((shown for shown in collection.objects if shown.type == "CAMERA"), None)
+    """Return the camera of a view's picture; it may have others, which are parts of what is drawn."""
+    from ..tracevis3d.scene.parts import PART
+
+    eyes = (shown for shown in collection.objects if shown.type == "CAMERA" and PART not in shown)
+    return next(eyes, None)
 
 
 def facing(collection: bpy.types.Collection) -> int:

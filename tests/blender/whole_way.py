@@ -124,7 +124,7 @@ assert support.only_view().tracevis3d.icicle.color == other
 # A second view stands beside the first, and goes without a trace.
 kinds = ("scenes", "collections", "objects", "meshes", "cameras", "lights", "curves")
 blocks = {kind: len(getattr(bpy.data, kind)) for kind in kinds}
-assert bpy.ops.tracevis3d.import_trace(filepath=str(trace), style="stage") == {"FINISHED"}
+assert bpy.ops.tracevis3d.import_trace(filepath=str(trace), style="stage", place="OWN") == {"FINISHED"}
 assert len(support.views()) == 2
 assert len(bpy.data.scenes) == blocks["scenes"] + 1
 assert bpy.ops.tracevis3d.remove_view() == {"FINISHED"}

@@ -46,7 +46,7 @@ else:
     _OPTIONS["cache"] = True
 
 
-class _Watch(event.Listener):
+class _Watch(event.Listener):  # type: ignore[misc]
     """Counts the compilations that are under way."""
 
     under_way = 0

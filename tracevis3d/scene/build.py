@@ -242,10 +242,9 @@ class _Making:
         if not self.drawing.camera.whole:
             # What lies beside the box goes on behind title, legends and notes.
             _, bottom, _, top = self.surround.region
-            wide, high = float(self.frame.width), float(self.frame.height)
-            ground = tuple(self.style.background)
-            edges = ((0.0, top, wide, high), (0.0, 0.0, wide, bottom))
-            swatches = [*(legend.Swatch(edge, ground) for edge in edges), *swatches]
+            wide, tall = float(self.frame.width), float(self.frame.height)
+            edges = ((0.0, top, wide, tall), (0.0, 0.0, wide, bottom))
+            swatches = [*(legend.Swatch(edge, self.style.background) for edge in edges), *swatches]
         if swatches:
             corner, colors = legend.quads(swatches)
             at = pane.local(corner)
