@@ -5,7 +5,19 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from . import background, detail, elements, keys, menu, modal, navigate, overlay, source, zoom
+from . import (
+    background,
+    detail,
+    elements,
+    keys,
+    menu,
+    modal,
+    navigate,
+    overlay,
+    source,
+    window_time,
+    zoom,
+)
 
 _MODULES: tuple[Any, ...] = (overlay, elements, source, menu, navigate, detail, keys)
 
@@ -51,6 +63,9 @@ def unregister() -> None:
     """Remove everything, in reverse order."""
     bpy.app.handlers.load_pre.remove(_before_loading)
     overlay.state.exploring = False
+    for timer in (zoom.run, window_time.run, detail.wait):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
     for module in reversed(_MODULES):
         module.unregister()
     bpy.utils.unregister_class(modal.TRACEVIS3D_OT_explore)

@@ -50,11 +50,12 @@ def saw(context: bpy.types.Context) -> None:
     if look == _rest.look:
         return
     _rest.look, _rest.area, _rest.moved = look, area.as_pointer(), time.perf_counter()
-    if not bpy.app.timers.is_registered(_wait):
-        bpy.app.timers.register(_wait, first_interval=_REST)
+    if not bpy.app.timers.is_registered(wait):
+        bpy.app.timers.register(wait, first_interval=_REST)
 
 
-def _wait() -> float | None:
+def wait() -> float | None:
+    """Wait until the 3D view is at rest; a timer of Blender's."""
     left = _REST - (time.perf_counter() - _rest.moved)
     if left > 0.01 or zoom.is_on_the_way() or window_time.is_gliding():
         return max(left, 0.05)

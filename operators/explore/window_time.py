@@ -132,7 +132,8 @@ class _Glide:
 _glide: _Glide | None = None
 
 
-def _run() -> float | None:
+def run() -> float | None:
+    """Take the next step; a timer of Blender's."""
     global _glide
     if _glide is None:
         return None
@@ -205,8 +206,8 @@ def go(
     _glide = _Glide(view.name, paths, windows, done)
     if at_once or slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0:
         finish()
-    elif not bpy.app.timers.is_registered(_run):
-        bpy.app.timers.register(_run)
+    elif not bpy.app.timers.is_registered(run):
+        bpy.app.timers.register(run)
     return True
 
 

@@ -138,7 +138,8 @@ def place(space: bpy.types.SpaceView3D, pose: Pose) -> None:
 _way: _Way | None = None
 
 
-def _run() -> float | None:
+def run() -> float | None:
+    """Take the next step; a timer of Blender's."""
     global _way
     if _way is None:
         return None
@@ -182,8 +183,8 @@ def fly(area: bpy.types.Area, goal: Pose, at_once: bool = False) -> None:
     if math.isnan(lasts):
         return
     _way = _Way(area, path, start, goal, width, time.perf_counter(), lasts)
-    if not bpy.app.timers.is_registered(_run):
-        bpy.app.timers.register(_run)
+    if not bpy.app.timers.is_registered(run):
+        bpy.app.timers.register(run)
 
 
 def fly_to_box(area: bpy.types.Area, low: Floats, high: Floats, at_once: bool = False) -> None:
