@@ -236,6 +236,28 @@ class PartialTree:
             above.levels != 0 and not (above.hide and self._marked(step)) for above, step in pairwise(steps)
         )
 
+    def nearest_shown(self, path: UniquePath) -> UniquePath | None:
+        """Return the longest beginning of the path that has a row; None if none has.
+
+        Ordinals that don't exist end it, too: so a path that was stored can be looked for in another tree.
+        """
+        step, end = self._root_step(), 0
+        for ordinal in path:
+            degree = int(self._first[step.node + 1] - self._first[step.node])
+            if step.levels == 0 or not 0 <= ordinal < degree:
+                break
+            below = self._below(step, ordinal)
+            if step.hide and self._marked(below):
+                break
+            step, end = below, end + 1
+        return path[:end] or None
+
+    def has_filtered(self, path: UniquePath) -> bool:
+        """Whether a callee on the path is marked, shown or not."""
+        step = self._steps(path)[-1]
+        own = step.exception is not None and any(e.hidden for e in step.exception.children.values())
+        return own or bool(self._marked_edges[step.node])
+
     # -- what a person does -----------------------------------------------------------------------------
 
     def expand(self, path: UniquePath, levels: int = 1) -> None:
