@@ -151,13 +151,17 @@ def _moved(evidence: Evidence, parts: list[Finding]) -> Finding:
 
 
 def _comes_of(evidence: Evidence, finding: Finding, move: Finding) -> bool:
-    """Return whether repetitions only say that work was moved: from, to or beside the same callers."""
+    """Return whether repetitions only say that work was moved.
+
+    Both traces call the function as often, and what is missing here is beside or below what was moved.
+    """
     if finding.kind != "repetitions":
         return False
     a, b = finding.details["calls_of_function"]
     if abs(a - b) > TOLERANCE * max(a, b):
         return False
-    parent = evidence.paths.parent
-    callers = set(parent[move.nodes].tolist())
-    near = set(finding.nodes.tolist()) | set(parent[finding.nodes].tolist())
-    return bool(callers & near)
+    paths = evidence.paths
+    callers = set(paths.parent[move.nodes].tolist())
+    near = set(finding.nodes.tolist()) | set(paths.parent[finding.nodes].tolist())
+    function = paths.function[0, finding.nodes[0]]
+    return bool(callers & near or (paths.function[:, evidence.within(move.nodes)] == function).any())

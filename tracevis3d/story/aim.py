@@ -23,14 +23,12 @@ _FRAMED = 12
 
 def settings(findings: Findings, finding: Finding) -> dict[str, str]:
     """Return the parameters of a figure of ``finding``, as texts that the command line takes, too."""
-    found = {**of_comparison(findings.evidence.comparison.settings), "annotate": "0"}
+    found = {**of_comparison(findings.evidence.comparison.settings), "annotate": "0", "repeats": "0"}
     shown = windows(findings.evidence, finding)
     if shown != (None, None):
         found["overview"] = "no"
         if focus := _focus(finding):
             found["focus"] = focus
-    if finding.kind != "repetitions":
-        found["repeats"] = "0"
     if framed := mark(findings.evidence, finding):
         found["mark"] = framed
     for name, window in zip("ab", shown):
