@@ -61,7 +61,7 @@ def filtered(n: int, samples: int, sides: int) -> Any:
 
 
 def swept(n: int, samples: int, sides: int, what: str) -> Any:
-    """Return a function that makes our arrays: ``places`` of vertices, also their ``light``, or a ``mesh``."""
+    """Return a function that makes our arrays: ``places`` of vertices, their ``light`` too, or a ``mesh``."""
     from tracevis3d.kernels.sweep import sweep_frames, sweep_rings
     from tracevis3d.layout.threads import in_parts
     from tracevis3d.layout.tube import Buffers, shape, sweep

@@ -132,14 +132,14 @@ def plain_similarity(comparison, traces, a, b):
 @settings(max_examples=20, deadline=None)
 def test_the_best_matches_are_those_of_the_plain_rule(seed, tau):
     traces = pair(seed, steps=40, functions=6)
-    comparison, chosen, windows = chosen_of(traces, tau=tau)
+    comparison, chosen, _ = chosen_of(traces, tau=tau)
     n, m = (len(t.calls) for t in traces)
     s = np.array([[plain_similarity(comparison, traces, a, b) for b in range(m)] for a in range(n)])
     s[s <= tau] = 0
-    at = [
-        [(column - w[0]) / max(w[1] - w[0], 1) for column in (t.calls.start, t.calls.end)]
-        for t, w in zip(traces, windows)
-    ]
+    at = []
+    for trace in traces:
+        order = np.arange(len(trace.calls))
+        at.append([column / len(trace.calls) for column in (order, order + trace.calls.extent)])
     ids = comparison.identity.a[traces[0].calls.function], comparison.identity.b[traces[1].calls.function]
 
     def rank(a, b):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis.match import Comparison
-from ...trace.model import Calls
+from ...trace.model import Calls, Trace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -18,7 +18,7 @@ Flags = NDArray[np.bool_]
 #: Values of a parameter ``matches``.
 MATCHES = {
     "best": "of each call the most similar one in the other trace; of those less than 0.1 behind it rather "
-    "one of the same function, whose relative start and end are nearest",
+    "one of the same function, whose place in the order of calls is nearest",
     "all": "every match between calls that are drawn, the longest and most similar first",
 }
 #: Similarities so much below the best count as equal to it, so that loops are matched in step.
@@ -133,10 +133,8 @@ def _best(
     identity = (comparison.identity.a, comparison.identity.b)
     function, at = [], []
     for s, (trace, ids) in enumerate(zip(comparison.traces, calls)):
-        low, high = windows[s]
         function.append(identity[s][trace.calls.function[ids]])
-        span = max(high - low, 1)
-        at.append([(column[ids] - low) / span for column in (trace.calls.start, trace.calls.end)])
+        at.append(places(trace, ids, windows[s]))
     best_a, best_b = np.zeros(n), np.zeros(m)
     total = 0
     for which, share in _rows(comparison, calls):
@@ -172,6 +170,25 @@ def _best(
     score = np.concatenate([score_a[score_a > 0], score_b[score_b > 0]])
     pairs, first = np.unique(pairs, return_index=True)
     return calls[0][pairs // m], calls[1][pairs % m], score[first], total
+
+
+def places(trace: Trace, ids: Ints, window: tuple[int, int]) -> tuple[Floats, Floats]:
+    """Return where the stacks of calls begin and end in the order of their thread's calls: 0 to 1.
+
+    The order is that of all calls that start in the window. Unlike time it is the same in two runs of which
+    one takes longer here and there.
+    """
+    calls, threads = trace.calls, trace.threads
+    thread = calls.thread[ids]
+    low, span = np.zeros(len(threads), np.int64), np.ones(len(threads), np.int64)
+    for t in np.unique(thread).tolist():
+        begin, count = int(threads.first[t]), int(threads.count[t])
+        # Within a thread calls are in the order of their starts.
+        start = calls.start[begin : begin + count]
+        low[t] = begin + np.searchsorted(start, window[0], "left")
+        span[t] = max(begin + int(np.searchsorted(start, window[1], "right")) - low[t], 1)
+    first, stop = (ids - low[thread]) / span[thread], (ids + calls.extent[ids] - low[thread]) / span[thread]
+    return np.clip(first, 0.0, 1.0), np.clip(stop, 0.0, 1.0)
 
 
 def best_similarity(comparison: Comparison, calls: tuple[Ints, Ints]) -> tuple[Floats, Floats]:
