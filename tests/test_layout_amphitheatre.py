@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -24,8 +25,8 @@ def theatre(paper=0.0, lanes=0.0, rows=5, main=True, facing=0.5) -> Theatre:
         angle, upright = np.append(np.pi / 2, angle), np.append(1.0, upright)
         stretch = np.append(0.3, stretch * shared.unit)
     return Theatre(
-        width=16.0, base=base, angle=angle, upright=upright, stretch=stretch, sector=sector, centre=(8.0, 0.0),
-        zero=4.8, level=0.8, main_foot=0.4, main_level=0.3, paper=paper, axis=(-0.5, 0.0),
+        width=16.0, base=base, angle=angle, upright=upright, stretch=stretch, sector=sector,
+        centre=(8.0, 0.0), zero=4.8, level=0.8, main_foot=0.4, main_level=0.3, paper=paper, axis=(-0.5, 0.0),
     )  # fmt: skip
 
 
@@ -186,7 +187,7 @@ def test_a_band_is_concave_at_its_releases():
 def test_seriation_finds_a_chain_again(n, seed):
     order = np.random.default_rng(seed).permutation(n)
     strength = np.zeros((n, n))
-    for a, b in zip(order, order[1:]):
+    for a, b in pairwise(order):
         strength[a, b] = 1.0
     found = seriate(strength).tolist()
     assert found in (order.tolist(), order[::-1].tolist())

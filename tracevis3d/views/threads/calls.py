@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 THICK = 0.05
 #: Share of a level that stays free before the next.
 _GAP = 0.07
+#: Levels lower than so many pixels are drawn together where calls are merged, and have no start shading.
+_LEVEL_PX = 2.5
 #: Start shading: its width in pixels and as a share of the call, and the least width of a call that has one.
 _START_PX, _START_SHARE, _LEAST_PX = 3.0, 0.3, 4.0
 
@@ -37,6 +39,7 @@ def call_blocks(picture: Composition, colors: CallColors) -> list[Wedges]:
         wide = np.flatnonzero(
             (high - low > _LEAST_PX * pixel) & (calls.start[ids] >= picture.low[row])
         )  # what began before the window has no start here
+        wide = wide[_pixels(picture)[row[wide]] >= _LEVEL_PX]
         stop = low + np.minimum(_START_PX * pixel, _START_SHARE * (high - low))
         corner, first = picture.theatre.blocks(
             row[wide], low[wide], stop[wide], inner[wide], outer[wide], front[wide], front[wide] + 0.004
@@ -57,10 +60,14 @@ def _clusters(picture: Composition, colors: CallColors) -> Wedges:
 
     depth, bottom, longest = column("depth"), column("bottom"), column("longest")
     low, high = _shares(picture, row, column("start"), column("end"))
-    levels = bottom - depth + 1
+    # Levels too low to be told apart are one bar, of the middle one's paleness.
+    apart = _pixels(picture)[row] >= _LEVEL_PX
+    levels = np.where(apart, bottom - depth + 1, 1)
     owner = np.repeat(np.arange(len(row)), levels)
     below = np.arange(len(owner)) - np.repeat(np.cumsum(levels) - levels, levels)
     inner, outer = _levels(picture, depth[owner] - 1 + below)
+    outer = np.where(apart[owner], outer, picture.out(bottom[owner]))
+    below = np.where(apart[owner], below, (bottom - depth)[owner] // 2)
     corner, first = picture.theatre.blocks(
         row[owner],
         low[owner],
@@ -71,6 +78,15 @@ def _clusters(picture: Composition, colors: CallColors) -> Wedges:
         np.full(len(owner), 0.8 * THICK),
     )
     return Wedges("cluster", corner, first, colors.clusters(longest[owner], below), longest[owner])
+
+
+def _pixels(picture: Composition) -> Floats:
+    """Return how many pixels a usual level is high on each row, about."""
+    usual = float(np.median(np.diff(picture.edge))) if len(picture.edge) > 1 else 1.0
+    flat = np.where(picture.theatre.sector[:, 1] > picture.theatre.sector[:, 0], picture.theatre.level,
+                    picture.theatre.main_level)  # fmt: skip
+    per_unit = picture.theatre.stretch if picture.parameters.paper < 0.5 else flat
+    return np.asarray(per_unit * usual * picture.pixels_per_unit)
 
 
 def idle_blocks(picture: Composition, color: int) -> Wedges:

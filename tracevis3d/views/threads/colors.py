@@ -20,6 +20,7 @@ Indices = NDArray[np.int32]
 
 #: Values of the parameter ``color``.
 CALLS = {
+    "auto": "what calls do with their time, where waits or I/O are known; else their modules or functions",
     "activity": "what takes most of a call's time: computing, waiting or I/O; stronger the more of it",
     "printed": "SyncTrace's rule: brown without waits and I/O, red where waits are less than half of the "
     "I/O, else green; stronger the more of it",
@@ -76,13 +77,16 @@ class CallColors:
 def color_calls(picture: Composition, paint: Paint) -> CallColors:
     """Choose the colours of calls, by the parameter ``color``."""
     p = picture.parameters
-    if p.color in ("activity", "printed"):
-        colors, of, legends = _by_time(picture.waits, printed=p.color == "printed")
+    by = p.color
+    if by == "auto" and len(picture.waits.ops):
+        by = "activity"
+    if by in ("activity", "printed"):
+        colors, of, legends = _by_time(picture.waits, printed=by == "printed")
     else:
         rows = np.array([row.thread for row in picture.rows], np.int64)
-        found = coloring(picture.trace, p.color, PALETTES[p.palette], len(PALETTES[p.palette].kinds), rows)
+        found = coloring(picture.trace, by, PALETTES[p.palette], len(PALETTES[p.palette].kinds), rows)
         colors, of = found.palette, found.of
-        legends = (found.legend,) if found.legend is not None and p.color != "thread" else ()
+        legends = (found.legend,) if found.legend is not None and by != "thread" else ()
     first = paint.add(colors)
     pale = np.empty((len(_PALE), len(colors)), np.int32)
     for i, share in enumerate(_PALE):

@@ -42,6 +42,7 @@ _APART = 0.42
 _LEAST_ROW_PX = 15.0
 #: Rows of threads with less than this share of the most concerned one's time are left out by themselves.
 _CONCERNED = 0.004
+_MANY_ROWS = 16
 _HIGHEST_LEVEL = 0.16  # of the half cylinder's radius
 
 
@@ -131,7 +132,12 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Composit
     window = time_window(trace, p.start, p.end)
     threads, main, left_out = _choose(trace, waits, p, frame, window)
     windows = _windows(trace, p, window, threads)
-    cuts = tuple(_cut(trace, p, frame, t, w, len(threads)) for t, w in zip(threads.tolist(), windows))
+    # Among many rows, which are low, details are merged sooner; not on the main thread's.
+    coarser = min(max(len(threads) / _MANY_ROWS, 1.0), 3.0)
+    cuts = tuple(
+        _cut(trace, p, frame, t, w, len(threads), coarser, bent=not main or i > 0)
+        for i, (t, w) in enumerate(zip(threads.tolist(), windows))
+    )
     levels = np.array([_levels(trace, cut) for cut in cuts], np.int64)
     heights = folded(_heights(trace, cuts, windows, int(levels.max(initial=1)), p), p.fold)
     edge = np.concatenate([[0.0], np.cumsum(heights)])
@@ -219,12 +225,25 @@ def _windows(trace: Trace, p: Parameters, window: tuple[int, int], threads: Ints
     return [own.get(t, window) for t in threads.tolist()]
 
 
-def _cut(trace: Trace, p: Parameters, frame: Frame, thread: int, window: tuple[int, int], rows: int) -> Cut:
+def _cut(
+    trace: Trace,
+    p: Parameters,
+    frame: Frame,
+    thread: int,
+    window: tuple[int, int],
+    rows: int,
+    coarser: float,
+    *,
+    bent: bool,
+) -> Cut:
+    """Return what a row shows; a bent one has less room on paper."""
     known = derived(trace)
     pixels = frame.width * SHARE[0]
-    if p.paper > 0.5 and rows > 1:
+    if not bent:
+        coarser = 1.0
+    elif p.paper > 0.5:
         pixels = max(pixels * math.pi * 0.4 / rows, 40.0)  # a section of the semicircle
-    resolution = max(p.resolution * (window[1] - window[0]) / pixels, 1.0)
+    resolution = max(coarser * p.resolution * (window[1] - window[0]) / pixels, 1.0)
     stop = window[1] + (window[1] >= known.call_span[1])
     return known.index.cut(window[0], stop, 1, p.last_depth or None, resolution, [thread])
 

@@ -69,7 +69,7 @@ class Parameters:
         "woke", "Which releases a wait is connected with", group="Data",
         choices={"woke": "the one that ended it", "every": "each within it, as the paper does"},
     )  # fmt: skip
-    color: str = parameter("activity", "What the colour of a call says", choices=CALLS, group="Data")
+    color: str = parameter("auto", "What the colour of a call says", choices=CALLS, group="Data")
     waits: str = parameter("thread", "How waits are coloured", choices=CORRESPONDENCES, group="Data")
     object: str = parameter(
         "", "With waits=object: colour waits for just this object red, for it and others brown", group="Data"

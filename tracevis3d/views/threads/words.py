@@ -74,23 +74,26 @@ def _short(text: str) -> str:
 
 def summaries(picture: Composition) -> list[Labels]:
     """Return, right of each row, how long its thread waits, and for whom most; on paper below its name."""
-    waits, threads = picture.waits, picture.trace.threads
-    matrix = waits.matrix
-    text, row_of = [], []
+    waits, ops, threads = picture.waits, picture.waits.ops, picture.trace.threads
+    own = waits.own
+    text: list[str] = []
+    row_of: list[int] = []
     for i, row in enumerate(picture.rows):
-        mine = np.flatnonzero(matrix.thread == row.thread)
-        total = int(matrix.waited[mine].sum())
+        mine = own[ops.thread[own] == row.thread]
+        # As much of them as lies in the row's window.
+        waited = np.minimum(ops.end[mine], row.window[1]) - np.maximum(ops.start[mine], row.window[0])
+        waited = np.maximum(waited, 0)
+        total = int(waited.sum())
         if not total:
             continue
-        known = mine[matrix.by[mine] >= 0]
+        by = waits.woken_by[mine]
+        each = np.bincount(by[by >= 0], waited[by >= 0], len(threads))
         words = f"waits {ticks.duration(total)}"
-        if len(known):
-            best = int(known[int(matrix.waited[known].argmax())])
-            who = _short(threads.name[int(matrix.by[best])]) or str(threads.tid[int(matrix.by[best])])
-            if int(matrix.waited[best]) < 0.985 * total:
-                words += f", {ticks.duration(int(matrix.waited[best]))} for {who}"
-            else:
-                words += f" for {who}"
+        if each.max(initial=0) > 0:
+            best = int(each.argmax())
+            who = _short(threads.name[best]) or str(threads.tid[best])
+            most = round(float(each[best]))
+            words += f", {ticks.duration(most)} for {who}" if most < 0.985 * total else f" for {who}"
         text.append(words)
         row_of.append(i)
     if not text:
@@ -105,12 +108,12 @@ def summaries(picture: Composition) -> list[Labels]:
         }
         groups: list[Labels] = []
         for align in (-1, 0, 1):
-            own = [i for i, r in enumerate(row_of) if lines[titles[r]][0] == align]
-            if own:
-                place = np.array([lines[titles[row_of[i]]][1] for i in own], np.float64)
+            side = [i for i, r in enumerate(row_of) if lines[titles[r]][0] == align]
+            if side:
+                place = np.array([lines[titles[row_of[i]]][1] for i in side], np.float64)
                 place[:, 2] -= 1.15 * picture.text
                 groups.append(
-                    _texts(picture, "sum of waits", [text[i] for i in own], place, align, rank[own])
+                    _texts(picture, "sum of waits", [text[i] for i in side], place, align, rank[side])
                 )
         return groups
     place = picture.theatre.place(at, np.ones(len(at)), picture.reach(at) / 2, 0.0)
