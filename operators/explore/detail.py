@@ -127,7 +127,8 @@ def show(
     drawing = Drawing(closer.palette, tuple(parts), closer.camera, (names,))
     if stack := hiding.stack_of(view):
         drawing = thinned(drawing, {i: hiding.states(trace, stack) for i, trace in enumerate(traces)})
-    parts = drawing.elements
+    # As in a picture: nothing is made for a kind of which nothing is there.
+    parts = tuple(part for part in drawing.elements if len(part))
     nearer.enter(
         view,
         parts,
