@@ -15,7 +15,7 @@ from .parameters import Parameters
 #: Points of a bent line around the mantle.
 _AROUND = 97
 #: Images have this many points at most: they are meshes.
-_MOST_POINTS = 420_000
+_MOST_POINTS = 300_000
 _HAIR = 0.014
 #: Diameter of the beads at lone calls.
 BEAD = 0.42
