@@ -75,6 +75,7 @@ class Way:
         self.step("command: an absent trace", [*command, "info", "/mnt/out/absent.json"], wanted=1)
         self.step("command: a wrong word", [*command, "rendre"], wanted=2)
         self.window()
+        self.exploring()
         self.script("disable and enable", "disable.py")
 
     def window(self) -> None:
@@ -86,6 +87,15 @@ class Way:
         self.step("import in a window, ESC, undo", words, before=before)
         if not (self.place / "passed").is_file():
             raise Failed(f"Blender {self.program.version}: the window's steps failed: {self.log}")
+
+    def exploring(self) -> None:
+        """Point, click, brush, zoom and go nearer in a window of the program."""
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
+        words += self.python("exploring_window.py", self.outside(SMALL), "/mnt/out")
+        self.step("explore in a window", words, before=before)
+        if not (self.place / "explored").is_file():
+            raise Failed(f"Blender {self.program.version}: exploring failed: {self.log}")
 
     def outside(self, path: Path) -> str:
         """Return the path inside of a file outside."""
