@@ -109,9 +109,12 @@ def with_stops(
         from .walk import steps
 
         told = steps(story, stage, walk)
+        # Drawn again, with the calls of the walk framed: matches have the same ids.
+        called = [f"{n}:{c}" for step in told for n, ids in zip("AB", step.calls) for c in ids.tolist()]
+        stage = Stage.of(story, frame, {**settings, "mark": ", ".join(dict.fromkeys(called))}, progress)
     else:
         told = [_told(story, stage, i) for i in range(len(story))]
-    return _staged(stage, told)
+    return _staged(stage, told, told[0].inside if walk else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +130,8 @@ class Told:
         Calls of A and of B that are framed; the walls of those that have some are looked at.
     spans : ((float, float) or None, (float, float) or None)
         Time windows to look at, as shares of what is drawn of A and of B; None: all.
+    inside : bool (m,) or None
+        Which matches lie within the one that a walk begins with.
     """
 
     name: str
@@ -134,6 +139,7 @@ class Told:
     matches: Flags
     calls: tuple[Ints, Ints]
     spans: tuple[Span, Span] = (None, None)
+    inside: Flags | None = None
 
 
 def _told(story: Story, stage: Stage, index: int) -> Told:
@@ -185,8 +191,11 @@ def below(story: Story, trace: int, call: int, ids: Ints) -> Flags:
     return (ids >= call) & (ids < call + extent)
 
 
-def _staged(stage: Stage, told: Sequence[Told]) -> tuple[Drawing, list[Stop]]:
-    """Add to a drawing what its stops show, and return the stops, the first with all in colour."""
+def _staged(stage: Stage, told: Sequence[Told], without: Flags | None = None) -> tuple[Drawing, list[Stop]]:
+    """Add to a drawing what its stops show, and return the stops, the first with all in colour.
+
+    The matches ``without`` (m,) are no context: they would hide the coarser ones that they explain.
+    """
     drawing = stage.drawing
     grey = len(drawing.palette)
     palette = np.concatenate([drawing.palette, (OTHER * np.array([1, 1, 1, 0.45], np.float32))[None]])
@@ -197,8 +206,11 @@ def _staged(stage: Stage, told: Sequence[Told]) -> tuple[Drawing, list[Stop]]:
     labels = tuple(group for group in drawing.labels if group.kind != _FRAME)
     meaning = dict(drawing.meaning)
     for element in matches:
-        elements.append(_ghost(element, grey))
-        meaning[elements[-1].kind] = drawing.meaning[element.kind]
+        context = _ghost(element, grey)
+        meaning[context.kind] = drawing.meaning[element.kind]
+        if without is not None:
+            context = _only(context, ~without[context.id], context.kind)
+        elements.append(context)
     stops = [Stop("Overview", drawing.title, None, _MATCHES)]
     for i, words in enumerate(told, 1):
         shows = [f"{_FRAME} {i}"]

@@ -40,7 +40,7 @@ def steps(story: Story, stage: Stage, text: str) -> list[Told]:
     UsageError
         If it names no match that is drawn.
     """
-    from .stops import Told, shares
+    from .stops import Told, below, shares
 
     match = _root(story, stage, text.strip())
     told: list[Told] = []
@@ -57,6 +57,7 @@ def steps(story: Story, stage: Stage, text: str) -> list[Told]:
                 shown,
                 (np.array([a]), np.array([b])),
                 shares(story, (_span(story, 0, a), _span(story, 1, b))),
+                below(story, 0, a, stage.a) & below(story, 1, b, stage.b),
             )
         )
         if not parts:
