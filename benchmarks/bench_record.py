@@ -1,7 +1,7 @@
 """What recording costs a program: against VizTracer alone, and against no tracing.
 
-Three programs: one calls, one locks, one reads and writes. Each tells how long its work took; the process as a
-whole is timed too, because VizTracer alone writes its file at the end and ours while the program runs.
+Three programs: one calls, one locks, one reads and writes. Each tells how long its work took; the process as
+a whole is timed too, because VizTracer alone writes its file at the end and ours while the program runs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def work():
     for t in threads: t.start()
     for t in threads: t.join()
 """,
-    "4,000 files written, read by line": """
+    "1,000 files written, read by line": """
 import os, tempfile
 def write(path):
     with open(path, "w") as file:
@@ -54,7 +54,7 @@ def read(path):
     with open(path) as file: return sum(len(line) for line in file)
 def work():
     with tempfile.TemporaryDirectory() as folder:
-        for i in range(4_000):
+        for i in range(1_000):
             path = os.path.join(folder, str(i % 50))
             write(path)
             read(path)

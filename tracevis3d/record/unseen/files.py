@@ -97,6 +97,9 @@ class _Unbuffered(_Raw):
         start = state.clock()
         return self._moved(_WRITE, start, _write(self, data))
 
+    def __repr__(self) -> str:
+        return _Raw.__repr__(self).replace("<FileIO", "<_io.FileIO", 1)
+
     def _moved(self, what: int, start: float, result: Any) -> Any:
         if state.recording:
             count = len(result) if type(result) is bytes else result or 0
