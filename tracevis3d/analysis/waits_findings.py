@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +26,9 @@ KINDS = {
 }
 _FEW = 5
 _CYCLES = 20
+#: What is held to the end is held for at least this share of the trace.
+_HELD = 0.01
+_SLEEPS = re.compile("sleep|poll|select|timer", re.IGNORECASE)
 #: Polling goes on for at least this share of the trace.
 _POLLED = 0.05
 #: An outlier lasts this many times as long as three quarters of its function's calls, and this share of all.
@@ -164,7 +168,8 @@ def _thread_ends(waits: Waits) -> Ints:
 
 def _never_released(waits: Waits) -> list[Finding]:
     ops, rows = waits.ops, waits.own
-    rows = rows[waits.woken_by[rows] < 0]
+    # Of a wait for nothing known a release couldn't be known either.
+    rows = rows[(waits.woken_by[rows] < 0) & (np.diff(ops.first)[rows] > 0)]
     last = _thread_ends(waits)
     if not len(rows) or not len(last):
         return []
@@ -188,7 +193,7 @@ def _never_released(waits: Waits) -> list[Finding]:
 
 def _held(waits: Waits) -> list[Finding]:
     held, ops = waits.held, waits.ops
-    open_ = np.flatnonzero(held.release < 0)
+    open_ = np.flatnonzero((held.release < 0) & (held.end - held.start >= _HELD * waits.trace.span_ns))
     # Objects that are never released at all are none that are held (their releases aren't recorded).
     released = np.zeros(len(ops.objects) + 1, np.bool_)
     released[held.object[held.release >= 0]] = True
@@ -266,6 +271,9 @@ def _farmers(waits: Waits) -> list[Finding]:
 def _polling(waits: Waits) -> list[Finding]:
     ops, rows = waits.ops, waits.own
     rows = rows[waits.woken_by[rows] < 0]
+    # Sleeping is for nothing; of other waits for nothing known a release couldn't be known either.
+    sleeps = np.array([bool(_SLEEPS.search(name)) for name in ops.names] or [False])
+    rows = rows[(np.diff(ops.first)[rows] > 0) | sleeps[ops.name[rows]]]
     if not len(rows):
         return []
     object = np.where(np.diff(ops.first)[rows] > 0, np.append(ops.object, -1)[ops.first[rows]], -1)
