@@ -9,7 +9,9 @@ from . import (
     environment,
     explain,
     explore,
+    filters,
     find_source,
+    hiding,
     import_trace,
     keys,
     presets,
@@ -22,6 +24,7 @@ from . import (
     settings,
     sources,
     trace_state,
+    tree,
 )
 
 _MODULES = (
@@ -30,6 +33,9 @@ _MODULES = (
     trace_state,
     selection,
     details,
+    hiding,
+    tree,
+    filters,
     import_trace,
     find_source,
     rebuild,

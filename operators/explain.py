@@ -51,14 +51,15 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
         def work(progress: Progress) -> Any:
             from ..tracevis3d import api
             from ..tracevis3d.story import stops
+            from ..tracevis3d.views import filtering
 
             traces = find(part(progress, 0.0, 0.4))
-            hiding.prepare(stack, traces)
             chosen = {key: values[key] for key in _COMPARING}
             story = api.explain(*traces, top=top, **chosen, progress=part(progress, 0.4, 0.7))
             shown = {**values, **stops.default_settings(story, bool(walk))}
             drawing, made = stops.with_stops(story, frame, walk, shown, part(progress, 0.7, 1.0))
-            return traces, api.view("compare", *traces, **values), drawing, made
+            figure = making.figure_with("compare", traces, values, stack)
+            return traces, figure, filtering.applied(stack, traces, drawing), made
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
             # Looked up again: undo may have replaced what was there when the work began.

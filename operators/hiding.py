@@ -1,17 +1,22 @@
-"""What views leave out: a stack of filters per view, as text, applied to what is drawn."""
+"""What views leave out: a stack of filters per view, as text; and what each of them does to the traces."""
 
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import bpy
+from bpy.props import CollectionProperty, IntProperty, StringProperty
 
-from ..tracevis3d.drawing.thin import thinned
-from ..tracevis3d.errors import TraceVisError, UsageError
+from ..tracevis3d.errors import TraceVisError
 from . import settings
 
-#: Stacks whose outcome is kept for each trace: working it out takes time for millions of calls.
-_MOST = 8
+
+class TRACEVIS3D_PG_filtered(bpy.types.PropertyGroup):
+    """What a filter of a view's stack did when the stack was applied last."""
+
+    text: StringProperty(description="The filter, as it stands in the stack")
+    place: IntProperty(description="Its place among those that are on")
+    did: StringProperty(description="What it did, in words")
 
 
 def stack_of(collection: bpy.types.Collection) -> str:
@@ -27,49 +32,9 @@ def states(trace: Any, text: str) -> Any:
     UsageError
         If the stack can't be read, or names what the trace hasn't.
     """
-    from ..tracevis3d.analysis.filters.facts import Facts
-    from ..tracevis3d.analysis.filters.stack import apply, parse
-    from ..tracevis3d.views.derived import derived
+    from ..tracevis3d.views import filtering
 
-    kept = derived(trace).kept
-    key = ("filters " + text, 0)
-    if key not in kept:
-        facts = kept.setdefault(("filter facts", 0), Facts(trace))
-        for old in [name for name in kept if name[0].startswith("filters ")][: -_MOST + 1]:
-            del kept[old]
-        kept[key] = apply(parse(text), facts).state
-    return kept[key]
-
-
-def applied(text: str, traces: list[Any], drawing: Any) -> Any:
-    """Return ``drawing`` with the filters of ``text`` applied, for each trace that has what they name.
-
-    Raises
-    ------
-    UsageError
-        If the stack can't be read, or none of the traces has what it names.
-    """
-    if not text:
-        return drawing
-    found, refused = {}, None
-    for source, trace in enumerate(traces):
-        try:
-            found[source] = states(trace, text)
-        except UsageError as error:
-            refused = error
-    if not found and refused is not None:
-        raise refused
-    left = thinned(drawing, found)
-    missing = sum(map(len, drawing.elements)) - sum(map(len, left.elements))
-    note = f"filters ({text}) leave out {missing:,} of what is drawn"
-    return replace(left, notes=(*left.notes, note))
-
-
-def prepare(text: str, traces: list[Any]) -> None:
-    """Work out what :func:`applied` will need: beside the window, where that takes time."""
-    for trace in traces if text else ():
-        with suppress(TraceVisError):
-            states(trace, text)
+    return filtering.states(trace, text)
 
 
 def added(text: str, name: str, **values: str) -> str:
@@ -82,3 +47,46 @@ def added(text: str, name: str, **values: str) -> str:
     if any(one.as_text() == wanted.as_text() for one in stack):
         return text
     return as_text([*stack, wanted])
+
+
+def tell(collection: bpy.types.Collection, traces: Sequence[Any]) -> None:
+    """Store what each filter of the view's stack does to its traces, for the panel."""
+    from ..tracevis3d.analysis.filters.stack import parse
+    from ..tracevis3d.views import filtering
+
+    rows, text = collection.tracevis3d_filtered, stack_of(collection)
+    rows.clear()
+    if not text:
+        return
+    outcomes, used = [], []
+    with suppress(TraceVisError):
+        used = [applied for applied in parse(text) if applied.on]
+        for trace in traces:
+            # One of two traces may lack what a filter names.
+            with suppress(TraceVisError):
+                outcomes.append(filtering.outcome(trace, text))
+    for place, applied in enumerate(used):
+        told = [outcome.told[place] for outcome in outcomes]
+        row = rows.add()
+        row.text, row.place = applied.as_text(), place
+        words = {"hide": "hides", "fade": "fades", "sink": "sinks"}[applied.effect]
+        settled, nodes = sum(one.settled for one in told), sum(one.nodes for one in told)
+        row.did = f"{words} {settled:,} calls: {nodes:,} distinct subtrees" if told else "not in these traces"
+
+
+def told(collection: bpy.types.Collection, text: str, place: int) -> str:
+    """Return what a filter did: the one that stands at ``place`` of those that are on; empty if unknown."""
+    rows = collection.tracevis3d_filtered
+    return str(rows[place].did) if place < len(rows) and rows[place].text == text else ""
+
+
+def register() -> None:
+    """Register the rows and hang them on collections."""
+    bpy.utils.register_class(TRACEVIS3D_PG_filtered)
+    bpy.types.Collection.tracevis3d_filtered = CollectionProperty(type=TRACEVIS3D_PG_filtered)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    del bpy.types.Collection.tracevis3d_filtered
+    bpy.utils.unregister_class(TRACEVIS3D_PG_filtered)

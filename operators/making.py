@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -78,9 +79,15 @@ PREPARATIONS = (_load_the_scene_room, _take_glyphs, _try_engines)
 
 def figure_of(collection: bpy.types.Collection, traces: list[Any]) -> Any:
     """Return the figure that the settings on ``collection`` describe."""
+    view, stack = settings.of(collection).view, hiding.stack_of(collection)
+    return figure_with(view, traces, settings.values(collection), stack)
+
+
+def figure_with(view: str, traces: list[Any], values: dict[str, Any], stack: str) -> Any:
+    """Return the figure of a view with these parameters, without what a filter stack hides."""
     from ..tracevis3d import api
 
-    return api.view(settings.of(collection).view, *traces, **settings.values(collection))
+    return replace(api.view(view, *traces, **values), filters=stack)
 
 
 def new_view(
@@ -175,12 +182,11 @@ def show(
     from ..tracevis3d.scene import nearer, stops
     from ..tracevis3d.scene.build import build
     from ..tracevis3d.scene.film import play
-    from . import arrange, search
+    from . import arrange, search, tree
 
     stored = settings.of(collection)
     render = scene.render
     percentage = render.resolution_percentage
-    drawing = hiding.applied(hiding.stack_of(collection), traces, drawing)
     nearer.leave(collection)
     stops.leave(scene, collection)
     with viewport.through_camera(scene):
@@ -208,6 +214,8 @@ def show(
     holding.hold(collection, traces, drawing)
     search.pin(scene, collection)
     settings.fill(stored.facts, facts.of_drawing(drawing, built.counts))
+    hiding.tell(collection, traces)
+    tree.renew(collection)
     shown, wanted = figure.parameters, settings.values(collection)
     stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())
 

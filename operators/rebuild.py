@@ -48,11 +48,8 @@ class Rebuilding(LongOperator):
         started = time.perf_counter()
 
         def work(progress: Progress) -> Any:
-            from ..tracevis3d import api
-
             traces = find(part(progress, 0.0, 0.7))
-            hiding.prepare(stack, traces)
-            figure = api.view(view, *traces, **values)
+            figure = making.figure_with(view, traces, values, stack)
             return traces, figure, making.drawing_of(figure, frame, part(progress, 0.7, 1.0))
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:

@@ -2,11 +2,12 @@
 
 import bpy
 
-from . import bookmarks, explore, render, search, selection, trace, view
+from . import bookmarks, explore, render, search, selection, trace, tree, view
 
 _CLASSES = (
     *trace.CLASSES,
     *view.CLASSES,
+    *tree.CLASSES,
     *explore.CLASSES,
     *selection.CLASSES,
     *search.CLASSES,

@@ -246,18 +246,22 @@ class TreeNavigation:
         try:
             stored = json.loads(words.get("opened") or "[]")
             opened = [
-                (path_of(str(path)), _levels(levels), _override(override), bool(hidden))
+                (path_of(str(path)) or (), _levels(levels), _override(override), bool(hidden))
                 for path, levels, override, hidden in stored
             ]
         except (ValueError, TypeError):
             opened = []
-        lost = self.tree.restore([row for row in opened if row[0]])  # type: ignore[misc]
+        lost = self.tree.restore([row for row in opened if row[0]])
+        self.place(words)
+        return lost
+
+    def place(self, words: Mapping[str, str]) -> None:
+        """Take on the window and the selection of a stored state; what is open stays as it is."""
         self.first = path_of(words.get("first", ""))
         self.current = path_of(words.get("current", ""))
         self._anchor = path_of(words.get("anchor", ""))
         self.selected = [path for text in words.get("chosen", "").split() if (path := path_of(text))]
         self.settle()
-        return lost
 
     # -- inside -----------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.filters.facts import Facts
-from ..analysis.filters.stack import apply, parse
+from ..analysis.filters.stack import Filtered, apply, parse
 from ..drawing.frame import Frame
 from ..drawing.thin import thinned
 from ..drawing.words import Drawing
@@ -27,8 +27,8 @@ from .registry import View
 _MOST = 8
 
 
-def states(trace: Trace, text: str) -> NDArray[np.uint8]:
-    """Return what becomes of each call of a trace under a stack, uint8 (calls,); it is kept.
+def outcome(trace: Trace, text: str) -> Filtered:
+    """Return what a stack makes of a trace, and what each of its filters did; it is kept.
 
     Raises
     ------
@@ -38,12 +38,23 @@ def states(trace: Trace, text: str) -> NDArray[np.uint8]:
     known = derived(trace)
     key = ("filters " + text, 0)
     if key not in known.kept:
-        facts = known.kept.setdefault(("filter facts", 0), Facts(trace, known.graph))
         for old in [name for name in known.kept if name[0].startswith("filters ")][: -_MOST + 1]:
             del known.kept[old]
-        known.kept[key] = apply(parse(text), facts).state
-    state: NDArray[np.uint8] = known.kept[key]
-    return state
+        known.kept[key] = apply(parse(text), facts_of(trace))
+    found: Filtered = known.kept[key]
+    return found
+
+
+def facts_of(trace: Trace) -> Facts:
+    """Return what filters know of a trace; it is kept."""
+    known = derived(trace)
+    facts: Facts = known.kept.setdefault(("filter facts", 0), Facts(trace, known.graph))
+    return facts
+
+
+def states(trace: Trace, text: str) -> NDArray[np.uint8]:
+    """Return what becomes of each call of a trace under a stack, uint8 (calls,); see :func:`outcome`."""
+    return outcome(trace, text).state
 
 
 def applied(text: str, traces: Sequence[Trace], drawing: Drawing) -> Drawing:

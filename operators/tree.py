@@ -1,0 +1,537 @@
+"""The call tree of a view's trace as a list: the rows of one window, whatever the size of the trace.
+
+What is open, which row is the first and which are selected lies on the view's collection, as text: it is
+saved and undone with the view, and two views of one trace are two explorations. The trees themselves are kept
+in memory and made again from that.
+"""
+
+from typing import Any
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ..tracevis3d.analysis.partial_tree import ALL, PartialTree
+from ..tracevis3d.analysis.tree_navigation import KEYS, TreeNavigation, path_of, text_of
+from ..tracevis3d.errors import TraceVisError, UsageError
+from ..tracevis3d.progress import Progress, part
+from . import hiding, ready, selection, settings, sources, trace_state
+from .task import LongOperator
+
+#: Texts that a navigation is stored as.
+_WORDS = ("opened", "first", "current", "anchor", "chosen")
+#: The levels that stand for all.
+_ALL_LEVELS = 1000
+#: A view's session id -> (trace, stack, levels, whether filtered rows are shown, texts, navigation).
+_kept: dict[int, tuple[Any, ...]] = {}
+
+
+class TRACEVIS3D_PG_tree_row(bpy.types.PropertyGroup):
+    """A row of the window, as the panel draws it."""
+
+    path: StringProperty()
+    name: StringProperty()
+    sign: StringProperty()
+    below: StringProperty(description="Calls in the subtree")
+    depth: IntProperty()
+    filtered: BoolProperty()
+    chosen: BoolProperty()
+    current: BoolProperty()
+
+
+def _renew(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """A setting of the tree was changed."""
+    if not settings.is_quiet():
+        renew(state.id_data)
+
+
+def _start_anew(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """The whole tree is opened to another level: what was opened by hand is forgotten."""
+    if not settings.is_quiet():
+        state.opened = ""
+        renew(state.id_data)
+
+
+def _scroll_to(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """The scrollbar was moved."""
+    if not settings.is_quiet() and (found := _in_memory(state.id_data)) is not None:
+        key, trace = found
+        navigation = _navigation(state.id_data, trace)
+        navigation.jump(state.row - 1)
+        _store(state.id_data, key, trace, navigation)
+
+
+class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
+    """How far a view's call tree is explored."""
+
+    opened: StringProperty(description="What was opened, closed or hidden by hand")
+    first: StringProperty(description="Path of the first row")
+    current: StringProperty(description="Path of the row that keys start from")
+    anchor: StringProperty(description="Path of the row that a range starts from")
+    chosen: StringProperty(description="Paths of the selected rows")
+    page: IntProperty(name="Rows", description="Rows of the list", default=16, min=3, max=100, update=_renew)
+    levels: IntProperty(
+        name="Levels",
+        description="Levels that are open to begin with; changing it forgets what was opened by hand",
+        default=2,
+        min=0,
+        max=_ALL_LEVELS,
+        update=_start_anew,
+    )
+    show_filtered: BoolProperty(
+        name="Filtered Too",
+        description="List in grey what the view's filters hide; the sign ~ tells where callees are left out",
+        update=_renew,
+    )
+    follow: BoolProperty(
+        name="Follow",
+        description="Open the tree at the call that is selected in the scene, in search or by a bookmark",
+        default=True,
+    )
+    source: IntProperty(
+        name="Trace", description="Which of the view's traces", default=1, min=1, update=_start_anew
+    )
+    row: IntProperty(name="Row", description="Number of the first row", default=1, min=1, update=_scroll_to)
+    size: StringProperty(description="Rows of the whole tree")
+    callers: StringProperty(description="The way from the root to the first row")
+    message: StringProperty(description="Why there are no rows")
+    revision: IntProperty(description="The selection that the rows show")
+
+
+def of(collection: bpy.types.Collection) -> Any:
+    """Return the tree's state kept on a view's collection."""
+    return collection.tracevis3d_tree
+
+
+def _source_of(collection: bpy.types.Collection) -> Any:
+    stored = settings.of(collection).sources
+    return stored[min(of(collection).source, len(stored)) - 1]
+
+
+def _in_memory(collection: bpy.types.Collection) -> tuple[str, Any] | None:
+    """Return key and trace that the view's tree is of, if it is in memory."""
+    if collection.library is not None or not settings.of(collection).sources:
+        return None
+    key = trace_state.key_of(_source_of(collection))
+    trace = sources.loaded(key)
+    return None if trace is None else (key, trace)
+
+
+def forget() -> None:
+    """Let go of all trees."""
+    _kept.clear()
+
+
+def prepare(trace: Any, stack: str) -> None:
+    """Work out what a tree needs; touches nothing of Blender's."""
+    from ..tracevis3d.analysis.filters.stack import marked_nodes, parse
+    from ..tracevis3d.views import filtering
+    from ..tracevis3d.views.derived import derived
+
+    _ = derived(trace).graph.edges
+    kept = derived(trace).kept
+    if ("marked nodes " + stack, 0) not in kept:
+        kept[("marked nodes " + stack, 0)] = (
+            marked_nodes(parse(stack), filtering.facts_of(trace)) if stack else None
+        )
+
+
+def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
+    """Return the navigation whose state is stored on the view.
+
+    Raises
+    ------
+    UsageError
+        If the filters can't be read, or name what the trace hasn't.
+    """
+    from ..tracevis3d.views.derived import derived
+
+    state, stack = of(collection), hiding.stack_of(collection)
+    words = {name: getattr(state, name) for name in _WORDS}
+    known = (trace, stack, state.levels, state.show_filtered, state.opened)
+    before = _kept.get(collection.session_uid)
+    # After undo, or when settings were changed, what lies in memory is not what is stored.
+    if before is not None and before[0] is trace and before[1:5] == known[1:]:
+        navigation = before[5]
+        navigation.page = state.page
+        navigation.place(words)
+        return navigation
+    prepare(trace, stack)
+    found = derived(trace)
+    navigation = TreeNavigation(
+        PartialTree(
+            found.graph,
+            levels=ALL if state.levels == _ALL_LEVELS else state.levels,
+            filtered=found.kept[("marked nodes " + stack, 0)],
+            show_filtered=state.show_filtered,
+        ),
+        state.page,
+    )
+    navigation.read(words)
+    _kept[collection.session_uid] = (*known, navigation)
+    return navigation
+
+
+def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: Any) -> None:
+    """Store a navigation and the rows of its window on the view."""
+    from ..tracevis3d.layout.ticks import count
+
+    state, rows = of(collection), collection.tracevis3d_tree_rows
+    words, graph = navigation.written(), navigation.tree.graph
+    extent, function = graph.subtrees.extent, graph.subtrees.function
+
+    def label(node: int) -> str:
+        return str(trace.functions.label[int(function[node])])
+
+    shown, chosen = navigation.rows(), set(navigation.selected)
+    with settings.quietly():
+        for name in _WORDS:
+            setattr(state, name, words[name])
+        state.size, state.message = f"{navigation.size:,}", ""
+        state.row = navigation.position + 1
+        state.revision = selection.revision(key)
+        way = (navigation.first or ())[:-1]
+        state.callers = " \u203a ".join(
+            label(navigation.tree.node(way[: k + 1])) for k in range(max(len(way) - 3, 0), len(way))
+        )
+        if len(way) > 3:
+            state.callers = "\u2026 \u203a " + state.callers
+    rows.clear()
+    for row in shown:
+        stored = rows.add()
+        times = f" \u00d7{row.iterations:,}" if row.iterations > 1 else ""
+        stored.path, stored.name = text_of(row.path), label(row.node) + times
+        stored.sign, stored.filtered, stored.depth = row.state, row.filtered, row.depth
+        stored.below = count(int(extent[row.node]) - 1) if extent[row.node] > 1 else ""
+        stored.chosen, stored.current = row.path in chosen, row.path == navigation.current
+    _kept[collection.session_uid] = (
+        trace, hiding.stack_of(collection), state.levels, state.show_filtered, state.opened, navigation,
+    )  # fmt: skip
+
+
+def renew(collection: bpy.types.Collection) -> None:
+    """List the rows of the view's tree again, if it is shown: its filters or settings were changed."""
+    if not (collection.tracevis3d_tree_rows or of(collection).message):
+        return
+    if (found := _in_memory(collection)) is None:
+        return
+    try:
+        _store(collection, *found, _navigation(collection, found[1]))
+    except TraceVisError as error:
+        collection.tracevis3d_tree_rows.clear()
+        of(collection).message = str(error)
+
+
+def _calls_of(navigation: Any) -> tuple[list[int], int]:
+    """Return the calls that the selected rows stand for, all repetitions of the last step, and the active."""
+    calls: list[int] = []
+    tree = navigation.tree
+    for path in navigation.selected:
+        if tree.nearest_shown(path) != path:
+            continue
+        (row,) = tree.construct(path, 0, 1).rows
+        first, extent = tree.call(path), int(tree.graph.subtrees.extent[row.node])
+        most = min(row.iterations, selection.MOST - len(calls))
+        calls += range(first, first + most * extent, extent)
+    return calls, tree.call(navigation.current) if navigation.current else -1
+
+
+class OnTree(LongOperator):
+    """An operator that does something to the tree of the active view."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return ready.poll(cls, context, ready.LIBRARY, ready.IDLE, ready.VIEW, ready.OWN)
+
+    def on_tree(self, context: bpy.types.Context, act: Any, selects: bool = False) -> set[str]:
+        """Do ``act(navigation)`` and list the rows; find the trace first, beside the window, if need be.
+
+        With ``selects`` the calls of the rows that are selected then are selected everywhere.
+        """
+        from ..tracevis3d.views.derived import derived
+
+        collection = settings.active(context)
+        stack, found = hiding.stack_of(collection), _in_memory(collection)
+        name = collection.name
+
+        def finish(_context: bpy.types.Context, trace: Any) -> set[str]:
+            target = bpy.data.collections.get(name)
+            if not settings.is_view(target):
+                self.report({"ERROR"}, "The view was removed meanwhile")
+                return {"CANCELLED"}
+            sources.remember(trace)
+            key = trace_state.key_of(_source_of(target))
+            try:
+                navigation = _navigation(target, trace)
+            except UsageError as error:
+                target.tracevis3d_tree_rows.clear()
+                of(target).message = str(error)
+                raise
+            try:
+                act(navigation)
+            except UsageError:
+                # It may have been changed before: it is made again from what is stored.
+                _kept.pop(target.session_uid, None)
+                raise
+            if selects:
+                calls, active = _calls_of(navigation)
+                _select(key, calls, active)
+            _store(target, key, trace, navigation)
+            return {"FINISHED"}
+
+        if found is not None and "graph" in vars(derived(found[1])):
+            self._finish = finish
+            return self._end(context, found[1])
+        look = sources.finder_of(_source_of(collection))
+
+        def work(progress: Progress) -> Any:
+            trace = look(part(progress, 0.0, 0.8))
+            progress(0.8, "finding distinct subtrees")
+            prepare(trace, stack)
+            return trace
+
+        return self.carry_out(context, work, finish)
+
+
+_selecting = False
+
+
+def _select(key: str, calls: list[int], active: int) -> None:
+    global _selecting
+    _selecting = True
+    try:
+        selection.select(key, calls, active=active)
+    finally:
+        _selecting = False
+
+
+def _follow(changed: str) -> None:
+    """Show the call that was selected elsewhere, in the trees that are open."""
+    if _selecting or not changed:
+        return
+    chosen = selection.selected(changed)
+    for collection in bpy.data.collections:
+        if not settings.is_view(collection) or collection.library is not None:
+            continue
+        state = of(collection)
+        if not collection.tracevis3d_tree_rows or not state.follow or chosen.active < 0:
+            continue
+        found = _in_memory(collection)
+        if found is None or found[0] != changed or state.revision == selection.revision(changed):
+            continue
+        try:
+            navigation = _navigation(collection, found[1])
+            if chosen.active < len(found[1].calls):
+                navigation.reveal(navigation.tree.path_of(chosen.active)[0])
+            _store(collection, *found, navigation)
+        except TraceVisError as error:
+            state.message = str(error)
+
+
+class TRACEVIS3D_OT_tree_show(OnTree, bpy.types.Operator):
+    """List the call tree of the view's trace, a window of rows at a time"""
+
+    bl_idname = "tracevis3d.tree_show"
+    bl_label = "Show Call Tree"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.on_tree(context, lambda navigation: None)
+
+
+class TRACEVIS3D_OT_tree_click(OnTree, bpy.types.Operator):
+    """Open, close or select a row"""
+
+    bl_idname = "tracevis3d.tree_click"
+    bl_label = "Click in Call Tree"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    path: StringProperty(options={"SKIP_SAVE"})
+    part: EnumProperty(
+        items=(("label", "Name", "Select"), ("sign", "Sign", "Open or close")), options={"SKIP_SAVE"}
+    )
+    ctrl: BoolProperty(options={"SKIP_SAVE"})
+    shift: BoolProperty(options={"SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        if properties.part == "sign":
+            return (
+                "+ opens, - and ~ close.\n"
+                "With Ctrl: show the callees that filters hide (~ becomes -), or hide them again"
+            )
+        return "Select these calls.\nWith Ctrl: one row more or less; with Shift: all rows between"
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.ctrl, self.shift = event.ctrl or event.oskey, event.shift
+        return self.execute(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        def click(navigation: Any) -> None:
+            if (path := path_of(self.path)) is None:
+                raise UsageError(f"{self.path!r} is no path of the tree: numbers with . between are wanted")
+            navigation.click(path, self.part, ctrl=self.ctrl, shift=self.shift)
+
+        return self.on_tree(context, click, selects=self.part == "label")
+
+
+class TRACEVIS3D_OT_tree_key(OnTree, bpy.types.Operator):
+    """Move in the call tree"""
+
+    bl_idname = "tracevis3d.tree_key"
+    bl_label = "Key in Call Tree"
+    bl_options = {"REGISTER", "UNDO"}
+
+    key: EnumProperty(
+        items=[(key, key.replace("_", " ").title(), "") for key in KEYS], name="Key", default="DOWN_ARROW"
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.on_tree(context, lambda navigation: navigation.press(self.key), selects=True)
+
+
+class TRACEVIS3D_OT_tree_keys(bpy.types.Operator):
+    """Walk through the call tree by Home, End, Page Up and Down, the arrows and Backspace, until Esc"""
+
+    bl_idname = "tracevis3d.tree_keys"
+    bl_label = "Walk with Keys"
+    bl_options = {"INTERNAL"}
+
+    #: Whether keys go to the tree just now.
+    walking = False
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return OnTree.poll.__func__(cls, context)
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        cls = type(self)
+        if cls.walking:
+            cls.walking = False
+            return {"FINISHED"}
+        if context.window is None or bpy.app.background:
+            return {"CANCELLED"}
+        cls.walking = True
+        context.window_manager.modal_handler_add(self)
+        context.workspace.status_text_set(
+            "Call tree: Home, End, Page Up, Page Down, arrows, Backspace    Esc: leave"
+        )
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if not type(self).walking or (event.type == "ESC" and event.value == "PRESS"):
+            self.cancel(context)
+            _redraw(context)
+            return {"FINISHED"}
+        if event.type not in KEYS or event.ctrl or event.alt or event.oskey:
+            return {"PASS_THROUGH"}
+        if event.value == "PRESS" and TRACEVIS3D_OT_tree_key.poll(context):
+            bpy.ops.tracevis3d.tree_key(key=event.type)
+            bpy.ops.ed.undo_push(message="Key in Call Tree")
+            _redraw(context)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Leave the keys to Blender again."""
+        type(self).walking = False
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+
+def _redraw(context: bpy.types.Context) -> None:
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+class TRACEVIS3D_OT_tree_open(OnTree, bpy.types.Operator):
+    """Open all below the current row, or close it"""
+
+    bl_idname = "tracevis3d.tree_open"
+    bl_label = "Open All Below"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        def unfold(navigation: Any) -> None:
+            if navigation.current is None:
+                raise UsageError("No row is selected: click a name in the tree first")
+            navigation.tree.expand(navigation.current, ALL)
+            navigation.settle()
+
+        return self.on_tree(context, unfold)
+
+
+class TRACEVIS3D_OT_tree_hide(OnTree, bpy.types.Operator):
+    """Hide the selected rows with all below them in this tree, or show them again"""
+
+    bl_idname = "tracevis3d.tree_hide"
+    bl_label = "Hide Rows"
+    bl_options = {"REGISTER", "UNDO"}
+
+    show: BoolProperty(name="Show Again", description="Show again all that was hidden by hand")
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        if properties.show:
+            return "Show again the rows that were hidden by hand"
+        return "Hide the selected rows with all below them, in this tree alone"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        def hide(navigation: Any) -> None:
+            tree = navigation.tree
+            if self.show:
+                for path in [path for path, _, _, hidden in tree.exceptions() if hidden]:
+                    tree.unhide(path)
+            elif not navigation.selected:
+                raise UsageError("No row is selected: click a name in the tree first")
+            else:
+                for path in navigation.selected:
+                    tree.hide(path)
+            navigation.settle()
+
+        return self.on_tree(context, hide)
+
+
+_GROUPS = (TRACEVIS3D_PG_tree_row, TRACEVIS3D_PG_tree)
+_OPERATORS = (
+    TRACEVIS3D_OT_tree_show,
+    TRACEVIS3D_OT_tree_click,
+    TRACEVIS3D_OT_tree_key,
+    TRACEVIS3D_OT_tree_keys,
+    TRACEVIS3D_OT_tree_open,
+    TRACEVIS3D_OT_tree_hide,
+)
+
+
+@bpy.app.handlers.persistent
+def _after_loading(_file: object = None, _unused: object = None) -> None:
+    forget()
+
+
+def register() -> None:
+    """Register operators and state, and listen to the selection."""
+    for group in (*_GROUPS, *_OPERATORS):
+        bpy.utils.register_class(group)
+    bpy.types.Collection.tracevis3d_tree = PointerProperty(type=TRACEVIS3D_PG_tree)
+    bpy.types.Collection.tracevis3d_tree_rows = CollectionProperty(type=TRACEVIS3D_PG_tree_row)
+    bpy.app.handlers.load_post.append(_after_loading)
+    selection.on_change.append(_follow)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    if _follow in selection.on_change:
+        selection.on_change.remove(_follow)
+    bpy.app.handlers.load_post.remove(_after_loading)
+    del bpy.types.Collection.tracevis3d_tree_rows
+    del bpy.types.Collection.tracevis3d_tree
+    for group in reversed((*_GROUPS, *_OPERATORS)):
+        bpy.utils.unregister_class(group)
+    forget()

@@ -1,0 +1,141 @@
+"""The panels *Call Tree* and *Filters* of the active view."""
+
+from typing import Any
+
+import bpy
+
+from ..operators import hiding, settings, tree
+from ..tracevis3d.analysis.tree_navigation import HINT
+from ..tracevis3d.errors import TraceVisError
+from . import parts
+
+_INDENT = 0.9  # of a level, in widths of a button
+_MOST_LEVELS = 12  # that rows are indented by, from the highest row of the window on
+
+
+class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_tree"
+    bl_label = "Call Tree"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, collection = self.layout, settings.active(context)
+        state, rows = tree.of(collection), collection.tracevis3d_tree_rows
+        if state.message:
+            parts.paragraph(layout, context, state.message, "ERROR")
+        if not len(rows):
+            layout.operator("tracevis3d.tree_show", icon="OUTLINER")
+            return
+        if len(settings.of(collection).sources) > 1:
+            layout.prop(state, "source")
+        row = layout.row(align=True)
+        row.prop(state, "levels")
+        row.prop(state, "page")
+        row = layout.row()
+        row.prop(state, "show_filtered")
+        row.prop(state, "follow")
+        if state.callers:
+            way = layout.row()
+            way.active = False
+            way.label(text=state.callers, icon="TRIA_UP")
+        _draw_rows(layout.box(), rows)
+        row = layout.row(align=True)
+        for key, icon in (
+            ("HOME", "REW"),
+            ("PAGE_UP", "TRIA_UP"),
+            ("PAGE_DOWN", "TRIA_DOWN"),
+            ("END", "FF"),
+        ):
+            row.operator("tracevis3d.tree_key", text="", icon=icon).key = key
+        row.prop(state, "row", text="Row")
+        where = row.row()
+        where.label(text=f"of {state.size}")
+        row = layout.row(align=True)
+        walking = bpy.types.TRACEVIS3D_OT_tree_keys.walking
+        row.operator(
+            "tracevis3d.tree_keys",
+            text="Leave Keys (Esc)" if walking else "Walk with Keys",
+            icon="EVENT_DOWN_ARROW",
+            depress=walking,
+        )
+        row.operator("tracevis3d.tree_open", text="", icon="FULLSCREEN_ENTER")
+        row.operator("tracevis3d.tree_hide", text="", icon="HIDE_ON").show = False
+        row.operator("tracevis3d.tree_hide", text="", icon="HIDE_OFF").show = True
+        hint = layout.column()
+        hint.active = False
+        parts.paragraph(hint, context, HINT)
+
+
+def _draw_rows(box: Any, rows: Any) -> None:
+    column = box.column(align=True)
+    top = min(row.depth for row in rows)
+    for stored in rows:
+        line = column.row(align=True)
+        line.alignment = "LEFT"
+        line.active = not stored.filtered
+        levels = min(stored.depth - top, _MOST_LEVELS)
+        if levels:
+            line.separator(factor=levels * _INDENT)
+        sign = line.row(align=True)
+        sign.ui_units_x = 0.9
+        if stored.sign:
+            click = sign.operator("tracevis3d.tree_click", text=stored.sign, emboss=False)
+            click.path, click.part = stored.path, "sign"
+        else:
+            sign.label(text="")
+        text = f"{stored.name}   {stored.below}" if stored.below else stored.name
+        icon = "HIDE_ON" if stored.filtered else "LAYER_ACTIVE" if stored.current else "NONE"
+        name = line.operator(
+            "tracevis3d.tree_click", text=text, icon=icon, emboss=stored.chosen, depress=stored.chosen
+        )
+        name.path, name.part = stored.path, "label"
+
+
+class TRACEVIS3D_PT_filters(parts.ViewPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_filters"
+    bl_label = "Filters"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        from ..tracevis3d.analysis.filters.stack import parse
+
+        layout, collection = self.layout, settings.active(context)
+        text = hiding.stack_of(collection)
+        try:
+            stack = parse(text)
+        except TraceVisError as error:
+            parts.paragraph(layout, context, str(error), "ERROR")
+            stack = []
+        place = 0
+        for index, applied in enumerate(stack):
+            did = hiding.told(collection, applied.as_text(), place) if applied.on else "off"
+            place += applied.on
+            _draw_filter(layout.box(), context, index, applied, did or "Rebuild tells what it does")
+        row = layout.row(align=True)
+        row.operator_menu_enum("tracevis3d.filter_edit", "name", text="Add Filter", icon="ADD")
+        if stack:
+            row.operator("tracevis3d.filter_change", text="", icon="TRASH").do = "CLEAR"
+        layout.prop(settings.of(collection), "filters", text="")
+
+
+def _draw_filter(box: Any, context: Any, index: int, applied: Any, did: str) -> None:
+    row = box.row(align=True)
+    icon = "CHECKBOX_HLT" if applied.on else "CHECKBOX_DEHLT"
+    change = row.operator("tracevis3d.filter_change", text="", icon=icon, emboss=False)
+    change.index, change.do = index, "SWITCH"
+    name = row.row()
+    name.active = applied.on
+    values = ", ".join(f"{name}={value}" for name, value in applied.values.items())
+    name.label(text=f"{applied.name}   {values}" if values else applied.name)
+    row.operator("tracevis3d.filter_edit", text="", icon="PREFERENCES", emboss=False).index = index
+    for do, icon in (("UP", "TRIA_UP"), ("DOWN", "TRIA_DOWN"), ("REMOVE", "X")):
+        change = row.operator("tracevis3d.filter_change", text="", icon=icon, emboss=False)
+        change.index, change.do = index, do
+    scope = "in the whole trace" if applied.within < 0 else f"within call {applied.within:,}"
+    what = "with all below" if applied.what == "subtree" else "alone"
+    column = box.column()
+    column.active = False
+    parts.paragraph(column, context, f"{applied.effect}, {what}, {scope}: {did}")
+
+
+CLASSES = (TRACEVIS3D_PT_filters, TRACEVIS3D_PT_tree)
