@@ -224,7 +224,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     elements.append(marks)
     call_color = colors.of(np.concatenate([cut.calls for cut in picture.cuts])) if picture.cuts else None
     labels += [*names, *words.summaries(picture)]
-    labels += words.wait_names(picture, chosen, colors.first)
+    labels += words.wait_names(picture, chosen, colors)
     if call_color is not None:
         labels += words.function_names(picture, call_color, p.labels)
     axis = words.time_axis(picture)

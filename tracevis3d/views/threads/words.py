@@ -11,6 +11,7 @@ from ...drawing.words import Axis, Labels, Marks, Vector
 from ...layout import ticks
 from ..thread_choice import lane_title
 from .calls import THICK
+from .colors import CallColors
 from .composition import Composition
 from .correspondences import Shown
 
@@ -124,7 +125,7 @@ def summaries(picture: Composition) -> list[Labels]:
     return [_texts(picture, "sum of waits", text, place, -1, rank)]
 
 
-def wait_names(picture: Composition, which: Shown, background: int) -> list[Labels]:
+def wait_names(picture: Composition, which: Shown, colors: CallColors) -> list[Labels]:
     """Return, on each wait that is wide enough, for whom it is and how long."""
     if picture.parameters.paper > 0:
         return []
@@ -155,7 +156,7 @@ def wait_names(picture: Composition, which: Shown, background: int) -> list[Labe
             Labels(
                 "wait", tuple(text), anchor.astype(np.float32), np.full(len(mine), height, np.float32),
                 (0.96 * width).astype(np.float32), (1e6 * width).astype(np.float32), 0, up=_up(picture, r),
-                background=np.full(len(mine), background, np.int32),
+                background=np.where(call >= 0, colors.of(np.maximum(call, 0)), colors.first).astype(np.int32),
             )
         )  # fmt: skip
     return groups
