@@ -23,6 +23,7 @@ _BLANK, _QUOTE, _HASH, _BACKSLASH = 32, 34, 35, 92
 _C, _UPPER = 99, 32
 _EIGHT_LF = np.uint64(0x0A0A0A0A0A0A0A0A)
 _NONE = -9223372036854775808
+_GOOD, _NO_END, _NO_TIME = 0, 1, 2
 
 
 @inline
@@ -94,44 +95,41 @@ def scan_rsf(  # type: ignore[no-untyped-def]
             if state[OTHER] == 1:
                 state[OTHER_LINE] = line
             continue
-        bad = False
-        for field in range(2):
+        # One loop for all fields, so that each helper is compiled into it once: both ends, time, the names of
+        # thread and method, and what follows.
+        what, column = _GOOD, 0
+        name[rows, 2] = name[rows, 3] = rest[rows] = -1
+        time[rows] = _NONE if verb == CALL else 0
+        for field in range(6 if verb == CALL else 2):
             low, high, at_field = _field(data, at_field, stop)
             if low >= high:
-                bad = True
+                if field < 2:
+                    what = _NO_END
                 break
-            name[rows, field] = intern_bytes(data, low, high, table, hashes, starts, lengths, names)
-            if name[rows, field] == names:
-                names += 1
-        if bad:
+            if field == 5:
+                rest[rows] = low
+            elif field == 2:
+                time[rows] = scaled_decimal(data, low, high, 0)
+                if time[rows] == _NONE:
+                    what = _NO_TIME
+                    break
+            else:
+                name[rows, column] = intern_bytes(data, low, high, table, hashes, starts, lengths, names)
+                if name[rows, column] == names:
+                    names += 1
+                column += 1
+        if what == _NO_END:
             state[MALFORMED] += 1
             if state[MALFORMED] == 1:
                 state[MALFORMED_LINE] = line
             continue
-        name[rows, 2] = name[rows, 3] = rest[rows] = -1
-        time[rows] = 0
-        if verb == CALL:
-            low, high, at_field = _field(data, at_field, stop)
-            value = np.int64(_NONE)
-            if low < high:
-                value = scaled_decimal(data, low, high, 0)
-                if value == _NONE:
-                    state[BAD_TIME] += 1
-                    if state[BAD_TIME] == 1:
-                        state[BAD_TIME_LINE] = line
-                    continue
-            else:
-                state[UNTIMED] += 1
-            time[rows] = value
-            for field in range(2, FIELDS):
-                low, high, at_field = _field(data, at_field, stop)
-                if low < high:
-                    name[rows, field] = intern_bytes(data, low, high, table, hashes, starts, lengths, names)
-                    if name[rows, field] == names:
-                        names += 1
-            low, high, at_field = _field(data, at_field, stop)
-            if low < high:
-                rest[rows] = low
+        if what == _NO_TIME:
+            state[BAD_TIME] += 1
+            if state[BAD_TIME] == 1:
+                state[BAD_TIME_LINE] = line
+            continue
+        if time[rows] == _NONE:
+            state[UNTIMED] += 1
         kind[rows] = verb
         rows += 1
     state[POSITION] = at
