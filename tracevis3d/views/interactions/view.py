@@ -234,7 +234,7 @@ def _drum(
     elements.append(mantle.rims(drum, paint.named["leader"]))
     if rare:
         elements.append(mantle.pins(picture, drum, rare, paint.named["outlier"]))
-        meaning["lone call"] = Meaning(
+        meaning["lone call"] = meaning["lone call path"] = Meaning(
             ((drum.source, found.call[np.array([r.first for r in rare], np.int64)]),),
             (("calls", np.array([float(r.count) for r in rare])),),
         )
