@@ -197,7 +197,7 @@ class _Elements:
         """Return the numbers of callers and callees (n, 2), objects of one class under one number."""
         first: dict[str, int] = {}
         same = np.array([first.setdefault(text, i) for i, text in enumerate(self._class)], np.int32)
-        return same[name[:, :2]]
+        return np.asarray(same[name[:, :2]])
 
     def path(self, element: int) -> tuple[tuple[str, str], ...]:
         """Return the containers of what the element's methods are in: the element itself is the innermost."""
@@ -250,7 +250,8 @@ def _nest(
     n = len(order)
     first = np.searchsorted(thread[order], np.arange(threads + 1)).astype(np.int64)
     columns = [np.ascontiguousarray(c[order], np.int32) for c in (ends[:, 0], ends[:, 1], function, outside)]
-    frames = [np.empty(2 * n + 1, np.int32) for _ in range(4)]
+    caller, callee, called, calling = columns
+    frame = np.empty((4, 2 * n + 1), np.int32)
     latest = np.full(int(max(function.max(), outside.max())) + 1, -1, np.int32)
     kind, out_function = np.empty(4 * n, np.uint8), np.empty(4 * n, np.int32)
     out_time, out_row, counts = (
@@ -259,7 +260,8 @@ def _nest(
         np.empty(threads + 1, np.int64),
     )
     nest_calls(
-        first, *columns, np.ascontiguousarray(time[order]), order, *frames, latest,
+        first, caller, callee, called, calling, np.ascontiguousarray(time[order]), order,
+        frame[0], frame[1], frame[2], frame[3], latest,
         kind, out_function, out_time, out_row, counts,
     )  # fmt: skip
     m = int(counts[-1])
@@ -278,7 +280,7 @@ def _times(time: Ints, problems: Problems, place: Place) -> Ints:
         return np.arange(len(time), dtype=np.int64) * _UNTIMED_STEP
     # The time of the call before; of those at the start, the first one told.
     last = np.maximum.accumulate(np.where(missing, -1, np.arange(len(time))))
-    return np.where(last >= 0, time[np.maximum(last, 0)], time[int(np.argmin(missing))])
+    return np.asarray(np.where(last >= 0, time[np.maximum(last, 0)], time[int(np.argmin(missing))]))
 
 
 def _in_time(order: Ints, thread: Ints, time: Ints, problems: Problems, place: Place) -> Ints:
@@ -287,7 +289,7 @@ def _in_time(order: Ints, thread: Ints, time: Ints, problems: Problems, place: P
     if not back.any():
         return order.astype(np.int64)
     problems.add("out of order", place(int(order[int(np.argmax(back)) + 1])), int(back.sum()))
-    return order[np.lexsort((time[order], thread[order]))].astype(np.int64)
+    return np.asarray(order[np.lexsort((time[order], thread[order]))], np.int64)
 
 
 def _tid(texts: list[str], number: int) -> RecordedId:

@@ -128,7 +128,7 @@ class Bend:
             On the flat sheet each is the straight line from caller to callee.
         """
         share = np.linspace(0.0, 1.0, curve.shape[1])
-        s: Floats = ends[:, :1] * (1 - share) + ends[:, 1:] * share
+        s = np.asarray(ends[:, :1] * (1 - share) + ends[:, 1:] * share, np.float64)
         closed = Bend(self.radius, self.length)
         place, tangent, normal = closed.section(s)
         offset = curve - place
