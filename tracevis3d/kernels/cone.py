@@ -184,7 +184,7 @@ def _shift_back(values: Any, base: Any, which: Any) -> None:
 
 
 @inline
-def _centre(r: Any, k: Any, at: Any, x: Any, y: Any, place: Any) -> None:
+def centre(r: Any, k: Any, at: Any, x: Any, y: Any, place: Any) -> None:
     """Find a disc around ``k`` discs: ``place`` gets x, y and the radius.
 
     It is close to the smallest one, and never too small: of the centres tried the best is taken, with the
@@ -287,7 +287,7 @@ def lay_cones(
             _shift_back(x, at, largest)
             _shift_back(y, at, largest)
             _shift_back(r, np.int64(0), largest)
-        _centre(r, k, at, x, y, place)
+        centre(r, k, at, x, y, place)
         far = 0.0
         for i in range(at, at + k):
             x[i] -= place[0]
