@@ -25,7 +25,7 @@ AIM_S = 10.0
 
 
 def paper_case(calls: int = CALLS, threads: int = THREADS, waits: int = WAITS, objects: int = 60) -> Trace:
-    """Return a trace like the paper's of Firefox: many calls, few waits, one thread that ends most of them."""
+    """Return a trace like the paper's of Firefox: many calls, few waits, one thread that ends most."""
     made, first, count = program(calls, threads=threads)
     span = int(made.end.max())
     rng = np.random.default_rng(1)
@@ -60,8 +60,12 @@ def paper_case(calls: int = CALLS, threads: int = THREADS, waits: int = WAITS, o
         calls=made,
         functions=Functions(names, names, unknown, unknown, np.zeros(functions, np.int32)),
         threads=Threads(
-            (1,) * threads, tuple(range(threads)), tuple(f"thread-{i}" for i in range(threads)), ("p",) * threads,
-            first, count,
+            (1,) * threads,
+            tuple(range(threads)),
+            tuple(f"thread-{i}" for i in range(threads)),
+            ("p",) * threads,
+            first,
+            count,
         ),
         sync=sync,
         span_ns=span,
@@ -97,7 +101,8 @@ def plain(ops: Any) -> int:
 
 def row(name: str, ours: float, peer: float, peer_name: str, unit: str) -> dict[str, Any]:
     """Return one row of the results; less is better."""
-    return {"name": name, "ours": ours, "peer": peer, "peer_name": peer_name, "unit": unit, "ratio": peer / ours}
+    ratio = peer / ours
+    return {"name": name, "ours": ours, "peer": peer, "peer_name": peer_name, "unit": unit, "ratio": ratio}
 
 
 def opened_and_drawn(trace: Trace, settings: dict[str, Any]) -> tuple[float, float]:

@@ -66,7 +66,7 @@ def selected(trace: str) -> Selection:
 
 
 def revision(trace: str) -> int:
-    """Return a number that is another one after each change of the selection; 0: nothing was ever selected."""
+    """Return a number that changes with each change of the selection; 0: nothing was ever selected."""
     record = trace_state.find(trace)
     return 0 if record is None else record.revision
 

@@ -134,7 +134,8 @@ class Marks:
     ----------
     shape : {"sphere", "diamond", "cone", "pin", "disc", "shell"}
         A ``cone`` has its tip at the point and widens upward, a ``pin`` stands on it; a ``disc`` is a flat
-        cylinder around it; a ``shell`` is a cone without a floor that hangs from the point and widens downward.
+        cylinder around it; a ``shell`` is a cone without a floor that hangs from the point and widens
+        downward.
     point : float32 (n, 3)
     size : float32 (n,) or (n, 3)
         Diameter in scene units, or extents along x, y and z.

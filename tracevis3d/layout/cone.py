@@ -41,9 +41,9 @@ class Cones:
 def lay(edges: Edges, own: NDArray[np.float64], *, gap: float = 0.06, most: int = MOST_ON_A_RING) -> Cones:
     """Lay out every class: no disc of a callee overlaps another's, and each holds all below it.
 
-    Callees stand clockwise in the order of the calls; a callee that repeats in a row is one. One that is larger
-    than the ring of the others stands in the middle of it. Time is linear
-    in the edges, but for rings on which ever smaller callees follow each other.
+    Callees stand clockwise in the order of the calls; a callee that repeats in a row is one. One that is
+    larger than the ring of the others stands in the middle of it. Time is linear in the edges, but for rings
+    on which ever smaller callees follow each other.
 
     Parameters
     ----------

@@ -224,9 +224,7 @@ def _open(profile: list[tuple[float, float]], sides: int) -> Shape:
     around = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(sides, bottom)], axis=1)
     # One tip to each face: then the light changes smoothly around, up to the tip.
     slope = np.array([top - bottom, radius]) / np.hypot(radius, top - bottom)
-    normal = np.stack(
-        [slope[0] * np.cos(angle), slope[0] * np.sin(angle), np.full(sides, slope[1])], axis=1
-    )
+    normal = np.stack([slope[0] * np.cos(angle), slope[0] * np.sin(angle), np.full(sides, slope[1])], axis=1)
     tips = np.tile([0.0, 0.0, top], (sides, 1))
     faces = [[i, sides + i, sides + (i + 1) % sides] for i in range(sides)]
     return _shape(

@@ -220,4 +220,13 @@ def _evict(keep: Path) -> None:
             taken -= entry.size
 
 
-__all__ = ["LIMIT_BYTES", "cached", "clear", "find_trace", "has_trace", "load_cached", "reader_version", "size"]
+__all__ = [
+    "LIMIT_BYTES",
+    "cached",
+    "clear",
+    "find_trace",
+    "has_trace",
+    "load_cached",
+    "reader_version",
+    "size",
+]

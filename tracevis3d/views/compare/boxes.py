@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ...analysis.match import Comparison
 from ...analysis.repetitions import find_alike, find_runs
+from ...drawing.palettes import Paint
 from ...drawing.words import Boxes, Labels, Lines
 from ..derived import derived
-from .colors import Paint
 from .composition import Composition, Wall
 
 Floats = NDArray[np.float64]

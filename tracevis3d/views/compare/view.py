@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...analysis import match
 from ...drawing.frame import Frame
-from ...drawing.palettes import OTHER, parse
+from ...drawing.palettes import OTHER, Paint, parse
 from ...drawing.words import Drawing, Legend, LegendEntry, Lines, Meaning, Tubes
 from ...errors import UsageError
 from ...layout import ticks
@@ -139,7 +139,7 @@ def _still(
     shown = chosen.only(slice(0, p.tubes + p.lines))  # type: ignore[arg-type]
     shown_groups = _only(grouping, len(shown))
     tree = control(picture, shown, shown_groups, p)
-    paint = colors.Paint()
+    paint = Paint()
     color, legends = colors.of_matches(comparison, picture, shown, shown_groups, paint, p)
     tau = float(comparison.settings.tau)
     own = _own_colors(picture, shown, color)

@@ -10,7 +10,8 @@ from ...drawing.words import Axis, Boxes, Labels, Lines, Vector
 from ...layout import ticks
 from ...layout.scales import Scale
 from ..measuring import Measure
-from .composition import WIDTH, Composition, lane_title
+from ..thread_choice import lane_title
+from .composition import WIDTH, Composition
 
 #: Width of thin lines in scene units.
 _HAIR = 0.012
