@@ -138,7 +138,9 @@ def engines():
 def run(python, program, *options, **more):
     words = [python, *options, str(program), "some", "words"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=60, **more)
+    # A shell's background jobs, and all that they start, ignore interrupts otherwise.
+    heed = {} if os.name != "posix" else {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=60, **heed, **more)
 
 
 def recording(python, engine, program, output, **more):

@@ -117,7 +117,12 @@ def _decode(file: BinaryIO, path: Path, offset: int) -> dict[str, Any] | str:
         while len(data) < wanted and (piece := file.read(wanted - len(data))):
             data += piece
         if not data.startswith(b"{") and (b"\n" in data or len(data) < wanted):
-            return data.partition(b"\n")[0].decode("utf-8", "replace")
+            line = data.partition(b"\n")[0].strip()
+            if not line:
+                raise InputError(
+                    f"{path}: the record at byte {offset:,} is empty: the file ends before or was cut"
+                )
+            return line.decode("utf-8", "replace")
         try:
             record, _ = decoder.raw_decode(data.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
