@@ -256,3 +256,22 @@ def test_arguments_of_a_stored_trace_come_from_the_recording_beside_it(with_argu
     source = replace(with_arguments.source, path=str(stored), recording="elsewhere/run.json")
     trace = replace(with_arguments, source=source)
     assert trace.arguments(0) == json.loads(RECORDS[0])["args"]
+
+
+def test_stacks_keep_their_functions_and_rows_find_them() -> None:
+    recording = Recording()
+    thread = recording.thread(1, 1)
+    unused, main, read = (recording.function(name) for name in ("unused", "main", "read"))
+    assert unused == 0
+    assert recording.add_stacks(function=[main], parent=[-1], line=[7]) == 0
+    assert recording.add_stacks(function=[read], parent=[0]) == 1
+    recording.add_memory(
+        thread=[thread] * 2, kind=[ALLOC] * 2, time=[20, 10], address=[1, 2], size=[8, 9], stack=[1, -1]
+    )
+    trace = finish(recording)
+    assert list(trace.functions.name) == ["main", "read"]
+    assert trace.stacks.function.tolist() == [0, 1]
+    assert trace.stacks.parent.tolist() == [-1, 0]
+    assert trace.stacks.line.tolist() == [7, 0]
+    assert trace.memory.stack.tolist() == [-1, 1]
+    assert len(trace.calls) == 0

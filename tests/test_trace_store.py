@@ -31,6 +31,7 @@ from tracevis3d.trace.model import (
     Memory,
     Source,
     Spans,
+    Stacks,
     Sync,
     Threads,
     Trace,
@@ -78,8 +79,9 @@ def full_trace() -> Trace:
         ),
         memory=Memory(
             np.array([5], i64), np.array([2**64 - 1], np.uint64), np.array([16], i64),
-            np.array([0], np.uint8), np.array([0], i32), np.array([-1], i64),
+            np.array([0], np.uint8), np.array([0], i32), np.array([-1], i64), np.array([1], i32),
         ),
+        stacks=Stacks(np.array([3, 5], i32), np.array([-1, 0], i32), np.array([12, 0], i32)),
         counters=Counters(
             Strings.of(["load"]), ("pid",), np.array([0, 2], i64), np.array([1, 9], i64),
             np.array([0.5, np.inf]),
@@ -142,6 +144,15 @@ def test_round_trip(tmp_path, packed, known):
     assert_same(loaded, trace)
     assert loaded.source == replace(trace.source, path=str(path), recording="run.json.gz")
     assert [p.name for p in tmp_path.iterdir()] == ["a.tv3"]
+
+
+def test_columns_that_came_later_are_empty_in_older_files(tmp_path, monkeypatch):
+    wanted = replace(full_trace(), memory=Memory(), stacks=Stacks())
+    columns = store._columns
+    later = set(store._LATER)
+    monkeypatch.setattr(store, "_columns", lambda t: ((n, c) for n, c in columns(t) if n not in later))
+    store.save(wanted, tmp_path / "old.tv3")
+    assert_same(store.load(tmp_path / "old.tv3"), wanted)
 
 
 @pytest.mark.parametrize("packed", [False, True])

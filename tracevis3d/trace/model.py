@@ -213,6 +213,9 @@ class Memory:
     thread : int32 (n,)
     call : int64 (n,)
         The innermost call at that time; -1 if unknown.
+    stack : int32 (n,) or (0,)
+        The innermost frame of the stack recorded with the row, an index into ``Trace.stacks``; -1: none;
+        empty if no row has one.
     """
 
     time: NDArray[np.int64] = _column(np.int64)
@@ -221,9 +224,35 @@ class Memory:
     kind: NDArray[np.uint8] = _column(np.uint8)
     thread: NDArray[np.int32] = _column(np.int32)
     call: NDArray[np.int64] = _column(np.int64)
+    stack: NDArray[np.int32] = _column(np.int32)
 
     def __len__(self) -> int:
         return len(self.time)
+
+
+@dataclass(frozen=True, eq=False)
+class Stacks:
+    """Stacks recorded with single events, without calls around them: a tree of frames.
+
+    A row is a frame inside the frame that is its parent; stacks that begin alike share rows. A parent comes
+    before its children.
+
+    Attributes
+    ----------
+    function : int32 (n,)
+        Index into ``Trace.functions``.
+    parent : int32 (n,)
+        The frame of the caller; -1 for the outermost.
+    line : int32 (n,)
+        The line that was being executed, from 1; 0 if unknown.
+    """
+
+    function: NDArray[np.int32] = _column(np.int32)
+    parent: NDArray[np.int32] = _column(np.int32)
+    line: NDArray[np.int32] = _column(np.int32)
+
+    def __len__(self) -> int:
+        return len(self.function)
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,6 +396,7 @@ class Trace:
     threads: Threads = field(default_factory=Threads)
     sync: Sync = field(default_factory=Sync)
     memory: Memory = field(default_factory=Memory)
+    stacks: Stacks = field(default_factory=Stacks)
     counters: Counters = field(default_factory=Counters)
     flows: Flows = field(default_factory=Flows)
     spans: Spans = field(default_factory=Spans)

@@ -23,6 +23,7 @@ from .model import (
     RecordedId,
     Source,
     Spans,
+    Stacks,
     Sync,
     Threads,
     Trace,
@@ -89,6 +90,7 @@ class Recording:
         self._events: list[Events] = []
         self._rows: dict[str, list[dict[str, NDArray[Any]]]] = {}
         self._series: dict[tuple[RecordedId, str], int] = {}
+        self._n_frames = 0
 
     # -- names ---------------------------------------------------------------------------------
 
@@ -215,8 +217,12 @@ class Recording:
         time: ArrayLike,
         address: ArrayLike,
         size: ArrayLike,
+        stack: ArrayLike | None = None,
     ) -> None:
-        """Append allocations, frees and accesses; the call is found by thread and time."""
+        """Append allocations, frees and accesses; the call is found by thread and time.
+
+        ``stack`` holds frames as :meth:`add_stacks` counts them, -1 where no stack was recorded.
+        """
         self._append(
             "memory",
             thread=np.asarray(thread, np.int32),
@@ -224,7 +230,25 @@ class Recording:
             time=np.asarray(time, np.int64),
             address=np.asarray(address, np.uint64),
             size=np.asarray(size, np.int64),
+            stack=np.full(np.shape(time), -1, np.int32) if stack is None else np.asarray(stack, np.int32),
         )
+
+    def add_stacks(self, *, function: ArrayLike, parent: ArrayLike, line: ArrayLike | None = None) -> int:
+        """Append frames of stacks; return the index of the first.
+
+        ``parent`` holds indices of frames as they were added (over all calls of this method), -1 for none;
+        a parent comes before its children.
+        """
+        first = self._n_frames
+        function = np.asarray(function, np.int32)
+        self._append(
+            "stacks",
+            function=function,
+            parent=np.asarray(parent, np.int32),
+            line=np.zeros(len(function), np.int32) if line is None else np.asarray(line, np.int32),
+        )
+        self._n_frames += len(function)
+        return first
 
     def add_counters(self, *, series: ArrayLike, time: ArrayLike, value: ArrayLike) -> None:
         """Append samples of the counters that :meth:`series` numbered."""
@@ -313,10 +337,11 @@ class Recording:
         built = build_calls(events, len(self._threads), self.problems, place, origin)
 
         thread_map, threads = self._make_threads(events, built, tables)
-        calls, function_map = _only_called(built.calls, len(self._functions))
+        framed = tables["stacks"]["function"] if "stacks" in tables else np.empty(0, np.int32)
+        calls, function_map = _only_called(built.calls, framed, len(self._functions))
         calls = replace(calls, thread=thread_map[calls.thread])
         functions, containers, files = self._make_functions(function_map, split)
-        make = _Tables(tables, self._texts, built, origin, thread_map)
+        make = _Tables(tables, self._texts, built, origin, thread_map, function_map)
         return Trace(
             calls=calls,
             functions=functions,
@@ -325,6 +350,7 @@ class Recording:
             threads=threads,
             sync=make.sync(),
             memory=make.memory(),
+            stacks=make.stacks(),
             counters=make.counters(self._series),
             flows=make.flows(),
             spans=make.spans(),
@@ -520,11 +546,17 @@ def _time_range(events: Events, tables: dict[str, dict[str, NDArray[Any]]]) -> t
     return (min(low), max(high)) if low else (0, 0)
 
 
-def _only_called(calls: Calls, n_functions: int) -> tuple[Calls, NDArray[np.int32]]:
-    """Number the called functions only; return the calls and the map from old to new (-1: dropped)."""
+def _only_called(
+    calls: Calls, framed: NDArray[np.int32], n_functions: int
+) -> tuple[Calls, NDArray[np.int32]]:
+    """Number the functions of calls and frames only; return the calls and the map from old to new.
+
+    The map is -1 for what is dropped.
+    """
     used = (
         np.bincount(calls.function, minlength=n_functions) > 0 if len(calls) else np.zeros(n_functions, bool)
     )
+    used[framed] = True
     new = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
     if not used.all():
         calls = replace(calls, function=new[calls.function])
@@ -541,12 +573,14 @@ class _Tables:
         built: Built,
         origin: int,
         thread_map: NDArray[np.int32],
+        function_map: NDArray[np.int32],
     ) -> None:
         self._tables = tables
         self._texts = texts
         self._built = built
         self._origin = origin
         self._map = thread_map
+        self._functions = function_map
 
     def _names(self, table: str) -> Strings:
         return Strings.of(self._texts.get(table, ()))
@@ -609,7 +643,14 @@ class _Tables:
             kind=rows["kind"],
             thread=self._new(rows["thread"]),
             call=self._innermost(rows["thread"], rows["time"]),
+            stack=rows["stack"] if (rows["stack"] >= 0).any() else np.empty(0, np.int32),
         )
+
+    def stacks(self) -> Stacks:
+        if "stacks" not in self._tables:
+            return Stacks()
+        rows = self._tables["stacks"]
+        return Stacks(function=self._functions[rows["function"]], parent=rows["parent"], line=rows["line"])
 
     def counters(self, series: dict[tuple[RecordedId, str], int]) -> Counters:
         if "counters" not in self._tables:

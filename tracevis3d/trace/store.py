@@ -31,6 +31,8 @@ from .strings import Strings
 _KIND = "trace"
 _CALLS = tuple(f.name for f in fields(Calls))
 _EMPTY = Trace()
+#: Columns that files of earlier versions lack; they are empty then.
+_LATER = ("memory.stack", "stacks.function", "stacks.parent", "stacks.line")
 
 
 def is_store(path: str | os.PathLike[str]) -> bool:
@@ -136,6 +138,8 @@ def _assemble(stored: Container) -> Trace:
         columns: dict[str, Any] = {}
         for f in fields(getattr(_EMPTY, table)):
             name = f"{table}.{f.name}"
+            if name in _LATER and name not in stored.columns:
+                continue
             if "dtype" in f.metadata:
                 columns[f.name] = _column(stored, name, f.metadata["dtype"])
             elif isinstance(getattr(getattr(_EMPTY, table), f.name), Strings):
@@ -270,7 +274,7 @@ def _find_wrong_lengths(trace: Trace) -> str:
         for f in fields(rows):
             column = getattr(rows, f.name)
             wanted = {n}
-            if (table, f.name) == ("calls", "record"):
+            if (table, f.name) in (("calls", "record"), ("memory", "stack")):
                 wanted = {0, n}
             elif f.name in ("names", "objects") or (table, f.name) == ("sync", "object"):
                 continue
@@ -320,6 +324,10 @@ def _find_wrong(trace: Trace) -> str:
         ("memory.call", trace.memory.call, -1, n),
         ("memory.thread", trace.memory.thread, -1, n_threads),
         ("memory.kind", trace.memory.kind, 0, len(MEMORY_KINDS)),
+        ("memory.stack", trace.memory.stack, -1, len(trace.stacks)),
+        ("stacks.function", trace.stacks.function, 0, len(trace.functions)),
+        ("stacks.parent", trace.stacks.parent, -1, len(trace.stacks)),
+        ("stacks.line", trace.stacks.line, 0, 1 << 31),
         ("flows.source", flows.source, -1, n),
         ("flows.target", flows.target, -1, n),
         ("flows.source_thread", flows.source_thread, -1, n_threads),
@@ -337,6 +345,8 @@ def _find_wrong(trace: Trace) -> str:
         trace.containers.parent < -1
     ).any():
         return "a container comes before its parent"
+    if (trace.stacks.parent >= np.arange(len(trace.stacks))).any():
+        return "a frame comes before its caller"
     for name, first, total in (
         ("sync.first", sync.first, len(sync.object)),
         ("counters.first", trace.counters.first, len(trace.counters.time)),
