@@ -204,3 +204,64 @@ def test_sizes_and_heights_say_what_they_say(what) -> None:
     order = np.argsort(value, kind="stable")
     assert (np.diff(drop[order]) > -1e-6).all()
     assert drop.max() == pytest.approx(1.0)
+
+
+def test_bubbles_are_flat_and_their_lines_bend_once() -> None:
+    trace = walked_traces.walked_trace(11, steps=900, threads=2, functions=7)
+    picture = compose(trace, read(Parameters, {"layout": "bubble", "threads": "all", "budget": 200}))
+    assert (picture.center[:, 2] == 0).all()
+    assert picture.bend.shape == picture.center.shape
+    # Each bubble lies in its caller's, and in the picture.
+    inner = np.flatnonzero(picture.nodes.parent >= 0)
+    above = picture.nodes.parent[inner]
+    apart = np.hypot(*(picture.around[inner] - picture.around[above])[:, :2].T)
+    assert (apart + picture.disc[inner] <= picture.disc[above] + 1e-6).all()
+    drawing = drawn(trace, layout="bubble", threads="all", budget=200)
+    assert drawing.camera.projection == "orthographic"
+    (links,) = named(drawing, "link")
+    assert (np.diff(links.first) == 3).all()
+    (bubbles,) = named(drawing, "ring")
+    opened = np.flatnonzero((picture.nodes.opened == 1) & np.isin(np.arange(len(picture)), above))
+    assert set(bubbles.id.tolist()) == set(opened.tolist())
+    (path,) = named(drawing, "path")
+    (balls,) = named(drawing, "node")
+    assert path.point[:, 2].min() > balls.point[:, 2].max()
+    assert any("bubble" in entry.text for legend in drawing.legends for entry in legend.entries)
+
+
+def test_in_a_ball_the_focus_moves_to_the_middle() -> None:
+    trace = walked_traces.walked_trace(7, steps=3000, threads=2, functions=9)
+    call = int(np.argmax(trace.calls.depth))
+    values = {"layout": "hyperbolic", "focus": str(call), "near": 20.0, "threads": "all", "budget": 800}
+    picture = compose(trace, read(Parameters, values))
+    assert len(picture.balls) == 2
+    end = int(picture.focus[-1])
+    on = picture.balls[np.argmin(np.linalg.norm(picture.balls[:, :3] - picture.center[end], axis=1))]
+    assert picture.center[end] == pytest.approx(on[:3], abs=1e-9)
+    # Everything is in one of the balls, and the balls are apart.
+    away = np.linalg.norm(picture.center[:, None] - picture.balls[:, :3], axis=2)
+    assert (away.min(axis=1) <= on[3] * (1 + 1e-9)).all()
+    assert np.linalg.norm(picture.balls[0, :3] - picture.balls[1, :3]) >= 2 * on[3]
+    # The nearer to the rim, the smaller.
+    here = np.flatnonzero(np.isclose(away[:, 0], away.min(axis=1)))
+    shrunk = picture.radius[here] / np.sqrt(np.maximum(1 - (away[here, 0] / on[3]) ** 2, 0))
+    assert np.ptp(shrunk[away[here, 0] < 0.99 * on[3]]) / shrunk.max() < 0.8
+    # On the way there it stands between where it was and the middle.
+    start, half = (compose(trace, read(Parameters, {**values, "turn": turn})) for turn in (0.0, 0.5))
+    far = [float(np.linalg.norm(one.center[end] - on[:3])) for one in (start, half, picture)]
+    assert far[0] > far[1] > far[2]
+    root = int(picture.focus[0])
+    assert start.center[root] == pytest.approx(on[:3], abs=1e-3 * on[3])  # far from the focus: fewer digits
+    drawing = drawn(trace, **values)
+    (rims,) = named(drawing, "horizon")
+    assert len(rims) == 4
+    assert not named(drawing, "ring")
+    assert not named(drawing, "closed subtree")
+
+
+def test_a_deep_chain_is_drawn_in_each_layout() -> None:
+    trace = trace_of("f( " * 400 + ") " * 400)
+    for layout in ("cone", "bubble", "hyperbolic"):
+        drawing = drawn(trace, layout=layout, budget=300)
+        (links,) = named(drawing, "link")
+        assert np.isfinite(links.point).all()

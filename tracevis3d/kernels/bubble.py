@@ -9,6 +9,8 @@ from .cone import centre
 from .jit import inline, kernel
 
 _TURN = 2.0 * math.pi
+#: Steps by which sectors are shared out: in each those that are wide enough leave the others more.
+_SHARINGS = 12
 
 
 @inline
@@ -88,18 +90,32 @@ def lay_bubbles(
         radius[c] = own[c]
         if k == 0:
             continue
-        # The sector that a bubble next to the node fills is the widest that it can use.
-        free = 2.0 * math.asin(0.5 / 1.5)
-        taken = 0.0
+        # The sector that a bubble next to the node fills is the widest that it can use; the others share
+        # what is left by their radii.
+        room = _TURN - 2.0 * math.asin(0.5 / 1.5)
+        total = 0.0
         for i in range(k):
             # In nodes, not in bubbles: what grows by a share at each level has no bounds in deep trees.
             r[i] = radius[child[at + i]] + gap * own[child[at + i]]
-            taken += 2.0 * math.asin(r[i] / (r[i] + own[c]))
-        share = min((_TURN - free) / taken, 1.0)
-        spare = max(_TURN - free - taken, 0.0) / (k + 1)
-        angle = -0.5 * free - spare
+            total += r[i]
+        share = room / total
+        taken = 0.0
+        for _ in range(_SHARINGS):
+            fixed, others, taken = 0.0, 0.0, 0.0
+            for i in range(k):
+                widest = 2.0 * math.asin(r[i] / (r[i] + own[c]))
+                if share * r[i] >= widest:
+                    fixed += widest
+                else:
+                    others += r[i]
+                taken += min(share * r[i], widest)
+            if others == 0.0 or share * others >= room - fixed - 1e-9:
+                break
+            share = (room - fixed) / others
+        spare = max(room - taken, 0.0) / (k + 1)
+        angle = 0.5 * (room - _TURN) - spare
         for i in range(k):
-            half = share * math.asin(r[i] / (r[i] + own[c]))
+            half = 0.5 * min(share * r[i], 2.0 * math.asin(r[i] / (r[i] + own[c])))
             away = r[i] / math.sin(half)
             angle -= half
             x[at + i] = disc_x[i] = away * math.cos(angle)

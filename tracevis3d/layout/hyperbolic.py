@@ -56,7 +56,7 @@ def lay(parent: NDArray[np.int64], own: Floats) -> Tree:
     n = len(parent)
     edges, order = children(parent)
     # Large subtrees first: by the nodes in them.
-    size = _sizes(parent)
+    size = sizes(parent)
     by_size = np.lexsort((order, -size[order], n - 1 - parent[order]))
     order = order[by_size]
     child = (n - 1 - order).astype(np.int32)
@@ -72,7 +72,7 @@ def lay(parent: NDArray[np.int64], own: Floats) -> Tree:
     return tree
 
 
-def _sizes(parent: NDArray[np.int64]) -> NDArray[np.int64]:
+def sizes(parent: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the nodes in each subtree, int64 (n,)."""
     from ..kernels.hyperbolic import count_below
 

@@ -12,7 +12,7 @@ from ...analysis.compact import CompactTrace, Edges
 from ...analysis.partial_tree import PartialTree
 from ...analysis.search import Query, matching_functions
 from ...errors import UsageError
-from ...layout import cone
+from ...layout import bubble, cone, hyperbolic
 from ...layout.scales import Scale
 from ...trace.model import Trace
 from ..derived import derived
@@ -31,9 +31,13 @@ _NODE = (1.0, 2.2)
 #: How much wider a closed subtree is for each factor of ten in its calls, in nodes.
 _CLOSED = 0.55
 #: Height of an upright tree by its width, and length of a lying one.
-_UPRIGHT, _LYING = 0.5, 1.9
+_UPRIGHT, _LYING = 0.46, 1.9
 #: How large a node is drawn at most: by the disc of what is below it, and by the least node.
 _OF_DISC, _LARGEST = 0.14, 6.0
+#: Hyperbolic radius of the smallest node, in units of the curvature's.
+_HYPERBOLIC = 0.045
+#: So many callees are a fan; the cone of fewer asks for this part of the height.
+_FAN, _FEW = 4, 0.2
 #: Part of a level's height that a node of the least value drops by.
 _LEAST_DROP = 0.35
 
@@ -68,6 +72,12 @@ class Composition:
         How far below the node (or right of it) its callees stand.
     focus : int64 (f,)
         The nodes on the way to the focus; empty without one.
+    around : float64 (n, 3)
+        Middle of the disc of all that is below the node.
+    bend : float64 (n, 3) or (0, 3)
+        Where the line from the caller bends; empty where all lines are straight.
+    balls : float64 (b, 4)
+        Centre and radius of each ball that stands for hyperbolic space.
     """
 
     trace: Trace
@@ -84,6 +94,9 @@ class Composition:
     disc: Floats
     foot: Floats
     focus: Ints
+    around: Floats
+    bend: Floats
+    balls: Floats
 
     def __len__(self) -> int:
         return len(self.call)
@@ -122,11 +135,39 @@ def compose(trace: Trace, p: Parameters) -> Composition:
     iterations = np.where(known, forest.count[nodes.edge], 1)
     below = extent[nodes.node]
     own = _own_radius(trace, graph, nodes, p)
+    on_path = np.flatnonzero(nodes.distance == 0) if focus else np.empty(0, np.int64)
+    placed = {"cone": _cones, "bubble": _bubbles, "hyperbolic": _balls}[p.layout](
+        trace, graph, forest, nodes, own, below, on_path, p
+    )
+    return Composition(
+        trace, graph, forest, threads, nodes, _calls(trace, graph, nodes, threads), iterations, below,
+        placed.center, placed.radius, placed.ring, placed.disc, placed.foot, on_path, placed.around,
+        placed.bend, placed.balls,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """The places of the shown nodes; as in :class:`Composition`."""
+
+    center: Floats
+    radius: Floats
+    ring: Floats
+    disc: Floats
+    foot: Floats
+    around: Floats
+    bend: Floats
+    balls: Floats
+
+
+def _cones(
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
+    on_path: Ints, p: Parameters,
+) -> _Placed:  # fmt: skip
     if p.room == "all":
         offset_x, offset_y, disc = _all_room(trace, graph, forest, nodes, own, p)
     else:
         offset_x, offset_y, disc = _shown_room(nodes, own, below, p)
-    on_path = np.flatnonzero(nodes.distance == 0) if focus else np.empty(0, np.int64)
     x, y = _places(nodes, offset_x, offset_y, disc, on_path, p.turn)
     ring = np.zeros(len(nodes))
     inner = nodes.parent >= 0
@@ -138,10 +179,73 @@ def compose(trace: Trace, p: Parameters) -> Composition:
         own = np.clip(_OF_DISC * disc, own, np.minimum(_LARGEST * own, np.maximum(0.36 * foot, own)))
         inner = nodes.parent >= 0
         own[inner] = np.minimum(own[inner], np.maximum(0.36 * foot[nodes.parent[inner]], 0.6))
-    return Composition(
-        trace, graph, forest, threads, nodes, _calls(trace, graph, nodes, threads), iterations, below, center,
-        own * scale, ring * scale, disc * scale, foot * scale * p.opening, on_path,
+    return _Placed(
+        center, own * scale, ring * scale, disc * scale, foot * scale * p.opening, center,
+        np.empty((0, 3)), np.empty((0, 4)),
     )  # fmt: skip
+
+
+def _bubbles(
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
+    on_path: Ints, p: Parameters,
+) -> _Placed:  # fmt: skip
+    laid = bubble.lay(nodes.parent, _with_closed(nodes, own, below))
+    roots = nodes.parent < 0
+    low = (laid.center - laid.radius[:, None])[roots].min(axis=0)
+    high = (laid.center + laid.radius[:, None])[roots].max(axis=0)
+    scale = WIDTH / max(float((high - low).max()), 1e-9)
+
+    def flat(points: Floats) -> Floats:
+        return np.column_stack([(points - (low + high) / 2) * scale, np.zeros(len(points))])
+
+    none = np.zeros(len(nodes))
+    return _Placed(
+        flat(laid.node), own * scale, none, laid.radius * scale, none, flat(laid.center), flat(laid.bend),
+        np.empty((0, 4)),
+    )  # fmt: skip
+
+
+def _balls(
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
+    on_path: Ints, p: Parameters,
+) -> _Placed:  # fmt: skip
+    """Each thread has a ball; the focus, else the first fan, moves to its middle by a Lorentz matrix."""
+    own = own * _HYPERBOLIC
+    tree = hyperbolic.lay(nodes.parent, own)
+    roots = np.flatnonzero(nodes.parent < 0)
+    points, shift, balls = np.zeros((len(nodes), 4)), np.zeros(len(nodes)), np.zeros((len(roots), 4))
+    radius = WIDTH / 2 / (1.1 * len(roots) - 0.1) if len(roots) else WIDTH / 2
+    for k, root in enumerate(roots.tolist()):
+        focused = len(on_path) and on_path[0] == root
+        end = int(on_path[-1]) if focused else _first_fan(nodes, root)
+        seen = hyperbolic.place(tree, end)
+        here = np.isfinite(seen[:, 3])
+        middle = hyperbolic.toward(seen[root], 1.0 - p.turn if focused else 0.0)
+        if not focused:
+            # Most of the tree lies on one side: the middle of the ball is between the fan and its callees.
+            way = 0.4 * float(tree.distance[nodes.parent == end].max(initial=0.0))
+            middle = np.array([0.0, 0.0, math.sinh(way), math.cosh(way)])
+        points[here] = seen[here] @ hyperbolic.boost(middle).T
+        shift[here] = (2.2 * k - 1.1 * (len(roots) - 1)) * radius
+        balls[k, 0], balls[k, 3] = (2.2 * k - 1.1 * (len(roots) - 1)) * radius, radius
+    # Callees lie below their caller; a half turn keeps what is left and right.
+    at = hyperbolic.ball(points) * radius * [1.0, -1.0, -1.0]
+    at[:, 0] += shift
+    none = np.zeros(len(nodes))
+    size = own / points[:, 3] * radius
+    return _Placed(at, size, none, size, none, at, np.empty((0, 3)), balls)
+
+
+def _first_fan(nodes: cone.Shown, root: int) -> int:
+    """Return the first node with several callees on the way down to most of the shown nodes."""
+    size = hyperbolic.sizes(nodes.parent)
+    order = np.argsort(nodes.parent, kind="stable")
+    first = np.searchsorted(nodes.parent[order], np.arange(len(nodes) + 1))
+    while True:
+        below = order[first[root] : first[root + 1]]
+        if len(below) >= _FAN or not len(below):
+            return root
+        root = int(below[np.argmax(size[below])])
 
 
 def find_focus(trace: Trace, graph: CompactTrace, threads: Ints, text: str) -> tuple[int, ...]:
@@ -175,6 +279,12 @@ def find_focus(trace: Trace, graph: CompactTrace, threads: Ints, text: str) -> t
     path, _ = PartialTree(graph).path_of(call)
     before = sum(_roots_of(graph, t) for t in range(int(calls.thread[call])))
     return (int(place[0]), path[0] - before, *path[1:])
+
+
+def levels(depth: NDArray[np.int32]) -> list[Ints]:
+    """Return the nodes of each depth, from the roots down."""
+    order = np.argsort(depth, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
 
 
 def _roots_of(graph: CompactTrace, thread: int) -> int:
@@ -228,19 +338,17 @@ def _own_radius(trace: Trace, graph: CompactTrace, nodes: cone.Shown, p: Paramet
 def _shown_room(nodes: cone.Shown, own: Floats, below: Ints, p: Parameters) -> tuple[Floats, Floats, Floats]:
     """Lay out the shown nodes as a tree of their own."""
     n = len(nodes)
-    # Children before their parents: numbered from the last one.
-    up = n - 1 - nodes.parent
-    inner = np.flatnonzero(nodes.parent >= 0)
-    order = inner[np.lexsort((inner, up[inner]))]
-    first = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(up[inner], minlength=n), out=first[1:])
-    closed = (nodes.opened == 0) & (below > 1)
-    room = own + np.where(closed, _CLOSED * np.log10(np.maximum(below, 1)), 0.0)
-    edges = Edges(first, (n - 1 - order).astype(np.int32), np.ones(len(order), np.int64))
-    cones = cone.lay(edges, room[::-1].copy(), most=p.rings)
+    edges, order = bubble.children(nodes.parent)
+    cones = cone.lay(edges, _with_closed(nodes, own, below)[::-1].copy(), most=p.rings)
     x, y = np.zeros(n), np.zeros(n)
     x[order], y[order] = cones.x, cones.y
     return x, y, cones.radius[::-1].copy()
+
+
+def _with_closed(nodes: cone.Shown, own: Floats, below: Ints) -> Floats:
+    """Return the radius of each node with the room of what it closes, by the logarithm of its calls."""
+    closed = (nodes.opened == 0) & (below > 1)
+    return np.asarray(own + np.where(closed, _CLOSED * np.log10(np.maximum(below, 1)), 0.0))
 
 
 def _all_room(
@@ -273,8 +381,7 @@ def _places(
     for node in on_path.tolist():
         if nodes.parent[node] >= 0:
             next_on_path[nodes.parent[node]] = node
-    for depth in range(1, int(nodes.depth.max(initial=1)) + 1):
-        here = np.flatnonzero(nodes.depth == depth)
+    for here in levels(nodes.depth):
         inner = here[nodes.parent[here] >= 0]
         above = nodes.parent[inner]
         c, s = np.cos(angle[above]), np.sin(angle[above])
@@ -299,7 +406,8 @@ def _heights(
     """
     deepest = int(nodes.depth.max(initial=1))
     level = np.zeros(deepest + 1)
-    np.maximum.at(level, nodes.depth, ring)
+    count = np.bincount(nodes.parent[nodes.parent >= 0], minlength=len(nodes))
+    np.maximum.at(level, nodes.depth, np.where(count >= _FAN, 1.0, _FEW) * ring)
     # Deep levels are many and narrow: they get more than they ask for.
     level = np.sqrt(level) + 0.35 * math.sqrt(max(float(level.max()), 1.0))
     level[[0, deepest]] = 0.0
@@ -309,8 +417,7 @@ def _heights(
     level[deepest] = level[deepest - 1] if deepest > 1 else 0.0
     share = _shares(trace, graph, nodes, p.height)
     down = np.zeros(len(nodes))
-    for depth in range(2, deepest + 1):
-        here = np.flatnonzero(nodes.depth == depth)
+    for depth, here in enumerate(levels(nodes.depth)[1:], 2):
         drop = level[depth - 1] * (
             1.0 if p.height == "none" else _LEAST_DROP + (1 - _LEAST_DROP) * share[here]
         )
@@ -338,8 +445,7 @@ def _calls(trace: Trace, graph: CompactTrace, nodes: cone.Shown, threads: Ints) 
     """Return the first call that each node stands for; -1 for a thread."""
     before = graph.calls_before
     call = np.full(len(nodes), -1)
-    for depth in range(2, int(nodes.depth.max(initial=1)) + 1):
-        here = np.flatnonzero(nodes.depth == depth)
+    for here in levels(nodes.depth)[1:]:
         above = nodes.parent[here]
         base = np.where(call[above] >= 0, call[above], 0) + (call[above] >= 0)
         is_root = nodes.node[above] >= len(graph)

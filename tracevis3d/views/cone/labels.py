@@ -13,7 +13,7 @@ from .composition import Composition
 from .parameters import Parameters
 
 #: Pixels of a line by the least that can be read: of names, and of the threads' titles.
-_NAME, _THREAD = 1.5, 2.0
+_NAME, _THREAD = 1.8, 2.3
 #: A node in front of its cone's middle is this much more worth a name than one behind it.
 _FRONT = 3.0
 #: Width of a character by the line height, about.

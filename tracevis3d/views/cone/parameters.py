@@ -57,9 +57,13 @@ class Parameters:
         group="Detail",
     )
     turn: float = parameter(
-        1.0, "How far the cones turn to bring the focus to the front", low=0.0, high=1.0, group="Detail"
+        1.0,
+        "How far the cones turn to bring the focus to the front; in a ball, how far it moves to the middle",
+        low=0.0,
+        high=1.0,
+        group="Detail",
     )
-    labels: int = parameter(90, "The most names", low=0, high=5000, group="Detail")
+    labels: int = parameter(60, "The most names", low=0, high=5000, group="Detail")
     entries: int = parameter(10, "The most colours of kinds in the legend", low=1, high=10, group="Detail")
     path: str = parameter(
         "duration",
@@ -72,9 +76,20 @@ class Parameters:
         },
         group="Detail",
     )
+    layout: str = parameter(
+        "cone",
+        "Where callees stand",
+        choices={
+            "cone": "on a ring around the foot of their caller's cone",
+            "bubble": "flat, each subtree in a bubble of its own beside its caller; no edges cross",
+            "hyperbolic": "on hemispheres in hyperbolic space, seen as a ball: the focus is large in the "
+            "middle, all else shrinks towards the rim",
+        },
+        group="Shape",
+    )
     room: str = parameter(
         "shown",
-        "What has room in the picture",
+        "What has room in a cone tree",
         choices={
             "shown": "what is shown; closed subtrees get room by the logarithm of their calls",
             "all": "every distinct callee, shown or not: the true proportions of the tree",
@@ -83,16 +98,16 @@ class Parameters:
     )
     opening: float = parameter(
         1.0,
-        "From the flat disc tree seen from above (0) to the cone tree (1)",
+        "Of cones: from the flat disc tree seen from above (0) to the cone tree (1)",
         low=0.0,
         high=1.0,
         group="Shape",
     )
     recline: bool = parameter(
-        False, "Let the tree lie: from left to right instead of downward", group="Shape"
+        False, "Of cones: let the tree lie, from left to right instead of downward", group="Shape"
     )
     steepness: float = parameter(
-        1.0, "Height of the tree, as a share of what fits the picture", low=0.05, high=5.0, group="Shape"
+        1.0, "Height of a cone tree, as a share of what fits the picture", low=0.05, high=5.0, group="Shape"
     )
     shells: str = parameter(
         "rings",
@@ -108,7 +123,7 @@ class Parameters:
         40, "More callees than this stand on several rings", low=3, high=1000, group="Shape"
     )
     elevation: float = parameter(
-        24.0, "How far the camera looks down", low=-20.0, high=89.0, unit="degrees", group="Look"
+        17.0, "How far the camera looks down", low=-20.0, high=89.0, unit="degrees", group="Look"
     )
     palette: str = parameter(
         "muted",

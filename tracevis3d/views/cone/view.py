@@ -8,6 +8,7 @@ is the disc tree.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from ...trace.model import Trace
 from ..coloring import Coloring, coloring
 from ..registry import View
 from . import labels as names
-from .composition import Composition, compose
+from .composition import Composition, compose, levels
 from .parameters import Parameters
 
 Floats = NDArray[np.float64]
@@ -44,7 +45,13 @@ Ints = NDArray[np.int64]
 #: Colour of the path's tube: the ink-like orange that no palette for kinds holds.
 _PATH = np.array([0.93, 0.38, 0.09, 1.0], np.float32)
 #: How far below the lowest node the floor lies, in scene units.
-_FLOOR = 0.5
+_FLOOR = 0.25
+#: Side of the box that must be in the picture, by the ball in it.
+_OF_BALL = 0.84
+#: Shades of the shadows: the deeper the call, the darker.
+_SHADES = 6
+#: How far the path lies above a flat tree.
+_ABOVE = 0.08
 #: Corners of a ring.
 _CORNERS = 72
 #: What of the faded is left.
@@ -67,7 +74,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         If a thread, a filter or the focus doesn't exist.
     """
     (trace,) = traces
-    p = parameters
+    p = _settled(parameters)
     progress(0.0, "finding distinct subtrees")
     whole, state, facts = trace, np.zeros(len(trace.calls), np.uint8), {}
     if p.filters.strip():
@@ -98,6 +105,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         _links(picture, neutral["line"], p),
         *_stacks(picture, color, p),
         *_shadows(picture, neutral["surface"], p),
+        *_horizons(picture, neutral["line"]),
     ]
     if len(path) > 1:
         elements.append(_path_tube(picture, path, neutral["path"], p))
@@ -135,6 +143,15 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             for kind in ("node", "closed subtree", "cone", "ring", "link", "repetition")
         },
     )
+
+
+def _settled(p: Parameters) -> Parameters:
+    """Return the parameters with those that only cones have as the layout needs them."""
+    if p.layout == "bubble":
+        return replace(p, opening=0.0, recline=False)
+    if p.layout == "hyperbolic":
+        return replace(p, opening=1.0, recline=False, shells="none")
+    return p
 
 
 def find_path(picture: Composition, p: Parameters) -> Ints:
@@ -178,8 +195,10 @@ def _colors(
     kinds = len(colors.palette)
     pale = colors.palette.copy()
     pale[:, 3] *= _FADED
-    palette = np.vstack([colors.palette, pale, OTHER[None], GRID[None], BASE[None], _PATH[None]])
-    neutral = {"other": 2 * kinds, "line": 2 * kinds + 1, "surface": 2 * kinds + 2, "path": 2 * kinds + 3}
+    shades = np.repeat(BASE[None], _SHADES, axis=0)
+    shades[:, 3] *= np.linspace(0.7, 2.2, _SHADES)
+    palette = np.vstack([colors.palette, pale, OTHER[None], GRID[None], _PATH[None], shades])
+    neutral = {"other": 2 * kinds, "line": 2 * kinds + 1, "path": 2 * kinds + 2, "surface": 2 * kinds + 3}
     color = np.full(len(picture), neutral["other"], np.int32)
     known = picture.call >= 0
     color[known] = colors.of(picture.call[known])
@@ -189,14 +208,11 @@ def _colors(
 
 def _sink(picture: Composition, sunk: NDArray[np.bool_], p: Parameters) -> Composition:
     """Move sunk nodes, with what is below them, half their cone away from where they would stand."""
-    from dataclasses import replace
-
     if not sunk.any():
         return picture
     nodes = picture.nodes
     shift = np.zeros(len(picture))
-    for depth in range(2, int(nodes.depth.max()) + 1):
-        here = np.flatnonzero(nodes.depth == depth)
+    for here in levels(nodes.depth)[1:]:
         above = nodes.parent[here]
         shift[here] = np.maximum(shift[above], np.where(sunk[here], 0.5 * picture.foot[above], 0.0))
     center = picture.center.copy()
@@ -206,13 +222,16 @@ def _sink(picture: Composition, sunk: NDArray[np.bool_], p: Parameters) -> Compo
 
 def _shells(picture: Composition, color: NDArray[np.int32], p: Parameters) -> list[Any]:
     """Return the rings that the callees of open nodes stand on, and their cones' translucent surfaces."""
-    open_ones = np.flatnonzero((picture.nodes.opened == 1) & (picture.ring > 0))
+    # One or two callees need no ring to be seen as those of one caller.
+    count = np.bincount(picture.nodes.parent[picture.nodes.parent >= 0], minlength=len(picture))
+    open_ones = np.flatnonzero((picture.nodes.opened == 1) & (count > (2 if p.opening > 0 else 0)))
     if p.shells == "none" or not len(open_ones):
         return []
     turn = np.linspace(0, 2 * np.pi, _CORNERS + 1)
     plan = picture.disc if p.opening == 0 else picture.ring
     around = plan[open_ones, None, None] * np.stack([np.cos(turn), np.sin(turn)], axis=-1)
-    point = np.repeat(picture.center[open_ones, None], _CORNERS + 1, axis=1)
+    middle = picture.around if p.opening == 0 else picture.center
+    point = np.repeat(middle[open_ones, None], _CORNERS + 1, axis=1)
     point[:, :, [1, 2] if p.recline else [0, 1]] += around
     point[:, :, 0 if p.recline else 2] += (1 if p.recline else -1) * picture.foot[open_ones, None]
     width = np.clip(0.02 * picture.ring[open_ones], 0.006, 0.03)
@@ -262,14 +281,14 @@ def _nodes(
             else:
                 found.append(Marks(kind, "sphere", _float(picture.center[which]), _float(size[which]),
                                    color[which], which, look))  # type: ignore[arg-type]  # fmt: skip
-    if len(closed):
+    if len(closed) and p.layout != "hyperbolic":
         across = 2 * 0.92 * picture.disc[closed]
         down = np.minimum(1.3 * picture.disc[closed], 0.8 * np.maximum(picture.foot[closed], 1e-4))
         shape: Any = "shell" if p.opening > 0 else "disc"
         if p.opening == 0:
             down = np.full(len(closed), 0.01)
         found.append(
-            Marks("closed subtree", shape, _float(picture.center[closed]), _extents(across, down, p),
+            Marks("closed subtree", shape, _float(picture.around[closed]), _extents(across, down, p),
                   color[closed], closed, "cluster", along=along)
         )  # fmt: skip
     return found
@@ -278,15 +297,34 @@ def _nodes(
 def _links(picture: Composition, color: int, p: Parameters) -> Lines:
     """Return the lines from callers to callees, wider where more calls go."""
     inner = np.flatnonzero(picture.nodes.parent >= 0)
-    point = np.empty((2 * len(inner), 3), np.float32)
-    point[0::2], point[1::2] = picture.center[picture.nodes.parent[inner]], picture.center[inner]
+    stops = [picture.center[picture.nodes.parent[inner]], picture.center[inner]]
+    if len(picture.bend):
+        stops.insert(1, picture.bend[inner])
+    point = np.stack(stops, axis=1).reshape(-1, 3).astype(np.float32)
     calls = picture.below[inner] * picture.iterations[inner]
     share = np.log1p(calls) / np.log1p(max(int(calls.max(initial=1)), 1))
     width = np.minimum(0.012 + 0.05 * share, 0.9 * picture.radius[inner])
     return Lines(
-        "link", point, 2 * np.arange(len(inner) + 1), width.astype(np.float32),
+        "link", point, len(stops) * np.arange(len(inner) + 1), width.astype(np.float32),
         np.full(len(inner), color, np.int32), inner,
     )  # fmt: skip
+
+
+def _horizons(picture: Composition, color: int) -> list[Any]:
+    """Return the rims of the balls that hold hyperbolic space: an equator, and the outline from the front."""
+    if not len(picture.balls):
+        return []
+    turn = np.linspace(0, 2 * np.pi, _CORNERS + 1)
+    c, s, none = np.cos(turn), np.sin(turn), np.zeros(_CORNERS + 1)
+    circles = np.stack([np.column_stack(axes) for axes in ((c, s, none), (c, none, s))])
+    point = picture.balls[:, None, None, :3] + picture.balls[:, None, None, 3:] * circles
+    lines = 2 * len(picture.balls)
+    return [
+        Lines(
+            "horizon", point.reshape(-1, 3).astype(np.float32), (_CORNERS + 1) * np.arange(lines + 1),
+            np.full(lines, 0.012, np.float32), np.full(lines, color, np.int32), np.arange(lines),
+        )
+    ]  # fmt: skip
 
 
 def _stacks(picture: Composition, color: NDArray[np.int32], p: Parameters) -> list[Marks]:
@@ -315,26 +353,48 @@ def _shadows(picture: Composition, color: int, p: Parameters) -> list[Marks]:
         return []
     which = np.flatnonzero((picture.nodes.opened == 1) & (picture.ring > 0) & (picture.nodes.depth <= 6))
     floor = float(picture.center[:, 2].min()) - _FLOOR
+    step = np.minimum(picture.nodes.depth[which] - 1, _SHADES - 1)
     point = picture.center[which].copy()
     point[:, 2] = floor + 0.004 * picture.nodes.depth[which]
     across = 2 * picture.disc[which]
     return [
         Marks("shadow", "disc", _float(point), _extents(across, np.full(len(which), 0.003), p),
-              np.full(len(which), color, np.int32), which)
+              (color + step).astype(np.int32), which)
     ]  # fmt: skip
 
 
 def _path_tube(picture: Composition, path: Ints, color: int, p: Parameters) -> Tubes:
     """Return the path as one tube from node to node."""
-    point = _float(picture.center[path])
-    radius = np.maximum(0.34 * picture.radius[path], 0.03) if p.opening > 0 else np.full(len(path), 0.02)
+    way, width = picture.center[path], picture.radius[path]
+    if p.opening == 0:
+        # Above the links, which lie in the plan.
+        way = way + ([-_ABOVE, 0.0, 0.0] if p.recline else [0.0, 0.0, _ABOVE])
+    if len(picture.bend):
+        bend = picture.bend[path] + [0.0, 0.0, _ABOVE]
+        way = np.stack([bend, way], axis=1).reshape(-1, 3)[1:]
+        width = np.repeat(width, 2)[1:]
+    radius = np.full(len(way), 0.03) if p.opening == 0 else np.maximum(0.34 * width, 0.03)
+    if len(picture.balls):
+        radius = 0.3 * width
     return Tubes(
-        "path", point, np.column_stack([radius, radius]).astype(np.float32), np.array([0, len(path)]),
+        "path", _float(way), np.column_stack([radius, radius]).astype(np.float32), np.array([0, len(way)]),
         np.array([color], np.int32), np.array([int(path[-1])]), look="glow",
     )  # fmt: skip
 
 
 def _camera(picture: Composition, p: Parameters) -> Camera:
+    if len(picture.balls):
+        elevation = np.radians(p.elevation)
+        middle, far = picture.balls[:, :3], picture.balls[:, 3:]
+        # A ball has no corners: a smaller box fills the picture with it.
+        far = _OF_BALL * far
+        low, high = (middle - far).min(axis=0), (middle + far).max(axis=0)
+        return Camera(
+            direction=(0.0, -float(np.cos(elevation)), float(np.sin(elevation))),
+            low=(float(low[0]), float(low[1]), float(low[2])),
+            high=(float(high[0]), float(high[1]), float(high[2])),
+            lens=70.0,
+        )
     # Nodes, and the rings below them.
     reach = np.maximum(picture.radius, picture.ring if p.shells != "none" else 0.0)
     plan = [1, 2] if p.recline else [0, 1]
@@ -342,11 +402,11 @@ def _camera(picture: Composition, p: Parameters) -> Camera:
     high = (picture.center + picture.radius[:, None]).max(axis=0)
     if p.opening == 0:
         reach = picture.disc
-    low[plan] = np.minimum(low[plan], (picture.center - reach[:, None])[:, plan].min(axis=0))
-    high[plan] = np.maximum(high[plan], (picture.center + reach[:, None])[:, plan].max(axis=0))
+    low[plan] = np.minimum(low[plan], (picture.around - reach[:, None])[:, plan].min(axis=0))
+    high[plan] = np.maximum(high[plan], (picture.around + reach[:, None])[:, plan].max(axis=0))
     if p.recline:
         elevation = np.radians(p.elevation * p.opening)
-        side = np.radians(90 * (1 - p.opening) + 24 * p.opening)
+        side = np.radians(90 * (1 - p.opening) + 18 * p.opening)
         direction = (-np.sin(side) * np.cos(elevation), -np.cos(side) * np.cos(elevation), np.sin(elevation))
         direction = direction if p.opening else (-1.0, 0.0, 0.0)
         up = (0.0, 0.0, 1.0)
@@ -370,7 +430,7 @@ def _camera(picture: Composition, p: Parameters) -> Camera:
         high=(float(high[0]), float(high[1]), float(high[2])),
         up=up,
         projection="perspective" if p.opening else "orthographic",
-        lens=70.0,
+        lens=100.0,
     )
 
 
@@ -383,10 +443,12 @@ def _legends(
     if path:
         words = {"duration": "most time", "calls": "most calls", "focus": "way to the focus"}[p.path]
         entries.append(LegendEntry(f"tube: {words}", neutral["path"], "glow"))
-    if closed.any():
-        entries.append(LegendEntry("cone: closed subtree, +calls below", neutral["other"]))
+    if closed.any() and p.layout != "hyperbolic":
+        shape = "cone" if p.opening > 0 else "large disc"
+        entries.append(LegendEntry(f"{shape}: closed subtree, +calls below", neutral["other"]))
     if p.shells != "none":
-        entries.append(LegendEntry("ring: callees of one call", neutral["other"]))
+        words = "bubble: all below one call" if p.layout == "bubble" else "ring: callees of one call"
+        entries.append(LegendEntry(words, neutral["other"]))
     if faded:
         entries.append(LegendEntry("pale: faded by a filter", len(colors.palette), "ghost"))
     if entries:
@@ -405,9 +467,7 @@ def _notes(trace: Trace, picture: Composition, facts: dict[str, Any], p: Paramet
     notes = [
         f"{len(picture.graph):,} distinct subtrees; {shown:,} places of the tree are shown "
         f"(the most interesting by {p.interest}), with repeats {stood:,} calls",
-        "callees stand clockwise in the order of the calls, from the right"
-        if not picture.focus.size
-        else "the cones are turned so that the focus is in front",
+        _order_in_words(picture, p),
     ]
     if p.size != "none":
         scale = "square root" if p.size in ("duration", "self") else "logarithm"
@@ -426,6 +486,19 @@ def _notes(trace: Trace, picture: Composition, facts: dict[str, Any], p: Paramet
         mended = sum(problem.count for problem in trace.problems.values())
         notes.append(f"{ticks.count(mended)} records were mended or left out: {', '.join(trace.problems)}")
     return tuple(notes)
+
+
+def _order_in_words(picture: Composition, p: Parameters) -> str:
+    if p.layout == "bubble":
+        return "callees stand clockwise in the order of the calls, from the line to their caller on"
+    if p.layout == "hyperbolic":
+        middle = "the focus" if picture.focus.size else "the first call with several callees"
+        return (
+            f"{middle} is in the middle of the ball; lengths shrink towards its rim, which is infinitely far"
+        )
+    if picture.focus.size:
+        return "the cones are turned so that the focus is in front"
+    return "callees stand clockwise in the order of the calls, from the right"
 
 
 VIEW = View(
