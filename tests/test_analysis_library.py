@@ -12,6 +12,7 @@ from tests import walked_traces
 from tests.test_analysis_compact import plain_key
 from tests.test_analysis_filters import trace_of
 from tracevis3d.analysis import library, nodes
+from tracevis3d.analysis.compact import compact
 from tracevis3d.analysis.criteria import CRITERIA
 from tracevis3d.analysis.filters.facts import Facts
 from tracevis3d.analysis.filters.stack import parse
@@ -170,3 +171,10 @@ def test_whole_way(tmp_path, capsys) -> None:
         assert main(["nodes", one, "--quiet", *words]) == 0
         assert main(["nodes", one, "--quiet", "--json", *words]) == 0
     assert main(["nodes", one, "--quiet", "--subtrees", "nobody"]) == 2
+
+
+def test_sizes_of_lists_with_ever_more_folded() -> None:
+    trace = trace_of("main( " + "a() b() " * 5 + "c() c() c() d() )")
+    graph = compact(trace.calls, trace.threads)
+    # a b a b ... c c c d: 14 one by one; c once: 12; (a b) once, c once, d: 4.
+    assert nodes.list_sizes(graph) == {"callees": 14, "with_iterations": 12, "with_blocks": 4}

@@ -146,7 +146,7 @@ def test_the_budget_goes_to_what_matters() -> None:
         path.append(int(edges.first[node + 1] - edges.first[node]) - 1)
         node = int(edges.child[edges.first[node] + path[-1]])
     near = cone.choose(
-        graph.edges, cones, graph.roots, zero, zero, worth, budget=300, focus=tuple(path), weight=100.0
+        graph.edges, cones, graph.roots, zero, zero, worth, budget=300, focus=tuple(path), weight=0.1
     )
     on_path = near.distance == 0
     assert int(near.depth[on_path].max()) == len(path)

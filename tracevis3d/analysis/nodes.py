@@ -128,3 +128,26 @@ def shape(graph: CompactTrace, node: int, labels: Sequence[str], most: int = 3) 
 def occurrences_of(graph: CompactTrace, node: int, most: int | None = None) -> NDArray[np.int64]:
     """Return the calls of a distinct subtree, int64 (k,), ascending; at most ``most``."""
     return np.flatnonzero(graph.subtrees.of_call == node)[:most].astype(np.int64)
+
+
+def list_sizes(graph: CompactTrace) -> dict[str, int]:
+    """Return how long the lists of callees of all distinct subtrees are together, with ever more folded.
+
+    Returns
+    -------
+    dict
+        ``callees``: one by one. ``with_iterations``: a callee that repeats in a row once, as the compact trace
+        has it. ``with_blocks``: blocks of up to 16 callees that repeat in a row once, too, as
+        :func:`~tracevis3d.analysis.repetitions.find_runs` finds them: what Sequitur gains from contiguous
+        repeats, without its grammar.
+    """
+    from .repetitions import find_runs
+
+    runs = find_runs(graph.subtrees)
+    folded = int((runs.period.astype(np.int64) * (runs.times.astype(np.int64) - 1)).sum())
+    callees = len(graph.subtrees.child)
+    return {
+        "callees": callees,
+        "with_iterations": len(graph.edges),
+        "with_blocks": callees - folded,
+    }

@@ -56,6 +56,7 @@ def run(words: argparse.Namespace) -> None:
         "calls": len(trace.calls),
         "functions": len(trace.functions),
         "distinct_subtrees": len(facts.graph),
+        "callee_lists": nodes.list_sizes(facts.graph),
     }
     if words.json:
         print_json({**head, "rows": rows})
@@ -63,6 +64,11 @@ def run(words: argparse.Namespace) -> None:
     print(
         f"{head['calls']:,} calls of {head['functions']:,} functions, "
         f"{head['distinct_subtrees']:,} distinct subtrees"
+    )
+    sizes = nodes.list_sizes(facts.graph)
+    print(
+        f"their lists of callees: {sizes['callees']:,}, with iterations {sizes['with_iterations']:,}, "
+        f"with repeated blocks {sizes['with_blocks']:,}"
     )
     print(table([(str(row["function"]), _told(row)) for row in rows]))
 

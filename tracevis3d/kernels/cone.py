@@ -324,7 +324,8 @@ def choose_nodes(
     """Open the nodes that matter most, one after the other, until the budget is used up.
 
     A node's degree of interest is its own worth less its distance from the focus (Furnas): ``worth -
-    weight * distance``. Of the closed nodes the most interesting one is opened if all its children fit.
+    weight * distance``. Of the closed nodes the most interesting one is opened if all its children fit; those
+    on the way to the focus come first.
 
     Parameters
     ----------
@@ -366,6 +367,8 @@ def choose_nodes(
     size = np.int64(0)
     for i in range(roots):
         key = worth[node[i]] - weight * distance[i]
+        if len(focus) > 0 and distance[i] == 0:
+            key = math.inf
         at = size
         size += 1
         while at > 0 and heap_key[(at - 1) // 2] < key:
@@ -418,6 +421,8 @@ def choose_nodes(
             distance[j] = away
             if first[child[k] + 1] > first[child[k]]:
                 key = worth[child[k]] - weight * away
+                if len(focus) > 0 and away == 0:
+                    key = math.inf
                 at = size
                 size += 1
                 while at > 0 and heap_key[(at - 1) // 2] < key:
