@@ -10,9 +10,6 @@ from ..tracevis3d.progress import Progress, part
 from . import hiding, making, ready, settings, sources
 from .task import LongOperator
 
-#: Parameters of the view by which its traces are compared.
-_COMPARING = ("tau", "measure", "identity")
-
 
 class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
     """Find what differs between the two traces, and make a camera stop for each finding"""
@@ -52,10 +49,10 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
             from ..tracevis3d import api
             from ..tracevis3d.story import stops
             from ..tracevis3d.views import filtering
+            from ..tracevis3d.views.compare.comparing import comparing
 
             traces = find(part(progress, 0.0, 0.4))
-            chosen = {key: values[key] for key in _COMPARING}
-            story = api.explain(*traces, top=top, **chosen, progress=part(progress, 0.4, 0.7))
+            story = api.explain(*traces, top=top, **comparing(values), progress=part(progress, 0.4, 0.7))
             shown = {**values, **stops.default_settings(story, bool(walk))}
             drawing, made = stops.with_stops(story, frame, walk, shown, part(progress, 0.7, 1.0))
             figure = making.figure_with("compare", traces, values, stack)

@@ -13,8 +13,10 @@ from tracevis3d.cli import main
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.words import Tubes
 from tracevis3d.errors import UsageError
+from tracevis3d.parameters import read
 from tracevis3d.story.stops import Stage, default_settings, with_stops
 from tracevis3d.story.words import caption, sentence
+from tracevis3d.views import registry
 
 KEYS = {
     "kind", "title", "score", "sentence", "caption", "functions", "path", "calls", "time_ns", "below",
@@ -193,3 +195,75 @@ def test_the_whole_story_is_written(pair, tmp_path):
         assert hiding
     finally:
         bpy.data.scenes.remove(scene)
+
+
+def test_figures_compare_as_the_findings_did(tmp_path):
+    before, after = write(tmp_path / "a.json", ["old_index"]), write(tmp_path / "b.json", ["index", "rank"])
+    how = {"identity": "exact", "rewrite": [("^old_", "")], "tau": 0.2, "cache": False}
+    story = tv.explain(tv.load(before), tv.load(after), **how)
+    told = story.settings(0)
+    assert (told["identity"], told["tau"]) == ("exact", "0.2")
+    assert json.loads(told["rewrite"]) == [["^old_", ""]]
+    assert "--set 'rewrite=" in story.command(0, tv.api.Output())
+
+    def matched(**more):
+        drawing = draw_compare(story.traces, {**told, **more})
+        return drawing.counts["unmatched"]
+
+    # "rank" alone has no match; without the pattern the two names of one function have none either.
+    assert matched() == 1
+    assert matched(rewrite="") == 3
+
+
+def draw_compare(traces, settings):
+    view = registry.find("compare")
+    shown = {
+        k: v for k, v in settings.items() if not k.startswith(("start", "end", "focus", "mark", "first"))
+    }
+    return view.draw(traces, read(view.parameters, shown), Frame(), lambda *_: None)
+
+
+def test_pairs_of_names_that_a_view_is_given(tmp_path):
+    before, after = write(tmp_path / "a.json", ["load_all"]), write(tmp_path / "b.json", ["fetch_all"])
+    traces = tv.load(before), tv.load(after)
+    assert draw_compare(traces, {}).counts["unmatched"] == 2
+    pairs_ = json.dumps([["load_all", "fetch_all"]])
+    assert draw_compare(traces, {"identity": "name", "renamed": pairs_}).counts["unmatched"] == 0
+    assert draw_compare(traces, {"fuzzy": "50"}).counts["unmatched"] == 0
+    for wrong in ("load_all", '["load_all", "fetch_all"]', "[[1, 2]]"):
+        with pytest.raises(UsageError, match="pairs of texts are wanted"):
+            draw_compare(traces, {"renamed": wrong})
+    with pytest.raises(UsageError, match="two traces"):
+        draw_compare((*traces, traces[0]), {"renamed": pairs_})
+
+
+def test_figures_leave_out_far_callers_and_frame_what_is_in_the_window(tmp_path):
+    def run(path, extra):
+        deep = [
+            {"ph": "X", "pid": 1, "tid": 1, "ts": k, "dur": 5000 - 2 * k, "name": f"level{k}"}
+            for k in range(12)
+        ]
+        calls = [
+            {
+                "ph": "X",
+                "pid": 1,
+                "tid": 1,
+                "ts": 100 + 40 * k,
+                "dur": 20,
+                "name": "new" if k < extra else "old",
+            }
+            for k in range(100)
+        ]
+        path.write_text(json.dumps({"traceEvents": deep + calls}), encoding="utf-8")
+        return tv.load(str(path))
+
+    story = tv.explain(run(tmp_path / "a.json", 0), run(tmp_path / "b.json", 40), cache=False)
+    index = next(i for i, f in enumerate(story.findings.found) if "new" in f.functions)
+    told = story.settings(index)
+    # The calls are at depth 13: four callers above them are drawn.
+    assert int(told["first_depth"]) == 9
+    if told["mark"].startswith("B:"):
+        low, high = (float(told[key].removesuffix("ms")) * 1e6 for key in ("start_b", "end_b"))
+        calls = story.traces[1].calls
+        ids = np.array([int(word.split(":")[1]) for word in told["mark"].split(", ")])
+        assert np.all((calls.end[ids] > low) & (calls.start[ids] < high))

@@ -64,7 +64,11 @@ def chosen_of(traces, drawing: Drawing | None = None, tau=0.2, rule="best"):
     if drawing is not None:
         calls = [np.concatenate([boxes_of(drawing, k, s).id for k in ("call", "cluster")]) for s in (0, 1)]
     windows = tuple((int(t.calls.start.min()), int(t.calls.end.max())) for t in traces)
-    return comparison, matching.choose(comparison, (calls[0], calls[1]), windows, rule), windows
+    return (
+        comparison,
+        matching.choose(matching.likeness(comparison, (calls[0], calls[1])), windows, rule),
+        windows,
+    )
 
 
 @given(SEEDS, st.floats(0.05, 30), st.floats(0, 180))

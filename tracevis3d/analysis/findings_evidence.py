@@ -198,14 +198,16 @@ class Evidence:
             "nodes": nodes,
         }
 
-    def longest_calls(self, nodes: Ints, trace: int, most: int) -> list[int]:
-        """Return the longest calls of some paths in one trace, at most ``most``."""
+    def longest_calls(self, nodes: Ints, trace: int, most: int, window: Range | None = None) -> list[int]:
+        """Return the longest calls of some paths in a trace that reach into ``window``, at most ``most``."""
         calls, of_call = self.comparison.traces[trace].calls, self.paths.of_call[trace]
         chosen = np.zeros(len(self.paths), np.bool_)
         chosen[nodes] = True
         held = np.flatnonzero(chosen[of_call])
         above = calls.parent[held]
         held = held[(above < 0) | (of_call[np.maximum(above, 0)] != of_call[held])]
+        if window is not None:
+            held = held[(calls.end[held] > window[0]) & (calls.start[held] < window[1])]
         order = np.argsort(calls.start[held] - calls.end[held], kind="stable")[:most]
         return [int(call) for call in held[order]]
 

@@ -63,6 +63,14 @@ class Identity:
         For each trace: share of its calls whose function the other trace has too.
     renamed : list of Renamed
         The pairs that were taken for one function.
+    asked : str
+        The kind that was asked for: ``auto``, ``exact`` or ``name``.
+    rewrite : tuple of (str, str)
+        Regular expressions and their replacements that were applied.
+    given : tuple of Renamed
+        Those of ``renamed`` that were given.
+    fuzzy : float or None
+        The score from which on names were paired.
     """
 
     kind: str
@@ -73,6 +81,10 @@ class Identity:
     shared_functions: int
     shared_calls: tuple[float, float]
     renamed: list[Renamed] = field(default_factory=list)
+    asked: str = "auto"
+    rewrite: tuple[tuple[str, str], ...] = ()
+    given: tuple[Renamed, ...] = ()
+    fuzzy: float | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -154,7 +166,8 @@ def identify(
         chosen = kind
         why = f"{kind}: as asked; shared by {_percent(by_full if kind == 'exact' else by_name)} of the calls"
     keys = full if chosen == "exact" else plain
-    pairs = list(renamed)
+    given = tuple(renamed)
+    pairs = list(given)
     _check_pairs(pairs, keys)
     if fuzzy is not None:
         pairs += _similar(keys, calls, pairs, fuzzy)
@@ -171,6 +184,10 @@ def identify(
         shared_functions=len(set(keys[0]) & set(keys[1])),
         shared_calls=_shares(keys, calls),
         renamed=pairs,
+        asked=kind,
+        rewrite=tuple((pattern, replacement) for pattern, replacement in rules),
+        given=given,
+        fuzzy=fuzzy,
     )
 
 

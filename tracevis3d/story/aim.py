@@ -6,7 +6,8 @@ import re
 
 from ..analysis.findings import Findings
 from ..analysis.findings_evidence import Evidence, Finding, Range
-from ..analysis.match import Settings
+from ..analysis.match import Comparison
+from ..views.compare.comparing import written
 from .words import caption
 
 #: A window that takes more of the trace than this shows all of it.
@@ -17,19 +18,23 @@ _MARGIN, _LEAST_MARGIN = 0.25, 0.004
 _SEEN = 0.03
 #: Then the window is so many times as long.
 _CLOSER = 12.0
+#: Callers that are drawn above what is shown.
+_CALLERS = 4
 #: Calls that are framed in either trace, the longest ones.
 _FRAMED = 12
 
 
 def settings(findings: Findings, finding: Finding) -> dict[str, str]:
     """Return the parameters of a figure of ``finding``, as texts that the command line takes, too."""
-    found = {**of_comparison(findings.evidence.comparison.settings), "annotate": "0", "repeats": "0"}
+    found = {**of_comparison(findings.evidence.comparison), "annotate": "0", "repeats": "0"}
     shown = windows(findings.evidence, finding)
+    if shown != (None, None) and (first := _first_depth(findings.evidence, finding)) > 1:
+        found["first_depth"] = f"{first}"
     if shown != (None, None):
         found["overview"] = "no"
         if focus := _focus(finding):
             found["focus"] = focus
-    if framed := mark(findings.evidence, finding):
+    if framed := mark(findings.evidence, finding, shown):
         found["mark"] = framed
     for name, window in zip("ab", shown):
         if window is not None:
@@ -40,18 +45,40 @@ def settings(findings: Findings, finding: Finding) -> dict[str, str]:
     return found
 
 
-def of_comparison(chosen: Settings) -> dict[str, str]:
+def of_comparison(comparison: Comparison) -> dict[str, str]:
     """Return the parameters by which the view compares as the findings did."""
     found = {}
+    chosen, identity = comparison.settings, comparison.identity
     if float(chosen.tau) != 0.3:
         found["tau"] = f"{float(chosen.tau):g}"
     if chosen.measure != "jaccard":
         found["measure"] = chosen.measure
+    if identity.asked != "auto":
+        found["identity"] = identity.asked
+    if identity.rewrite:
+        found["rewrite"] = written(identity.rewrite)
+    if identity.given:
+        found["renamed"] = written((pair.a, pair.b) for pair in identity.given)
+    if identity.fuzzy is not None:
+        found["fuzzy"] = f"{identity.fuzzy:g}"
     return found
 
 
-def mark(evidence: Evidence, finding: Finding) -> str:
-    """Return what is framed: the longest of the calls that the finding is about."""
+def _first_depth(evidence: Evidence, finding: Finding) -> int:
+    """Return the first stack depth to draw: callers far above what is shown have nothing to tell."""
+    highest = []
+    for s, trace in enumerate(evidence.comparison.traces):
+        shown = [finding.examples[s]] if finding.examples[s] >= 0 else []
+        if len(finding.nodes):
+            shown += evidence.longest_calls(finding.nodes, s, _FRAMED)
+        if finding.details.get("most_alike") and finding.details.get("trace") != "AB"[s]:
+            shown.append(finding.details["most_alike"]["call"])
+        highest += [int(trace.calls.depth[call]) for call in shown]
+    return max(min(highest, default=1) - _CALLERS, 1)
+
+
+def mark(evidence: Evidence, finding: Finding, shown: tuple[Range | None, Range | None]) -> str:
+    """Return what is framed: the longest of the calls that the finding is about in the windows."""
     if finding.kind in ("pace", "alike"):
         return ""
     if finding.kind == "only" and max(finding.calls) > _FRAMED:
@@ -60,7 +87,7 @@ def mark(evidence: Evidence, finding: Finding) -> str:
     for s, example in enumerate(finding.examples):
         calls = [example] if example >= 0 else []
         if len(finding.nodes) and finding.kind != "unmatched":
-            calls = evidence.longest_calls(finding.nodes, s, _FRAMED)
+            calls = evidence.longest_calls(finding.nodes, s, _FRAMED, shown[s])
         words += [f"{'AB'[s]}:{call}" for call in calls]
     return ", ".join(words)
 

@@ -73,7 +73,7 @@ class Stage:
 def default_settings(story: Story, walk: bool = False) -> dict[str, Any]:
     """Return the parameters of the comparison that the stops are in: what they are about is framed."""
     found: dict[str, Any] = {
-        **of_comparison(story.comparison.settings), "annotate": 0, "repeats": 0, "context": False,
+        **of_comparison(story.comparison), "annotate": 0, "repeats": 0, "context": False,
     }  # fmt: skip
     framed = [
         f"{name}:{call}"

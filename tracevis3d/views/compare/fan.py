@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from ...errors import UsageError
 from ...progress import Progress, part
 from ...trace.model import Trace
 from . import colors
-from . import matches as matching
 from .boxes import boxes_of, explained
+from .comparing import comparing
 from .fan_colors import of_bridges
 from .fan_matrix import matrix
 from .fan_names import fan_names, fan_ruler
@@ -131,20 +131,27 @@ _kept_similarities: list[tuple[tuple[Trace, ...], tuple[object, ...], Similariti
 
 
 def _similar(traces: Sequence[Trace], p: Parameters, progress: Progress) -> Similarities:
-    settings = (p.tau, p.measure, p.identity)
+    if p.renamed.strip():
+        raise UsageError(
+            "renamed: names are paired in two traces, rewrite takes patterns for more"
+        )
+    asked = comparing(asdict(p))
+    del asked["renamed"]
+    settings = tuple(str(value) for value in asked.values())
     for kept, key, found in _kept_similarities:
         if key == settings and len(kept) == len(traces) and all(a is b for a, b in zip(kept, traces)):
             return found
-    found = similarities(traces, tau=p.tau, measure=p.measure, identity=p.identity, progress=progress)
+    found = similarities(traces, **asked, progress=progress)
     _kept_similarities[:] = [(tuple(traces), settings, found)]
     return found
 
 
 def _compared(stage: Stage, places: tuple[int, int], p: Parameters, progress: Progress) -> match.Comparison:
     a, b = (stage.walls[k].trace for k in places)
-    key = (id(a), id(b), p.tau, p.measure, p.identity)
+    asked = comparing(asdict(p))
+    key = (id(a), id(b), *(str(value) for value in asked.values()))
     if key not in _kept:
-        found = match.compare(a, b, tau=p.tau, identity=p.identity, measure=p.measure, progress=progress)
+        found = match.compare(a, b, **asked, progress=progress)
         # As many as twelve neighbours make; the oldest goes.
         while len(_kept) >= 12:
             del _kept[next(iter(_kept))]
@@ -160,10 +167,7 @@ def _best(stage: Stage, pairs: Sequence[Pair]) -> list[Floats]:
     best: list[Floats] = [np.full(len(w.drawn), np.nan) for w in stage.walls]
     for pair in pairs:
         ends = (pair.back, pair.front)
-        found = matching.best_similarity(
-            pair.comparison, (stage.walls[pair.back].drawn, stage.walls[pair.front].drawn)
-        )
-        for k, similar in zip(ends, found):
+        for k, similar in zip(ends, pair.best):
             best[k] = np.fmax(best[k], similar)
     return best
 

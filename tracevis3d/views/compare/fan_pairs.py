@@ -88,6 +88,8 @@ class Pair:
     grouping : Grouping
     found : int
         Matches that were chosen before the less important ones were left out.
+    best : float64 (drawn,), (drawn,)
+        Of what is drawn on either wall, how similar the most similar call of the other trace is; 0: no match.
     """
 
     back: int
@@ -96,6 +98,7 @@ class Pair:
     chosen: Chosen
     grouping: Grouping
     found: int
+    best: tuple[Floats, Floats]
 
     @property
     def left_out(self) -> int:
@@ -108,16 +111,15 @@ def compared(
 ) -> Pair:
     """Choose and group the matches between two walls, ``most`` at most."""
     walls = [stage.walls[k] for k in places]
-    chosen = matching.choose(
-        comparison, (walls[0].drawn, walls[1].drawn), tuple(w.window for w in walls), p.matches
-    )
+    like = matching.likeness(comparison, (walls[0].drawn, walls[1].drawn))
+    chosen = matching.choose(like, tuple(w.window for w in walls), p.matches)
     grouping = matching.group(comparison, chosen, p.divide)
     found = len(chosen)
     kept = chosen.only(np.arange(min(found, most)))
     of = grouping.of[: len(kept)]
     return Pair(
         *places, comparison, kept,
-        Grouping(of, grouping.a, grouping.b, grouping.weight, grouping.trunk), found,
+        Grouping(of, grouping.a, grouping.b, grouping.weight, grouping.trunk), found, like.best,
     )  # fmt: skip
 
 

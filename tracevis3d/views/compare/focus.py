@@ -74,6 +74,15 @@ def focused(trace: Trace, text: str, trace_name: str = "A") -> Flags:
     return within
 
 
+def named(comparison: Comparison, text: str) -> str:
+    """Return ``text``, or the function's name where it is a call's number."""
+    one = _CALL.fullmatch(text.strip())
+    if not one:
+        return text
+    trace = comparison.traces["AB".index(one[1])]
+    return trace.functions.label[int(trace.calls.function[int(one[2])])]
+
+
 def _called(trace: Trace, word: str) -> Flags:
     """Return which functions are called ``word``: by label, or by full name."""
     low = word.lower()

@@ -66,17 +66,13 @@ class Chosen:
         )
 
 
-def choose(
-    comparison: Comparison, calls: tuple[Ints, Ints], windows: tuple[tuple[int, int], ...], rule: str,
-    both: bool = True,
-) -> Chosen:  # fmt: skip
+def choose(like: Likeness, windows: tuple[tuple[int, int], ...], rule: str, both: bool = True) -> Chosen:
     """Choose matches between drawn calls.
 
     Parameters
     ----------
-    comparison : Comparison
-    calls : int64 (n,), (m,)
-        The calls of A and B that are drawn.
+    like : Likeness
+        Of the calls of A and B that are drawn.
     windows : two of (int, int)
         Nanoseconds: positions are relative to these.
     rule : str
@@ -84,49 +80,92 @@ def choose(
     both : bool
         With the rule ``best``: that of each call of B, too, not of A's calls alone.
     """
+    comparison = like.comparison
     if rule == "all":
-        found = comparison.between(*calls, most=MOST)
+        found = comparison.between(*like.calls, most=MOST)
         a, b, similarity = found.a, found.b, found.similarity
-        total = _count(comparison, calls)
+        total = like.count()
     else:
-        a, b, similarity, total = _best(comparison, calls, windows, both)
+        a, b, similarity, total = _best(like, windows, both)
     lasted = [t.calls.end[c] - t.calls.start[c] for t, c in zip(comparison.traces, (a, b))]
     importance = similarity * np.minimum(*lasted)
     order = np.lexsort((b, a, -importance))[:MOST]
     return Chosen(a[order], b[order], similarity[order], importance[order], total - len(order))
 
 
-def _rows(comparison: Comparison, calls: tuple[Ints, Ints]) -> Iterator[tuple[Ints, Floats]]:
-    """Yield some places in ``calls[0]`` and the similarity, 0 if no match, with each of ``calls[1]``."""
-    unit_a, unit_b = comparison.unit_of_a(calls[0]), comparison.unit_of_b(calls[1])
-    units, of = np.unique(unit_a, return_inverse=True)
-    table = _shares(comparison, units, unit_b) if len(units) * len(unit_b) <= 4 * _CHUNK else None
-    step = max(1, _CHUNK // max(len(unit_b), 1))
-    for low in range(0, len(unit_a), step):
-        which = np.arange(low, min(low + step, len(unit_a)))
-        if table is not None:
-            yield which, table[of.reshape(-1)[which]]
-        else:
-            here, inverse = np.unique(unit_a[which], return_inverse=True)
-            yield which, _shares(comparison, here, unit_b)[inverse.reshape(-1)]
+@dataclass(frozen=True, eq=False)
+class Likeness:
+    """How similar the drawn calls of both traces are, each row of similarities asked for once.
+
+    Attributes
+    ----------
+    comparison : Comparison
+    calls : int64 (n,), (m,)
+        The calls of A and B that are drawn.
+    best : float64 (n,), (m,)
+        How similar the most similar call of the other trace is; 0 without a match. For B's calls all units of
+        A are asked where these are no more than a few thousand, else those of the drawn calls.
+    """
+
+    comparison: Comparison
+    calls: tuple[Ints, Ints]
+    best: tuple[Floats, Floats]
+    _unit: tuple[Ints, Ints]
+    _units: NDArray[np.int32]
+    #: Similarities of these units of A with the units of B that are drawn; None where they are too many.
+    _table: Floats | None
+
+    def rows(self) -> Iterator[tuple[Ints, Floats]]:
+        """Yield some places in ``calls[0]`` and the similarity, 0 if no match, with each of ``calls[1]``."""
+        of_a, of_b = self._unit
+        step = max(1, _CHUNK // max(len(of_b), 1))
+        for low in range(0, len(of_a), step):
+            which = np.arange(low, min(low + step, len(of_a)))
+            if self._table is not None:
+                yield which, self._table[np.ix_(of_a[which], of_b)]
+            else:
+                here, inverse = np.unique(of_a[which], return_inverse=True)
+                units_b = np.unique(self.comparison.unit_of_b(self.calls[1]))
+                found = np.stack([_row(self.comparison, u)[units_b] for u in self._units[here].tolist()])
+                yield which, found[np.ix_(inverse.reshape(-1), of_b)]
+
+    def count(self) -> int:
+        """Return how many matches there are between the drawn calls."""
+        return sum(int(np.count_nonzero(share)) for _, share in self.rows())
 
 
-def _shares(comparison: Comparison, units: NDArray[np.int32], unit_b: NDArray[np.int32]) -> Floats:
-    out = np.empty((len(units), len(unit_b)))
-    for i, unit in enumerate(units.tolist()):
-        row = comparison.similarity.row(unit)
-        out[i] = np.where(row.above(comparison.settings.tau), row.share(), 0.0)[unit_b]
-    return out
+def likeness(comparison: Comparison, calls: tuple[Ints, Ints], anywhere: bool = True) -> Likeness:
+    """Ask how similar the calls ``calls[0]`` of A and ``calls[1]`` of B are.
+
+    With ``anywhere`` false, what is best for B's calls is looked for among the drawn calls of A only.
+    """
+    units, of_a = np.unique(comparison.unit_of_a(calls[0]), return_inverse=True)
+    units_b, of_b = np.unique(comparison.unit_of_b(calls[1]), return_inverse=True)
+    known = comparison.similarity
+    asked = np.arange(len(known.calls_a)) if anywhere and len(known.calls_a) <= _ROWS else units
+    best_a, best_b = np.zeros(len(known.calls_a)), np.zeros(len(known.calls_b))
+    place = np.full(len(known.calls_a), -1, np.int64)
+    place[units] = np.arange(len(units))
+    table = np.empty((len(units), len(units_b))) if len(units) * len(units_b) <= 4 * _CHUNK else None
+    for unit in asked.tolist():
+        share = _row(comparison, unit)
+        best_a[unit] = share.max(initial=0.0)
+        np.maximum(best_b, share, out=best_b)
+        if table is not None and place[unit] >= 0:
+            table[place[unit]] = share[units_b]
+    of = of_a.reshape(-1).astype(np.int64), of_b.reshape(-1).astype(np.int64)
+    return Likeness(comparison, calls, (best_a[units][of[0]], best_b[units_b][of[1]]), of, units, table)
 
 
-def _count(comparison: Comparison, calls: tuple[Ints, Ints]) -> int:
-    return sum(int(np.count_nonzero(share)) for _, share in _rows(comparison, calls))
+def _row(comparison: Comparison, unit: int) -> Floats:
+    """Return the similarity of a unit of A with every unit of B, 0 where that is no match."""
+    row = comparison.similarity.row(unit)
+    return np.where(row.above(comparison.settings.tau), row.share(), 0.0)
 
 
-def _best(
-    comparison: Comparison, calls: tuple[Ints, Ints], windows: tuple[tuple[int, int], ...], both: bool
-) -> tuple[Ints, Ints, Floats, int]:
+def _best(like: Likeness, windows: tuple[tuple[int, int], ...], both: bool) -> tuple[Ints, Ints, Floats, int]:
     """Return each call's best match, of A and of B, each pair once; and how many matches there are."""
+    comparison, calls = like.comparison, like.calls
     n, m = len(calls[0]), len(calls[1])
     if not n or not m:
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), 0
@@ -137,14 +176,14 @@ def _best(
         at.append(places(trace, ids, windows[s]))
     best_a, best_b = np.zeros(n), np.zeros(m)
     total = 0
-    for which, share in _rows(comparison, calls):
+    for which, share in like.rows():
         total += int(np.count_nonzero(share))
         best_a[which] = share.max(axis=1)
         np.maximum(best_b, share.max(axis=0), out=best_b)
     of_a, score_a = np.zeros(n, np.int64), np.zeros(n)
     of_b, score_b, rank_b = np.zeros(m, np.int64), np.zeros(m), np.full(m, -np.inf)
     column = np.arange(m)
-    for which, share in _rows(comparison, calls):
+    for which, share in like.rows():
         # The same function first, then the nearer one.
         rank = (function[0][which][:, None] == function[1][None]).astype(np.float64)
         for left, right in zip(*at):
@@ -189,24 +228,6 @@ def places(trace: Trace, ids: Ints, window: tuple[int, int]) -> tuple[Floats, Fl
         span[t] = max(begin + int(np.searchsorted(start, window[1], "right")) - low[t], 1)
     first, stop = (ids - low[thread]) / span[thread], (ids + calls.extent[ids] - low[thread]) / span[thread]
     return np.clip(first, 0.0, 1.0), np.clip(stop, 0.0, 1.0)
-
-
-def best_similarity(comparison: Comparison, calls: tuple[Ints, Ints]) -> tuple[Floats, Floats]:
-    """Return how similar the most similar call of the other trace is to each of ``calls``; 0 without a match.
-
-    For B's calls all units of A are asked where these are no more than a few thousand, else those of the
-    drawn calls.
-    """
-    units, of = np.unique(comparison.unit_of_a(calls[0]), return_inverse=True)
-    known = comparison.similarity
-    asked = np.arange(len(known.calls_a)) if len(known.calls_a) <= _ROWS else units
-    best_a, best_b = np.zeros(len(known.calls_a)), np.zeros(len(known.calls_b))
-    for unit in asked.tolist():
-        row = known.row(unit)
-        share = np.where(row.above(comparison.settings.tau), row.share(), 0.0)
-        best_a[unit] = share.max(initial=0.0)
-        np.maximum(best_b, share, out=best_b)
-    return best_a[units][of.reshape(-1)], best_b[comparison.unit_of_b(calls[1])]
 
 
 def unmatched_calls(comparison: Comparison, trace: int) -> Ints:

@@ -39,6 +39,17 @@ class Parameters:
         },
         group="Data",
     )  # fmt: skip
+    rewrite: str = parameter(
+        "", "Regular expressions and what replaces them, applied to the recorded names before they are "
+        'compared: pairs, such as [["^old_", "new_"]]', group="Data",
+    )  # fmt: skip
+    renamed: str = parameter(
+        "", 'Names that stand for one function in two traces: pairs, such as [["load", "read"]]', group="Data"
+    )
+    fuzzy: float = parameter(
+        0.0, "Pair names that only one of two traces has and that are at least so similar; 0: none",
+        low=0.0, high=100.0, group="Data",
+    )  # fmt: skip
     matches: str = parameter("best", "Which matches are drawn", choices=MATCHES, group="Data")
     divide: bool = parameter(
         True, "Divide a group that takes most of the time into the groups below its root", group="Data"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,9 @@ from . import matches as matching
 from .annotations import annotate, signs
 from .boxes import boxes_of, explained, repetitions
 from .callouts import COLOR, callouts
+from .comparing import comparing
 from .composition import Composition, compose, content, shares
-from .focus import closer, highlight, stacks, within
+from .focus import closer, highlight, named, stacks, within
 from .marks import MARK, OUTLIER, multiplicities, outliers, outlying
 from .matches import Chosen, Grouping
 from .names import names, rulers, title, trace_names
@@ -128,7 +129,8 @@ def _still(
     contents = (content(a, p, 0, frame, widths[0]), content(b, p, 1, frame, widths[1]))
     progress(0.6, "choosing matches")
     drawn = tuple(np.concatenate([c.cut.calls, c.cut.clusters.longest]) for c in contents)
-    chosen = matching.choose(comparison, (drawn[0], drawn[1]), tuple(c.window for c in contents), p.matches)
+    like = matching.likeness(comparison, (drawn[0], drawn[1]))
+    chosen = matching.choose(like, tuple(c.window for c in contents), p.matches)
     grouping = matching.group(comparison, chosen, p.divide)
     shift, note = _shift(comparison, chosen, grouping, contents, p)
     spans = tuple(derived(t).call_span for t in traces)
@@ -150,7 +152,8 @@ def _still(
         ghost = ~inside
         grey = paint.add(OTHER * np.array([1, 1, 1, 0.45], np.float32))
         color = np.where(inside, color, grey).astype(np.int32)
-        of_tubes.append(LegendEntry(f"not within {p.focus}", grey, "ghost"))
+        legends = tuple(_only_seen(legend, color) for legend in legends)
+        of_tubes.append(LegendEntry(f"not within {named(comparison, p.focus)}", grey, "ghost"))
     moved = matching.displacement(comparison, shown)
     shining = np.zeros(len(shown), np.bool_)
     if p.fade and len(shown):
@@ -158,13 +161,12 @@ def _still(
         thick = wide * picture.pixels_per_unit >= THIN_PX
         color = colors.fade(color, shown.similarity, ~thick, tau, paint)
         shining = thick & (shown.similarity >= STRONG)
-    best = matching.best_similarity(comparison, (drawn[0], drawn[1]))
-    walls = colors.of_walls(picture, best, own, tau, paint, p)
+    walls = colors.of_walls(picture, like.best, own, tau, paint, p)
     elements: list[Any] = []
     labels: list[Any] = []
     unmatched = repeated = 0
     red = paint.add(_REPEATED) if p.repeats else -1
-    for wall, wall_color, similarity in zip(picture.walls, walls.of, best):
+    for wall, wall_color, similarity in zip(picture.walls, walls.of, like.best):
         coverage = explained(comparison, wall) if p.plates == "coverage" else None
         boxes = boxes_of(wall, wall_color, similarity, coverage, paint)
         elements += boxes
@@ -251,6 +253,14 @@ def _still(
     return drawing, bundles
 
 
+def _only_seen(legend: Legend, color: NDArray[np.int32]) -> Legend:
+    """Return the legend without colours that no match has, because it is not within the focus."""
+    if legend.ramp is not None:
+        return legend
+    seen = set(np.unique(color).tolist())
+    return replace(legend, entries=tuple(entry for entry in legend.entries if entry.color in seen))
+
+
 #: The last drawing without its tubes, and what these are swept from: moving them doesn't draw all anew.
 _last_still: list[tuple[tuple[Any, ...], Drawing, _Bundles]] = []
 
@@ -293,7 +303,8 @@ def _where_matched(comparison: match.Comparison, window: tuple[int, int]) -> tup
     for trace, (low, high) in zip((a, b), (window, spans[1])):
         cuts.append(derived(trace).index.cut(low, high, 2, None, max((high - low) // 400, 1)).calls)
     inside = (a.calls.start[cuts[0]] >= window[0]) & (a.calls.end[cuts[0]] <= window[1])
-    found = matching.choose(comparison, (cuts[0][inside], cuts[1]), spans, "best", both=False)
+    like = matching.likeness(comparison, (cuts[0][inside], cuts[1]), anywhere=False)
+    found = matching.choose(like, spans, "best", both=False)
     if not len(found):
         return spans[1]
     weight = np.cumsum(found.importance[np.argsort(b.calls.start[found.b], kind="stable")])
@@ -312,7 +323,8 @@ def _whole(comparison: match.Comparison, traces: Sequence[Trace], p: Parameters,
     widths, _ = shares((traces[0], traces[1]), whole)
     contents = [content(t, whole, s, frame, widths[s]) for s, t in enumerate(traces)]
     drawn = [np.concatenate([c.cut.calls, c.cut.clusters.longest]) for c in contents]
-    return matching.choose(comparison, (drawn[0], drawn[1]), tuple(c.window for c in contents), "best")
+    like = matching.likeness(comparison, (drawn[0], drawn[1]), anywhere=False)
+    return matching.choose(like, tuple(c.window for c in contents), "best")
 
 
 #: The last comparison, so that a change of the picture alone doesn't compare again.
@@ -320,11 +332,12 @@ _last: list[tuple[Trace, Trace, tuple[object, ...], match.Comparison]] = []
 
 
 def _compared(a: Trace, b: Trace, p: Parameters, progress: Progress) -> match.Comparison:
-    key = (p.tau, p.measure, p.identity)
+    settings = comparing(asdict(p))
+    key = tuple(str(value) for value in settings.values())
     for kept in _last:
         if kept[0] is a and kept[1] is b and kept[2] == key:
             return kept[3]
-    found = match.compare(a, b, tau=p.tau, identity=p.identity, measure=p.measure, progress=progress)
+    found = match.compare(a, b, **settings, progress=progress)
     _last[:] = [(a, b, key, found)]
     return found
 
