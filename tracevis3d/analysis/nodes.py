@@ -136,8 +136,8 @@ def list_sizes(graph: CompactTrace) -> dict[str, int]:
     Returns
     -------
     dict
-        ``callees``: one by one. ``with_iterations``: a callee that repeats in a row once, as the compact trace
-        has it. ``with_blocks``: blocks of up to 16 callees that repeat in a row once, too, as
+        ``callees``: one by one. ``with_iterations``: a callee that repeats in a row once, as the compact
+        trace has it. ``with_blocks``: blocks of up to 16 callees that repeat in a row once, too, as
         :func:`~tracevis3d.analysis.repetitions.find_runs` finds them: what Sequitur gains from contiguous
         repeats, without its grammar.
     """

@@ -46,7 +46,7 @@ Ints = NDArray[np.int64]
 _PATH = np.array([0.93, 0.38, 0.09, 1.0], np.float32)
 #: How far below the lowest node the floor lies, in scene units.
 _FLOOR = 0.25
-#: Side of the box that must be in the picture, by the ball in it.
+#: Sides of the box that must be in the picture, but for its depth, by those of the ball in it.
 _OF_BALL = 0.84
 #: Shades of the shadows: the deeper the call, the darker.
 _SHADES = 6
@@ -387,7 +387,7 @@ def _camera(picture: Composition, p: Parameters) -> Camera:
         elevation = np.radians(p.elevation)
         middle, far = picture.balls[:, :3], picture.balls[:, 3:]
         # A ball has no corners: a smaller box fills the picture with it.
-        far = _OF_BALL * far
+        far = far * [_OF_BALL, 1.0, _OF_BALL]
         low, high = (middle - far).min(axis=0), (middle + far).max(axis=0)
         return Camera(
             direction=(0.0, -float(np.cos(elevation)), float(np.sin(elevation))),
