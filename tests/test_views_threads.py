@@ -313,7 +313,36 @@ def test_focused_threads_are_higher_and_folded_levels_lower():
     assert focused.height[b] > plain.height[b]
     assert (focused.height[others] <= plain.height[others] + 1e-9).all()
     folded = picture_of(trace, fold=1.0)
+    assert focused.theatre.stretch[b] > 1.5 * plain.theatre.stretch[b]
     assert folded.edge[1] < 0.2 * picture_of(trace).edge[1]
+
+
+def test_an_overview_shows_the_whole_trace_and_frames_the_window():
+    trace = trace_of(PROGRAM)
+    assert element(draw(trace), "overview") is None  # all is in sight
+    settings = {"start": "200ns", "end": "700ns", "main": "main", "focus": "b"}
+    picture, drawing = picture_of(trace, **settings), draw(trace, **settings)
+    shown = [str(trace.threads.tid[picture.rows[one.row].thread]) for one in picture.overviews]
+    assert shown == ["main", "b"]
+    bars = [e for e in drawing.elements if e.kind == "overview"]
+    for one, bar in zip(picture.overviews, bars, strict=True):
+        thread = picture.rows[one.row].thread
+        mine = np.flatnonzero(trace.calls.thread == thread)
+        assert sorted(bar.id.tolist()) == mine.tolist()  # also those out of the window
+        for i, call in enumerate(bar.id.tolist()):
+            part = sections(bar, i)
+            assert part[0, 0, 0] == pytest.approx(trace.calls.start[call] * WIDTH / 1000, abs=1e-4)
+            assert part[-1, 0, 0] == pytest.approx(trace.calls.end[call] * WIDTH / 1000, abs=1e-4)
+        assert one.low > picture.reach(np.array([one.row]))[0]
+    lines_ = element(drawing, "overview window")
+    assert len(lines_) == 6  # a frame and two lines to the row's ends, twice
+    for k in (0, 3):
+        frame = lines_.point[lines_.first[k] : lines_.first[k + 1], 0]
+        assert (frame.min(), frame.max()) == pytest.approx((0.2 * WIDTH, 0.7 * WIDTH), abs=1e-4)
+        ends_ = [float(lines_.point[lines_.first[k + i + 1] - 1, 0]) for i in (1, 2)]
+        assert ends_ == pytest.approx([0.0, WIDTH], abs=1e-4)
+    assert element(draw(trace, overview="none", **settings), "overview") is None
+    assert element(draw(trace, overview="always"), "overview") is not None
 
 
 def test_the_rail_follows_the_critical_path():

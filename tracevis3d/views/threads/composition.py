@@ -24,6 +24,7 @@ from ...trace.model import Trace
 from ..derived import derived
 from ..thread_choice import choose_threads, named_threads
 from ..window import time_window
+from .overview import Overview, overview
 
 if TYPE_CHECKING:
     from .view import Parameters
@@ -36,7 +37,7 @@ WIDTH = 16.0
 #: Share of the picture that the drawing can have beside title, legend, notes and the rows' words.
 SHARE = (0.80, 0.78)
 #: Radius of the half cylinder, and heights of the main thread's panel, in scene units.
-RADIUS, MAIN_HEIGHT = 3.5, 2.1
+RADIUS, MAIN_HEIGHT = 2.8, 1.7
 #: Free height between the main thread's panel and the half cylinder.
 _APART = 0.42
 _LEAST_ROW_PX = 15.0
@@ -82,6 +83,8 @@ class Composition:
         Distance outward at which each level begins.
     low, high : int64 (rows,)
         The rows' windows.
+    overviews : tuple of Overview
+        Of the main thread and of focused ones, where they are shown.
     theatre : Theatre
     camera : Camera
     pixels_per_unit : float
@@ -100,6 +103,7 @@ class Composition:
     low: Ints
     high: Ints
     height: Floats
+    overviews: tuple[Overview, ...]
     theatre: Theatre
     camera: Camera
     pixels_per_unit: float
@@ -119,6 +123,13 @@ class Composition:
     def reach(self, row: Ints) -> Floats:
         """Return the distance outward of each row's outermost edge."""
         return np.asarray(self.edge[np.array([r.levels for r in self.rows], np.int64)[row]])
+
+    def extent(self, row: Ints) -> Floats:
+        """Return the distance outward at which each row ends, with its overview."""
+        whole = self.reach(np.arange(len(self.rows)))
+        for one in self.overviews:
+            whole[one.row] = one.high
+        return np.asarray(whole[row])
 
 
 def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Composition:
@@ -144,11 +155,16 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Composit
     row_of = np.full(len(trace.threads), -1, np.int64)
     row_of[threads] = np.arange(len(threads))
     rows = tuple(Row(t, w, int(n)) for t, w, n in zip(threads.tolist(), windows, levels.tolist()))
-    theatre, camera, height = _theatre(p, edge[levels], _weights(trace, p, threads), main, frame)
+    weights = _weights(trace, p, threads)
+    over = _overviews(trace, p, frame, rows, weights, main, edge[levels])
+    reach = edge[levels]
+    reach[[one.row for one in over]] = [one.high for one in over]
+    theatre, camera, height = _theatre(p, reach, weights, main, frame)
+    height = height * edge[levels] / np.maximum(reach, 1e-9)
     picture = Composition(
         trace, waits, p, rows, row_of, main, cuts, edge, np.array([w[0] for w in windows], np.int64),
-        np.array([w[1] for w in windows], np.int64), height, theatre, camera, 0.0, frame.least_text, 0.0,
-        left_out,
+        np.array([w[1] for w in windows], np.int64), height, over, theatre, camera, 0.0,
+        frame.least_text, 0.0, left_out,
     )  # fmt: skip
     pixels = _pixels_per_unit(camera, frame)
     text = max(0.19, 1.75 * frame.least_text / pixels)
@@ -273,6 +289,30 @@ def _weights(trace: Trace, p: Parameters, threads: Ints) -> Floats:
     return weight
 
 
+def _overviews(
+    trace: Trace,
+    p: Parameters,
+    frame: Frame,
+    rows: tuple[Row, ...],
+    weights: Floats,
+    main: bool,
+    reach: Floats,
+) -> tuple[Overview, ...]:
+    """Return the overviews: of the main thread and of focused ones."""
+    whole = derived(trace).call_span
+    resolution = p.resolution * (whole[1] - whole[0]) / (frame.width * SHARE[0])
+
+    def wanted(i: int, row: Row) -> bool:
+        part = p.overview == "always" or row.window[0] > whole[0] or row.window[1] < whole[1]
+        return part and p.overview != "none" and ((main and i == 0) or weights[i] > 1.0)
+
+    return tuple(
+        overview(trace, i, row.thread, float(reach[i]), resolution)
+        for i, row in enumerate(rows)
+        if wanted(i, row) and trace.threads.count[row.thread]
+    )
+
+
 def _theatre(
     p: Parameters, reach: Floats, weight: Floats, main: bool, frame: Frame
 ) -> tuple[Theatre, Camera, Floats]:
@@ -294,8 +334,8 @@ def _theatre(
     base[bowl], angle[bowl], upright[bowl], stretch[bowl] = half_cylinder(
         rows, radius, facing=p.facing, turned=turned, lanes=lanes
     )
-    # Units of the edges become those of the half cylinder.
-    stretch[bowl] *= rows.unit
+    # Units of the edges become those of the half cylinder; levels of focused rows are higher too.
+    stretch[bowl] *= rows.unit * weight[bowl]
     sector = np.zeros((n, 2))
     sector[bowl] = semicircle(weight[bowl])
     height = np.empty(n)

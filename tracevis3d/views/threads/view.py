@@ -28,12 +28,14 @@ from ..registry import View
 from ..thread_choice import named_threads
 from . import calls as blocks
 from . import correspondences as corr
+from . import overview as over
 from . import words
 from .colors import CALLS, CORRESPONDENCES, color_calls, object_colors, thread_colors
 from .composition import Composition, compose
 
 _RAIL = parse("e0218a")[0]
 _IDLE = parse("009e73")[0]
+_FRAME = parse("e69f00")[0]
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,10 @@ class Parameters:
     widen: float = parameter(
         3.0, "How many times as wide as the others these are", low=1.0, high=20.0, group="Threads"
     )
+    overview: str = parameter(
+        "auto", "Where the whole trace of a thread is drawn as a bar in which its window is framed",
+        choices=over.SHOWN, group="Threads",
+    )  # fmt: skip
     rules: str = parameter(
         "", "Files of rules that say which functions wait, release and transfer, with commas between them",
         group="Data",
@@ -191,6 +197,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     surface, idle, rail_color = paint.add(BASE[None]), paint.add(_IDLE[None]), paint.add(_RAIL[None])
     elements: list[Element] = [blocks.plates(picture, surface), *blocks.call_blocks(picture, colors)]
     elements.append(blocks.idle_blocks(picture, idle))
+    elements += [*over.bars(picture, colors, surface), *over.frames(picture, paint.add(_FRAME[None]))]
     found = corr.shown(picture)
     legends = list(colors.legends)
     labels: list[Labels | None] = []
@@ -223,7 +230,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     names, marks = words.thread_names(picture, rows)
     elements.append(marks)
     call_color = colors.of(np.concatenate([cut.calls for cut in picture.cuts])) if picture.cuts else None
-    labels += [*names, *words.summaries(picture)]
+    labels += [*names, *words.summaries(picture), over.names(picture)]
     labels += words.wait_names(picture, chosen, colors)
     if call_color is not None:
         labels += words.function_names(picture, call_color, p.labels)
@@ -388,7 +395,7 @@ def _meaning(waits: Waits) -> dict[str, Meaning]:
     kinds = ("correspondence", "correspondence out of sight", "release", "wait marker", "wait start",
              "aggregated", "idle")  # fmt: skip
     starts = Meaning(calls=((0, np.arange(len(waits.trace.calls), dtype=np.int64)),))
-    return {**dict.fromkeys(kinds, rows), "start": starts}
+    return {**dict.fromkeys(kinds, rows), "start": starts, "overview": starts}
 
 
 VIEW = View(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,17 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
 _LONGEST = 22
+#: From so many rows on names are shorter.
+_MANY = 10
+_BRACKETS = re.compile(r" \([^()]*\S(?= \(\d+\)$)")
+#: Width of a letter, as a share of a line's height, about.
+_LETTER = 0.52
 
 
 def thread_names(picture: Composition, color: Indices) -> tuple[list[Labels], Marks]:
     """Return the rows' names, and a sphere in the colour of each thread beside it."""
     n = len(picture.rows)
-    names = [lane_title(picture.trace, row.thread) for row in picture.rows]
+    names = [_title(picture, row.thread) for row in picture.rows]
     row = np.arange(n)
     theatre, paper = picture.theatre, picture.parameters.paper
     ids = np.array([r.thread for r in picture.rows], np.int64)
@@ -38,7 +44,7 @@ def thread_names(picture: Composition, color: Indices) -> tuple[list[Labels], Ma
         # Outside the semicircle, in the middle of each row's section.
         around = np.stack([np.cos(middle), np.full(n, -0.02), np.sin(middle)], axis=1)
         centre = np.array([theatre.centre[0], 0.0, theatre.centre[1]])
-        outer = theatre.zero + theatre.level * float(reach[bent].max(initial=0.0)) + 0.22
+        outer = theatre.zero + theatre.level * float(picture.extent(row)[bent].max(initial=0.0)) + 0.22
         blend = paper * bent[:, None]
         at = (1 - blend) * at + blend * (centre + outer * around)
         anchor = (1 - blend) * anchor + blend * (centre + (outer + 0.2) * around)
@@ -55,6 +61,12 @@ def thread_names(picture: Composition, color: Indices) -> tuple[list[Labels], Ma
             chosen = [name for name, yes in zip(names, which.tolist()) if yes]
             groups.append(_texts(picture, "thread", chosen, anchor[which], align, rank[which]))
     return groups, marks
+
+
+def _title(picture: Composition, thread: int) -> str:
+    """Return a thread's title; among many without what programs put behind its name in brackets."""
+    title = lane_title(picture.trace, thread)
+    return _BRACKETS.sub("", title) if len(picture.rows) > _MANY else title
 
 
 def _texts(
@@ -99,7 +111,7 @@ def summaries(picture: Composition) -> list[Labels]:
         row_of.append(i)
     if not text:
         return []
-    titles = [lane_title(picture.trace, row.thread) for row in picture.rows]
+    titles = [_title(picture, row.thread) for row in picture.rows]
     at = np.array(row_of, np.int64)
     rank = 5e8 + picture.height[at]
     if picture.parameters.paper >= 0.5:
@@ -144,13 +156,22 @@ def wait_names(picture: Composition, which: Shown, colors: CallColors) -> list[L
         for i in mine.tolist():
             release = int(ops.thread[which.release[i]])
             who = _short(threads.name[release]) or str(threads.tid[release])
-            text.append(f"{ticks.duration(int(ops.lasted[which.wait[i]]))} for {who}")
+            lasted = ticks.duration(int(ops.lasted[which.wait[i]]))
+            long = f"{lasted} for {who}"
+            wide = (which.high - which.low)[i] * picture.theatre.width
+            text.append(long if len(long) * _LETTER * height < wide else lasted)
         middle = (which.low + which.high)[mine] / 2
         width = (which.high - which.low)[mine] * picture.theatre.width
-        # In the middle of the stack that waits.
+        # On the call that waits, or the one above it where its name takes the room: funnels hide more inward.
         call = np.append(ops.call, -1)[which.wait[mine]]
         level = np.where(call >= 0, np.append(picture.trace.calls.depth, 0)[call], 0).astype(np.int64)
-        out = picture.out(level) / 2
+        named = np.array([len(label) for label in picture.trace.functions.label] or [0])
+        name = np.where(call >= 0, named[np.append(picture.trace.calls.function, 0)[call]], 0)
+        letters = name + 0.5 * np.array([len(words) for words in text])
+        below = np.maximum(level - 1 - (letters * _LETTER * height > width / 2), 0)
+        half = 0.55 * height / float(picture.theatre.stretch[r])
+        room = np.maximum(picture.out(level) - half, picture.out(level) / 2)
+        out = np.minimum((picture.out(below) + picture.out(below + 1)) / 2, room)
         anchor = picture.theatre.place(np.full(len(mine), r), middle, out, THICK + 0.02)
         groups.append(
             Labels(
@@ -216,12 +237,12 @@ def time_axis(picture: Composition) -> Axis | None:
     if paper == 1.0:
         if not picture.main:
             return None
-        top = theatre.main_foot + theatre.main_level * float(picture.reach(np.zeros(1, np.int64))[0])
+        top = theatre.main_foot + theatre.main_level * float(picture.extent(np.zeros(1, np.int64))[0])
         row, origin, out = 0, (0.0, 0.0, top + 0.1), (0.0, 0.0, 1.0)
     else:
         row = 1 if picture.main and n > 1 else 0
         rows = np.arange(n)
-        ends = [theatre.place(rows, np.zeros(n), picture.reach(rows) * k, 0.0) for k in (0.0, 1.0)]
+        ends = [theatre.place(rows, np.zeros(n), picture.extent(rows) * k, 0.0) for k in (0.0, 1.0)]
         points = np.concatenate(ends)
         lowest = points[int(points[:, 2].argmin())]
         origin, out = (0.0, float(lowest[1]), float(lowest[2]) - 0.1), (0.0, 0.0, -1.0)
