@@ -19,6 +19,12 @@ def add(commands: Subcommands) -> None:
     )  # fmt: skip
     parser.add_argument("--subtrees", metavar="FUNCTION", help="list the distinct subtrees of one function")
     parser.add_argument(
+        "--below",
+        type=int,
+        metavar="CALL",
+        help="list the functions called in a call's subtree, its own included",
+    )
+    parser.add_argument(
         "--utilities", action="store_true", help="list functions by how much of a utility they are"
     )
     parser.add_argument("--filters", default="", metavar="STACK", help="filters; what they hide is counted")
@@ -47,6 +53,8 @@ def run(words: argparse.Namespace) -> None:
                 raise UsageError(f"--subtrees {words.subtrees}: no function has such a name")
             rows = [row for f in named.tolist() for row in nodes.subtree_rows(facts, f, words.limit)]
             rows = sorted(rows, key=lambda row: -int(row["occurrences"]))[: words.limit]
+        elif words.below is not None:
+            rows = nodes.functions_below(trace, words.below)
         elif words.utilities:
             rows = ranking(facts, words.limit)
         else:
@@ -74,8 +82,17 @@ def run(words: argparse.Namespace) -> None:
 
 
 def _told(row: dict[str, object]) -> str:
+    from ..layout.ticks import duration
+
     if "shape" in row:
-        return f"{row['occurrences']:,} x {row['calls']:,} calls, first {row['first_call']:,}: {row['shape']}"
+        functions = row["functions"]
+        assert isinstance(functions, list)
+        return (
+            f"{row['occurrences']:,} x {row['calls']:,} calls, first {row['first_call']:,}, "
+            f"{len(functions):,} function{'s' if len(functions) > 1 else ''}: {row['shape']}"
+        )
+    if "occurrences" not in row and "utilityhood" not in row:
+        return f"{row['calls']:,} calls, {duration(int(str(row['duration_ns'])))} in all"
     if "utilityhood" in row:
         return (
             f"utilityhood {row['utilityhood']:.4f}, {row['callers']:,} callers in {row['modules']:,} "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..terminal import Bar
 
 if TYPE_CHECKING:
+    from ..live.endpoint import Keys
     from ..trace.model import Trace
 
 #: What ``ArgumentParser.add_subparsers`` returns; argparse has no public name for it.
@@ -34,6 +35,25 @@ def reading(parser: argparse.ArgumentParser) -> None:
         "--no-cache", action="store_true", help="read the file itself, and don't keep the result"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def feed(parser: argparse.ArgumentParser, option: str | None) -> None:
+    """Add the endpoint of a live feed, as an option or as a word, and the keys."""
+    names = (option,) if option else ("endpoint",)
+    more: dict[str, Any] = {"dest": "endpoint", "required": True} if option else {}
+    parser.add_argument(*names, metavar="ENDPOINT", help="such as tcp://127.0.0.1:5570", **more)
+    parser.add_argument("--key", default="", metavar="FILE", help="our secret key; see 'live keygen'")
+    parser.add_argument(
+        "--peers", default="", metavar="PATH",
+        help="public keys: of a publisher the folder of its viewers', of a viewer the publisher's file",
+    )  # fmt: skip
+
+
+def read_keys(words: argparse.Namespace) -> Keys:
+    """Return the keys that :func:`feed` asked for."""
+    from ..live.endpoint import Keys
+
+    return Keys(words.key, words.peers)
 
 
 def load(path: str, words: argparse.Namespace, bar: Bar) -> Trace:

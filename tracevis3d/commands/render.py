@@ -55,7 +55,7 @@ def run(words: argparse.Namespace) -> None:
     if not least <= len(words.traces) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
         raise UsageError(f"the view {view.name!r} takes {wanted} trace(s), {len(words.traces)} were given")
-    settings = dict(_setting(text) for text in words.settings)
+    settings = dict(setting(text) for text in words.settings)
     frame = Frame.parse(words.size, words.dpi) if words.size else Frame()
     # Whatever can be wrong with the words is told before minutes are spent on reading.
     figure = api.Figure(view.name, (), settings, filters=words.filters)
@@ -84,7 +84,8 @@ def run(words: argparse.Namespace) -> None:
         api.write_report(report, words.report)
 
 
-def _setting(text: str) -> tuple[str, str]:
+def setting(text: str) -> tuple[str, str]:
+    """Split ``NAME=VALUE``."""
     name, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"--set {text}: NAME=VALUE is wanted")

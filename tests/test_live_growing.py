@@ -1,0 +1,160 @@
+"""The growing trace against a plain stack; what it holds at any moment is an ordinary trace."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracevis3d.live.growing import GrowingTrace
+from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
+
+
+def batch(table: str, columns: dict, sequence: int = 0) -> Batch:
+    return Batch(table, sequence, 0, 0, {name: np.asarray(values) for name, values in columns.items()})
+
+
+def events(rows) -> Batch:
+    """Rows of kind, thread, function, time."""
+    kind, thread, function, time = zip(*rows, strict=True)
+    return batch("calls", {
+        "kind": np.array(kind, np.uint8), "thread": np.array(thread, np.uint32),
+        "function": np.array(function, np.uint32), "time": np.array(time, np.int64),
+    })  # fmt: skip
+
+
+def grown(*batches: Batch, names: bool = True) -> GrowingTrace:
+    growing = GrowingTrace()
+    growing.begin(Welcome("s", "p", 1, 1000))
+    if names:
+        growing.name(Names("functions", 0, ("a", "b", "c", "d")))
+        growing.name(Names("threads", 0, ((1, 10, "main"), (1, 11, ""))))
+    for one in batches:
+        growing.add(one)
+    return growing
+
+
+class Plain:
+    """Begins and ends with lists."""
+
+    def __init__(self) -> None:
+        self.calls: dict[int, list] = {0: [], 1: []}
+        self.stack: dict[int, list] = {0: [], 1: []}
+        self.latest: dict[int, int] = {}
+
+    def add(self, kind, thread, function, time) -> None:
+        time = max(time, self.latest.get(thread, time))
+        self.latest[thread] = time
+        stack, calls = self.stack[thread], self.calls[thread]
+        if kind == BEGIN:
+            stack.append(len(calls))
+            calls.append([function, len(stack), time, None])
+        elif any(calls[i][0] == function for i in stack):
+            while True:
+                call = calls[stack.pop()]
+                call[3] = time
+                if call[0] == function:
+                    break
+
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from((BEGIN, END)), st.integers(0, 1), st.integers(0, 3), st.integers(0, 40)),
+    min_size=1, max_size=80,
+)  # fmt: skip
+
+
+@given(ROWS, st.integers(1, 7), st.integers(-5, 45))
+@settings(deadline=None, max_examples=200)
+def test_same_calls_as_the_plain_stack(rows, pieces, since) -> None:
+    growing, plain = grown(), Plain()
+    for row in rows:
+        plain.add(*row)
+    for part in np.array_split(np.arange(len(rows)), pieces):
+        if len(part):
+            growing.add(events([rows[i] for i in part]))
+    now = max(row[3] for row in rows)
+    assert growing.now == now
+    for low in (-(2**60), since):
+        calls, count = growing.window(low)
+        base = 0
+        for thread in (0, 1):
+            got = [
+                (int(calls.function[i]), int(calls.start[i]), int(calls.end[i]))
+                for i in range(base, base + int(count[thread]))
+            ]
+            base += int(count[thread])
+            expected = [
+                (function, start, max(now, low) if end is None else end)
+                for function, _, start, end in plain.calls[thread]
+                if end is None or end >= low or start >= low
+            ]
+            assert got == expected
+        assert base == len(calls)
+        for i in range(base):
+            p = int(calls.parent[i])
+            assert calls.extent[i] == 1 + sum(1 for j in range(base) if _below(calls, j, i))
+            assert calls.depth[i] == (1 if p < 0 else calls.depth[p] + 1)
+            if p >= 0:
+                assert p < i < p + calls.extent[p]
+    trace = growing.trace("tcp://x", lost=3)
+    assert len(trace.calls) == sum(map(len, plain.calls.values()))
+    assert trace.problems["lost"].count == 3
+    labels = [trace.functions.name[f] for f in trace.calls.function.tolist()]
+    assert labels == ["abcd"[call[0]] for thread in (0, 1) for call in plain.calls[thread]]
+
+
+def _below(calls, j, i) -> bool:
+    while j >= 0:
+        j = int(calls.parent[j])
+        if j == i:
+            return True
+    return False
+
+
+def test_numbers_that_were_never_announced_and_a_new_session() -> None:
+    growing = grown(events([(BEGIN, 5, 9, 0), (END, 5, 9, 7)]), names=False)
+    growing.begin(Welcome("t", "p", 2, 1500))
+    growing.name(Names("functions", 0, ("x",)))
+    growing.name(Names("threads", 0, ((1, 10, "main"),)))
+    growing.add(events([(BEGIN, 0, 0, 0)]))
+    trace = growing.trace()
+    assert list(trace.functions.name) == ["(function 9)", "x"]
+    assert trace.calls.start.tolist() == [0, 500]
+    assert trace.threads.process == (0, "1 (run 2)")
+    assert growing.sessions == 2
+
+
+def test_the_oldest_half_goes() -> None:
+    growing = GrowingTrace(most_calls=100)
+    growing.begin(Welcome("s", "p", 1, 0))
+    growing.add(events([(BEGIN, 0, 0, 0)]))
+    for i in range(300):
+        growing.add(events([(BEGIN, 0, 1, i), (BEGIN, 0, 2, i), (END, 0, 2, i), (END, 0, 1, i)]))
+    assert growing.calls <= 100
+    assert growing.calls + growing.forgotten == 601
+    trace = growing.trace()
+    assert trace.calls.depth.tolist()[:3] == [1, 2, 3]  # the outermost call is still open, and still there
+    assert trace.calls.start.max() == 299
+
+
+def test_waits_memory_and_counters() -> None:
+    growing = grown(events([(BEGIN, 0, 0, 0)]))
+    growing.name(Names("operations", 0, ("Lock.acquire",)))
+    growing.name(Names("objects", 0, ("lock 1", "lock 2")))
+    growing.name(Names("counters", 0, ("load",)))
+    growing.add(batch("sync", {
+        "kind": np.array([0, 1], np.uint8), "thread": np.array([0, 1], np.uint32),
+        "operation": np.array([0, 7], np.uint32), "object": np.array([1, -1], np.int32),
+        "start": np.array([3, 5]), "end": np.array([4, 5]),
+    }))  # fmt: skip
+    growing.add(batch("memory", {
+        "kind": np.array([0, 1], np.uint8), "thread": np.array([0, 0], np.uint32), "time": np.array([6, 7]),
+        "address": np.array([2**63 + 1, 2**63 + 1], np.uint64), "size": np.array([64, 0]),
+    }))  # fmt: skip
+    growing.add(batch("counters", {
+        "series": np.array([0], np.uint32), "time": np.array([8]), "value": np.array([1.5]),
+    }))  # fmt: skip
+    trace = growing.trace()
+    assert [trace.sync.names[i] for i in trace.sync.name.tolist()] == ["Lock.acquire", "(operation 7)"]
+    assert [trace.sync.objects[i] for i in trace.sync.object.tolist()] == ["lock 2"]
+    assert trace.memory.size.tolist() == [64, 0]
+    assert len(trace.counters) == 1
+    assert growing.now == 8

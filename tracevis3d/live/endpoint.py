@@ -1,0 +1,155 @@
+"""Where a feed is: endpoints, and the keys that any but this machine's own need."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, MissingDependency, UsageError
+
+#: Where a feed is if nothing else is said.
+DEFAULT = "tcp://127.0.0.1:5570"
+_TCP = re.compile(r"tcp://(\[[0-9a-fA-F:.%]+\]|[\w.*-]+):(\d{1,5}|\*)")
+
+
+@dataclass(frozen=True)
+class Keys:
+    """CURVE keys of one side, as files that :func:`make_keys` writes.
+
+    Attributes
+    ----------
+    own : str
+        Our secret key file.
+    others : str
+        For a publisher the folder of the viewers' public keys that are let in; for a viewer the publisher's
+        public key file.
+    """
+
+    own: str = ""
+    others: str = ""
+
+    @property
+    def given(self) -> bool:
+        """Whether there are any."""
+        return bool(self.own or self.others)
+
+
+def zmq() -> Any:
+    """Return the module ``zmq``.
+
+    Raises
+    ------
+    MissingDependency
+        If it can't be imported.
+    """
+    try:
+        import zmq as module
+    except ImportError as error:
+        raise MissingDependency(
+            f"ZeroMQ can't be imported ({error}): install it with 'pip install pyzmq', or install the "
+            "extension's zip for this platform and Python version, which brings it along."
+        ) from error
+    return module
+
+
+def check(endpoint: str, keys: Keys = Keys()) -> str:
+    """Return the endpoint if it can be used.
+
+    Raises
+    ------
+    UsageError
+        If it is no endpoint, or not on this machine and without keys.
+    """
+    if endpoint.startswith("ipc://") and len(endpoint) > 6:
+        return endpoint
+    match = _TCP.fullmatch(endpoint)
+    if not match or (match[2] != "*" and not 0 < int(match[2]) < 65536):
+        raise UsageError(f"{endpoint}: no endpoint: tcp://127.0.0.1:5570 or ipc:///tmp/feed is wanted")
+    if not is_loopback(endpoint) and not (keys and keys.own and keys.others):
+        raise UsageError(
+            f"{endpoint}: other machines can reach this address, so both sides need keys: make them with "
+            "'tracevis3d live keygen FOLDER NAME' and give --key and --peers"
+        )
+    return endpoint
+
+
+def is_loopback(endpoint: str) -> bool:
+    """Whether an endpoint can be reached from this machine alone."""
+    if endpoint.startswith(("ipc://", "inproc://")):
+        return True
+    match = _TCP.fullmatch(endpoint)
+    if not match:
+        return False
+    host = match[1].strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def make_keys(folder: str | os.PathLike[str], name: str) -> tuple[Path, Path]:
+    """Write a pair of key files: ``NAME.key`` to give away, ``NAME.key_secret`` to keep.
+
+    Raises
+    ------
+    UsageError
+        If the name is no file's name, or there are such files already.
+    """
+    zmq()
+    from zmq.auth import create_certificates
+
+    if not re.fullmatch(r"[\w.-]{1,100}", name) or name.startswith("."):
+        raise UsageError(f"{name!r}: a name of letters, digits, - and _ is wanted")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for suffix in (".key", ".key_secret"):
+        if (folder / f"{name}{suffix}").exists():
+            raise UsageError(
+                f"{folder / (name + suffix)}: is there already; choose another name, or remove it"
+            )
+    before = os.umask(0o077)
+    try:
+        public, secret = create_certificates(str(folder), name)
+    finally:
+        os.umask(before)
+    return Path(public), Path(secret)
+
+
+def read_key(path: str | os.PathLike[str], secret: bool) -> tuple[bytes, bytes]:
+    """Return the public and the secret key of a file; the secret one is empty where not asked for.
+
+    Raises
+    ------
+    InputError
+        If the file is no such key.
+    """
+    zmq()
+    from zmq.auth import load_certificate
+
+    try:
+        public, hidden = load_certificate(str(path))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: is no key file: {error}") from None
+    if secret and not hidden:
+        raise InputError(f"{path}: holds no secret key: the file that ends in .key_secret is wanted")
+    return public, hidden or b""
+
+
+def read_viewers(folder: str | os.PathLike[str]) -> set[bytes]:
+    """Return the public keys of the files in a folder.
+
+    Raises
+    ------
+    InputError
+        If there is no folder, or no key in it.
+    """
+    files = sorted(Path(folder).glob("*.key")) if Path(folder).is_dir() else []
+    if not files:
+        raise InputError(f"{folder}: holds no *.key file: put the public keys of the viewers there")
+    return {read_key(file, secret=False)[0] for file in files}

@@ -1,0 +1,421 @@
+"""The trace of a program that still runs: it grows by batches, and is an ordinary trace at any moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..trace.model import Source, Trace
+from .protocol import Batch, Names, Welcome
+
+#: Calls that are kept; beyond them the oldest half of a thread's goes.
+MOST_CALLS = 50_000_000
+#: Rows of the other tables that are kept.
+MOST_ROWS = 20_000_000
+# Memory that isn't touched costs nothing, moving what is costs much.
+_FIRST_ROOM = 1 << 14
+#: Functions and threads of one session that rows may name without their being announced.
+_MOST_UNKNOWN, _MOST_UNKNOWN_THREADS = 10_000, 256
+
+
+class _Thread:
+    """The calls of one thread, in the order of their begins."""
+
+    def __init__(self) -> None:
+        from ..kernels import growing as g
+
+        self.state = np.zeros(g.STATE_SIZE, np.int64)
+        self.state[g.TOP] = -1
+        self.state[g.LATEST] = np.iinfo(np.int64).min
+        self._room(0)
+
+    def _room(self, n: int) -> None:
+        kept = self.count if n else 0
+        columns = {}
+        for name, dtype in (
+            ("function", np.int32), ("parent", np.int64), ("depth", np.int32), ("start", np.int64),
+            ("end", np.int64),
+        ):  # fmt: skip
+            column = np.empty(n, dtype)
+            if kept:
+                column[:kept] = self.__dict__[name][:kept]
+            columns[name] = column
+        self.__dict__.update(columns)
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        d = self.__dict__
+        return d["function"], d["parent"], d["depth"], d["start"], d["end"]
+
+    @property
+    def count(self) -> int:
+        return int(self.state[1])
+
+    def add(self, kind: NDArray[np.uint8], function: NDArray[np.uint32], time: NDArray[np.int64]) -> None:
+        from ..kernels.growing import grow_calls
+
+        needed = self.count + len(kind)
+        if needed > len(self.__dict__["start"]):
+            self._room(max(4 * len(self.__dict__["start"]), needed, _FIRST_ROOM))
+        grow_calls(kind, function, time, self.state, *self.columns)
+
+    def forget(self, keep: int) -> int:
+        """Drop the oldest finished calls but for the last ``keep`` calls; return how many went."""
+        from ..kernels import growing as g
+
+        function, parent, depth, start, end = self.columns
+        n = self.count
+        first = max(n - keep, 0)
+        # Open calls stay, wherever they are.
+        stays = np.ones(n, np.bool_)
+        stays[:first] = end[:first] == g.OPEN
+        new = np.cumsum(stays) - 1
+        above = parent[:n]
+        moved = np.where(above >= 0, np.where(stays[above], new[above], -1), -1)[stays]
+        kept = int(np.count_nonzero(stays))
+        for column, values in zip(
+            self.columns, (function[:n][stays], moved, depth[:n][stays], start[:n][stays], end[:n][stays]),
+            strict=True,
+        ):  # fmt: skip
+            column[:kept] = values
+        top = int(self.state[g.TOP])
+        self.state[g.TOP] = new[top] if top >= 0 else -1
+        self.state[g.COUNT] = kept
+        return n - kept
+
+
+class _Numbers:
+    """A publisher's numbers and what they are here; some may never be announced.
+
+    The table is as long as the largest number, which the protocol bounds (:data:`.protocol.MOST_IDS`).
+    """
+
+    def __init__(self, unknown: Callable[[int], int], most_unknown: int) -> None:
+        self._unknown, self._left = unknown, most_unknown
+        self._known: dict[int, int] = {}
+        self._table: NDArray[np.int64] | None = None
+
+    def set(self, number: int, value: int) -> None:
+        """Let ``number`` be ``value`` from now on."""
+        if self._known.get(number) != value:
+            self._known[number] = value
+            self._table = None
+
+    def of(self, numbers: NDArray[Any]) -> NDArray[np.int64]:
+        """Return what each number is here, int64; what was never announced gets a name of its own."""
+        if self._table is None:
+            self._table = np.full(max(self._known, default=0) + 1, -1)
+            self._table[list(self._known)] = list(self._known.values())
+        if len(numbers) and int(numbers.max()) >= len(self._table):
+            self._learn(np.unique(numbers[numbers >= len(self._table)]))
+            return self.of(numbers)
+        here = self._table[numbers]
+        if len(here) and int(here.min()) < 0:
+            self._learn(np.unique(numbers[here < 0]))
+            return self.of(numbers)
+        return np.asarray(here)
+
+    def _learn(self, numbers: NDArray[Any]) -> None:
+        for number in numbers.tolist():
+            # Who lies about numbers gets one name for all of them in the end.
+            self._left -= 1
+            self.set(number, self._unknown(number if self._left > 0 else -1))
+
+
+@dataclass
+class Session:
+    """One run of the publisher: its numbers, and how they map to the trace's."""
+
+    welcome: Welcome
+    shift: int
+    functions: _Numbers
+    threads: _Numbers
+    objects: dict[int, str] = field(default_factory=dict)
+    operations: dict[int, str] = field(default_factory=dict)
+    counters: dict[int, str] = field(default_factory=dict)
+
+
+class GrowingTrace:
+    """Collects what a subscriber receives.
+
+    Attributes
+    ----------
+    events : int
+        Begins and ends so far.
+    now : int
+        Latest time, in nanoseconds from the first session's start.
+    forgotten : int
+        Calls and rows that went because more than :data:`MOST_CALLS` or :data:`MOST_ROWS` came.
+    """
+
+    def __init__(self, most_calls: int = MOST_CALLS) -> None:
+        self.most_calls = most_calls
+        self.events = 0
+        self.now = 0
+        self.forgotten = 0
+        self.sessions = 0
+        self._first_start: int | None = None
+        self._session: Session | None = None
+        self._function_numbers: dict[str, int] = {}
+        self._thread_numbers: dict[tuple[int, Any, Any], int] = {}
+        self._thread_names: list[tuple[Any, Any, str]] = []
+        self._threads: list[_Thread] = []
+        self._rows: dict[str, list[dict[str, Any]]] = {"sync": [], "memory": [], "counters": []}
+        self._row_count = dict.fromkeys(self._rows, 0)
+
+    # -- what comes in ------------------------------------------------------------------------------------
+
+    def begin(self, welcome: Welcome) -> None:
+        """Start a session; times and numbers of the next batches are its own."""
+        if self._first_start is None:
+            self._first_start = welcome.start
+        shift = max(min(welcome.start - self._first_start, 1 << 61), -(1 << 61))
+        self.sessions += 1
+        self._session = Session(
+            welcome,
+            shift,
+            _Numbers(
+                lambda n: self._function(f"(function {n})" if n >= 0 else "(unannounced)"), _MOST_UNKNOWN
+            ),
+            _Numbers(lambda n: self._thread((0, max(n, -1), "")), _MOST_UNKNOWN_THREADS),
+        )
+
+    def name(self, names: Names) -> None:
+        """Take names; those that came before are given again without harm."""
+        session = self._session
+        if session is None:
+            return
+        for number, entry in enumerate(names.names, names.first):
+            if names.table == "functions":
+                session.functions.set(number, self._function(entry))
+            elif names.table == "threads":
+                session.threads.set(number, self._thread(entry))
+            else:
+                getattr(session, names.table)[number] = entry
+
+    def add(self, batch: Batch) -> None:
+        """Take the rows of a batch."""
+        session = self._session
+        if session is None:
+            return
+        if batch.table != "calls":
+            self._add_rows(session, batch)
+            return
+        thread, kind = batch.columns["thread"], batch.columns["kind"]
+        function, time = batch.columns["function"], batch.columns["time"]
+        self.events += len(batch)
+        function = session.functions.of(function).astype(np.uint32)
+        time = (time + session.shift).astype(np.int64)
+        self.now = max(self.now, int(time.max()))
+        if int(thread.min()) == int(thread.max()):
+            self._threads[session.threads.of(thread[:1])[0]].add(
+                np.require(kind, np.uint8, ["C", "W"]), function, time
+            )
+        else:
+            order = np.argsort(thread, kind="stable")
+            bounds = np.flatnonzero(np.diff(thread[order])) + 1
+            for part in np.split(order, bounds):
+                number = session.threads.of(thread[part[:1]])[0]
+                self._threads[number].add(kind[part], function[part], time[part])
+        calls = sum(t.count for t in self._threads)
+        if calls > self.most_calls:
+            share = self.most_calls / calls / 2
+            self.forgotten += sum(t.forget(int(t.count * share)) for t in self._threads)
+
+    def _add_rows(self, session: Session, batch: Batch) -> None:
+        rows: dict[str, Any] = {name: np.array(column) for name, column in batch.columns.items()}
+        for name in ("time", "start", "end"):
+            if name in rows:
+                rows[name] = rows[name] + session.shift
+                self.now = max(self.now, int(rows[name].max()))
+        if "thread" in rows:
+            # A thread has to be known even if it never calls.
+            rows["thread"] = session.threads.of(rows["thread"])
+        tables = {"sync": ("operation", "object"), "counters": ("series",)}.get(batch.table, ())
+        for name in tables:
+            known = {"operation": session.operations, "object": session.objects, "series": session.counters}
+            rows[name + " names"] = known[name]
+        self._rows[batch.table].append(rows)
+        self._row_count[batch.table] += len(batch)
+        while self._row_count[batch.table] > MOST_ROWS and len(self._rows[batch.table]) > 1:
+            gone = self._rows[batch.table].pop(0)
+            count = len(next(iter(gone.values())))
+            self._row_count[batch.table] -= count
+            self.forgotten += count
+
+    # -- what it holds ------------------------------------------------------------------------------------
+
+    @property
+    def calls(self) -> int:
+        """How many calls are kept."""
+        return sum(t.count for t in self._threads)
+
+    @property
+    def unmatched(self) -> int:
+        """Ends without a begin: what began before this viewer joined, or was lost."""
+        return int(sum(t.state[2] for t in self._threads))
+
+    def trace(self, source: str = "", lost: int = 0, since: int | None = None) -> Trace:
+        """Return what there is as an ordinary trace; open calls end now.
+
+        Parameters
+        ----------
+        source : str
+            Where it came from: the endpoint.
+        lost : int
+            Rows that were lost on the way, for ``problems``.
+        since : int, optional
+            Only what reaches beyond this moment, in nanoseconds: the time is that of the window's calls.
+        """
+        from ..formats.names import split
+        from ..trace.recording import Recording
+
+        recording = Recording()
+        names = list(self._function_numbers)
+        recording.functions(names)
+        for process, tid, name in self._thread_names:
+            recording.thread(process, tid)
+            if name:
+                recording.name_thread(process, tid, name)
+        thread, kind, function, time = self._events(since)
+        recording.add_events(thread=thread, kind=kind, function=function, time=time)
+        self._fill_rows(recording, since)
+        problems = recording.problems
+        problems.add("lost", f"rows on the way from {source or 'the publisher'}", lost)
+        problems.add("unmatched end", "what began before this viewer joined", self.unmatched)
+        return recording.finish(Source(path=source, format="live"), split)
+
+    def window(self, since: int) -> tuple[Any, Any]:
+        """Return the calls that reach beyond ``since`` with the number of each thread's: see :meth:`threads`.
+
+        Returns
+        -------
+        calls : Calls
+            Functions and threads have this object's numbers; open calls end at :attr:`now`.
+        count : int64 (threads,)
+        """
+        from ..kernels.growing import take_calls
+        from ..trace.model import Calls
+
+        firsts, sizes = [], []
+        for t in self._threads:
+            start = t.__dict__["start"][: t.count]
+            first = int(np.searchsorted(start, since))
+            above = int(t.__dict__["depth"][first - 1]) if first else 0
+            firsts.append(first)
+            sizes.append(t.count - first + above)
+        n = sum(sizes)
+        out: dict[str, NDArray[Any]] = {
+            "function": np.empty(n, np.int32), "parent": np.empty(n, np.int64),
+            "depth": np.empty(n, np.int32), "start": np.empty(n, np.int64), "end": np.empty(n, np.int64),
+            "extent": np.empty(n, np.int64), "thread": np.empty(n, np.int32),
+        }  # fmt: skip
+        new = np.empty(max(sizes, default=0) + 1, np.int64)
+        take: Any = take_calls
+        base, count = 0, np.zeros(len(self._threads), np.int64)
+        for number, (t, first) in enumerate(zip(self._threads, firsts, strict=True)):
+            low, now = np.int64(since), np.int64(max(self.now, since))
+            taken = take(
+                first,
+                t.count,
+                low,
+                now,
+                *t.columns,
+                base,
+                number,
+                new,
+                *out.values(),
+            )
+            count[number] = taken
+            base += taken
+        return Calls(**{name: column[:base] for name, column in out.items()}), count
+
+    def functions(self) -> Sequence[str]:
+        """Return the names of the functions by number."""
+        return list(self._function_numbers)
+
+    def threads(self) -> Sequence[tuple[Any, Any, str]]:
+        """Return process, thread id and name of each thread by number."""
+        return list(self._thread_names)
+
+    # -- inside -------------------------------------------------------------------------------------------
+
+    def _events(self, since: int | None) -> tuple[NDArray[Any], ...]:
+        """Return begins and ends of all calls, each thread's in order."""
+        from ..trace.events import BEGIN, END
+
+        calls, _ = self.window(np.iinfo(np.int64).min // 2 if since is None else since)
+        n = len(calls)
+        # Where a call's begin and end stand among the events: before it all earlier calls began, and of those
+        # all but its callers ended.
+        begin = 2 * np.arange(n) - (calls.depth - 1)
+        end = begin + 2 * calls.extent - 1
+        thread, function = np.empty(2 * n, np.int32), np.empty(2 * n, np.int32)
+        kind, time = np.empty(2 * n, np.uint8), np.empty(2 * n, np.int64)
+        for at, what, when in ((begin, BEGIN, calls.start), (end, END, calls.end)):
+            thread[at], function[at], kind[at], time[at] = calls.thread, calls.function, what, when
+        return thread, kind, function, time
+
+    def _fill_rows(self, recording: Any, since: int | None) -> None:
+        low = np.iinfo(np.int64).min if since is None else since
+        for rows in self._rows["sync"]:
+            keep = rows["end"] >= low
+            put = partial(recording.text, "sync")
+            name = _numbers(put, rows["operation names"], rows["operation"][keep], "operation")
+            things = rows["object"][keep]
+            put = partial(recording.text, "objects")
+            objects = _numbers(put, rows["object names"], things[things >= 0], "object")
+            which = np.full(len(things), -1)
+            which[things >= 0] = objects
+            recording.add_sync(
+                thread=rows["thread"][keep], start=rows["start"][keep], end=rows["end"][keep],
+                kind=rows["kind"][keep], name=name,
+                objects=[[o] if o >= 0 else [] for o in which.tolist()],
+            )  # fmt: skip
+        for rows in self._rows["memory"]:
+            keep = rows["time"] >= low
+            recording.add_memory(
+                time=rows["time"][keep], address=rows["address"][keep], size=rows["size"][keep],
+                kind=rows["kind"][keep], thread=rows["thread"][keep],
+            )  # fmt: skip
+        for rows in self._rows["counters"]:
+            keep = rows["time"] >= low
+            put = partial(recording.series, 0)
+            series = _numbers(put, rows["series names"], rows["series"][keep], "counter")
+            recording.add_counters(series=series, time=rows["time"][keep], value=rows["value"][keep])
+
+    def _function(self, name: str) -> int:
+        return self._function_numbers.setdefault(name, len(self._function_numbers))
+
+    def _thread(self, entry: tuple[Any, Any, str]) -> int:
+        process, tid, name = entry
+        # A thread of another session is another thread, even if the system gives the same id again.
+        key = (self.sessions, process, tid)
+        found = self._thread_numbers.setdefault(key, len(self._thread_names))
+        if found == len(self._thread_names):
+            said = process if self.sessions == 1 else f"{process} (run {self.sessions})"
+            self._thread_names.append((said, tid, name))
+            self._threads.append(_Thread())
+        elif name:
+            self._thread_names[found] = (*self._thread_names[found][:2], name)
+        return found
+
+
+def _numbers(
+    put: Callable[[str], int], names: Mapping[int, str], wanted: NDArray[Any], what: str
+) -> NDArray[np.int64]:
+    """Return the recording's numbers of names; what was never announced gets a name of its own."""
+    used, place = np.unique(wanted, return_inverse=True)
+    texts = [
+        names.get(n, f"({what} {n})" if i < _MOST_UNKNOWN else f"({what})")
+        for i, n in enumerate(used.tolist())
+    ]
+    return np.asarray(np.array([put(text) for text in texts], np.int64)[place.ravel()])
+
+
+__all__ = ["GrowingTrace"]

@@ -1,0 +1,396 @@
+"""The messages of the live feed: what they hold, and what a message must be before a byte of it is used.
+
+A message is a JSON header in a frame of its own, and for a batch one frame for each column, little-endian.
+Nothing here knows ZeroMQ: it turns frames into checked messages and back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+
+VERSION = 1
+#: Bytes of a header, and of the header of names; rows of a batch; names in a message; frames of a message.
+MOST_HEADER, MOST_NAMES_HEADER = 1 << 16, 1 << 22
+MOST_ROWS, MOST_NAMES, MOST_FRAMES = 1 << 22, 1 << 16, 16
+#: Numbers of functions, objects, operations and series; of threads.
+MOST_IDS, MOST_THREADS = 1 << 24, 1 << 16
+#: Times stay within this many nanoseconds of the session's start: 146 years.
+MOST_NS = 1 << 62
+#: Characters of a name.
+MOST_CHARACTERS = 10_000
+
+BEGIN, END = 0, 1
+
+#: Table of a batch -> its columns in order: name, little-endian dtype, least and most value (None: any).
+TABLES: dict[str, tuple[tuple[str, str, int | None, int | None], ...]] = {
+    "calls": (
+        ("kind", "<u1", BEGIN, END),
+        ("thread", "<u4", 0, MOST_THREADS - 1),
+        ("function", "<u4", 0, MOST_IDS - 1),
+        ("time", "<i8", -MOST_NS, MOST_NS),
+    ),
+    "sync": (
+        ("kind", "<u1", 0, 2),
+        ("thread", "<u4", 0, MOST_THREADS - 1),
+        ("operation", "<u4", 0, MOST_IDS - 1),
+        ("object", "<i4", -1, MOST_IDS - 1),
+        ("start", "<i8", -MOST_NS, MOST_NS),
+        ("end", "<i8", -MOST_NS, MOST_NS),
+    ),
+    "memory": (
+        ("kind", "<u1", 0, 2),
+        ("thread", "<u4", 0, MOST_THREADS - 1),
+        ("time", "<i8", -MOST_NS, MOST_NS),
+        ("address", "<u8", None, None),
+        ("size", "<i8", 0, MOST_NS),
+    ),
+    "counters": (
+        ("series", "<u4", 0, MOST_IDS - 1),
+        ("time", "<i8", -MOST_NS, MOST_NS),
+        ("value", "<f8", None, None),
+    ),
+}
+#: Tables of names, announced before their numbers are used.
+NAMES = ("functions", "threads", "objects", "operations", "counters")
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """The publisher's answer to a hello.
+
+    Attributes
+    ----------
+    session : str
+        Another one whenever the publisher starts anew.
+    program : str
+    pid : int
+    start : int
+        Nanoseconds since 1970 of the session's time 0.
+    """
+
+    session: str
+    program: str
+    pid: int
+    start: int
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of the numbers from ``first`` on.
+
+    Attributes
+    ----------
+    table : str
+        One of :data:`NAMES`.
+    first : int
+    names : tuple of str, or of (process, thread id, name) for threads
+    """
+
+    table: str
+    first: int
+    names: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows of a table.
+
+    Attributes
+    ----------
+    table : str
+        A key of :data:`TABLES`.
+    sequence : int
+        Batches are numbered from 0 in a session; a gap is a loss.
+    dropped : int
+        Rows that were dropped for this viewer in the session, before this batch.
+    now : int
+        The session's time when it was sent.
+    columns : dict
+    """
+
+    table: str
+    sequence: int
+    dropped: int
+    now: int
+    columns: Columns
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+
+@dataclass(frozen=True)
+class Alive:
+    """Nothing new, but the publisher is there."""
+
+    sequence: int
+    dropped: int
+    now: int
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The program is over; nothing follows."""
+
+    sequence: int
+    dropped: int
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The publisher won't talk to this viewer."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Hello:
+    """A viewer's first message: how many batches it can take at once."""
+
+    version: int
+    credit: int
+
+
+@dataclass(frozen=True)
+class Credit:
+    """A viewer can take so many batches more."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A viewer wants all names again."""
+
+
+@dataclass(frozen=True)
+class Bye:
+    """A viewer leaves."""
+
+
+FromPublisher = Welcome | Names | Batch | Alive | Ended | Refused
+FromViewer = Hello | Credit | Ask | Bye
+Frames = list[Any]
+
+
+@dataclass
+class Limits:
+    """What a receiver has agreed to; names that it knows are counted here."""
+
+    known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(NAMES, 0))
+
+
+def encode(message: FromPublisher | FromViewer) -> Frames:
+    """Return the frames of a message; columns aren't copied."""
+    match message:
+        case Welcome():
+            head = {"t": "welcome", "version": VERSION, **vars(message)}
+        case Names():
+            return [
+                json.dumps({"t": "names", **vars(message)}, ensure_ascii=True, separators=(",", ":")).encode()
+            ]
+        case Batch():
+            head = {
+                "t": "batch", "table": message.table, "sequence": message.sequence,
+                "dropped": message.dropped, "now": message.now, "rows": len(message),
+            }  # fmt: skip
+            columns = [
+                np.ascontiguousarray(message.columns[name], dtype).data
+                for name, dtype, _, _ in TABLES[message.table]
+            ]
+            return [json.dumps(head, separators=(",", ":")).encode(), *columns]
+        case Alive():
+            head = {"t": "alive", **vars(message)}
+        case Ended():
+            head = {"t": "end", **vars(message)}
+        case Refused():
+            head = {"t": "refused", "why": message.why}
+        case Hello():
+            head = {"t": "hello", **vars(message)}
+        case Credit():
+            head = {"t": "credit", "count": message.count}
+        case Ask():
+            head = {"t": "ask"}
+        case Bye():
+            head = {"t": "bye"}
+    return [json.dumps(head, separators=(",", ":")).encode()]
+
+
+def decode(frames: Sequence[Any]) -> FromPublisher:
+    """Return the message that a publisher has sent; every field is checked first.
+
+    Raises
+    ------
+    InputError
+        One sentence with the field and what is wrong with it.
+    """
+    head, columns = _head(frames)
+    kind = head.get("t")
+    if kind == "batch":
+        return _batch(head, columns)
+    if columns:
+        raise InputError(f"message {_short(kind)}: has {len(columns)} frames too many")
+    if kind == "welcome":
+        if _whole(head, "version", 0, 1000) != VERSION:
+            raise InputError(f"message welcome: version {head['version']} is spoken, {VERSION} is known here")
+        return Welcome(
+            _text(head, "session", 200),
+            _text(head, "program", 1000),
+            _whole(head, "pid", 0, 1 << 40),
+            _whole(head, "start", 0, 1 << 62),
+        )
+    if kind == "names":
+        return _names(head)
+    if kind == "alive":
+        return Alive(
+            _whole(head, "sequence", 0, 1 << 62), _whole(head, "dropped", 0, 1 << 62),
+            _whole(head, "now", -MOST_NS, MOST_NS),
+        )  # fmt: skip
+    if kind == "end":
+        return Ended(_whole(head, "sequence", 0, 1 << 62), _whole(head, "dropped", 0, 1 << 62))
+    if kind == "refused":
+        return Refused(_text(head, "why", 1000))
+    raise InputError(f'field "t": {_short(kind)} is no kind of message from a publisher')
+
+
+def decode_from_viewer(frames: Sequence[Any]) -> FromViewer:
+    """Return the message that a viewer has sent.
+
+    Raises
+    ------
+    InputError
+        One sentence with the field and what is wrong with it.
+    """
+    head, more = _head(frames)
+    kind = head.get("t")
+    if more:
+        raise InputError(f"message {_short(kind)}: has {len(more)} frames too many")
+    if kind == "hello":
+        return Hello(_whole(head, "version", 0, 1000), _whole(head, "credit", 0, 1_000_000))
+    if kind == "credit":
+        return Credit(_whole(head, "count", 1, 1_000_000))
+    if kind == "ask":
+        return Ask()
+    if kind == "bye":
+        return Bye()
+    raise InputError(f'field "t": {_short(kind)} is no kind of message from a viewer')
+
+
+def _head(frames: Sequence[Any]) -> tuple[dict[str, Any], list[Any]]:
+    if not 1 <= len(frames) <= MOST_FRAMES:
+        raise InputError(f"a message has {len(frames)} frames: 1 to {MOST_FRAMES} are allowed")
+    first = bytes(memoryview(frames[0])[: MOST_NAMES_HEADER + 1])
+    most = MOST_NAMES_HEADER if first.startswith(b'{"t":"names"') else MOST_HEADER
+    if len(first) > most:
+        raise InputError(f"a header is longer than {most:,} bytes")
+    try:
+        head = json.loads(first, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise InputError("a header is no JSON") from None
+    if not isinstance(head, dict):
+        raise InputError("a header is no JSON object")
+    return head, list(frames[1:])
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(text)
+
+
+def _batch(head: dict[str, Any], frames: list[Any]) -> Batch:
+    table = head.get("table")
+    if not isinstance(table, str) or table not in TABLES:
+        raise InputError(f'message batch, field "table": {_short(table)} is none of {", ".join(TABLES)}')
+    rows = _whole(head, "rows", 1, MOST_ROWS)
+    wanted = TABLES[table]
+    if len(frames) != len(wanted):
+        raise InputError(f"message batch: a batch of {table} has {len(wanted)} columns, not {len(frames)}")
+    columns: dict[str, NDArray[Any]] = {}
+    for (name, dtype, least, most), frame in zip(wanted, frames, strict=True):
+        data, size = memoryview(frame), np.dtype(dtype).itemsize
+        if data.nbytes != rows * size:
+            raise InputError(
+                f"message batch, column {name} of {table}: has {data.nbytes:,} bytes, not {rows * size:,}"
+            )
+        column = np.frombuffer(data, dtype)
+        if least is not None and (int(column.min()) < least or int(column.max()) > (most or 0)):
+            raise InputError(f"message batch, column {name} of {table}: a value is outside {least} to {most}")
+        if dtype == "<f8" and not np.isfinite(column).all():
+            raise InputError(f"message batch, column {name} of {table}: a value is no number")
+        columns[name] = column
+    if "end" in columns and (columns["end"] < columns["start"]).any():
+        raise InputError(f"message batch, column end of {table}: something ends before it starts")
+    return Batch(
+        table, _whole(head, "sequence", 0, 1 << 62), _whole(head, "dropped", 0, 1 << 62),
+        _whole(head, "now", -MOST_NS, MOST_NS), columns,
+    )  # fmt: skip
+
+
+def _names(head: dict[str, Any]) -> Names:
+    table, names = head.get("table"), head.get("names")
+    if table not in NAMES:
+        raise InputError(f'message names, field "table": {_short(table)} is none of {", ".join(NAMES)}')
+    most = MOST_THREADS if table == "threads" else MOST_IDS
+    first = _whole(head, "first", 0, most - 1)
+    if not isinstance(names, list) or len(names) > min(MOST_NAMES, most - first):
+        raise InputError(f'message names, field "names": no list of at most {MOST_NAMES:,} {table}')
+    if table == "threads":
+        return Names(table, first, tuple(_thread(entry) for entry in names))
+    if not all(isinstance(name, str) and len(name) <= MOST_CHARACTERS for name in names):
+        raise InputError(f'message names, field "names": a name is no text of {MOST_CHARACTERS:,} characters')
+    return Names(str(table), first, tuple(map(_sound, names)))
+
+
+def _thread(entry: Any) -> tuple[int | str, int | str, str]:
+    if isinstance(entry, list) and len(entry) == 3 and isinstance(entry[2], str):
+        process, tid, name = entry
+        if all(_is_id(x) for x in (process, tid)) and len(name) <= MOST_CHARACTERS:
+            return _id(process), _id(tid), _sound(name)
+    raise InputError('message names, field "names": a thread is no list of process, thread id and name')
+
+
+def _is_id(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    return (isinstance(value, int) and abs(value) < 1 << 62) or (isinstance(value, str) and len(value) < 200)
+
+
+def _id(value: int | str) -> int | str:
+    return _sound(value) if isinstance(value, str) else value
+
+
+def _sound(text: str) -> str:
+    """Return the text with lone surrogates, which no file takes, replaced."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _whole(head: dict[str, Any], name: str, least: int, most: int) -> int:
+    value = head.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise InputError(
+            f'message {_short(head.get("t"))}, field "{name}": {_short(value)} is no whole number '
+            f"from {least} to {most}"
+        )
+    return value
+
+
+def _text(head: dict[str, Any], name: str, most: int) -> str:
+    value = head.get(name)
+    if not isinstance(value, str) or len(value) > most:
+        raise InputError(
+            f'message {_short(head.get("t"))}, field "{name}": no text of at most {most:,} characters'
+        )
+    return _sound(value)
+
+
+def _short(value: Any) -> str:
+    text = ascii(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."

@@ -1,0 +1,143 @@
+"""A recorded trace as a live feed, at the speed that it ran or faster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..trace.model import Trace
+from . import protocol as p
+from .publisher import Publisher
+
+#: Seconds between two batches.
+STEP_S = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class _Stream:
+    """Rows of a table in the order of their times."""
+
+    table: str
+    time: NDArray[np.int64]
+    columns: dict[str, NDArray[Any]]
+
+
+def replay(
+    trace: Trace,
+    publisher: Publisher,
+    speed: float = 1.0,
+    *,
+    stop: Callable[[], bool] = lambda: False,
+    told: Callable[[float], None] = lambda share: None,
+) -> int:
+    """Publish a trace; return the rows that were handed over.
+
+    Parameters
+    ----------
+    trace : Trace
+    publisher : Publisher
+    speed : float
+        How much faster than it ran; ``inf`` as fast as it is taken.
+    stop : callable
+        Asked between batches.
+    told : callable
+        Gets the share that is done.
+    """
+    streams = list(_streams(trace, publisher))
+    begun, at, sent = time.monotonic(), 0, 0
+    span = max(trace.span_ns, 1)
+    place = [0] * len(streams)
+    while at <= span and not stop():
+        if np.isinf(speed):
+            until = at + max(span // 200, 1)
+        else:
+            until = int((time.monotonic() - begun) * 1e9 * speed)
+        for k, stream in enumerate(streams):
+            high = int(np.searchsorted(stream.time, until, "right"))
+            if high > place[k]:
+                part = slice(place[k], high)
+                rows = {name: column[part] for name, column in stream.columns.items()}
+                while not publisher.put(stream.table, **rows):
+                    # A file is in no hurry: what a program would lose waits here.
+                    if stop():
+                        return sent
+                    time.sleep(0.002)
+                sent += high - place[k]
+                place[k] = high
+        at = until + 1
+        told(min(at / span, 1.0))
+        if not np.isinf(speed):
+            time.sleep(STEP_S)
+    return sent
+
+
+def _streams(trace: Trace, publisher: Publisher) -> Iterator[_Stream]:
+    calls, threads = trace.calls, trace.threads
+    function = np.array(
+        [publisher.number("functions", name) for name in trace.functions.name] or [0], np.uint32
+    )
+    thread = np.array(
+        [
+            publisher.number("threads", (threads.process[t], threads.tid[t], threads.name[t]))
+            for t in range(len(threads))
+        ]
+        or [0],
+        np.uint32,
+    )
+    for t in range(len(threads)):
+        low, n = int(threads.first[t]), int(threads.count[t])
+        if not n:
+            continue
+        part = slice(low, low + n)
+        begin = 2 * np.arange(n) - (np.asarray(calls.depth[part]) - 1)
+        end = begin + 2 * np.asarray(calls.extent[part]) - 1
+        kind, when = np.empty(2 * n, np.uint8), np.empty(2 * n, np.int64)
+        which = np.empty(2 * n, np.uint32)
+        kind[begin], kind[end] = p.BEGIN, p.END
+        when[begin], when[end] = calls.start[part], calls.end[part]
+        which[begin] = which[end] = function[calls.function[part]]
+        rows: dict[str, Any] = {
+            "kind": kind, "thread": np.full(2 * n, thread[t]), "function": which, "time": when,
+        }  # fmt: skip
+        yield _Stream("calls", when, rows)
+    if len(trace.sync):
+        yield _sync(trace, publisher, thread)
+    if len(trace.memory):
+        memory = trace.memory
+        columns: dict[str, Any] = {
+            "kind": memory.kind, "thread": thread[memory.thread], "time": memory.time,
+            "address": memory.address, "size": memory.size,
+        }  # fmt: skip
+        yield _Stream("memory", np.asarray(memory.time), columns)
+    if len(trace.counters):
+        yield from _counters(trace, publisher)
+
+
+def _sync(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> _Stream:
+    sync = trace.sync
+    order = np.argsort(sync.end, kind="stable")
+    operation = np.array([publisher.number("operations", name) for name in sync.names] or [0], np.uint32)
+    known = np.array([publisher.number("objects", name) for name in sync.objects] or [0], np.int32)
+    # The protocol tells one object for each row: the first.
+    has = sync.first[1:] > sync.first[:-1]
+    at = np.minimum(sync.first[:-1], max(len(sync.object) - 1, 0))
+    first = known[sync.object[at]] if len(sync.object) else np.zeros(len(sync), np.int32)
+    columns = {
+        "kind": sync.kind, "thread": thread[sync.thread], "operation": operation[sync.name],
+        "object": np.where(has, first, -1), "start": sync.start, "end": sync.end,
+    }  # fmt: skip
+    return _Stream("sync", np.asarray(sync.end)[order], {n: np.asarray(c)[order] for n, c in columns.items()})
+
+
+def _counters(trace: Trace, publisher: Publisher) -> Iterator[_Stream]:
+    counters = trace.counters
+    numbers = np.array([publisher.number("counters", name) for name in counters.name], np.uint32)
+    series = np.repeat(numbers, np.diff(counters.first))
+    order = np.argsort(counters.time, kind="stable")
+    time, value = np.asarray(counters.time)[order], np.asarray(counters.value)[order]
+    yield _Stream("counters", time, {"series": series[order], "time": time, "value": value})

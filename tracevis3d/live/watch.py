@@ -1,0 +1,76 @@
+"""Watching a feed without a window: into a file, or as a picture every so often."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..trace.model import Trace
+from .subscriber import Subscriber
+
+#: Seconds that one look at the socket may take.
+_BITE_S = 0.05
+
+
+def watch(
+    subscriber: Subscriber,
+    *,
+    seconds: float | None = None,
+    every: float | None = None,
+    show: Callable[[Subscriber], None] = lambda subscriber: None,
+    told: Callable[[Subscriber], None] = lambda subscriber: None,
+) -> None:
+    """Take what comes until the publisher ends, ``seconds`` are over, or Ctrl-C.
+
+    Parameters
+    ----------
+    subscriber : Subscriber
+    seconds : float, optional
+    every : float, optional
+        Call ``show`` so often, in seconds, once something has come.
+    show, told : callable
+        ``told`` is called about ten times a second.
+    """
+    begun = shown = time.monotonic()
+    last = 0.0
+    try:
+        while not subscriber.over and (seconds is None or time.monotonic() - begun < seconds):
+            subscriber.drain(_BITE_S, wait=0.02)
+            now = time.monotonic()
+            if now - last > 0.1:
+                last = now
+                told(subscriber)
+            if every is not None and now - shown >= every and subscriber.rows:
+                shown = now
+                show(subscriber)
+    except KeyboardInterrupt:
+        pass  # what has come is kept: that is how one stops
+    told(subscriber)
+
+
+def pictures(
+    folder: Path, view: str, settings: Mapping[str, Any], output: Any, window_ns: int
+) -> Callable[[Subscriber], None]:
+    """Return what renders the window up to now into ``folder``, as 000001.png and so on."""
+    from .. import api
+
+    folder.mkdir(parents=True, exist_ok=True)
+    number = 0
+
+    def show(subscriber: Subscriber) -> None:
+        nonlocal number
+        trace = latest(subscriber, window_ns)
+        if not len(trace.calls):
+            return
+        number += 1
+        api.Figure(view, (trace,), dict(settings)).render(folder / f"{number:06d}.png", output)
+
+    return show
+
+
+def latest(subscriber: Subscriber, window_ns: int) -> Trace:
+    """Return what reaches into the last ``window_ns`` as a trace."""
+    since = subscriber.trace.now - window_ns
+    return subscriber.trace.trace(subscriber.endpoint, subscriber.lost, since=since)
