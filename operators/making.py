@@ -214,6 +214,11 @@ def show(
     holding.hold(collection, traces, drawing)
     search.pin(scene, collection)
     settings.fill(stored.facts, facts.of_drawing(drawing, built.counts))
+    stored.tables.clear()
+    for title, rows in drawing.facts:
+        table = stored.tables.add()
+        table.name = title
+        settings.fill(table.rows, rows)
     hiding.tell(collection, traces)
     tree.renew(collection)
     shown, wanted = figure.parameters, settings.values(collection)

@@ -65,6 +65,12 @@ class TRACEVIS3D_PG_fact(bpy.types.PropertyGroup):
     detail: StringProperty(name="Detail")
 
 
+class TRACEVIS3D_PG_table(bpy.types.PropertyGroup):
+    """Facts of one kind, such as how many calls are how similar; its name is what stands above it."""
+
+    rows: CollectionProperty(type=TRACEVIS3D_PG_fact)
+
+
 class TRACEVIS3D_PG_source(bpy.types.PropertyGroup):
     """Where a trace came from, and what was in it."""
 
@@ -269,9 +275,10 @@ def register() -> None:
         "high": FloatVectorProperty(name="High", description="Highest coordinates of what is drawn", size=3),
         "sources": CollectionProperty(type=TRACEVIS3D_PG_source),
         "facts": CollectionProperty(type=TRACEVIS3D_PG_fact),
+        "tables": CollectionProperty(type=TRACEVIS3D_PG_table),
         "stale": BoolProperty(name="Stale", description="Parameters were changed after the last rebuild"),
     }
-    for group in (TRACEVIS3D_PG_fact, TRACEVIS3D_PG_source, *groups.values()):
+    for group in (TRACEVIS3D_PG_fact, TRACEVIS3D_PG_table, TRACEVIS3D_PG_source, *groups.values()):
         bpy.utils.register_class(group)
         _registered.append(group)
     annotations |= {name: PointerProperty(type=group) for name, group in groups.items()}

@@ -88,6 +88,11 @@ class TRACEVIS3D_PT_view(parts.ViewPanel, bpy.types.Panel):
         if stored.view == "compare" and len(stored.sources) == 2:
             layout.operator("tracevis3d.explain", icon="VIEW_CAMERA")
         parts.fact_rows(layout, stored.facts)
+        for table in stored.tables:
+            header, body = layout.panel(f"tracevis3d_table_{table.name}", default_closed=True)
+            header.label(text=table.name)
+            if body is not None:
+                parts.fact_rows(body, table.rows)
         reason = ready.obstacle(context, ready.OBJECT_MODE, ready.OWN)
         if reason:
             parts.paragraph(layout, context, reason + ".", "INFO")

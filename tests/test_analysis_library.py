@@ -178,3 +178,44 @@ def test_sizes_of_lists_with_ever_more_folded() -> None:
     graph = compact(trace.calls, trace.threads)
     # a b a b ... c c c d: 14 one by one; c once: 12; (a b) once, c once, d: 4.
     assert nodes.list_sizes(graph) == {"callees": 14, "with_iterations": 12, "with_blocks": 4}
+
+
+def plain_functions(trace, call):
+    part = range(call, call + int(trace.calls.extent[call]))
+    return sorted({trace.functions.label[int(trace.calls.function[i])] for i in part})
+
+
+@given(st.integers(0, 2**32))
+@settings(deadline=None, max_examples=40)
+def test_the_set_of_functions_of_a_subtree_and_of_a_call(seed) -> None:
+    trace = walked_traces.walked_trace(seed, steps=80, threads=2, functions=6, modules=0)
+    facts = Facts(trace)
+    for row in nodes.subtree_rows(facts, most=20):
+        assert row["functions"] == plain_functions(trace, row["first_call"])
+    for call in range(0, len(trace.calls), 7):
+        rows = nodes.functions_below(trace, call)
+        assert sorted(r["function"] for r in rows) == plain_functions(trace, call)
+        assert sum(r["calls"] for r in rows) == trace.calls.extent[call]
+    with pytest.raises(UsageError, match="there is no call"):
+        nodes.functions_below(trace, len(trace.calls))
+
+
+def test_functions_below_on_the_command_line(tmp_path, capsys) -> None:
+    path = tmp_path / "one.json"
+    event = {"ph": "X", "pid": 1, "tid": 1}
+    events = [
+        {**event, "ts": 0, "dur": 90, "name": "main"},
+        {**event, "ts": 10, "dur": 20, "name": "read"},
+        {**event, "ts": 40, "dur": 30, "name": "read"},
+    ]
+    path.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+    assert main(["nodes", str(path), "--below", "0", "--json", "--quiet"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(r["function"], r["calls"], r["duration_ns"]) for r in rows] == [
+        ("read", 2, 50_000), ("main", 1, 90_000),
+    ]  # fmt: skip
+    assert main(["nodes", str(path), "--below", "0", "--quiet"]) == 0
+    assert "2 calls, 50 µs in all" in capsys.readouterr().out
+    assert main(["nodes", str(path), "--subtrees", "main", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"][0]["functions"] == ["main", "read"]
+    assert main(["nodes", str(path), "--below", "9", "--quiet"]) == 2

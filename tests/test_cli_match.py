@@ -92,6 +92,11 @@ def test_the_table_for_people(pair, capsys):
     printed = capsys.readouterr().out
     for words in ("call pairs", "largest group", "main: similarity 0.500, 100 us and 200 us", "only in B"):
         assert words in printed
+    # Pairs by similarity: 1/3 twice, 1/2 and 1; what is not above tau is light.
+    assert "s to 0.4           ████████████████████████ 2" in printed
+    assert "s to 1.0           ████████████ 1" in printed
+    assert main(["match", *pair, "--tau", "0.4"]) == 0
+    assert "░ 2" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -556,3 +556,17 @@ def test_the_recorded_repeat_is_alike_and_in_order(recorded):
     for s in (0, 1):
         boxes = boxes_of(drawing, "call", s)
         assert (boxes.color == best.ramp[1]).all()  # the colour of s = 1
+
+
+def test_similarities_for_a_panel():
+    traces = pair(5)
+    comparison = compare(*traces, tau=NEW.get("tau", 0.3), identity=NEW.get("identity", "auto"), cache=False)
+    ((title, rows),) = draw(traces).facts
+    assert title == "Similarities"
+    counts = [int(text.split()[-1].replace(",", "")) for _, text in rows]
+    assert sum(counts[:10]) == comparison.histogram.sum() > 0
+    assert counts[10:] == [comparison.set_pairs, comparison.call_pairs]
+    light = [text.startswith("░") for _, text in rows[:10] if not text.startswith(" ")]
+    assert light == sorted(light, reverse=True)
+    # Measures that take minutes to count aren't counted for a panel.
+    assert draw(traces, measure="order").facts == ()

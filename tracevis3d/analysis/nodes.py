@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
+from ..trace.model import Trace
 from .compact import CompactTrace
 from .filters.facts import Facts
 from .filters.stack import HIDDEN, Applied, Filtered, apply
@@ -93,21 +94,65 @@ def subtree_rows(facts: Facts, function: int | None = None, most: int = 50) -> l
     function : int, optional
         Only those that begin with this function.
     most : int
+
+    Returns
+    -------
+    list of dict
+        ``functions`` is the set Γ of the subtree: the functions that are called in it, its own included.
     """
     graph, trace = facts.graph, facts.trace
-    subtrees = graph.subtrees
+    subtrees, labels = graph.subtrees, trace.functions.label
+    sets = facts.sets
     which = np.arange(len(graph)) if function is None else np.flatnonzero(subtrees.function == function)
     which = which[np.argsort(-subtrees.occurrences[which], kind="stable")][:most]
     return [
         {
             "subtree": int(c),
-            "function": trace.functions.label[subtrees.function[c]],
-            "shape": shape(graph, int(c), trace.functions.label),
+            "function": labels[subtrees.function[c]],
+            "shape": shape(graph, int(c), labels),
             "occurrences": int(subtrees.occurrences[c]),
             "calls": int(subtrees.extent[c]),
             "first_call": int(subtrees.call[c]),
+            "functions": sorted(labels[f] for f in sets.members(int(sets.of_class[c])).tolist()),
         }
         for c in which.tolist()
+    ]
+
+
+def functions_below(trace: Trace, call: int) -> list[dict[str, Any]]:
+    """Return a row for each function of Γ of a call: it and all that is called below it (TraceDiff, Eq. 2).
+
+    Parameters
+    ----------
+    trace : Trace
+    call : int
+
+    Returns
+    -------
+    list of dict
+        ``function``, ``name``, ``calls`` within the call's subtree, ``duration_ns`` of these in all; those
+        with the most calls first.
+
+    Raises
+    ------
+    UsageError
+        If there is no such call.
+    """
+    calls = trace.calls
+    if not 0 <= call < len(calls):
+        raise UsageError(f"there is no call {call:,}: {len(calls):,} calls are numbered from 0")
+    part = slice(call, call + int(calls.extent[call]))
+    count = np.bincount(calls.function[part])
+    lasted = np.bincount(calls.function[part], calls.end[part] - calls.start[part])
+    present = np.flatnonzero(count)
+    return [
+        {
+            "function": trace.functions.label[f],
+            "name": trace.functions.name[f],
+            "calls": int(count[f]),
+            "duration_ns": int(lasted[f]),
+        }
+        for f in present[np.argsort(-count[present], kind="stable")].tolist()
     ]
 
 

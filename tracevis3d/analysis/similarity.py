@@ -40,6 +40,8 @@ from .subtrees import Subtrees, grown
 
 #: The words that choose a measure.
 MEASURES = ("jaccard", "duration", "multiset", "order")
+#: Those of them that compare distinct sets, all at once.
+QUICK = ("jaccard", "duration")
 #: Kernels release the GIL, so threads suffice; more than two are seldom free while Blender draws.
 THREADS = 2
 #: Steps of a function's share of the time.

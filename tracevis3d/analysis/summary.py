@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from .repetitions import find_alike, find_repeated, find_runs
 MOST = 10
 #: A group is opened, and those within it are told too, if its calls take at least this share of both traces.
 MAJORITY = 0.5
+#: Characters of the longest bar of a histogram.
+_LONGEST_BAR = 24
 #: Groups that are opened, each in the one before.
 _DEEPEST = 32
 
@@ -95,6 +97,7 @@ def sentences(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("measure", f"{facts['measure']}, tau {facts['tau']:g}"),
         ("distinct sets", both(*facts["distinct_sets"])),
         ("set pairs", f"{facts['set_pairs']:,}"),
+        *_similarities(facts),
         ("call pairs", f"{facts['call_pairs']:,}"),
         ("groups", _count(facts["groups"], facts["groups_reason"])),
         ("groups as printed", _count(facts["groups_literal"], facts["groups_literal_reason"])),
@@ -114,6 +117,12 @@ def sentences(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
             for f in found
         ]
     return rows
+
+
+def _similarities(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    if not facts["histogram"]:
+        return []
+    return histogram_rows([bar["pairs"] for bar in facts["histogram"]], facts["tau"])
 
 
 def _count(count: int | None, reason: str) -> str:
@@ -162,6 +171,27 @@ def group_facts(comparison: Comparison, groups: Groups, most: int = MOST) -> lis
             }
         )
     return facts
+
+
+def histogram_rows(bars: Sequence[int], tau: float) -> list[tuple[str, str]]:
+    """Return a histogram of similarities as rows of a label and a bar of characters with its number.
+
+    Parameters
+    ----------
+    bars : sequence of int
+        Pairs by similarity: :attr:`.match.Comparison.histogram`.
+    tau : float
+        Bars that hold nothing above it are light.
+    """
+    # Two of a comparison's bars make one row.
+    pairs = [sum(bars[k : k + 2]) for k in range(0, len(bars), 2)]
+    most = max(pairs, default=0)
+    rows = []
+    for k, count in enumerate(pairs):
+        high = (k + 1) / len(pairs)
+        length = -(-_LONGEST_BAR * count // most) if most else 0  # one pair is seen, too
+        rows.append((f"s to {high:.1f}", ("█" if high > tau else "░") * length + f" {count:,}"))
+    return rows
 
 
 def _histogram(comparison: Comparison) -> list[dict[str, Any]] | None:

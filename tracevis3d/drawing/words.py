@@ -381,6 +381,8 @@ class Drawing:
         their ids are calls, those of clusters the longest of each.
     cameras : dict
         Name -> other places to look from; they stand in the scene beside ``camera``.
+    facts : tuple of (str, tuple of (str, str))
+        Tables for a panel beside the picture: a title, and rows of a label and a text.
     """
 
     palette: NDArray[np.float32]
@@ -394,3 +396,4 @@ class Drawing:
     counts: dict[str, int] = field(default_factory=dict)
     meaning: dict[str, Meaning] = field(default_factory=dict)
     cameras: dict[str, Camera] = field(default_factory=dict)
+    facts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...trace.model import Trace
 from ..compact import CompactTrace, compact
+from ..sets import Sets, distinct_sets
 
 
 class Facts:
@@ -29,6 +30,11 @@ class Facts:
     def graph(self) -> CompactTrace:
         """The compact trace."""
         return self._graph or compact(self.trace.calls, self.trace.threads)
+
+    @cached_property
+    def sets(self) -> Sets:
+        """The distinct sets of functions of its subtrees."""
+        return distinct_sets(self.graph.subtrees)
 
     @cached_property
     def caller_pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -25,7 +25,7 @@ _MOST = 24
 #: Width of frames in pixels, and the least width of what is framed, so that short calls are seen.
 _FRAME_PX, _LEAST_PX = 3.0, 7.0
 #: How far names stand above the wall, over the tubes that begin there, in scene units.
-_ABOVE = 0.16
+_ABOVE = 0.28
 #: Width of a character in line heights, and characters of a name that are written.
 _CHARACTER, _LONGEST = 0.5, 36
 

@@ -132,9 +132,7 @@ _kept_similarities: list[tuple[tuple[Trace, ...], tuple[object, ...], Similariti
 
 def _similar(traces: Sequence[Trace], p: Parameters, progress: Progress) -> Similarities:
     if p.renamed.strip():
-        raise UsageError(
-            "renamed: names are paired in two traces, rewrite takes patterns for more"
-        )
+        raise UsageError("renamed: names are paired in two traces, rewrite takes patterns for more")
     asked = comparing(asdict(p))
     del asked["renamed"]
     settings = tuple(str(value) for value in asked.values())

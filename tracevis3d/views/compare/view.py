@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis import match
+from ...analysis.similarity import QUICK
+from ...analysis.summary import histogram_rows
 from ...drawing.frame import Frame
 from ...drawing.palettes import OTHER, Paint, parse
 from ...drawing.words import Drawing, Legend, LegendEntry, Lines, Meaning, Tubes
@@ -45,6 +47,8 @@ THIN_PX = 16.0
 STRONG = 0.9
 #: Width in pixels of a bar of an overview of the whole trace, which is cut for it.
 _CONTEXT_PX = 5.0
+#: Pairs of sets that are counted by their similarity, too, at most: less than a second's work.
+_MOST_COUNTED = 1_000_000_000
 _FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), parse("d7191c")
 
 
@@ -245,6 +249,7 @@ def _still(
             "repetitions": repeated,
             "shift_ns": shift,
         },
+        facts=_facts(comparison),
         meaning={
             kind: Meaning(((0, shown.a), (1, shown.b)), (("similarity", shown.similarity),))
             for kind in ("tube", "line", "outlier")
@@ -393,6 +398,18 @@ def _own_colors(
             own[hit] = color[first[place[hit]]]
         found.append(own)
     return found[0], found[1]
+
+
+def _facts(comparison: match.Comparison) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """Return how many pairs of sets are how similar, so that τ is chosen with sight."""
+    known = comparison.similarity
+    if comparison.settings.measure not in QUICK or len(known.calls_a) * len(known.calls_b) > _MOST_COUNTED:
+        return ()
+    rows = histogram_rows(comparison.histogram.tolist(), float(comparison.settings.tau))
+    found = (
+        ("Pairs of sets", f"{comparison.set_pairs:,}"), ("Pairs of calls", f"{comparison.call_pairs:,}")
+    )  # fmt: skip
+    return (("Similarities", (*rows, *found)),)
 
 
 def _title(comparison: match.Comparison, picture: Composition) -> str:
