@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ import pytest
 
 import tracevis3d as tv
 from tests import walked_traces
+from tests.conftest import ROOT
 from tracevis3d.cli import main
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.live import protocol as p
@@ -313,3 +315,21 @@ def test_commands(tmp_path, capsys) -> None:
     assert main(["replay", str(tmp_path / "in.tv3"), "--live", endpoint, "--wait", "0.1", "--quiet"]) == 2
     assert main(["live", "keygen", str(tmp_path / "keys"), "me"]) == 0
     assert main(["live", "keygen", str(tmp_path / "keys"), "me"]) == 2
+
+
+def test_the_publisher_in_the_docs(tmp_path) -> None:
+    """The thirty lines of docs/live-protocol.md, as they stand there."""
+    text = (ROOT / "docs" / "live-protocol.md").read_text()
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    assert code is not None
+    endpoint = f"ipc://{tmp_path}/feed"
+    program = code[1].replace("tcp://127.0.0.1:5570", endpoint)
+    with subprocess.Popen([sys.executable, "-c", program]) as publisher, Subscriber(endpoint) as subscriber:
+        try:
+            assert until(lambda: subscriber.rows >= 6, 20, lambda: subscriber.drain(0.05, wait=0.1))
+        finally:
+            publisher.kill()
+        assert (subscriber.bad, subscriber.program) == (0, "demo")
+        trace = subscriber.finish()
+    assert list(trace.functions.name) == ["work"]
+    assert (trace.calls.end - trace.calls.start == 50_000_000).all()
