@@ -31,3 +31,7 @@ def test_one_selection_for_all_views(blender, tmp_path):
 def test_exploring(blender, tmp_path):
     one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
     assert "explored" in blender.script("exploring.py", one, other, tmp_path / "out")
+
+
+def test_undo_while_detail_is_shown(blender):
+    assert "undone" in blender.script("detail_undo.py", EXAMPLES / "vt_markdown_repeat1.json.gz")

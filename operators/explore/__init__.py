@@ -15,11 +15,12 @@ from . import (
     navigate,
     overlay,
     source,
+    undoing,
     window_time,
     zoom,
 )
 
-_MODULES: tuple[Any, ...] = (overlay, elements, source, menu, navigate, detail, keys)
+_MODULES: tuple[Any, ...] = (overlay, elements, source, menu, navigate, detail, undoing, keys)
 
 #: What lights up with an element.
 KIN = (
