@@ -27,10 +27,15 @@ class ViewPanel(SidebarPanel):
         return not environment.missing_library() and settings.active(context) is not None
 
 
+def characters(context: bpy.types.Context) -> int:
+    """Return how many characters fit a line of the panel, about."""
+    scale = context.preferences.system.ui_scale
+    return max(16, int((context.region.width / scale - _MARGIN) / _CHARACTER))
+
+
 def paragraph(layout: Any, context: bpy.types.Context, text: str, icon: str = "NONE") -> None:
     """Write ``text`` in as many lines as the panel's width asks for."""
-    scale = context.preferences.system.ui_scale
-    width = max(16, int((context.region.width / scale - _MARGIN) / _CHARACTER))
+    width = characters(context)
     column = layout.column(align=True)
     column.scale_y = 0.8
     for i, line in enumerate(textwrap.wrap(text, width)):

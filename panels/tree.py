@@ -9,8 +9,9 @@ from ..tracevis3d.analysis.tree_navigation import HINT
 from ..tracevis3d.errors import TraceVisError
 from . import parts
 
-_INDENT = 0.9  # of a level, in widths of a button
-_MOST_LEVELS = 12  # that rows are indented by, from the highest row of the window on
+_INDENT = 3  # spaces of a level
+_MOST_LEVELS = 10  # that rows are indented by, from the highest row of the window on
+_LEAST = 8  # characters that a name is shortened to at most
 
 
 class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
@@ -38,7 +39,7 @@ class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
             way = layout.row()
             way.active = False
             way.label(text=state.callers, icon="TRIA_UP")
-        _draw_rows(layout.box(), rows)
+        _draw_rows(layout.box(), rows, parts.characters(context))
         row = layout.row(align=True)
         for key, icon in (
             ("HOME", "REW"),
@@ -66,7 +67,7 @@ class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
         parts.paragraph(hint, context, HINT)
 
 
-def _draw_rows(box: Any, rows: Any) -> None:
+def _draw_rows(box: Any, rows: Any, characters: int) -> None:
     column = box.column(align=True)
     top = min(row.depth for row in rows)
     for stored in rows:
@@ -74,19 +75,24 @@ def _draw_rows(box: Any, rows: Any) -> None:
         line.alignment = "LEFT"
         line.active = not stored.filtered
         levels = min(stored.depth - top, _MOST_LEVELS)
+        # Spaces have the width that they have in text; Blender rounds other ways to indent to whole buttons.
         if levels:
-            line.separator(factor=levels * _INDENT)
+            line.label(text=" " * (_INDENT * levels))
         sign = line.row(align=True)
-        sign.ui_units_x = 0.9
+        sign.ui_units_x = 1.1
         if stored.sign:
             click = sign.operator("tracevis3d.tree_click", text=stored.sign, emboss=False)
             click.path, click.part = stored.path, "sign"
         else:
             sign.label(text="")
         text = f"{stored.name}   {stored.below}" if stored.below else stored.name
-        icon = "HIDE_ON" if stored.filtered else "LAYER_ACTIVE" if stored.current else "NONE"
+        # A name that is too long would squeeze sign and indentation.
+        room = max(characters - 6 - 2 * levels, _LEAST)
+        if len(text) > room:
+            text = text[: room - 1] + "\u2026"
+        icon = {"icon": "HIDE_ON"} if stored.filtered else {"icon": "LAYER_ACTIVE"} if stored.current else {}
         name = line.operator(
-            "tracevis3d.tree_click", text=text, icon=icon, emboss=stored.chosen, depress=stored.chosen
+            "tracevis3d.tree_click", text=text, emboss=stored.chosen, depress=stored.chosen, **icon
         )
         name.path, name.part = stored.path, "label"
 

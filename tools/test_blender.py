@@ -76,6 +76,7 @@ class Way:
         self.step("command: a wrong word", [*command, "rendre"], wanted=2)
         self.window()
         self.exploring()
+        self.tree()
         self.script("disable and enable", "disable.py")
 
     def window(self) -> None:
@@ -96,6 +97,16 @@ class Way:
         self.step("explore in a window", words, before=before)
         if not (self.place / "explored").is_file():
             raise Failed(f"Blender {self.program.version}: exploring failed: {self.log}")
+
+    def tree(self) -> None:
+        """List the call tree, and walk through it by keys in a window of the program."""
+        self.script("call tree and filters", "tree.py", self.outside(SMALL), "/mnt/out/tree")
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
+        words += self.python("tree_window.py", self.outside(SMALL), "/mnt/out")
+        self.step("walk through the call tree in a window", words, before=before)
+        if not (self.place / "walked").is_file():
+            raise Failed(f"Blender {self.program.version}: the call tree failed: {self.log}")
 
     def outside(self, path: Path) -> str:
         """Return the path inside of a file outside."""

@@ -6,6 +6,8 @@ import json
 import os
 import struct
 import sys
+import time
+import traceback
 import zlib
 from pathlib import Path
 
@@ -116,3 +118,33 @@ def screenshot(path):
     ]
     Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(png))
     assert rows.std() > 10, f"{path}: the screen is blank"
+
+
+def drive(steps, place, done, patience=120.0):
+    """Take ``steps``, one after the other while Blender's window lives, then quit.
+
+    Each step yields seconds to wait, or a condition to wait for. In the end the file ``done`` is written in
+    ``place``, or ``failed`` with what went wrong.
+    """
+    waiting = [None, 0.0]
+
+    def step():
+        wanted, since = waiting
+        try:
+            if callable(wanted) and not wanted():
+                if time.perf_counter() - since > patience:
+                    raise AssertionError("waited in vain")
+                return 0.02
+            wanted = next(steps)
+            waiting[:] = [wanted, time.perf_counter()]
+            return 0.02 if callable(wanted) else wanted
+        except StopIteration:
+            (place / done).write_text(done)
+        except BaseException:
+            traceback.print_exc()
+            (place / "failed").write_text(traceback.format_exc())
+        sys.stdout.flush()
+        bpy.ops.wm.quit_blender()
+        return None
+
+    bpy.app.timers.register(step, first_interval=1.0)

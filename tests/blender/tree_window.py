@@ -1,0 +1,88 @@
+"""The call tree and the filters in a real window: draw, walk by keys: ``tree_window.py TRACE FOLDER``.
+
+Started by Blender with ``--enable-event-simulate``. Writes a screenshot and, if all went well, ``walked``.
+"""
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import bpy
+import support
+
+trace, place = map(Path, support.arguments())
+bpy.context.preferences.view.show_splash = False
+
+
+def main():
+    """Yield seconds to wait, or conditions to wait for, between the steps."""
+    support.enable()
+    task = support.extension(".operators.task").Task
+    window = bpy.context.window_manager.windows[0]
+    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    area.spaces.active.show_region_ui = True
+    yield 0.5
+    sidebar = next(r for r in area.regions if r.type == "UI")
+    if hasattr(sidebar, "active_panel_category"):
+        with suppress(AttributeError, TypeError):  # read-only before 4.5
+            sidebar.active_panel_category = "TraceVis"
+
+    def do(operator, /, *words, **values):
+        operator = getattr(bpy.ops.tracevis3d, operator)
+        with bpy.context.temp_override(window=window, area=area, region=region):
+            return operator(*words, **values)
+
+    def press(key):
+        x, y = region.x + region.width // 2, region.y + region.height // 2
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+        window.event_simulate(type=key, value="PRESS", x=x, y=y)
+        window.event_simulate(type=key, value="RELEASE", x=x, y=y)
+
+    do("import_trace", "INVOKE_DEFAULT", directory=str(trace.parent), files=[{"name": trace.name}])
+    yield lambda: support.views() and task.current is None
+    yield 0.5
+    # What stands above and between would leave no room for the panels that this is about.
+    panels = support.extension(".panels")
+    tree = support.extension(".panels.tree")
+    for panel in reversed(panels._CLASSES):
+        if panel not in tree.CLASSES and not issubclass(panel, bpy.types.UIList):
+            bpy.utils.unregister_class(panel)
+    for panel in tree.CLASSES:
+        # Whether a panel is open is remembered by its name.
+        bpy.utils.unregister_class(panel)
+        name = f"{panel.bl_idname}_open"
+        bpy.utils.register_class(type(name, (panel,), {"bl_idname": name, "bl_options": set()}))
+    view = support.only_view()
+    do("filter_edit", name="constructors", effect="fade")
+    do("filter_edit", name="utilities", values=[{"name": "least", "text": "0.6"}])
+    do("tree_show")
+    rows = view.tracevis3d_tree_rows
+    view.tracevis3d_tree.levels = 5
+    assert len(rows) > 5
+    do("tree_keys", "INVOKE_DEFAULT")
+    press("HOME")
+    yield 0.2
+    current = [row.path for row in rows if row.current]
+    assert current == ["0"], current
+    for key, wanted in (("DOWN_ARROW", 1), ("DOWN_ARROW", 2), ("UP_ARROW", 1)):
+        press(key)
+        yield 0.2
+        assert rows[wanted].current, (key, [row.current for row in rows])
+    press("PAGE_DOWN")
+    yield 0.2
+    assert view.tracevis3d_tree.row > 1
+    press("HOME")
+    yield 0.2
+    press("ESC")
+    yield 0.2
+    assert not bpy.types.TRACEVIS3D_OT_tree_keys.walking
+    do("tree_click", path=rows[2].path, part="label")
+    do("tree_click", path=rows[5].path, part="label", shift=True)
+    area.tag_redraw()
+    yield 1.0
+    support.screenshot(place / "tree.png")
+
+
+support.drive(main(), place, "walked")
