@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sync_traces import lines, trace_of
-from tracevis3d import load
+from tracevis3d import load, save
 from tracevis3d.analysis.correspondences import every_release, waking_releases
 from tracevis3d.analysis.critical_path import RUNS, STARTS, WAITS
 from tracevis3d.analysis.sync_operations import operations
@@ -414,3 +414,27 @@ def test_operations_keep_recorded_objects_and_order(recorded):
     assert kinds[WAIT] == recorded_kinds[WAIT]
     assert kinds[RELEASE] == recorded_kinds[RELEASE] + ends
     assert kinds[IO] == recorded_kinds[IO]
+
+
+def test_the_holder_that_a_recording_tells_goes_before_what_follows(tmp_path):
+    said = '"args":{"kind":"wait","objects":["L"],"contended":true'
+    path = tmp_path / "held.json"
+    path.write_text(
+        f"""[{{"ph":"X","pid":1,"tid":1,"ts":0,"dur":100,"name":"run"}},
+        {{"ph":"X","pid":1,"tid":2,"ts":10,"dur":50,"name":"Lock.acquire",{said},"holder":1}}}},
+        {{"ph":"X","pid":1,"tid":3,"ts":20,"dur":60,"name":"Lock.acquire",{said},"holder":99}}}},
+        {{"ph":"X","pid":1,"tid":4,"ts":30,"dur":60,"name":"Lock.acquire",{said}}}}},
+        {{"ph":"X","pid":1,"tid":5,"ts":85,"dur":60,"name":"Lock.acquire",{said},"holder":true}}}}]"""
+    )
+    trace = load(path, cache=False)
+    waits = find_waits(trace)
+    tid = [*trace.threads.tid, None]
+    held = {tid[t]: tid[h] for t, h in zip(waits.ops.thread.tolist(), waits.held_by.tolist())}
+    # thread 1 has no acquisition on record; thread 99 is not there: the next that got it was going to
+    assert held[2] == 1
+    assert held[3] == 2
+    save(trace, tmp_path / "held.tv3")
+    again = load(tmp_path / "held.tv3", cache=False)
+    assert again.sync.holder.tolist() == trace.sync.holder.tolist()
+    save(trace, tmp_path / "again.json")
+    assert load(tmp_path / "again.json", cache=False).sync.holder.tolist() == trace.sync.holder.tolist()

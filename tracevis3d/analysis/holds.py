@@ -75,7 +75,7 @@ def holds(ops: Operations, span_ns: int) -> Holds:
 
 
 def holders_at(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
-    """Return the hold that an object was in at a time, int64 (n,); -1: none, or more than one."""
+    """Return the hold that an object was in at a time, int64 (n,); -1: none, -2: more than one."""
     n, m = len(held), len(object)
     starts = np.concatenate([held.start, time])
     objects = np.concatenate([held.object, object]).astype(np.int64)
@@ -104,7 +104,23 @@ def holders_at(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
         (last >= 0) & (held.object[safe] == object[which]) & (held.end[safe] > time[which]) if n else last > n
     )
     alone = started - ended[which] == 1
-    out[which] = np.where(good & alone, last, -1)
+    out[which] = np.where(started - ended[which] > 1, -2, np.where(good & alone, last, -1))
+    return out
+
+
+def next_holds(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
+    """Return the first hold of an object that begins after a time, int64 (n,); -1: none does."""
+    n, m = len(held), len(object)
+    objects = np.concatenate([held.object, object]).astype(np.int64)
+    question = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8)])
+    order = np.lexsort((question, np.concatenate([held.start, time]), objects))
+    place = np.where(question[order] == 0, np.arange(n + m), n + m)
+    after = np.minimum.accumulate(place[::-1])[::-1]
+    asked = np.flatnonzero(question[order] == 1)
+    found = np.append(order, -1)[after[asked]]
+    out = np.full(m, -1, np.int64)
+    same = (found >= 0) & (np.append(objects, -1)[found] == objects[order[asked]])
+    out[order[asked] - n] = np.where(same, found, -1)
     return out
 
 

@@ -49,6 +49,8 @@ class Operations:
         Whether a wait is for all of its objects, not for any.
     about : int32 (n,)
         The thread that the object names, for starts and joins of threads; -1: none.
+    holder : int32 (n,)
+        The thread that the recording says held the object when the wait began; -1: it doesn't.
     first : int64 (n + 1,)
         The objects of row i are ``object[first[i]:first[i + 1]]``.
     object : int32 (m,)
@@ -69,6 +71,7 @@ class Operations:
     holds: NDArray[np.bool_]
     all: NDArray[np.bool_]
     about: NDArray[np.int32]
+    holder: NDArray[np.int32]
     first: Ints
     object: NDArray[np.int32]
     names: tuple[str, ...]
@@ -145,6 +148,7 @@ class _Rows:
             holds=np.full(n, rule.holds and kind == WAIT),
             all=np.full(n, rule.all),
             about=np.full(n, -1, np.int32) if about is None else about,
+            holder=np.full(n, -1, np.int32),
         )
 
     def finish(self) -> Operations:
@@ -300,6 +304,7 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
         holds=columns["holds"][kept],
         all=columns["all"][kept],
         about=columns["about"][kept],
+        holder=sync.holder[kept] if len(sync.holder) else np.full(int(kept.sum()), -1, np.int32),
     )
     return joins
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..trace.model import IO, RELEASE, WAIT, Trace
 from .correspondences import Correspondences, waking_releases
 from .critical_path import CriticalPath, critical_path
-from .holds import Holds, LockOrder, Queues, holders_at, holds, lock_order, queues
+from .holds import Holds, LockOrder, Queues, holders_at, holds, lock_order, next_holds, queues
 from .sync_operations import Operations, operations
 from .sync_rules import Rules, read_rules
 
@@ -66,16 +66,25 @@ class Waits:
 
     @cached_property
     def held_by(self) -> NDArray[np.int32]:
-        """The thread that held a wait's first object when the wait began; -1: none, or unknown."""
+        """The thread that held a wait's first object when the wait began; -1: none, or unknown.
+
+        What the recording says itself goes before what follows from acquisitions and releases.
+        """
         ops = self.ops
         found = np.full(len(ops), -1, np.int32)
         rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ops.holds & (np.diff(ops.first) > 0))
         if len(rows) and len(self.held):
-            which = holders_at(self.held, ops.object[ops.first[rows]], ops.start[rows])
+            object = ops.object[ops.first[rows]]
+            which = holders_at(self.held, object, ops.start[rows])
+            # Nobody held it, and yet the thread had to wait: it had been handed to the one that went on next.
+            following = next_holds(self.held, object, ops.start[rows])
+            handed = (which == -1) & (following >= 0)
+            handed[handed] = self.held.start[following[handed]] < ops.end[rows[handed]]
+            which = np.where(handed, following, which)
             holder = np.where(which >= 0, self.held.thread[np.maximum(which, 0)], -1)
             # A thread doesn't wait for itself: it holds the object again (a re-entrant lock).
             found[rows] = np.where(holder == ops.thread[rows], -1, holder)
-        return found
+        return np.where(ops.blocked & (ops.holder >= 0), ops.holder, found).astype(np.int32)
 
     @cached_property
     def queues(self) -> Queues:

@@ -216,6 +216,7 @@ def _held(waits: Waits) -> list[Finding]:
 
 
 def _convoys(waits: Waits) -> list[Finding]:
+    """Return one finding for each object that threads queue for while it is handed on."""
     queue, held, ops = waits.queues, waits.held, waits.ops
     found = []
     for object in np.flatnonzero(queue.longest >= 2).tolist():
@@ -228,22 +229,28 @@ def _convoys(waits: Waits) -> list[Finding]:
         starts, ends = np.flatnonzero(busy[1:] & ~busy[:-1]), np.flatnonzero(busy[:-1] & ~busy[1:])
         ends = np.minimum(ends, len(time) - 1)
         got = held.start[begin:end]
-        handed = np.searchsorted(got, time[ends], "right") - np.searchsorted(got, time[starts], "left")
+        first, last = np.searchsorted(got, time[starts], "left"), np.searchsorted(got, time[ends], "right")
+        real = last - first >= 3
+        if not real.any():
+            continue
+        starts, ends, first, last = starts[real], ends[real], first[real], last[real]
         area = np.concatenate([[0], np.cumsum(length[:-1] * np.diff(time))])
-        for i in np.flatnonzero(handed >= 3).tolist():
-            first, last = int(time[starts[i]]), int(time[ends[i]])
-            waited = int(area[ends[i]] - area[starts[i]])
-            mine = np.flatnonzero((got >= first) & (got <= last)) + begin
-            threads = sorted(set(held.thread[mine].tolist()))
-            most = int(length[starts[i] : ends[i] + 1].max())
-            found.append(
-                Finding(
-                    "convoy",
-                    f"up to {most} threads queue for {ops.objects[object]} for {_time(last - first)}, in "
-                    f"which it is handed on {int(handed[i])} times: {_time(waited)} of waiting in all",
-                    waited, tuple(threads), (ops.objects[object],), first, last, int(handed[i]),
-                )
-            )  # fmt: skip
+        waited = int((area[ends] - area[starts]).sum())
+        handed, lasted = int((last - first).sum()), time[ends] - time[starts]
+        mine = [held.thread[begin + a : begin + b] for a, b in zip(first.tolist(), last.tolist())]
+        most = max(int(length[a : b + 1].max()) for a, b in zip(starts.tolist(), ends.tolist()))
+        when = f"for {_time(int(lasted[0]))}"
+        if len(starts) > 1:
+            when = f"{len(starts):,} times, for {_time(int(lasted.sum()))} in all"
+        found.append(
+            Finding(
+                "convoy",
+                f"up to {most} threads queue for {ops.objects[object]} {when}, in which it is handed on "
+                f"{handed:,} times: {_time(waited)} of waiting in all",
+                waited, tuple(np.unique(np.concatenate(mine)).tolist()), (ops.objects[object],),
+                int(time[starts[0]]), int(time[ends[-1]]), handed,
+            )
+        )  # fmt: skip
     return found
 
 

@@ -259,9 +259,18 @@ class _Maker:
             end=end,
             contended=[found[number][1] for number in numbers],
             event=np.where(is_call, event, -1),
+            holder=self._holders(threads[thread], [found[number][3] for number in numbers]),
             objects=[objects[number] for number in numbers],
         )
         return mask
+
+    def _holders(self, waiting: NDArray[np.int32], said: list[str]) -> list[int]:
+        """Return the threads that hold what others wait for: ids of the waiting thread's process."""
+        number = {(str(p), str(tid)): i for i, (p, tid) in enumerate(self._recording.threads)}
+        return [
+            number.get((str(self._process[thread]), tid), -1) if tid else -1
+            for thread, tid in zip(waiting.tolist(), said)
+        ]
 
     def _add_instants(
         self,
@@ -513,15 +522,22 @@ def _decode_object(raw: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _sync_of(raw: bytes) -> tuple[int, int, list[str]] | None:
-    """Return kind, contended and objects, if arguments tell of a wait, release or transfer."""
+def _sync_of(raw: bytes) -> tuple[int, int, list[str], str] | None:
+    """Return kind, contended, objects and the holder's id, if arguments tell of them."""
     said = _decode_object(raw)
     kind, objects, contended = said.get("kind"), said.get("objects"), said.get("contended")
     if kind not in SYNC_KINDS or not isinstance(objects, list):
         return None
     if not all(isinstance(item, str) for item in objects):
         return None
-    return SYNC_KINDS.index(kind), int(contended) if isinstance(contended, bool) else -1, objects
+    holder = said.get("holder")
+    holder = holder.text if isinstance(holder, Number) else holder
+    return (
+        SYNC_KINDS.index(kind),
+        int(contended) if isinstance(contended, bool) else -1,
+        objects,
+        holder if isinstance(holder, str) else "",
+    )
 
 
 def _counters_of(raw: bytes) -> tuple[dict[str, float], int]:

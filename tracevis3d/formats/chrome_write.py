@@ -80,6 +80,8 @@ def _sync_arguments(trace: Trace, row: int) -> _Json:
     said: _Json = {"kind": SYNC_KINDS[sync.kind[row]], "objects": [sync.objects[o] for o in objects]}
     if sync.contended[row] >= 0:
         said["contended"] = bool(sync.contended[row])
+    if len(sync.holder) and sync.holder[row] >= 0:
+        said["holder"] = trace.threads.tid[int(sync.holder[row])]
     return said
 
 

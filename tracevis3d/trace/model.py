@@ -174,6 +174,8 @@ class Sync:
         1: the wait blocked, 0: it did not, -1: not recorded.
     name : int32 (n,)
         What was done, as an index into ``names`` (such as ``Lock.acquire``).
+    holder : int32 (n,) or (0,)
+        The thread that held the object when the wait began; -1: nobody, or unknown; empty: all unknown.
     first : int64 (n + 1,)
         The objects of row ``i`` are ``object[first[i]:first[i + 1]]``.
     object : int32 (m,)
@@ -187,6 +189,7 @@ class Sync:
     kind: NDArray[np.uint8] = _column(np.uint8)
     contended: NDArray[np.int8] = _column(np.int8)
     name: NDArray[np.int32] = _column(np.int32)
+    holder: NDArray[np.int32] = _column(np.int32)
     first: NDArray[np.int64] = field(
         default_factory=lambda: np.zeros(1, np.int64), metadata={"dtype": np.dtype(np.int64)}
     )

@@ -99,6 +99,11 @@ class Recording:
         # 1 == True and 1 == 1.0 in a dict: readers hand in int or str only.
         return self._threads.setdefault((process, tid), len(self._threads))
 
+    @property
+    def threads(self) -> list[tuple[RecordedId, RecordedId]]:
+        """Process and id of the threads so far, in the order of their indices."""
+        return list(self._threads)
+
     def name_thread(self, process: RecordedId, tid: RecordedId, name: str) -> None:
         """Remember what a thread is called; the last name given counts."""
         self._thread_names[process, tid] = name
@@ -184,6 +189,7 @@ class Recording:
         end: ArrayLike | None = None,
         contended: ArrayLike | None = None,
         event: ArrayLike | None = None,
+        holder: ArrayLike | None = None,
         objects: Sequence[Sequence[int]] = (),
     ) -> None:
         """Append waits, releases and I/O.
@@ -191,7 +197,7 @@ class Recording:
         ``name`` holds indices of ``text("sync", ...)``, ``objects`` for each row those of
         ``text("objects", ...)``. ``event`` is the event (an index as :meth:`add_events` counts them)
         whose call this is, -1 where the record is no call: then the row's call is -1. ``end`` is
-        ``start`` if left out, ``contended`` -1.
+        ``start`` if left out, ``contended`` -1, ``holder`` (the thread that held the object) -1.
         """
         start = np.asarray(start, np.int64)
         n = len(start)
@@ -205,6 +211,7 @@ class Recording:
             end=start if end is None else np.asarray(end, np.int64),
             contended=np.full(n, -1, np.int8) if contended is None else np.asarray(contended, np.int8),
             event=np.full(n, -1, np.int64) if event is None else np.asarray(event, np.int64),
+            holder=np.full(n, -1, np.int32) if holder is None else np.asarray(holder, np.int32),
             n_objects=np.array([len(row) for row in objects], np.int64) if objects else np.zeros(n, np.int64),
         )
         self._append("objects", object=np.array(flat, np.int32))
@@ -624,6 +631,7 @@ class _Tables:
             kind=rows["kind"][order],
             contended=rows["contended"][order],
             name=rows["name"][order],
+            holder=self._new(rows["holder"][order]),
             first=first,
             object=flat[taken].astype(np.int32),
             names=self._names("sync"),

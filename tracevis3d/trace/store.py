@@ -32,7 +32,7 @@ _KIND = "trace"
 _CALLS = tuple(f.name for f in fields(Calls))
 _EMPTY = Trace()
 #: Columns that files of earlier versions lack; they are empty then.
-_LATER = ("memory.stack", "stacks.function", "stacks.parent", "stacks.line")
+_LATER = ("sync.holder", "memory.stack", "stacks.function", "stacks.parent", "stacks.line")
 
 
 def is_store(path: str | os.PathLike[str]) -> bool:
@@ -274,7 +274,7 @@ def _find_wrong_lengths(trace: Trace) -> str:
         for f in fields(rows):
             column = getattr(rows, f.name)
             wanted = {n}
-            if (table, f.name) in (("calls", "record"), ("memory", "stack")):
+            if (table, f.name) in (("calls", "record"), ("sync", "holder"), ("memory", "stack")):
                 wanted = {0, n}
             elif f.name in ("names", "objects") or (table, f.name) == ("sync", "object"):
                 continue
@@ -317,6 +317,7 @@ def _find_wrong(trace: Trace) -> str:
         ("functions.line", trace.functions.line, 0, 1 << 31),
         ("sync.call", sync.call, -1, n),
         ("sync.thread", sync.thread, -1, n_threads),
+        ("sync.holder", sync.holder, -1, n_threads),
         ("sync.kind", sync.kind, 0, len(SYNC_KINDS)),
         ("sync.contended", sync.contended, -1, 2),
         ("sync.name", sync.name, -1, len(sync.names)),
