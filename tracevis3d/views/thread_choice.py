@@ -19,6 +19,8 @@ ORDERS = {
     "name": "by name",
 }
 _LONGEST_TITLE = 36
+#: Of a process's name at least so many letters stay.
+_LEAST_PROCESS = 8
 _BUSIEST = re.compile(r"busiest\s*(\d+)")
 
 
@@ -107,14 +109,19 @@ def _ordered(
     return chosen
 
 
-def lane_title(trace: Trace, thread: int) -> str:
-    """Return what stands beside a lane: the thread's title, after its process if there are several."""
+def lane_title(trace: Trace, thread: int, longest: int = _LONGEST_TITLE) -> str:
+    """Return what stands beside a lane: the thread's title, after its process if there are several.
+
+    Titles longer than ``longest`` are shortened, their processes' names first.
+    """
     threads = trace.threads
     title, tid = threads.title(thread), f" ({threads.tid[thread]})"
     if len(set(threads.process)) > 1:
-        title = f"{threads.process_name[thread] or threads.process[thread]} · {title}"
-    if len(title) <= _LONGEST_TITLE:
+        process = str(threads.process_name[thread] or threads.process[thread])
+        room = max(longest - len(title) - 3, _LEAST_PROCESS)
+        title = f"{process if len(process) <= room else process[: room - 1] + '…'} · {title}"
+    if len(title) <= longest:
         return title
     # The id is what tells threads of one name apart: it stays.
     tail = tid if title.endswith(tid) else ""
-    return f"{title[: _LONGEST_TITLE - 1 - len(tail)]}…{tail}"
+    return f"{title[: longest - 1 - len(tail)]}…{tail}"

@@ -99,7 +99,7 @@ class Parameters:
         group="Detail",
     )  # fmt: skip
     tubes: int = parameter(
-        250,
+        160,
         "The most waits that are drawn as funnels, the longest first",
         low=0,
         high=100_000,

@@ -20,8 +20,8 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
 _LONGEST = 22
-#: From so many rows on names are shorter.
-_MANY = 10
+#: From so many rows on names are shorter: at most so many letters.
+_MANY, _SHORTER = 10, 30
 _BRACKETS = re.compile(r" \([^()]*\S(?= \(\d+\)$)")
 #: Width of a letter, as a share of a line's height, about.
 _LETTER = 0.52
@@ -65,8 +65,9 @@ def thread_names(picture: Composition, color: Indices) -> tuple[list[Labels], Ma
 
 def _title(picture: Composition, thread: int) -> str:
     """Return a thread's title; among many without what programs put behind its name in brackets."""
-    title = lane_title(picture.trace, thread)
-    return _BRACKETS.sub("", title) if len(picture.rows) > _MANY else title
+    if len(picture.rows) <= _MANY:
+        return lane_title(picture.trace, thread)
+    return _BRACKETS.sub("", lane_title(picture.trace, thread, _SHORTER))
 
 
 def _texts(
@@ -102,11 +103,13 @@ def summaries(picture: Composition) -> list[Labels]:
         by = waits.woken_by[mine]
         each = np.bincount(by[by >= 0], waited[by >= 0], len(threads))
         words = f"waits {ticks.duration(total)}"
+        many = len(picture.rows) > _MANY
         if each.max(initial=0) > 0:
             best = int(each.argmax())
             who = _short(threads.name[best]) or str(threads.tid[best])
             most = round(float(each[best]))
-            words += f", {ticks.duration(most)} for {who}" if most < 0.985 * total else f" for {who}"
+            part = ", most" if many else f", {ticks.duration(most)}"
+            words += f"{part} for {who}" if most < 0.985 * total else f" for {who}"
         text.append(words)
         row_of.append(i)
     if not text:
