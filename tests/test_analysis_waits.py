@@ -416,6 +416,25 @@ def test_operations_keep_recorded_objects_and_order(recorded):
     assert kinds[IO] == recorded_kinds[IO]
 
 
+def test_a_deadlock_is_told_as_a_ring():
+    trace = trace_of("""
+    a 0 1000 run
+    a 10 11 Lock.acquire wait A 0
+    a 100 1000 Lock.acquire wait B 1
+    b 0 1000 run
+    b 20 21 Lock.acquire wait B 0
+    b 110 1000 Lock.acquire wait A 1
+    c 0 1000 run
+    c 200 1000 Lock.acquire wait A 1
+    """)
+    found = findings(find_waits(trace))
+    tid = trace.threads.tid
+    (ring,) = [f for f in found if f.kind == "deadlock"]
+    assert sorted(tid[t] for t in ring.threads) == ["a", "b"]
+    assert sorted(ring.objects) == ["A", "B"]
+    assert [tid[f.threads[0]] for f in found if f.kind == "never released"] == ["c"]
+
+
 def test_the_holder_that_a_recording_tells_goes_before_what_follows(tmp_path):
     said = '"args":{"kind":"wait","objects":["L"],"contended":true'
     path = tmp_path / "held.json"

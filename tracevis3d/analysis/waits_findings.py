@@ -15,6 +15,7 @@ Ints = NDArray[np.int64]
 
 #: Kinds of findings, the gravest first.
 KINDS = {
+    "deadlock": "threads that wait to their end, each for what another of them holds",
     "lock order": "objects that threads acquire in different orders: they can wait for each other for ever",
     "never released": "a wait that nobody ends before its thread does",
     "held to the end": "an object that is acquired and never released",
@@ -167,7 +168,7 @@ def _thread_ends(waits: Waits) -> Ints:
 
 
 def _never_released(waits: Waits) -> list[Finding]:
-    ops, rows = waits.ops, waits.own
+    ops, rows, title = waits.ops, waits.own, waits.trace.threads.title
     # Of a wait for nothing known a release couldn't be known either.
     rows = rows[(waits.woken_by[rows] < 0) & (np.diff(ops.first)[rows] > 0)]
     last = _thread_ends(waits)
@@ -176,16 +177,49 @@ def _never_released(waits: Waits) -> list[Finding]:
     # After it the thread has no time left to speak of: it never went on.
     to_the_end = ops.end[rows] >= last[ops.thread[rows]] - 0.01 * waits.trace.span_ns
     long = ops.lasted[rows] >= 0.05 * waits.trace.span_ns
-    found = []
-    for row in rows[to_the_end & long].tolist():
+    rows = rows[to_the_end & long]
+    found = _deadlocks(waits, rows)
+    dead = {thread for finding in found for thread in finding.threads}
+    for row in rows.tolist():
+        if int(ops.thread[row]) in dead:
+            continue
         thread = waits.trace.threads.title(int(ops.thread[row]))
         what = ", ".join(ops.of(row)) or ops.names[int(ops.name[row])]
         found.append(
             Finding(
                 "never released",
-                f"{thread} waits for {what} for {_time(ops.lasted[row])}, to its end: nobody releases it",
+                f"{thread} waits for {what} for {_time(ops.lasted[row])}, to its end: nobody releases it"
+                + (f", {title(held_by)} holds it" if (held_by := int(waits.held_by[row])) >= 0 else ""),
                 int(ops.lasted[row]), (int(ops.thread[row]),), tuple(ops.of(row)), int(ops.start[row]),
                 int(ops.end[row]), 1, int(ops.call[row]),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _deadlocks(waits: Waits, rows: Ints) -> list[Finding]:
+    """Return the rings among waits that nobody ends, each for what the next thread of the ring holds."""
+    ops, title = waits.ops, waits.trace.threads.title
+    wait_of = dict(zip(ops.thread[rows].tolist(), rows.tolist()))
+    found, seen = [], set()
+    for begin in wait_of:
+        ring: list[int] = []
+        thread = begin
+        while thread in wait_of and thread not in seen:
+            seen.add(thread)
+            ring.append(thread)
+            thread = int(waits.held_by[wait_of[thread]])
+        if thread not in ring:
+            continue
+        ring = ring[ring.index(thread) :]
+        mine = [wait_of[t] for t in ring]
+        parts = [f"{title(t)} waits for {', '.join(ops.of(row))}" for t, row in zip(ring, mine)]
+        found.append(
+            Finding(
+                "deadlock",
+                f"{'; '.join(parts)}: each holds what the one before it waits for",
+                int(ops.lasted[mine].sum()), tuple(ring), tuple(o for row in mine for o in ops.of(row)),
+                int(ops.start[mine].min()), int(ops.end[mine].max()), len(ring), int(ops.call[mine[0]]),
             )
         )  # fmt: skip
     return found
