@@ -19,6 +19,8 @@ _API = (
     "icicle",
     "info",
     "interactions",
+    "memory",
+    "memory_facts",
     "load",
     "match",
     "patterns",

@@ -50,6 +50,8 @@ __all__ = [
     "load",
     "interactions",
     "match",
+    "memory",
+    "memory_facts",
     "patterns",
     "phases",
     "save",
@@ -365,6 +367,21 @@ def waits(
     return summary(found, found.path(thread, read_time("at", at) if at else None), every)
 
 
+def memory_facts(trace: Trace, *, most: int = 20) -> dict[str, Any]:
+    """Return what lives in memory, and what is found there, as ``tracevis3d memory --json`` prints it.
+
+    Parameters
+    ----------
+    trace : Trace
+    most : int
+        Call sites that are listed, those that allocate most first.
+    """
+    from .analysis import allocation_summary
+    from .views.memory.arrangement import memory_use
+
+    return allocation_summary.memory_facts(memory_use(trace), most)
+
+
 @dataclass
 class Figure:
     """A view of traces with its parameters: what can be drawn and rendered.
@@ -494,6 +511,11 @@ def interactions(*traces: Trace, **settings: Any) -> Figure:
 def threads(*traces: Trace, **settings: Any) -> Figure:
     """Return the threads of a trace as an amphitheatre, with tubes from waits to their releases."""
     return view("threads", *traces, **settings)
+
+
+def memory(trace: Trace, **settings: Any) -> Figure:
+    """Return the blocks of memory of ``trace`` as a terrain of bytes, time and idle age."""
+    return view("memory", trace, **settings)
 
 
 def cone(trace: Trace, **settings: Any) -> Figure:

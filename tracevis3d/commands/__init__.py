@@ -20,6 +20,7 @@ _OWN = (
     "phases",
     "patterns",
     "waits",
+    "memory",
     "filter",
     "nodes",
     "library",

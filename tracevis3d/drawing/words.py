@@ -6,6 +6,7 @@ Colours are indices into the drawing's one palette, so an element's colour *is* 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -352,11 +353,15 @@ class Meaning:
     calls : tuple of (int, int64 (ids,))
         A view's trace, and for each id the call of it that belongs to the element; -1: none.
     values : tuple of (str, float (ids,))
-        What else is told of each id: a title and values.
+        What else is told of each id: a title and values. Titles that end in ``(ns)`` and ``(bytes)`` are
+        told in the units that people use.
+    texts : tuple of (str, sequence of str, int (ids,))
+        What is told in words: a title, texts, and the text of each id; -1: none.
     """
 
     calls: tuple[tuple[int, NDArray[np.int64]], ...] = ()
     values: tuple[tuple[str, NDArray[np.floating[Any]]], ...] = ()
+    texts: tuple[tuple[str, Sequence[str], NDArray[np.integer[Any]]], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,9 @@ _OWN = {
     "ctf": ".ctf",
     "perfetto": ".perfetto",
     "rsf": ".rsf",
+    "heaptrack": ".heaptrack",
+    "memray": ".memray",
+    "memray_records": ".memray_records",
     "compact": ".compact_trace",
     "tv3": ".tv3",
 }

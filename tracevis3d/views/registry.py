@@ -80,6 +80,7 @@ _OWN = {
     "compare": ".compare",
     "cone": ".cone",
     "interactions": ".interactions",
+    "memory": ".memory",
 }
 
 _views = Registry("view", View, __package__, _OWN, "VIEW", "tracevis3d.views")

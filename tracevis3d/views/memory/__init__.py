@@ -1,0 +1,6 @@
+"""The view memory; :mod:`.view` declares it."""
+
+from .parameters import Parameters
+from .view import VIEW
+
+__all__ = ["VIEW", "Parameters"]

@@ -1,0 +1,103 @@
+"""The parameters of the view memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...drawing.palettes import PALETTES
+from ...parameters import parameter
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the view ``memory``."""
+
+    order: str = parameter(
+        "site",
+        "How blocks lie side by side",
+        choices={
+            "site": "by call site, those that allocate most first; within it by creation",
+            "creation": "in the order of their creation",
+            "lifetime": "by their end, then their beginning: what lives equally long lies together",
+            "address": "where they lie in memory; what is never used is left out",
+        },
+        group="Data",
+    )
+    height: str = parameter(
+        "age",
+        "What height says",
+        choices={
+            "age": "how long nobody has touched it (since its allocation, if no accesses are recorded)",
+            "size": "bytes alive, on a square-root scale",
+            "access": "allocations and accesses, on a logarithmic scale",
+        },
+        group="Data",
+    )
+    color: str = parameter(
+        "site",
+        "What colour says",
+        choices={
+            "site": "the call sites that allocate most",
+            "thread": "the thread that allocates",
+            "cohort": "the largest groups of blocks that live from about the same moment to the same moment",
+            "turn": "nothing: blue and green in turn, as in Memcov Viz",
+            "none": "nothing: all alike",
+        },
+        group="Data",
+    )
+    width: str = parameter(
+        "bytes",
+        "What width says; not for order=address, where it is always bytes",
+        choices={"bytes": "", "sqrt": "the square root of bytes", "log": "the logarithm of bytes"},
+        group="Data",
+    )
+    sites: str = parameter(
+        "", "Only blocks of call sites whose name holds one of these texts, with commas between them",
+        group="Data",
+    )  # fmt: skip
+    start: str = parameter("", "Where the window begins, such as 1.5s or 20 (in ms)", group="Window")
+    end: str = parameter("", "Where the window ends", group="Window")
+    left: float = parameter(
+        0.0, "Where along the bytes the picture begins, as a share", low=0.0, high=1.0, group="Window"
+    )
+    right: float = parameter(
+        1.0, "Where along the bytes the picture ends, as a share", low=0.0, high=1.0, group="Window"
+    )
+    resolution: float = parameter(
+        3.0, "Narrower blocks are taken together until they are so wide", low=0.25, high=100.0, unit="px",
+        group="Detail",
+    )  # fmt: skip
+    recent: float = parameter(
+        0.05, "How long what was touched counts as accessed, as a share of the recording", low=0.0001,
+        high=1.0, group="Detail",
+    )  # fmt: skip
+    merged: str = parameter(
+        "kind",
+        "The colour of blocks that are taken together",
+        choices={"kind": "that of their kind, if all are of one; else grey", "grey": "always grey"},
+        group="Detail",
+    )
+    curves: bool = parameter(
+        True, "Draw live bytes, allocations and the idle share along time, on the wall", group="Detail"
+    )
+    findings: int = parameter(
+        6, "The most findings that are marked (leaks, forgotten memory, saw-teeth, churn ...)", low=0,
+        high=20, group="Detail",
+    )  # fmt: skip
+    labels: int = parameter(40, "The most names of call sites", low=0, high=500, group="Detail")
+    entries: int = parameter(7, "The most colours of kinds in the legend", low=1, high=10, group="Detail")
+    opening: float = parameter(
+        1.0, "From the flat picture seen from above (0) to the terrain (1)", low=0.0, high=1.0, group="Shape"
+    )
+    relief: float = parameter(1.0, "How high the terrain is", low=0.0, high=4.0, group="Shape")
+    turn: float = parameter(
+        18.0, "How far the camera stands to the right", low=-60.0, high=60.0, unit="degrees", group="Camera"
+    )
+    tilt: float = parameter(
+        34.0, "How far the camera stands above straight ahead", low=5.0, high=90.0, unit="degrees",
+        group="Camera",
+    )  # fmt: skip
+    palette: str = parameter(
+        "muted", "The set of colours",
+        choices={name: palette.words for name, palette in PALETTES.items()}, group="Look",
+    )  # fmt: skip

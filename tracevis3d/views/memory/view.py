@@ -1,0 +1,186 @@
+"""Memory as a terrain, after Memcov Viz (Seyster, *Techniques for Visualizing Software Execution*, 2.4.2).
+
+Each block is a ridge: as wide as its bytes, along time from its allocation at the back to its end, now being
+the front edge. Its height is how long nobody has touched it, so that forgotten memory grows into plateaus.
+From above it is Memcov Viz's picture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...drawing.frame import Frame
+from ...drawing.palettes import BASE, GRID, PALETTES, Paint
+from ...drawing.words import Drawing, Element, Labels, Legend, Meaning
+from ...errors import InputError
+from ...layout import ticks
+from ...progress import Progress
+from ...trace.model import Trace
+from ..registry import View
+from . import wall, words
+from .colors import block_colors
+from .composition import Composition, compose
+from .parameters import Parameters
+from .terrain import floor, heights, pieces, terrain
+
+_FINDING = np.array([0.93, 0.38, 0.09, 1.0], np.float32)
+
+
+def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
+    """Draw the memory of one trace.
+
+    Parameters
+    ----------
+    traces : one Trace
+    parameters : Parameters
+    frame : Frame
+        Of the picture: it decides what is too narrow to be seen.
+    progress : Progress
+
+    Raises
+    ------
+    InputError
+        If the recording has no allocations.
+    UsageError
+        If the window is empty, no call site fits, or there are no addresses to order by.
+    """
+    (trace,) = traces
+    p = parameters
+    progress(0.0, "pairing allocations with frees")
+    if not len(trace.memory):
+        raise InputError(
+            f"{trace.source.path or 'this trace'}: no allocations are recorded in it: memray and heaptrack "
+            "record them"
+        )
+    picture = compose(trace, p, frame)
+    progress(0.6, "raising the terrain")
+    scale = heights(picture)
+    cut = pieces(picture, scale)
+    paint = Paint()
+    colors = block_colors(picture, paint)
+    kinds = PALETTES[p.palette].kinds
+    lines = paint.add(kinds[[0, 3 % len(kinds), 2 % len(kinds)]])
+    hair, ground, mark = paint.add(GRID[None]), paint.add(BASE[None]), paint.add(_FINDING[None])
+    elements: list[Element] = [*terrain(picture, cut, colors)]
+    labels: list[Labels] = []
+    if (names := words.site_names(picture, hair)) is not None:
+        elements.append(names[0])
+        labels.append(names[1])
+    behind = words.longest(names[1]) * math.sin(math.radians(abs(p.opening * p.turn))) if names else 0.0
+    elements.append(floor(ground, behind))
+    legends: list[Legend | None] = list(colors.legends)
+    if p.curves:
+        curves, texts, legend = wall.draw_curves(
+            picture, wall.series_of(picture), (lines, lines + 1, lines + 2), hair
+        )
+        elements += curves
+        labels += texts
+        legends.append(legend)
+    if p.findings:
+        marks, texts, found = words.findings(picture, cut, mark)
+        elements += marks
+        labels += texts
+        legends.append(found)
+    axes = (words.byte_axis(picture), words.time_axis(picture), words.height_axis(picture, scale))
+    items = picture.items
+    together = int((items.stop - items.first)[~items.alone].sum())
+    progress(1.0, "drawn")
+    return Drawing(
+        palette=paint.palette,
+        elements=tuple(element for element in elements if len(element)),
+        camera=picture.camera,
+        labels=tuple(label for label in labels if len(label)),
+        axes=tuple(axis for axis in axes if axis is not None),
+        legends=tuple(legend for legend in legends if legend is not None and legend.entries),
+        title=_title(picture),
+        notes=_notes(picture, together, scale.kind),
+        counts={
+            "blocks": len(picture.arrangement.pyramid),
+            "blocks_alone": int(items.alone.sum()),
+            "blocks_taken_together": together,
+            "pieces": len(cut.item),
+        },
+        meaning=_meaning(picture),
+    )
+
+
+def _title(picture: Composition) -> str:
+    use = picture.use
+    name = picture.trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
+    blocks = len(use.blocks)
+    allocated, peak = ticks.size(int(use.table.allocated[-1])), ticks.size(int(use.table.peak[-1]))
+    return f"{name}: {blocks:,} blocks, {allocated} allocated, at most {peak} at once"
+
+
+def _notes(picture: Composition, together: int, kind: str) -> tuple[str, ...]:
+    p, use, items = picture.parameters, picture.use, picture.items
+    notes = []
+    if not len(items):
+        notes.append("no block lives in this window")
+    if together:
+        notes.append(
+            f"{together:,} of {int((items.stop - items.first).sum()):,} blocks are narrower than "
+            f"{p.resolution:g} px and taken together with their neighbours"
+        )
+    kept, kept_bytes = int(use.table.kept_blocks[-1]), int(use.table.kept[-1])
+    notes.append(f"{kept:,} blocks ({ticks.size(kept_bytes)}) are never freed")
+    if p.height == "age" and not len(use.blocks.access):
+        notes.append("no accesses are recorded: height and shade tell the time since the allocation")
+    elif kind != "linear":
+        notes.append(f"heights are on a {'square-root' if kind == 'sqrt' else 'logarithmic'} scale")
+    if p.width != "bytes" and p.order != "address":
+        notes.append(
+            f"widths are no bytes, but their {'square roots' if p.width == 'sqrt' else 'logarithms'}"
+        )
+    odd = [
+        (use.blocks.double_frees.count, "double frees"),
+        (use.blocks.unknown_frees.count, "frees of what was not allocated in the recording"),
+        (use.blocks.overwritten.count, "addresses given out twice"),
+    ]
+    notes += [f"{count:,} {what}" for count, what in odd if count]
+    problems = picture.trace.problems
+    if "no addresses" in problems:
+        notes.append("no addresses are recorded: a free ends the youngest block of its size and call site")
+    if "coarse times" in problems:
+        notes.append("times are told only now and then, and spread evenly between")
+    return tuple(notes)
+
+
+def _meaning(picture: Composition) -> dict[str, Meaning]:
+    """Return what is told of a block: bytes, when it lived, when it was touched last, and its call."""
+    blocks, items = picture.use.blocks, picture.items
+    unit = " (ns)" if picture.use.has_times else " (records)"
+    now = picture.window[1]
+    idle = (np.minimum(blocks.until, now) - np.minimum(blocks.last_touch, now)).astype(np.float64)
+    memory = picture.trace.memory
+    block = Meaning(
+        calls=((0, memory.call[blocks.row]),) if (memory.call[blocks.row] >= 0).any() else (),
+        values=(
+            ("size (bytes)", blocks.size.astype(np.float64)),
+            (f"allocated at{unit}", blocks.born.astype(np.float64)),
+            (f"since its last access{unit}", idle),
+            ("freed", (blocks.free_row >= 0).astype(np.float64)),
+        ),
+        texts=(("call site", picture.use.sites.name, picture.use.sites.of_block),),
+    )
+    several = Meaning(
+        values=(
+            ("blocks", (items.stop - items.first).astype(np.float64)),
+            ("width (bytes)", (items.high - items.low)),
+            ("most bytes alive", items.live.max(axis=1, initial=0).astype(np.float64)),
+        )
+    )
+    return {"block": block, "blocks taken together": several}
+
+
+VIEW = View(
+    name="memory",
+    title="Memory",
+    sentence="Blocks of memory as a terrain: width is bytes, depth is time, height how long they lie idle",
+    traces=(1, 1),
+    parameters=Parameters,
+    draw=draw,
+)
