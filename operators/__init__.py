@@ -23,6 +23,7 @@ from . import (
     selection,
     settings,
     sources,
+    threads,
     trace_state,
     tree,
 )
@@ -35,6 +36,7 @@ _MODULES = (
     details,
     hiding,
     tree,
+    threads,
     filters,
     import_trace,
     find_source,

@@ -12,7 +12,7 @@ from ..tracevis3d.drawing.frame import Frame
 from ..tracevis3d.errors import MissingDependency
 from ..tracevis3d.formats import unpack
 from ..tracevis3d.progress import Progress, part
-from . import facts, hiding, holding, settings, sources, viewport
+from . import facts, hiding, holding, settings, sources, threads, viewport
 
 #: Where a new view goes, with a few words on each.
 PLACES = (
@@ -212,6 +212,7 @@ def show(
         _describe(source, trace)
         sources.remember(trace)
     holding.hold(collection, traces, drawing)
+    threads.tell(collection, traces, drawing)
     search.pin(scene, collection)
     settings.fill(stored.facts, facts.of_drawing(drawing, built.counts))
     stored.tables.clear()

@@ -2,11 +2,12 @@
 
 import bpy
 
-from . import bookmarks, explore, render, search, selection, trace, tree, view
+from . import bookmarks, explore, render, search, selection, threads, trace, tree, view
 
 _CLASSES = (
     *trace.CLASSES,
     *view.CLASSES,
+    *threads.CLASSES,
     *tree.CLASSES,
     *explore.CLASSES,
     *selection.CLASSES,

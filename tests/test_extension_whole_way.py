@@ -127,6 +127,7 @@ def test_the_whole_way(blender, archive):
     blender.script("working.py", TRACE, OTHER, blender.place / "views")
     blender.script("tree.py", TRACE, blender.place / "tree")
     blender.script("many.py", TRACE, OTHER, TRACE.with_name("uftrace_zstd_7t.json.gz"))
+    blender.script("threads.py", TRACE.with_name("uftrace_zstd_7t.json.gz"))
     blender.script("disable.py")
 
 
