@@ -329,6 +329,11 @@ def _make_rlock(frame: FrameType, cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 def make_rlock(*args: Any, **kwargs: Any) -> Any:
     """Stand for ``threading.RLock``, which is a function."""
+    if (args or kwargs) and (3, 13) <= sys.version_info < (3, 15):
+        import warnings
+
+        text = "Passing arguments to RLock is deprecated and will be removed in 3.15"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
     return _make_rlock(sys._getframe(1), RLock, *args, **kwargs)
 
 
