@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ...trace.model import Trace
 from ..registry import View
 from . import wall, words
 from .colors import block_colors
-from .composition import Composition, compose
+from .composition import DEPTH, Composition, compose
 from .parameters import Parameters
 from .terrain import floor, heights, pieces, terrain
 
@@ -91,7 +92,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     return Drawing(
         palette=paint.palette,
         elements=tuple(element for element in elements if len(element)),
-        camera=picture.camera,
+        camera=replace(picture.camera, high=(picture.camera.high[0], DEPTH + behind, picture.camera.high[2])),
         labels=tuple(label for label in labels if len(label)),
         axes=tuple(axis for axis in axes if axis is not None),
         legends=tuple(legend for legend in legends if legend is not None and legend.entries),

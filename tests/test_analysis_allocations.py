@@ -1,0 +1,253 @@
+"""Blocks, their sites, their profiles and what is found: each kernel against a plain twin."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracevis3d.analysis.allocation_curves import curves, site_table
+from tracevis3d.analysis.allocation_findings import cohorts, find_memory, holes
+from tracevis3d.analysis.allocation_sites import Sites
+from tracevis3d.analysis.allocation_summary import MemoryUse, memory_facts
+from tracevis3d.analysis.allocations import NEVER, find_blocks
+from tracevis3d.analysis.allocations_pyramid import Pyramid
+from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Memory, Trace
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from([ALLOC, ALLOC, FREE, ACCESS]),
+        st.integers(0, 12),
+        st.integers(0, 40),
+        st.integers(0, 6),
+    ),
+    max_size=120,
+)
+
+
+def memory_of(rows) -> Memory:
+    n = len(rows)
+    kind, address, size, wait = (np.array([row[i] for row in rows], np.int64) for i in range(4))
+    return Memory(
+        np.cumsum(wait), (address * 64).astype(np.uint64), np.where(kind == ALLOC, size, 0),
+        kind.astype(np.uint8), np.zeros(n, np.int32), np.full(n, -1, np.int64),
+    )  # fmt: skip
+
+
+def plain_blocks(memory: Memory):
+    """Return [row, free row, [access times]] of each block and how often something odd happened."""
+    blocks, at = [], {}
+    odd = {"double_frees": 0, "unknown_frees": 0, "overwritten": 0, "unknown_accesses": 0}
+    for row in range(len(memory)):
+        where, kind = int(memory.address[row]), int(memory.kind[row])
+        block = at.get(where)
+        if kind == ALLOC:
+            if block is not None and block[1] < 0:
+                block[1] = row
+                odd["overwritten"] += 1
+            at[where] = [row, -1, []]
+            blocks.append(at[where])
+        elif block is None:
+            odd["unknown_frees" if kind == FREE else "unknown_accesses"] += 1
+        elif block[1] >= 0:
+            odd["double_frees" if kind == FREE else "unknown_accesses"] += 1
+        elif kind == FREE:
+            block[1] = row
+        else:
+            block[2].append(int(memory.time[row]))
+    return blocks, odd
+
+
+@given(ROWS)
+@settings(deadline=None, max_examples=150)
+def test_blocks_are_paired_as_a_dictionary_pairs_them(rows) -> None:
+    memory = memory_of(rows)
+    end = int(memory.time.max(initial=0)) + 1
+    found = find_blocks(memory, end)
+    wanted, odd = plain_blocks(memory)
+    assert list(zip(found.row.tolist(), found.free_row.tolist())) == [(b[0], b[1]) for b in wanted]
+    parts = np.split(found.access, found.first_access[1:-1]) if len(found) else []
+    assert [part.tolist() for part in parts] == [b[2] for b in wanted]
+    for name, count in odd.items():
+        assert getattr(found, name).count == count
+        assert (getattr(found, name).row >= 0) == (count > 0)
+    touched = [max([int(memory.time[b[0]]), *b[2]]) for b in wanted]
+    assert found.last_touch.tolist() == touched
+
+
+def test_many_addresses_make_the_table_grow() -> None:
+    n = 20_000
+    address = np.random.default_rng(0).permutation(n).astype(np.uint64) * np.uint64(16)
+    memory = Memory(
+        np.arange(2 * n), np.concatenate([address, address[::-1]]), np.ones(2 * n, np.int64),
+        np.repeat([ALLOC, FREE], n).astype(np.uint8), np.zeros(2 * n, np.int32), np.full(2 * n, -1, np.int64),
+    )  # fmt: skip
+    found = find_blocks(memory, 2 * n)
+    assert (found.free_row == 2 * n - 1 - np.arange(n)).all()
+
+
+def intervals(blocks):
+    """Yield block, begin and end of each stretch without an access."""
+    for i in range(len(blocks)):
+        times = [int(blocks.born[i])]
+        times += blocks.access[blocks.first_access[i] : blocks.first_access[i + 1]].tolist()
+        times.append(int(blocks.until[i]))
+        for begin, end in pairwise(times):
+            yield i, begin, end
+
+
+@given(ROWS, st.integers(1, 30), st.integers(1, 60), st.sampled_from([1, 5, 40]), st.data())
+@settings(deadline=None, max_examples=120)
+def test_what_is_taken_together_looks_like_all_of_it(rows, cells, least, repeat, data) -> None:
+    memory = memory_of(rows * repeat)  # enough blocks for several levels
+    end = int(memory.time.max(initial=0)) + 1
+    blocks = find_blocks(memory, end)
+    start = data.draw(st.integers(0, end - 1))
+    stop = data.draw(st.integers(start + 1, end))
+    shown = np.flatnonzero((blocks.born < stop) & (blocks.died > start)).astype(np.int32)
+    order = np.random.default_rng(1).permutation(shown)
+    width = blocks.size[order].astype(float)
+    low = np.cumsum(width) - width
+    pyramid = Pyramid(blocks, order, low, width, (start, stop), cells)
+    breaks = np.array(sorted(data.draw(st.sets(st.integers(0, len(order) + 1), max_size=3))), np.int64)
+    items = pyramid.cut(-1.0, float(width.sum()) + 1, float(least), breaks)
+    # The plain way: one after another until it is wide enough, a wide one alone.
+    wanted, at = [], 0
+    while at < len(order):
+        first = at
+        at += 1
+        if width[first] < least:
+            while at < len(order) and width[at] < least and at not in breaks and low[at] < low[first] + least:
+                at += 1
+        wanted.append((first, at))
+    assert list(zip(items.first.tolist(), items.stop.tolist())) == wanted
+    for i, (first, last) in enumerate(wanted):
+        members = set(order[first:last].tolist())
+        for c in range(pyramid.cells):
+            left = start + c * pyramid.step
+            right = left + pyramid.step
+            # A block without duration is there in its cell; what ends at the edge is not there beyond it.
+            alive = [
+                j for j in members
+                if (blocks.born[j] < right and (blocks.until[j] > left or blocks.born[j] == left))
+                or (c == pyramid.cells - 1 and blocks.born[j] >= right)
+            ]  # fmt: skip
+            assert items.live[i, c] == sum(int(blocks.size[j]) for j in alive)
+            since = [
+                b
+                for j, b, e in intervals(blocks)
+                if j in members and b < right and (e > left or b == e == left)
+            ]
+            assert (items.since[i, c] < NEVER) == bool(alive)
+            if alive:
+                assert items.since[i, c] == min(since)
+        touches = [b for j, b, e in intervals(blocks) if j in members and start <= b < stop]
+        assert items.touches[i].sum() == len(touches)
+
+
+@given(ROWS, st.integers(1, 20), st.integers(1, 30))
+@settings(deadline=None, max_examples=100)
+def test_curves_by_looking_at_each_moment(rows, cells, recent) -> None:
+    memory = memory_of(rows)
+    end = int(memory.time.max(initial=0)) + 1
+    blocks = find_blocks(memory, end)
+    found = curves(blocks, (0, end), cells, recent)
+    wanted, _ = plain_blocks(memory)
+    live, after = 0, []
+    size_of = {b[0]: int(memory.size[b[0]]) for b in wanted}
+    ends = {b[1]: size_of[b[0]] for b in wanted if b[1] >= 0}
+    for row in range(len(memory)):
+        live += size_of.get(row, 0) - ends.get(row, 0)
+        after.append((int(memory.time[row]), live))
+    for c in range(len(found)):
+        left, right = c * found.step, (c + 1) * found.step
+        before = [value for time, value in after if time < left]
+        inside = [value for time, value in after if left <= time < right]
+        assert found.live[c] == max([before[-1] if before else 0, *inside])
+        assert found.allocations[c] == sum(left <= t < right for t in blocks.born.tolist())
+        idle = sum(
+            int(blocks.size[j]) for j, b, e in intervals(blocks)
+            if b + recent <= right and (right < e or (e == end <= right and blocks.free_row[j] < 0))
+            and e > b + recent
+        )  # fmt: skip
+        now = [value for time, value in after if time < right]
+        assert found.idle[c] * max(now[-1] if now else 0, 1) == pytest.approx(idle)
+
+
+@given(ROWS)
+@settings(deadline=None, max_examples=60)
+def test_sites_are_followed_row_by_row(rows) -> None:
+    memory = memory_of(rows)
+    blocks = find_blocks(memory, int(memory.time.max(initial=0)) + 1)
+    of = (np.arange(len(blocks)) % 3).astype(np.int32)
+    sites = Sites(of, np.full(3, -1, np.int32), np.zeros(3, np.int32), ("a", "b", "c"))
+    table = site_table(blocks, sites)
+    live, peak = [0] * 4, [0] * 4
+    for row in range(len(memory)):
+        for group in (blocks.free_row, blocks.row):
+            for i in np.flatnonzero(group == row).tolist():
+                for s in (int(of[i]), 3):
+                    live[s] += int(blocks.size[i]) * (1 if group is blocks.row else -1)
+        peak = [max(p, now) for p, now in zip(peak, live, strict=True)]
+    assert table.kept.tolist() == live
+    assert table.peak.tolist() == peak
+
+
+def program(*rows) -> tuple[Trace, MemoryUse]:
+    trace = Trace(memory=memory_of(rows), span_ns=sum(row[3] for row in rows) + 1)
+    return trace, MemoryUse(trace)
+
+
+def kinds(use: MemoryUse) -> set[str]:
+    return {finding.kind for finding in use.findings}
+
+
+def test_a_leak_is_what_grows_and_is_never_freed() -> None:
+    leak = [(ALLOC, i, 100, 10) for i in range(40)]
+    assert "leak" in kinds(program(*leak)[1])
+    kept = [(ALLOC, i, 100, 1) for i in range(40)] + [(ALLOC, 99, 1, 4000)]
+    assert "leak" not in kinds(program(*kept)[1])
+    assert "forgotten" in kinds(program(*kept)[1])
+    used = [row for row in kept if row[1] != 99] + [(ACCESS, i, 0, 100) for i in range(40)] * 2
+    assert "forgotten" not in kinds(program(*used)[1])
+    freed = [row for i in range(40) for row in ((ALLOC, i, 100, 5), (FREE, i, 0, 5))]
+    assert not {"leak", "forgotten"} & kinds(program(*freed)[1])
+
+
+def test_saw_teeth_and_churn() -> None:
+    tooth = [(ALLOC, i, 100, 10) for i in range(10)] + [(FREE, i, 0, 0) for i in range(10)]
+    (found,) = [f for f in program(*tooth * 5)[1].findings if f.kind == "saw-tooth" and f.site < 0]
+    assert found.details["times"] == 5
+    assert found.details["period_ns"] == pytest.approx(100, rel=0.1)
+    assert "saw-tooth" not in kinds(program(*tooth * 2)[1])
+    churn = [row for i in range(300) for row in ((ALLOC, i % 7, 64, 1), (FREE, i % 7, 0, 1))]
+    (found,) = [f for f in program(*churn)[1].findings if f.kind == "churn"]
+    assert (found.details["blocks"], found.bytes, found.details["at_once"]) == (300, 300 * 64, 64)
+
+
+def test_holes_between_blocks() -> None:
+    rows = [(ALLOC, i, 64, 1) for i in range(10)] + [(FREE, i, 0, 0) for i in (1, 2, 5)]
+    trace, use = program(*rows, (ALLOC, 1 << 20, 64, 5))
+    found = holes(use.blocks, trace.span_ns)
+    assert (found.live, found.holes, found.largest, found.regions) == (8 * 64, 3 * 64, 128, 2)
+    assert memory_facts(use)["fragmentation_at_end"]["hole_bytes"] == 3 * 64
+
+
+def test_cohorts_live_from_the_same_moment_to_the_same() -> None:
+    rows = [(ALLOC, i, 10, 0) for i in range(6)] + [(ALLOC, 9, 10, 100)]
+    rows += [(FREE, i, 0, 0) for i in range(6)] + [(ALLOC, 50, 1, 500)]
+    _, use = program(*rows)
+    of, keys = cohorts(use.blocks)
+    assert len(set(of[:6].tolist())) == 1
+    assert of[6] != of[0]
+    assert len(keys) == 3
+    assert [f.details["blocks"] for f in use.findings if f.kind == "cohort"] == [6]
+
+
+def test_nothing_at_all() -> None:
+    use = MemoryUse(Trace())
+    assert memory_facts(use)["blocks"] == 0
+    assert find_memory(use.blocks, use.sites, use.table, True) == ()
