@@ -1,7 +1,11 @@
 """What a drawing becomes: one collection, instances, texts that never overlap, nothing left behind."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 bpy = pytest.importorskip("bpy")
 
@@ -197,5 +201,35 @@ def test_labels_give_way_to_higher_ranks():
 
 
 def test_overlaps_are_counted():
-    assert chosen.overlaps([(0, 0, 2, 2), (1, 1, 3, 3), (2, 2, 4, 4), (10, 0, 11, 1)]) == 2
+    boxes = [(0, 0, 2, 2), (1, 1, 3, 3), (2, 2, 4, 4), (10, 0, 11, 1)]
+    assert chosen.overlaps([chosen.upright(box) for box in boxes]) == 2
+    # Two slanted strips side by side, in one another's rectangle; and a third across both.
+    strip = np.array([[0, 0], [10, 10], [9, 11], [-1, 1]], float)
+    strips = [strip, strip + np.array([3, -3])]
+    assert chosen.overlaps(strips) == 0
+    assert chosen.overlaps([strip * [1, -1] + np.array([1, 9]), *strips]) == 2
     assert chosen.overlaps([]) == 0
+
+
+@given(
+    st.lists(
+        st.tuples(*(st.floats(30, 370) for _ in range(2)), st.floats(5, 90), st.floats(0, 3.2)), max_size=40
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_slanted_texts_take_what_is_free_and_no_more(texts):
+    view = SimpleNamespace(frame=Frame(400, 400))
+    free = chosen.Free(view, (0, 0, 400, 400))
+    kept = []
+    for x, y, length, angle in texts:
+        along = np.array([np.cos(angle), np.sin(angle)]) * length / 2
+        across = np.array([-np.sin(angle), np.cos(angle)]) * 5
+        quad = np.array([x, y]) + np.array([-along - across, along - across, along + across, -along + across])
+        if free.take_quad(quad):
+            kept.append(quad)
+        elif (quad >= 0).all() and (quad <= 400).all():
+            # What is refused is nearer than two pixels to something: swollen by these, it would meet it.
+            middle = quad.mean(axis=0)
+            bigger = middle + (quad - middle) * (1 + 8 / min(length, 10))
+            assert chosen.overlaps([*kept, bigger]) > 0
+    assert chosen.overlaps(kept) == 0

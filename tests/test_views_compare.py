@@ -17,8 +17,9 @@ from tracevis3d.errors import UsageError
 from tracevis3d.formats import registry
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
-from tracevis3d.views.compare import VIEW, Parameters, focus
+from tracevis3d.views.compare import VIEW, Parameters, colors, focus
 from tracevis3d.views.compare import matches as matching
+from tracevis3d.views.compare.boxes import _by_density
 from tracevis3d.views.compare.overview import intervals, ramp
 from tracevis3d.views.icicle.composition import WIDTH
 from tracevis3d.views.parameters import read
@@ -570,3 +571,26 @@ def test_similarities_for_a_panel():
     assert light == sorted(light, reverse=True)
     # Measures that take minutes to count aren't counted for a panel.
     assert draw(traces, measure="order").facts == ()
+
+
+def test_the_legend_says_what_paleness_and_shine_mean():
+    traces = pair(7)
+    thin = [e.text for legend in draw(traces).legends for e in legend.entries]
+    assert "thin and pale: s near 0.2" in thin
+    wide = draw([traces[0], traces[0]], resolution=0.05)
+    shown = [e for legend in wide.legends for e in legend.entries if e.look == "gloss"]
+    assert any(e.look == "gloss" for e in swept(wide)) == bool(shown)
+    assert all("s from 0.9 on" in e.text for e in shown)
+    assert not [e for legend in draw(traces, fade=False).legends for e in legend.entries if "pale" in e.text]
+
+
+def test_shades_of_density():
+    paint = colors.Paint()
+    first = paint.add(np.array([[0.5, 0.5, 0.5, 0.8]], np.float32))
+    length = np.full(5, 1000, np.int64)
+    covered = np.array([0.0, 200.0, 400.0, 700.0, 1000.0])
+    shade = _by_density(np.full(5, first, np.int32), covered, length, paint)
+    alpha = paint.palette[shade, 3]
+    assert alpha[0] == alpha[1] == pytest.approx(0.8 * 0.45)
+    assert (np.diff(alpha[1:4]) > 0).all()
+    assert alpha[4] == pytest.approx(0.8)

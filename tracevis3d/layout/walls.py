@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
+#: Of steeper walls plates stand off no farther.
+_STEEPEST = math.radians(70.0)
+
+
 @dataclass(frozen=True)
 class Fold:
     """How one wall stands.
@@ -75,6 +79,13 @@ class Fold:
         cosine, sine = math.cos(self.rise), math.sin(self.rise)
         y = self.side * (self.gap / 2 + (self.height - h) * cosine + thick * sine)
         return y, (h + step) * sine + thick * cosine
+
+    def lift(self, half: float) -> float:
+        """Return how much higher than the wall a plate lies that reaches ``half`` to either side of it.
+
+        The plate is level, so that the steeper the wall the more of the plate's inner half it would hide.
+        """
+        return half * math.tan(min(self.rise, _STEEPEST))
 
     def boxes(self, low: Floats, high: Floats, thick: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the y and z, from low to high, of boxes that reach from ``low`` to ``high`` along the wall.

@@ -123,9 +123,9 @@ def choose_texts(
                 continue
             side, over = ruler.right * (width / 2), ruler.up * (ruler.height / 2)
             corners = view.pixels(np.array([middle + a * side + b * over for a in (-1, 1) for b in (-1, 1)]))
-            rectangle = (*corners.min(axis=0), *corners.max(axis=0))
+            around = corners[[0, 1, 3, 2]]
             tall = float(np.linalg.norm(corners[1] - corners[0]))
-            if tall < least_height(view) or not free.take(rectangle):
+            if tall < least_height(view) or not free.take_quad(around):
                 left_out += 1
                 continue
             chosen.text.append(text)
@@ -134,5 +134,5 @@ def choose_texts(
             chosen.up.append(ruler.up)
             chosen.size.append(size)
             chosen.color.append(ink)
-            chosen.rectangle.append(rectangle)
+            chosen.outline.append(around)
     return chosen, left_out

@@ -162,7 +162,7 @@ class _Making:
         )
         inks = [inks_on(group.background, len(group), self.palette, self.style) for group in drawing.labels]
         self.label_texts, lost = labels.choose(drawing.labels, self.view, free, typeface, inks)
-        shown = [*self.axis_texts.rectangle, *self.label_texts.rectangle]
+        shown = [*self.axis_texts.outline, *self.label_texts.outline]
         self.counts = {
             "labels": len(self.label_texts),
             "labels_left_out": lost,

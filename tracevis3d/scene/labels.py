@@ -15,6 +15,8 @@ from .camera import Rectangle, View
 
 #: Only so many of the labels that could be read are tried, the highest ranks first.
 _MOST = 30_000
+#: Edges of a text that rise by fewer pixels are upright.
+_UPRIGHT = 1.5
 #: Lines of less height than this many pixels (of a 1080 line picture) can't be read.
 LEAST_HEIGHT = 7.0
 
@@ -34,8 +36,8 @@ class Texts:
         Size of the type in scene units.
     color : list of float (3)
         sRGB.
-    rectangle : list of Rectangle
-        Where each is in the picture.
+    outline : list of float64 (4, 2)
+        Where each is in the picture: the corners of a convex quadrilateral in order, pixels.
     end : list of float64 (3,)
         Right end of each.
     timed : list of bool
@@ -48,7 +50,7 @@ class Texts:
     up: list[NDArray[np.float64]] = field(default_factory=list)
     size: list[float] = field(default_factory=list)
     color: list[tuple[float, float, float]] = field(default_factory=list)
-    rectangle: list[Rectangle] = field(default_factory=list)
+    outline: list[NDArray[np.float64]] = field(default_factory=list)
     end: list[NDArray[np.float64]] = field(default_factory=list)
     timed: list[bool] = field(default_factory=list)
 
@@ -65,6 +67,35 @@ class Free:
         left, bottom = (int(np.floor(v)) - 1 for v in region[:2])
         right, top = (int(np.ceil(v)) + 1 for v in region[2:])
         self._taken[max(bottom, 0) : max(top, 0), max(left, 0) : max(right, 0)] = False
+
+    def take_quad(self, corners: NDArray[np.float64]) -> bool:
+        """Take a convex outline, float64 (4, 2) in order, if it is in the picture and all of it is free.
+
+        Slanted texts leave most of the rectangle around them to others.
+        """
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        edge = np.roll(corners, -1, axis=0) - corners
+        if (np.abs(edge).min(axis=1) < _UPRIGHT).all():
+            return self.take((*low.tolist(), *high.tolist()))
+        left, bottom = (int(v) for v in np.floor(low))
+        right, top = (int(v) for v in np.ceil(high))
+        height, width = self._taken.shape
+        if left < 0 or bottom < 0 or right > width or top > height or left >= right or bottom >= top:
+            return False
+        # Pixels whose middle is less than one pixel outside of each edge.
+        turn = np.sign(edge[0, 0] * edge[1, 1] - edge[0, 1] * edge[1, 0]) or 1.0
+        normal = turn * np.stack([-edge[:, 1], edge[:, 0]], axis=1)
+        normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
+        x = np.arange(left, right)[None, :] + 0.5
+        y = np.arange(bottom, top)[:, None] + 0.5
+        inside = np.ones((top - bottom, right - left), np.bool_)
+        for (px, py), (nx, ny) in zip(corners.tolist(), normal.tolist()):
+            inside &= (x - px) * nx + (y - py) * ny > -1.0
+        window = self._taken[bottom:top, left:right]
+        if (window & inside).any():
+            return False
+        window |= inside
+        return True
 
     def take(self, rectangle: Rectangle) -> bool:
         """Take a rectangle if it lies in the picture and all of it is free."""
@@ -151,8 +182,8 @@ def choose(
         corners = view.pixels(
             np.array([left - half, left + half, left - half, left + half]) + _ends(right, width)
         )
-        rectangle = (*corners.min(axis=0), *corners.max(axis=0))
-        if not free.take(rectangle):
+        around = corners[[0, 1, 3, 2]]
+        if not free.take_quad(around):
             continue
         chosen.text.append(text)
         chosen.start.append(left - up * (0.5 * typeface.cap_height * size))
@@ -160,7 +191,7 @@ def choose(
         chosen.up.append(up)
         chosen.size.append(size)
         chosen.color.append(tuple(inks[g][i].tolist()))
-        chosen.rectangle.append(rectangle)
+        chosen.outline.append(around)
         chosen.end.append(left + right * width)
         chosen.timed.append(len(labels.background) > 0)
     return chosen, sum(map(len, groups)) - len(chosen)
@@ -186,15 +217,42 @@ def _readable(labels: Labels, view: View) -> NDArray[np.int64]:
     return np.flatnonzero((tall >= least_height(view)) & inside & roomy & (height > 0))
 
 
-def overlaps(rectangles: Sequence[Rectangle]) -> int:
-    """Return how many pairs of rectangles overlap: counted anew, not taken from how they were chosen."""
-    if len(rectangles) < 2:
+def overlaps(outlines: Sequence[NDArray[np.floating[Any]]]) -> int:
+    """Return how many pairs of convex outlines (4, 2) overlap, counted anew from where they are.
+
+    Two overlap if no edge of either separates them (separating axis theorem).
+    """
+    if len(outlines) < 2:
         return 0
-    boxes = np.asarray(rectangles, np.float64)
-    boxes = boxes[np.argsort(boxes[:, 0], kind="stable")]
-    last = np.searchsorted(boxes[:, 0], boxes[:, 2], side="left")
+    quads = np.asarray(outlines, np.float64)
+    quads = quads[np.argsort(quads[:, :, 0].min(axis=1), kind="stable")]
+    low, high = quads.min(axis=1), quads.max(axis=1)
+    last = np.searchsorted(low[:, 0], high[:, 0], side="left")
     count = 0
-    for i, box in enumerate(boxes):
-        later = boxes[i + 1 : last[i]]
-        count += int(np.count_nonzero((later[:, 1] < box[3]) & (later[:, 3] > box[1])))
+    for i, quad in enumerate(quads):
+        near = slice(i + 1, last[i])
+        later = quads[near][(low[near, 1] < high[i, 1]) & (high[near, 1] > low[i, 1])]
+        if len(later):
+            count += int(np.count_nonzero(~_apart(quad, later)))
     return count
+
+
+def _apart(quad: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which of ``others`` (n, 4, 2) an edge of either separates from ``quad`` (4, 2)."""
+    apart = np.zeros(len(others), np.bool_)
+    both = np.concatenate([np.broadcast_to(quad, others.shape), others], axis=1)
+    for begin in (0, 4):
+        shape = both[:, begin : begin + 4]
+        edge = np.roll(shape, -1, axis=1) - shape
+        normal = np.stack([-edge[:, :, 1], edge[:, :, 0]], axis=2)
+        along = np.einsum("nkc,npc->nkp", normal, both)
+        one, other = along[:, :, :4], along[:, :, 4:]
+        gone = (one.max(axis=2) <= other.min(axis=2)) | (other.max(axis=2) <= one.min(axis=2))
+        apart |= gone.any(axis=1)
+    return apart
+
+
+def upright(rectangle: Rectangle) -> NDArray[np.float64]:
+    """Return the corners of a rectangle as an outline, float64 (4, 2)."""
+    left, bottom, right, top = rectangle
+    return np.array([[left, bottom], [right, bottom], [right, top], [left, top]], np.float64)

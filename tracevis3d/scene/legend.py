@@ -189,6 +189,10 @@ class _Layout:
             inset = 0.14 * side
             inner = (left + inset, low + inset, left + side - inset, low + side - inset)
             self.out.swatches.append(Swatch(inner, (pale[0], pale[1], pale[2])))
+        elif entry.look == "gloss":
+            light = mixed(np.array([color], np.float32), (1.0, 1.0, 1.0), 0.7)[0].tolist()
+            shine = (left, low + 0.55 * side, left + side, low + 0.8 * side)
+            self.out.swatches.append(Swatch(shine, (light[0], light[1], light[2])))
 
     def ramp(self, legend: Legend, left: float, middle: float, width: float) -> None:
         assert legend.ramp is not None

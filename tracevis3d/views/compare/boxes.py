@@ -190,7 +190,7 @@ def repetitions(
     height = 0.75 * picture.text
     wide = np.array([(0.5 * len(t) + 0.5) * height for t in text])
     y, z = corner[1]
-    middle = np.stack([(x0 + x1) / 2, y, z + 0.02], axis=1)
+    middle = np.stack([(x0 + x1) / 2, y, z + 0.02 + wall.fold.lift(height / 2)], axis=1)
     size = np.stack([wide, np.full(n, height), np.full(n, 0.012)], axis=1)
     tags = Boxes(
         "tag", (middle - size * np.array([0.5, 0.5, 1.0])).astype(np.float32), size.astype(np.float32),

@@ -105,7 +105,7 @@ def _framed(picture: Composition, wall: Wall, ids: Ints, color: int) -> tuple[li
     height = 0.85 * picture.text
     y, z = corner[1]
     inward = np.array([0.0, -wall.fold.side * 0.5 * height, 0.0])
-    place = np.stack([x, y, z + _ABOVE], axis=1) + inward
+    place = np.stack([x, y, z + max(_ABOVE, wall.fold.lift(height))], axis=1) + inward
     named: dict[str, int] = {}  # the longest call of each name, where its plate covers no other
     sizes: list[float] = []
     for i, f in enumerate(function.tolist()):

@@ -38,6 +38,10 @@ WALLS = {
 _RAMP = 96
 #: Steps in which lesser similarity fades thin tubes.
 FADES = 4
+#: Opacity of the least similar.
+_FAINTEST = 0.4
+#: Wide tubes shine from this similarity on.
+STRONG = 0.9
 # What is calm lets the ground shine through: it is pale on white and dim on black.
 _CALM = parse("8c99ad b9ad7e e6b455 dd7d1e b84a0c") * np.array(
     [[1, 1, 1, 0.38], [1, 1, 1, 0.6], [1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]], np.float32
@@ -149,9 +153,22 @@ def fade(color: Indices, similarity: Floats, thin: NDArray[np.bool_], tau: float
         used, inverse = np.unique(color[which], return_inverse=True)
         if len(used):
             paler = known[used].copy()
-            paler[:, 3] *= 0.4 + 0.6 * s / (FADES - 1)
+            paler[:, 3] *= _FAINTEST + (1.0 - _FAINTEST) * s / (FADES - 1)
             out[which] = paint.add(paler) + inverse.reshape(-1).astype(np.int32)
     return out
+
+
+def of_similarity(
+    thick: NDArray[np.bool_], shining: NDArray[np.bool_], tau: float, paint: Paint
+) -> list[LegendEntry]:
+    """Return what the legend says of :func:`fade`, and of wide tubes that shine, where there are such."""
+    entries = []
+    if not thick.all():
+        pale = paint.add(OTHER * np.array([1, 1, 1, _FAINTEST], np.float32))
+        entries.append(LegendEntry(f"thin and pale: s near {tau:g}", pale))
+    if shining.any():
+        entries.append(LegendEntry(f"wide and shining: s from {STRONG:g} on", paint.add(OTHER), "gloss"))
+    return entries
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from ...progress import Progress, part
 from ...trace.model import Trace
 from . import colors
 from .boxes import boxes_of, explained
+from .colors import STRONG
 from .comparing import comparing
 from .fan_colors import of_bridges
 from .fan_matrix import matrix
@@ -27,7 +28,7 @@ from .fan_pairs import Pair, bridges, chosen_pairs, compared
 from .fan_stage import Stage, compose_fan, fan_contents
 from .focus import focused
 from .names import names
-from .view import STRONG, THIN_PX, floor_of
+from .view import THIN_PX, floor_of
 
 if TYPE_CHECKING:
     from .parameters import Parameters

@@ -43,8 +43,6 @@ Ints = NDArray[np.int64]
 
 #: Tubes of less than so many pixels fade with their similarity.
 THIN_PX = 16.0
-#: Wider tubes shine from this similarity on.
-STRONG = 0.9
 #: Width in pixels of a bar of an overview of the whole trace, which is cut for it.
 _CONTEXT_PX = 5.0
 #: Pairs of sets that are counted by their similarity, too, at most: less than a second's work.
@@ -164,7 +162,8 @@ def _still(
         wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (shown.a, shown.b))))
         thick = wide * picture.pixels_per_unit >= THIN_PX
         color = colors.fade(color, shown.similarity, ~thick, tau, paint)
-        shining = thick & (shown.similarity >= STRONG)
+        shining = thick & (shown.similarity >= colors.STRONG)
+        of_tubes += colors.of_similarity(thick[~ghost], shining[~ghost], tau, paint)
     walls = colors.of_walls(picture, like.best, own, tau, paint, p)
     elements: list[Any] = []
     labels: list[Any] = []
