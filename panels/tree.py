@@ -9,7 +9,9 @@ from ..tracevis3d.analysis.tree_navigation import HINT
 from ..tracevis3d.errors import TraceVisError
 from . import parts
 
-_INDENT = 3  # spaces of a level
+_INDENT = 4  # spaces of a level
+_SIGN = 4  # width of the signs, in characters
+_SIGNS = {"+": "ADD", "-": "REMOVE", "~": "IPO_SINE"}
 _MOST_LEVELS = 10  # that rows are indented by, from the highest row of the window on
 _LEAST = 8  # characters that a name is shortened to at most
 
@@ -68,31 +70,33 @@ class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
 
 
 def _draw_rows(box: Any, rows: Any, characters: int) -> None:
-    column = box.column(align=True)
+    # The signs have a column of their own: beside a long name in one row Blender would squeeze them away.
+    split = box.split(factor=_SIGN / characters, align=True)
+    signs, names = split.column(align=True), split.column(align=True)
     top = min(row.depth for row in rows)
     for stored in rows:
-        line = column.row(align=True)
-        line.alignment = "LEFT"
-        line.active = not stored.filtered
-        levels = min(stored.depth - top, _MOST_LEVELS)
-        # Spaces have the width that they have in text; Blender rounds other ways to indent to whole buttons.
-        if levels:
-            line.label(text=" " * (_INDENT * levels))
-        sign = line.row(align=True)
-        sign.ui_units_x = 1.1
+        sign = signs.row(align=True)
         if stored.sign:
-            click = sign.operator("tracevis3d.tree_click", text=stored.sign, emboss=False)
+            click = sign.operator("tracevis3d.tree_click", text="", icon=_SIGNS[stored.sign], emboss=False)
             click.path, click.part = stored.path, "sign"
         else:
-            sign.label(text="")
+            sign.label(text="", icon="BLANK1")
+        line = names.row(align=True)
+        line.alignment = "LEFT"
+        line.active = sign.active = not stored.filtered
+        indent = _INDENT * min(stored.depth - top, _MOST_LEVELS)
         text = f"{stored.name}   {stored.below}" if stored.below else stored.name
-        # A name that is too long would squeeze sign and indentation.
-        room = max(characters - 6 - 2 * levels, _LEAST)
+        # Two spaces are about as wide as another character.
+        room = max(characters - _SIGN - indent // 2, _LEAST)
         if len(text) > room:
             text = text[: room - 1] + "\u2026"
         icon = {"icon": "HIDE_ON"} if stored.filtered else {"icon": "LAYER_ACTIVE"} if stored.current else {}
         name = line.operator(
-            "tracevis3d.tree_click", text=text, emboss=stored.chosen, depress=stored.chosen, **icon
+            "tracevis3d.tree_click",
+            text=" " * indent + text,
+            emboss=stored.chosen,
+            depress=stored.chosen,
+            **icon,
         )
         name.path, name.part = stored.path, "label"
 
