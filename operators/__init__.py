@@ -23,6 +23,7 @@ from . import (
     selection,
     settings,
     sources,
+    templates_menu,
     threads,
     trace_state,
     tree,
@@ -52,6 +53,7 @@ _MODULES = (
     bookmarks,
     keys,
     explore,
+    templates_menu,
     command,
 )
 

@@ -1,0 +1,45 @@
+"""Scripts to begin with, in the Text editor's menu *Templates*."""
+
+from pathlib import Path
+
+import bpy
+
+FOLDER = Path(__file__).parent / "templates"
+
+
+class TRACEVIS3D_MT_templates(bpy.types.Menu):
+    """Scripts that import, compare and search traces"""
+
+    bl_idname = "TRACEVIS3D_MT_templates"
+    bl_label = "TraceVis3D"
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        for title, path in templates():
+            operator = self.layout.operator("text.open", text=title)
+            # A copy of its own in the .blend: nobody changes what the extension brought.
+            operator.filepath, operator.internal = str(path), True
+
+
+def templates() -> list[tuple[str, Path]]:
+    """Return title and path of each template."""
+    return [(path.stem.replace("_", " ").capitalize(), path) for path in _paths]
+
+
+_paths: list[Path] = []
+
+
+def _entry(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
+    menu.layout.menu(TRACEVIS3D_MT_templates.bl_idname)
+
+
+def register() -> None:
+    """Add the menu."""
+    _paths[:] = sorted(FOLDER.glob("*.py"))
+    bpy.utils.register_class(TRACEVIS3D_MT_templates)
+    bpy.types.TEXT_MT_templates.append(_entry)
+
+
+def unregister() -> None:
+    """Take it away."""
+    bpy.types.TEXT_MT_templates.remove(_entry)
+    bpy.utils.unregister_class(TRACEVIS3D_MT_templates)
