@@ -40,7 +40,7 @@ SHARE = (0.80, 0.78)
 RADIUS, MAIN_HEIGHT = 2.8, 1.7
 #: Free height between the main thread's panel and the half cylinder.
 _APART = 0.42
-_LEAST_ROW_PX = 27.0
+_LEAST_ROW_PX = 36.0
 #: Rows of threads with less than this share of the most concerned one's time are left out by themselves.
 _CONCERNED = 0.004
 _MANY_ROWS = 16
