@@ -53,15 +53,22 @@ def tell(hit: Hit) -> list[Told]:
             told.title = f"{'AB'[source] if source < 2 else source + 1}  {told.title}"
         said.append(told)
     said = said or [Told(hit.kind.capitalize())]
-    values = [(title, _value(column[hit.element])) for title, column in hit.held.values]
+    values = [(title, column[hit.element]) for title, column in hit.held.texts]
+    values += [_value(title, column[hit.element]) for title, column in hit.held.values]
     if hit.kind not in ("call", "cluster"):
         values.insert(0, ("is a", hit.kind if hit.kind not in ("tube", "line") else "match"))
     said[-1].rows += [(title, text) for title, text in values if text]
     return said
 
 
-def _value(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.3g}"
+def _value(title: str, value: float) -> tuple[str, str]:
+    """Return a title and a value, in the units that people use."""
+    if np.isnan(value):
+        return title, ""
+    for unit, write in ((" (ns)", ticks.duration), (" (bytes)", ticks.size)):
+        if title.endswith(unit):
+            return title.removesuffix(unit), write(float(value))
+    return title, f"{value:.3g}"
 
 
 def _from_trace(trace: Any, call: int, hit: Hit) -> Told:

@@ -42,6 +42,7 @@ class Standing(Protocol):
 
     calls: dict[int, Ints]
     values: tuple[tuple[str, NDArray[np.float64]], ...]
+    texts: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 _stamp = 0
@@ -111,6 +112,8 @@ def write(shown: Any, element: Element, standing: Standing | None) -> None:
         # Of those kinds the ids are the calls.
         for source, calls in standing.calls.items():
             mesh[f"{_PREFIX}calls_{source}"] = " ".join(map(str, calls[which].tolist()))
+    for title, texts in standing.texts:
+        mesh[f"{_PREFIX}text_{title}"] = np.array(texts, object)[which].tolist() if texts else []
     mesh[_PREFIX + "values"] = [title for title, _ in standing.values]
     for i, (_, values) in enumerate(standing.values):
         mesh[f"{_PREFIX}value_{i}"] = np.asarray(values[which], np.float64).tolist()
@@ -169,6 +172,13 @@ class Held:
                 calls = np.array(text.split(), np.int64)
                 if len(calls) == len(self.id):
                     self.calls[int(source)] = calls
+        begin = _PREFIX + "text_"
+        #: What is told of each element in words: titles and texts.
+        self.texts: list[tuple[str, list[str]]] = [
+            (name.removeprefix(begin), [str(text) for text in mesh[name]])
+            for name in mesh.keys()  # noqa: SIM118 - no dict
+            if name.startswith(begin) and len(mesh[name]) == len(self.id)
+        ]
         titles = mesh.get(_PREFIX + "values", ())
         self.values = [(str(t), np.array(mesh[f"{_PREFIX}value_{i}"])) for i, t in enumerate(titles)]
 

@@ -38,6 +38,8 @@ class Standing:
         How many calls each stands for; empty: one.
     values : tuple of (str, float64 (n,))
         What else is told of each.
+    texts : tuple of (str, tuple of str (n,))
+        What is told in words.
     """
 
     calls: dict[int, Ints]
@@ -48,11 +50,13 @@ class Standing:
     own: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
     count: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     values: tuple[tuple[str, NDArray[np.float64]], ...] = ()
+    texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Standing | None:
     """Return what the elements of one part of ``drawing`` stand for; None if for no calls."""
     values: tuple[tuple[str, NDArray[np.float64]], ...] = ()
+    texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     if isinstance(element, Image):
         return None
     if element.kind in CALLS:
@@ -60,16 +64,20 @@ def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Sta
     elif (meaning := drawing.meaning.get(element.kind)) is not None:
         calls = {source: _taken(column, element.id, -1) for source, column in meaning.calls}
         values = tuple((title, _taken(column, element.id, np.nan)) for title, column in meaning.values)
+        texts = tuple(
+            (title, tuple(words[i] if i >= 0 else "" for i in _taken(column, element.id, -1).tolist()))
+            for title, words, column in meaning.texts
+        )
     else:
         return None
     if not calls:
-        return Standing({}, values=values)
+        return Standing({}, values=values, texts=texts)
     source, ids = next(iter(calls.items()))
     trace = traces[source]
     columns = trace.calls
     known = np.clip(ids, 0, max(len(columns) - 1, 0))
     if not len(columns):
-        return Standing(calls, values=values)
+        return Standing(calls, values=values, texts=texts)
     return Standing(
         calls,
         columns.function[known],
@@ -79,6 +87,7 @@ def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Sta
         derived(trace).self_time[known].astype(np.float32),
         element.count if isinstance(element, Boxes) else np.empty(0, np.int64),
         values,
+        texts,
     )
 
 

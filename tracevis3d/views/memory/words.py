@@ -120,13 +120,13 @@ def site_names(picture: Composition, hair: int) -> tuple[Lines, Labels] | None:
     height = 0.92 * picture.text
     chosen: list[int] = []
     taken: list[float] = []
+    shown = picture.span[1] - picture.span[0]
     for i in np.argsort(-(right - left)[seen], kind="stable").tolist():
+        if len(chosen) >= p.labels or (right - left)[seen[i]] < _LEAST_DISTRICT * shown:
+            break
         if all(abs(middle[i] - other) >= 1.7 * height for other in taken):
             chosen.append(i)
             taken.append(float(middle[i]))
-        share = (right - left)[seen[i]] / (picture.span[1] - picture.span[0])
-        if len(chosen) >= p.labels or share < _LEAST_DISTRICT:
-            break
     if not chosen:
         return None
     # A staircase that rises to the left: no line from a name to its district crosses a name.

@@ -1,0 +1,188 @@
+"""Memory as a terrain: what is drawn, checked on the Drawing, and the flat twin against plain NumPy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.words import Drawing, Wedges
+from tracevis3d.errors import InputError, UsageError
+from tracevis3d.formats.names import split
+from tracevis3d.parameters import read
+from tracevis3d.progress import silent
+from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Source
+from tracevis3d.trace.recording import Recording
+from tracevis3d.views.memory import VIEW, Parameters
+from tracevis3d.views.memory.composition import DEPTH, PLATE, WIDTH
+from tracevis3d.views.standing import standing
+
+MIB = 1 << 20
+#: site, size, born, died (-1: never), accesses
+BLOCKS = [
+    ("load", 4 * MIB, 0, -1, ()),
+    ("parse", 2 * MIB, 10, 40, (30,)),
+    ("parse", 1 * MIB, 20, 90, ()),
+    ("load", 3 * MIB, 50, -1, (70, 80)),
+] + [("tiny", 16, 60 + i % 30, 95, ()) for i in range(40)]
+
+
+def trace_of(blocks=BLOCKS, end=100):
+    recording = Recording()
+    thread = recording.thread(1, 1)
+    sites = list(dict.fromkeys(block[0] for block in blocks))
+    recording.add_stacks(
+        function=[recording.function(site) for site in sites], parent=[-1] * len(sites), line=[7] * len(sites)
+    )
+    rows = []
+    for i, (site, size, born, died, accesses) in enumerate(blocks):
+        address = 0x1000 + (i << 24)
+        rows.append((born, ALLOC, address, size, sites.index(site)))
+        rows += [(at, ACCESS, address, 0, -1) for at in accesses]
+        rows += [(died, FREE, address, 0, -1)] * (died >= 0)
+    rows.append((end, FREE, 1, 0, -1))
+    time, kind, address, size, stack = zip(*rows)
+    recording.add_memory(
+        thread=[thread] * len(rows), kind=kind, time=np.array(time) * 1_000_000, address=address, size=size,
+        stack=stack,
+    )  # fmt: skip
+    return recording.finish(Source(path="run.records.tsv"), split)
+
+
+def drawn(trace, **values) -> Drawing:
+    return VIEW.draw((trace,), read(Parameters, values), Frame(), silent)
+
+
+def named(drawing: Drawing, kind: str) -> Wedges:
+    (found,) = [element for element in drawing.elements if element.kind == kind]
+    return found
+
+
+def test_blocks_are_as_wide_as_their_bytes_and_rise_while_idle() -> None:
+    drawing = drawn(trace_of(), order="creation")
+    blocks = named(drawing, "block")
+    corner = blocks.corner.reshape(-1, 2, 4, 3)
+    total = 10 * MIB + 40 * 16
+    for block, size, low in ((0, 4, 0), (1, 2, 4), (2, 1, 6), (3, 3, 7)):
+        mine = corner[blocks.id == block]
+        assert mine[..., 0].min() == pytest.approx(WIDTH * low * MIB / total, abs=0.02)
+        assert np.ptp(mine[..., 0]) == pytest.approx(WIDTH * size * MIB / total, abs=0.03)
+    # The first: allocated at the back, alive at the front edge, and nobody touched it for all the run.
+    first = corner[blocks.id == 0]
+    assert first[..., 1].max() == pytest.approx(DEPTH)
+    assert first[..., 1].min() == pytest.approx(0.0)
+    assert first[..., 2].max() == pytest.approx(corner[..., 2].max())
+    highest = first[..., 2].max() - PLATE
+    # The second falls back when it is touched: idle for 20 ms, then for 10.
+    second = corner[blocks.id == 1]
+    assert second[..., 2].max() - PLATE == pytest.approx(0.2 * highest, rel=0.02)
+    assert second[..., 1].min() == pytest.approx(DEPTH * 0.6, rel=0.02)
+    assert drawing.counts["blocks_taken_together"] == 40
+    told = standing(blocks, drawing, (trace_of(),))
+    assert told is not None
+    values = dict(told.values)
+    at = int(np.flatnonzero(blocks.id == 3)[0])
+    assert values["size (bytes)"][at] == 3 * MIB
+    assert values["since its last access (ns)"][at] == 20_000_000
+    assert dict(told.texts)["call site"][at] == "load:7"
+
+
+def test_what_is_narrow_is_taken_together_and_comes_apart_when_closer() -> None:
+    trace = trace_of()
+    far = drawn(trace, order="creation")
+    assert len(np.unique(named(far, "blocks taken together").id)) == 1
+    near = drawn(trace, order="creation", left=0.99994, right=1.0)
+    assert near.counts["blocks_alone"] == 40
+
+
+@pytest.mark.parametrize("order", ["site", "creation", "lifetime", "address"])
+@pytest.mark.parametrize("height", ["age", "size", "access"])
+@pytest.mark.parametrize("opening", [0.0, 1.0])
+def test_every_way_to_look(order, height, opening) -> None:
+    drawing = drawn(trace_of(), order=order, height=height, opening=opening)
+    for element in drawing.elements:
+        if isinstance(element, Wedges):
+            assert np.isfinite(element.corner).all()
+            assert (element.color < len(drawing.palette)).all()
+    assert drawing.counts["blocks"] == 44
+    top = max(e.corner[..., 2].max() for e in drawing.elements if isinstance(e, Wedges))
+    assert top <= (PLATE + 1e-6 if opening == 0 else 4)
+    (labels,) = [label.text for label in drawing.labels if label.kind == "call site"] or [()]
+    assert (set(labels) == {"load:7", "parse:7"}) == (order == "site")
+
+
+@pytest.mark.parametrize("color", ["site", "thread", "cohort", "turn", "none"])
+def test_colours_have_their_legend(color) -> None:
+    drawing = drawn(trace_of(), color=color)
+    assert all(0 <= e.color < len(drawing.palette) for legend in drawing.legends for e in legend.entries)
+
+
+def test_windows_filters_and_what_can_not_be_drawn() -> None:
+    trace = trace_of()
+    assert drawn(trace, end="9 ms").counts["blocks"] == 1
+    assert drawn(trace, sites="parse").counts["blocks"] == 2
+    assert drawn(trace, width="log").axes[0].tick == ()
+    for values, words in (({"sites": "nobody"}, "sites=nobody"), ({"start": "1 s"}, "window is empty"),
+                          ({"left": 0.5, "right": 0.5}, "right=0.5")):  # fmt: skip
+        with pytest.raises(UsageError, match=words):
+            drawn(trace, **values)
+    with pytest.raises(InputError, match="no allocations"):
+        drawn(Recording().finish(Source(), split))
+    trace.problems.add("no addresses", "here")
+    with pytest.raises(UsageError, match="no addresses"):
+        drawn(trace, order="address")
+
+
+def test_the_flat_style_shows_memcov_viz(tmp_path) -> None:
+    """Seen from above: bytes to the right, time downward, blue and green in turn, idle paler."""
+    bpy = pytest.importorskip("bpy")
+    from tracevis3d.scene import build, engines, render
+
+    if not {engine.name: engine.ok for engine in engines.examine()}["workbench"]:
+        pytest.skip("workbench does not work here")
+    trace = trace_of(BLOCKS[:4])
+    drawing = drawn(
+        trace, order="creation", color="turn", opening=0.0, findings=0, curves=False, recent=0.1, labels=0
+    )
+    frame = Frame(960, 540)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    built = build.build(drawing, style="flat", frame=frame)
+    render.still(built, tmp_path / "flat.png", engine="workbench")
+    image = bpy.data.images.load(str(tmp_path / "flat.png"))
+    pixels = np.empty(frame.width * frame.height * 4, np.float32)
+    image.pixels.foreach_get(pixels)
+    pixels = pixels.reshape(frame.height, frame.width, 4)[..., :3]
+    low = 0
+    compared = 0
+    for i, (_, size, born, died, accesses) in enumerate(BLOCKS[:4]):
+        middle = WIDTH * (low + size / 2) / (10 * MIB)
+        low += size
+        for ms in np.arange(0.5, 100, 1.0):
+            ((x, y),) = built.view.pixels([(middle, DEPTH * (100 - ms) / 100, PLATE)])
+            seen = pixels[int(y), int(x)]
+            kind = drawing.legends[0].entries[i % 2].color
+            last = max([at for at in (born, *accesses) if at <= ms], default=-1)
+            edges = np.array(
+                [born, died if died >= 0 else 999, *accesses, *(at + 10 for at in (born, *accesses))]
+            )
+            if np.abs(edges - ms).min() < 1.5:
+                continue  # at an edge
+            alive = born <= ms and (died < 0 or ms < died)
+            wanted = [kind + s + 2 * (ms - last > 10) for s in (0, 1)]
+            match = any(np.abs(drawing.palette[w, :3] - seen).max() < 4 / 255 for w in wanted)
+            assert match == alive, (i, ms, seen)
+            compared += 1
+    assert compared > 300
+
+
+def test_the_command_line_tells_and_draws(recorded, tmp_path) -> None:
+    path = str(recorded / "memray_markdown.records.tsv.gz")
+    told = subprocess.run(
+        [sys.executable, "-m", "tracevis3d", "memory", path], capture_output=True, text=True, timeout=120
+    )
+    assert told.returncode == 0, told.stderr
+    assert "4.91 MiB" in told.stdout
+    assert "never freed" in told.stdout
