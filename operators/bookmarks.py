@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy.props import (
     CollectionProperty,
     FloatProperty,
@@ -15,6 +16,7 @@ from bpy.props import (
 from mathutils import Matrix, Quaternion, Vector
 
 from . import ready, selection, settings, trace_state, viewport
+from .explore import zoom
 
 _HOME = "TraceVis3D bookmarks"
 #: Size of a label's cross, as a share of the distance that one looks from.
@@ -207,13 +209,18 @@ def _return_to(context: bpy.types.Context, bookmark: Any) -> None:
         return
     space = area.spaces.active
     view = space.region_3d
+    zoom.stop()
     if bookmark.perspective == "CAMERA":
         view.view_perspective = "CAMERA"
     else:
+        region = next(region for region in area.regions if region.type == "WINDOW")
+        zoom.leave_camera(space, region, np.array(bookmark.focus))
         view.view_perspective = bookmark.perspective
+        # With the other lens, what is seen at the start stays as wide as it was.
+        view.view_distance *= bookmark.lens / space.lens
         space.lens = bookmark.lens
-        view.view_location, view.view_rotation = bookmark.focus, bookmark.rotation
-        view.view_distance = bookmark.distance
+        pose = zoom.Pose(Vector(bookmark.focus), Quaternion(bookmark.rotation), bookmark.distance)
+        zoom.fly(area, pose)
     area.tag_redraw()
 
 

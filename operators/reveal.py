@@ -8,10 +8,11 @@ import numpy as np
 from mathutils import Vector
 
 from . import pins, settings, trace_state, viewport
+from .explore import zoom
 
 
 def call(context: bpy.types.Context, trace: str, number: int) -> bool:
-    """Move the 3D view to where the call is drawn in the active view, else in another of the scene.
+    """Let the 3D view fly to where the call is drawn in the active view, else in another of the scene.
 
     A view through a camera shows the whole already: it stays as it is. Returns whether it is drawn.
     """
@@ -58,5 +59,6 @@ def _move(context: bpy.types.Context, at: Vector) -> None:
         return
     view = area.spaces.active.region_3d
     if view.view_perspective != "CAMERA":
-        view.view_location = at
+        now = zoom.pose_of(view)
+        zoom.fly(area, zoom.Pose(at, now.rotation, now.distance))
     area.tag_redraw()

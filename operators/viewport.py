@@ -56,7 +56,8 @@ def look(context: bpy.types.Context) -> None:
     space.show_region_ui = True
     _stand_at(space, scene.camera)
     space.region_3d.view_perspective = "CAMERA"
-    bpy.app.timers.register(lambda: _fit(area, scene), first_interval=_SETTLED)
+    name = scene.name
+    bpy.app.timers.register(lambda: _fit(area, name), first_interval=_SETTLED)
 
 
 def area_of(context: bpy.types.Context) -> bpy.types.Area | None:
@@ -89,13 +90,26 @@ def _stand_at(space: bpy.types.SpaceView3D, camera: bpy.types.Object) -> None:
     view.view_matrix = camera.matrix_world.inverted()
 
 
-def _fit(area: bpy.types.Area, scene: bpy.types.Scene) -> None:
+def is_open(area: bpy.types.Area) -> bool:
+    """Return whether a window still has ``area``, as a 3D view; one that was closed must not be touched.
+
+    Blender does not tell its references to areas that these are gone: nothing else is read from it before.
+    """
+    place = area.as_pointer()
+    for window in bpy.context.window_manager.windows:
+        for known in window.screen.areas:
+            if known.as_pointer() == place:
+                return bool(known.type == "VIEW_3D")
+    return False
+
+
+def _fit(area: bpy.types.Area, name: str) -> None:
     """Put the camera's frame into the part of the 3D view that no sidebar covers."""
-    try:
-        window = next(region for region in area.regions if region.type == "WINDOW")
-        view = area.spaces.active.region_3d
-    except (ReferenceError, AttributeError, StopIteration):
-        return  # the area shows something else by now
+    scene = bpy.data.scenes.get(name)
+    if scene is None or not is_open(area):
+        return
+    window = next(region for region in area.regions if region.type == "WINDOW")
+    view = area.spaces.active.region_3d
     with suppress(AttributeError, TypeError, StopIteration):  # a sidebar without tabs
         next(r for r in area.regions if r.type == "UI").active_panel_category = "TraceVis"
     left, right, top = covered(area, window)

@@ -19,10 +19,19 @@ SIMILAR = 0.8
 class OnCall:
     """An operator about one call of one trace, in one view."""
 
-    view: StringProperty(name="View", description="Name of the view's collection; empty: the active one")
-    trace: StringProperty(name="Trace", description="Hash of the trace; empty: the view's first")
+    # What they were about the last time says nothing about this one: Blender is not to keep it.
+    view: StringProperty(
+        name="View",
+        description="Name of the view's collection; empty: the active one",
+        options={"SKIP_SAVE"},
+    )
+    trace: StringProperty(
+        name="Trace", description="Hash of the trace; empty: the view's first", options={"SKIP_SAVE"}
+    )
     # Numbers of calls can be greater than Blender's whole numbers.
-    call: StringProperty(name="Call", description="Number of the call; empty: the selected one")
+    call: StringProperty(
+        name="Call", description="Number of the call; empty: the selected one", options={"SKIP_SAVE"}
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -340,17 +349,22 @@ class TRACEVIS3D_OT_compare_from_here(LongOperator, OnCall, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     other: StringProperty(
-        name="Other Trace", description="Hash of the trace to compare with; empty: this view's"
+        name="Other Trace",
+        description="Hash of the trace to compare with; empty: this view's",
+        options={"SKIP_SAVE"},
     )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
             view, source, trace, call = self.resolve(context)
             keys = trace_state.keys_of(view)
-            label = focus_word(trace, call)
             if "focus" in settings.parameters(view).bl_rna.properties and len(keys) > 1 and not self.other:
                 window = window_time.around(trace, call, 0.25)
-                wanted: dict[str, Any] = {"focus": label, **window_time.values_for(view, {source: window})}
+                wanted: dict[str, Any] = {"focus": focus_word(trace, call, source, len(keys))}
+                wanted |= window_time.values_for(view, {source: window})
+                if source == 0 and len(keys) == 2:
+                    # The other side shows where the best matches of what is seen here are.
+                    wanted |= {"start_b": "", "end_b": "", "moment": "matches"}
                 return self.rebuilt(view, wanted)
             other = sources.loaded(self.other)
             if other is None:
@@ -360,11 +374,12 @@ class TRACEVIS3D_OT_compare_from_here(LongOperator, OnCall, bpy.types.Operator):
         frame, style = making.frame_of(context.scene), settings.of(view).style
         low, high = window_time.around(trace, call, 0.25)
         window = {"start_a": window_time.text_of(low), "end_a": window_time.text_of(high)}
+        label = focus_word(trace, call, 0, 2)
 
         def work(progress: Progress) -> Any:
             from ...tracevis3d import api
 
-            figure = api.view("compare", trace, other, focus=label, **window)
+            figure = api.view("compare", trace, other, focus=label, moment="matches", **window)
             return figure, making.drawing_of(figure, frame, progress)
 
         def finish(context: bpy.types.Context, made: Any) -> set[str]:
@@ -374,8 +389,10 @@ class TRACEVIS3D_OT_compare_from_here(LongOperator, OnCall, bpy.types.Operator):
         return self.carry_out(context, work, finish)
 
 
-def focus_word(trace: Any, call: int) -> str:
-    """Return how the parameter ``focus`` names the call stacks of a call's function."""
+def focus_word(trace: Any, call: int, source: int, traces: int) -> str:
+    """Return how the parameter ``focus`` names a call; in a fan of traces, its function."""
+    if traces == 2:
+        return f"{'AB'[source]}:{call}"
     functions, calls = trace.functions, trace.calls
     label = functions.label[int(calls.function[call])]
     if ">" in label:

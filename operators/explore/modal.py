@@ -11,7 +11,8 @@ import bpy
 import numpy as np
 
 from ...tracevis3d.layout import ticks
-from .. import environment, selection, settings, sources, trace_state
+from .. import environment, selection, settings, sources, trace_state, viewport
+from ..task import idle
 from . import acts, background, marks, pointer, window_time, words, zoom
 from .overlay import redraw, state
 from .place import Place, place_of
@@ -75,7 +76,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         manager = context.window_manager
         self._timer = manager.event_timer_add(_TICK, window=context.window)
         manager.modal_handler_add(self)
-        context.workspace.status_text_set(f"TraceVis3D: {_HINTS}")
+        self._idle = True
+        _hint(context)
         background.warm()
         background.fetch_traces(context.scene)
         _tag_panels()
@@ -120,6 +122,11 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     def _tick(self, context: bpy.types.Context) -> set[str]:
         if background.collect():
             self._tell()
+        if idle() != self._idle:
+            # Long work has told its progress in the status bar, and cleared it.
+            self._idle = idle()
+            if self._idle:
+                _hint(context)
         now = time.perf_counter()
         # A running modal operator keeps Blender from saving automatically: let it, when nothing happens.
         minutes = context.preferences.filepaths.auto_save_time
@@ -199,6 +206,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     def _drag(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Brush a range of time, from where the button was pressed."""
         x, y = self._press or (0, 0)
+        if not viewport.is_open(self._space.area):
+            self._press = self._brush = state.brush = None
+            return {"RUNNING_MODAL"}
         if self._brush is None and max(abs(event.mouse_x - x), abs(event.mouse_y - y)) < _DRAG:
             return {"RUNNING_MODAL"}
         place = self._space
@@ -389,6 +399,11 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         state.message = sentence
         redraw()
         bpy.app.timers.register(lambda: _hush(sentence), first_interval=2.5)
+
+
+def _hint(context: bpy.types.Context) -> None:
+    """Show the mode's keys in the status bar."""
+    context.workspace.status_text_set(f"TraceVis3D: {_HINTS}")
 
 
 def _why_no_window(view: Any, traces: Any) -> str:

@@ -111,12 +111,10 @@ class _Way:
 
     def step(self) -> float | None:
         share = min((time.perf_counter() - self.begun) / self.lasts, 1.0)
-        try:
-            space = self.area.spaces.active
-            place(space, self._at(eased(share)))
-            self.area.tag_redraw()
-        except (ReferenceError, AttributeError):
-            return None  # the area was closed, or shows something else by now
+        if not viewport.is_open(self.area):
+            return None
+        place(self.area.spaces.active, self._at(eased(share)))
+        self.area.tag_redraw()
         return _STEP if share < 1.0 else None
 
     def _at(self, share: float) -> Pose:
