@@ -1,4 +1,4 @@
-"""Ten million allocations: pairing, the segment tree, cuts of it, curves; against pandas and plain NumPy."""
+"""Ten million allocations: pairing, the segment tree, cuts of it; against plain Python and NumPy."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tracevis3d.analysis.allocation_curves import curves, site_table
+from tracevis3d.analysis.allocation_curves import site_table
 from tracevis3d.analysis.allocation_sites import Sites
-from tracevis3d.analysis.allocations import find_blocks
-from tracevis3d.analysis.allocations_pyramid import Pyramid
+from tracevis3d.analysis.allocations import Blocks, find_blocks
+from tracevis3d.analysis.allocations_pyramid import Items, Pyramid
 from tracevis3d.trace.model import ALLOC, FREE, Memory
 
 from .bench_subtrees import best, row
@@ -46,24 +47,52 @@ def rows() -> list[dict[str, Any]]:
     of = (np.arange(BLOCKS) % 500).astype(np.int32)
     sites = Sites(of, np.full(500, -1, np.int32), np.zeros(500, np.int32), tuple(map(str, range(500))))
     _, table = best(3, partial(site_table, blocks, sites))
-    _, series = best(3, partial(curves, blocks, (0, end), 256, end // 20))
-    result.append(row(f"{what}: live bytes and peaks of 500 call sites", table))
-    result.append(row(f"{what}: curves", series))
+    _, peer = best(1, partial(sorted_sites, blocks, of))
+    result.append(
+        row(f"{what}: live bytes and peaks of 500 call sites", table, peer, "NumPy, sorted by site")
+    )
     order = np.arange(BLOCKS, dtype=np.int32)
     width = blocks.size.astype(np.float64)
     low = np.cumsum(width) - width
     pyramid, built = best(3, partial(Pyramid, blocks, order, low, width, (0, end)))
-    result.append(row(f"{what}: segment tree of 256 cells of time", built))
     total = float(width.sum())
     for share in (1.0, 0.01, 0.0001):
         high = 0.5 * total + 0.5 * share * total
-        left = high - share * total
-        items, time = best(7, partial(pyramid.cut, left, high, share * total / 600))
+        cut = partial(pyramid.cut, high - share * total, high, share * total / 600)
+        items, time = best(7, cut)
+        live, peer = best(1, partial(numpy_profiles, blocks, pyramid, items))
+        assert np.array_equal(live, items.live)
         inside = int((items.stop - items.first).sum())
-        result.append(
-            row(f"{what}: {100 * share:g} % of the bytes, {inside:,} blocks as {len(items)} items", time)
-        )
+        if share == 1.0:
+            name = f"{what}: segment tree with profiles of 256 cells, once"
+            result.append(row(name, built, peer, "NumPy, live bytes alone, each time"))
+        name = f"{what}: {100 * share:g} % of the bytes, {inside:,} blocks as {len(items)} items"
+        result.append(row(name, time, peer, "NumPy, live bytes alone"))
     return result
+
+
+def numpy_profiles(blocks: Blocks, pyramid: Pyramid, items: Items) -> NDArray[np.int64]:
+    """Return the live bytes of each item in each cell by looking at each of its blocks."""
+    which = pyramid.order[items.first[0] : items.stop[-1]]
+    item = np.repeat(np.arange(len(items)), items.stop - items.first)
+    born = np.clip((blocks.born[which] - pyramid.start) // pyramid.step, 0, pyramid.cells - 1)
+    last = np.maximum(blocks.until[which] - 1, blocks.born[which])
+    died = np.clip((last - pyramid.start) // pyramid.step, 0, pyramid.cells - 1)
+    change = np.zeros((len(items), pyramid.cells + 1), np.int64)
+    np.add.at(change, (item, born), blocks.size[which])
+    np.subtract.at(change, (item, died + 1), blocks.size[which])
+    return np.asarray(np.cumsum(change, axis=1)[:, : pyramid.cells])
+
+
+def sorted_sites(blocks: Blocks, of: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the peak of each site from births and deaths sorted by site."""
+    site = np.concatenate([of, of])
+    change = np.concatenate([blocks.size, -blocks.size])
+    when = np.concatenate([blocks.row, blocks.free_row])
+    order = np.lexsort((when, site))
+    running = np.cumsum(change[order])
+    first = np.searchsorted(site[order], np.arange(of.max() + 1))
+    return np.asarray(np.maximum.reduceat(running, first))
 
 
 def dictionary(memory: Memory) -> dict[int, int]:
