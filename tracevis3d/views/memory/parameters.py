@@ -48,7 +48,7 @@ class Parameters:
     width: str = parameter(
         "bytes",
         "What width says; not for order=address, where it is always bytes",
-        choices={"bytes": "", "sqrt": "the square root of bytes", "log": "the logarithm of bytes"},
+        choices={"bytes": "its bytes", "sqrt": "the square root of bytes", "log": "the logarithm of bytes"},
         group="Data",
     )
     sites: str = parameter(

@@ -127,7 +127,7 @@ def _notes(picture: Composition, together: int, kind: str) -> tuple[str, ...]:
             f"{p.resolution:g} px and taken together with their neighbours"
         )
     kept, kept_bytes = int(use.table.kept_blocks[-1]), int(use.table.kept[-1])
-    notes.append(f"{kept:,} blocks ({ticks.size(kept_bytes)}) are never freed")
+    notes.append(f"{kept:,} block{'' if kept == 1 else 's'} ({ticks.size(kept_bytes)}) never freed")
     if p.height == "age" and not len(use.blocks.access):
         notes.append("no accesses are recorded: height and shade tell the time since the allocation")
     elif kind != "linear":
