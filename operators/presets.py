@@ -8,8 +8,8 @@ import bpy
 from bpy.props import StringProperty
 
 from ..tracevis3d.errors import UsageError
+from ..tracevis3d.parameters import declared
 from ..tracevis3d.views import registry as views
-from ..tracevis3d.views.parameters import declared
 from . import ready, settings
 from .rebuild import Rebuilding
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import bpy
 
+from ..tracevis3d.parameters import declared
 from ..tracevis3d.progress import Progress, part
 from ..tracevis3d.views import registry as views
-from ..tracevis3d.views.parameters import declared
 from . import hiding, making, ready, settings, sources
 from .task import LongOperator
 

@@ -21,8 +21,8 @@ from bpy.props import (
 )
 
 from ..tracevis3d.errors import TraceVisError
+from ..tracevis3d.parameters import Parameter, declared
 from ..tracevis3d.views import registry as views
-from ..tracevis3d.views.parameters import Parameter, declared
 
 #: Styles of the library with a few words on each.
 STYLES = (

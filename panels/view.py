@@ -5,8 +5,8 @@ from typing import Any
 import bpy
 
 from ..operators import ready, settings
+from ..tracevis3d.parameters import declared
 from ..tracevis3d.views import registry as views
-from ..tracevis3d.views.parameters import declared
 from . import parts
 
 #: Groups of parameters that are open at first.

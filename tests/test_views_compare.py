@@ -15,6 +15,7 @@ from tracevis3d.drawing.palettes import PALETTES
 from tracevis3d.drawing.words import Boxes, Drawing, Lines, Tubes
 from tracevis3d.errors import UsageError
 from tracevis3d.formats import registry
+from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
 from tracevis3d.views.compare import VIEW, Parameters, colors, focus
@@ -22,7 +23,6 @@ from tracevis3d.views.compare import matches as matching
 from tracevis3d.views.compare.boxes import _by_density
 from tracevis3d.views.compare.overview import intervals, ramp
 from tracevis3d.views.icicle.composition import WIDTH
-from tracevis3d.views.parameters import read
 
 FRAME = Frame(960, 540)
 SEEDS = st.integers(0, 10_000)

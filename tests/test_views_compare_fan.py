@@ -15,12 +15,12 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.projection import fit
 from tracevis3d.drawing.words import Boxes, Drawing, Labels, Lines, Tubes
 from tracevis3d.errors import UsageError
+from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
 from tracevis3d.views.compare import VIEW, Parameters
 from tracevis3d.views.compare.fan_pairs import chosen_pairs
 from tracevis3d.views.icicle.composition import WIDTH
-from tracevis3d.views.parameters import read
 
 FRAME = Frame(960, 540)
 SEEDS = st.integers(0, 10_000)

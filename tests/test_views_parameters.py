@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tracevis3d.errors import UsageError
+from tracevis3d.parameters import declared, parameter, read
 from tracevis3d.views import registry
-from tracevis3d.views.parameters import declared, parameter, read
 
 VIEWS = [registry.find(name) for name in registry.names()]
 EACH = [(view, p) for view in VIEWS for p in declared(view.parameters)]

@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "views.md"
 
 def table(view: str) -> str:
     """Return the parameters of a view as a Markdown table, one block per group."""
-    from tracevis3d.views.parameters import declared
+    from tracevis3d.parameters import declared
     from tracevis3d.views.registry import find
 
     lines: list[str] = []

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import parameters as declarations
 from .drawing.frame import Frame
 from .drawing.output import Output, check_folder
 from .drawing.output import check as check_output
@@ -26,7 +27,6 @@ from .drawing.words import Drawing
 from .errors import InputError, UsageError
 from .progress import Progress, part, silent
 from .trace.model import ALLOC, IO, RELEASE, TABLES, WAIT, Trace
-from .views import parameters as declarations
 from .views import registry as views
 
 if TYPE_CHECKING:

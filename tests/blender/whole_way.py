@@ -68,7 +68,7 @@ assert view.all_objects
 
 # The panel's parameters are the view's own, with its ranges.
 names = support.extension(".tracevis3d.views.registry")
-declared = support.extension(".tracevis3d.views.parameters").declared
+declared = support.extension(".tracevis3d.parameters").declared
 parameters = declared(names.find("icicle").parameters)
 group = settings.icicle
 for parameter in parameters:

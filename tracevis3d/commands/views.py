@@ -17,8 +17,8 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """List them, or describe one."""
+    from ..parameters import declared
     from ..views import registry
-    from ..views.parameters import declared
 
     chosen = [registry.find(words.view)] if words.view else registry.loadable()
     if words.json:

@@ -57,7 +57,7 @@ class View:
     traces : (least, most)
         How many traces it takes.
     parameters : type
-        A dataclass whose fields are declared with :func:`tracevis3d.views.parameters.parameter`.
+        A dataclass whose fields are declared with :func:`tracevis3d.parameters.parameter`.
     draw : callable
         ``draw(traces, parameters, frame, progress) -> Drawing``.
     closer : callable or None

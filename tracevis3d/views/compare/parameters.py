@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...analysis.many import CELLS
 from ...drawing.palettes import PALETTES
-from ..parameters import parameter
+from ...parameters import parameter
 from .colors import COLORS, WALLS
 from .matches import MATCHES
 

@@ -21,12 +21,12 @@ from ...drawing.words import Boxes, Drawing, Legend, LegendEntry
 from ...layout import ticks
 from ...layout.cut import Cut
 from ...layout.scales import Scale
+from ...parameters import parameter
 from ...progress import Progress
 from ...trace.model import Trace
 from ..coloring import COLORS, Coloring, coloring
 from ..derived import derived
 from ..measuring import MEASURES, Measure, measure
-from ..parameters import parameter
 from ..registry import View
 from ..thread_choice import ORDERS
 from .closer import Closer

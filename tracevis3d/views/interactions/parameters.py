@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...analysis.phases import LEAST
-from ..parameters import parameter
+from ...parameters import parameter
 
 #: Values of a parameter ``palette``.
 PALETTES = {

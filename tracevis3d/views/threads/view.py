@@ -20,10 +20,10 @@ from ...drawing.palettes import BASE, PALETTES, Paint, parse
 from ...drawing.words import Drawing, Element, Labels, Legend, LegendEntry, Meaning
 from ...errors import UsageError
 from ...layout import ticks
+from ...parameters import parameter
 from ...progress import Progress
 from ...trace.model import Trace
 from ..derived import derived
-from ..parameters import parameter
 from ..registry import View
 from ..thread_choice import named_threads
 from . import calls as blocks
