@@ -4,8 +4,6 @@ Started by Blender with ``--enable-event-simulate``. Writes screenshots and, if 
 """
 
 import sys
-import time
-import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -141,29 +139,4 @@ def main():
     yield lambda: not state.exploring
 
 
-_steps = main()
-_waiting = [None, 0.0]
-
-
-def step():
-    """Go on with :func:`main` when what it waits for has come."""
-    wanted, since = _waiting
-    try:
-        if callable(wanted) and not wanted():
-            if time.perf_counter() - since > PATIENCE:
-                raise AssertionError("waited in vain")
-            return 0.05
-        wanted = next(_steps)
-        _waiting[:] = [wanted, time.perf_counter()]
-        return 0.05 if callable(wanted) else wanted
-    except StopIteration:
-        (place / "explored").write_text("explored")
-    except BaseException:
-        traceback.print_exc()
-        (place / "failed").write_text(traceback.format_exc())
-    sys.stdout.flush()
-    bpy.ops.wm.quit_blender()
-    return None
-
-
-bpy.app.timers.register(step, first_interval=1.0)
+support.drive(main(), place, "explored", patience=PATIENCE)

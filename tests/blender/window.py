@@ -5,7 +5,6 @@ Started by Blender with ``--enable-event-simulate``. Writes screenshots and, if 
 
 import sys
 import time
-import traceback
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import bpy
 import support
 
 trace, place = map(Path, support.arguments())
-PATIENCE = 120.0
 bpy.context.preferences.view.show_splash = False
 
 
@@ -169,29 +167,4 @@ def main():
     assert len(support.views()) == 1
 
 
-_steps = main()
-_waiting = [None, 0.0]
-
-
-def step():
-    """Go on with :func:`main` when what it waits for has come."""
-    wanted, since = _waiting
-    try:
-        if callable(wanted) and not wanted():
-            if time.perf_counter() - since > PATIENCE:
-                raise AssertionError("waited in vain")
-            return 0.02
-        wanted = next(_steps)
-        _waiting[:] = [wanted, time.perf_counter()]
-        return 0.02 if callable(wanted) else wanted
-    except StopIteration:
-        (place / "passed").write_text("passed")
-    except BaseException:
-        traceback.print_exc()
-        (place / "failed").write_text(traceback.format_exc())
-    sys.stdout.flush()
-    bpy.ops.wm.quit_blender()
-    return None
-
-
-bpy.app.timers.register(step, first_interval=1.0)
+support.drive(main(), place, "passed")
