@@ -82,6 +82,9 @@ class Task:
             raise Cancelled("stopped")
 
 
+#: Called when a long step has ended, and the status bar is free again for who wrote there before.
+on_end: list[Callable[[bpy.types.Context], None]] = []
+
 #: What was prepared in this session.
 _prepared: set[Callable[[], None]] = set()
 
@@ -175,6 +178,8 @@ class LongOperator:
         manager.progress_end()
         if context.workspace is not None:
             context.workspace.status_text_set(None)
+        for listener in tuple(on_end):
+            listener(context)
         _redraw_panels(context)
 
     def _end(self, context: bpy.types.Context, result: Any) -> set[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...tracevis3d.layout import ticks
 from .. import environment, selection, settings, sources, trace_state, viewport
-from ..task import idle
+from ..task import on_end
 from . import acts, background, marks, pointer, window_time, words, zoom
 from .overlay import redraw, state
 from .place import Place, place_of
@@ -76,8 +76,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         manager = context.window_manager
         self._timer = manager.event_timer_add(_TICK, window=context.window)
         manager.modal_handler_add(self)
-        self._idle = True
         _hint(context)
+        on_end.append(_hint)
         background.warm()
         background.fetch_traces(context.scene)
         _tag_panels()
@@ -122,11 +122,6 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     def _tick(self, context: bpy.types.Context) -> set[str]:
         if background.collect():
             self._tell()
-        if idle() != self._idle:
-            # Long work has told its progress in the status bar, and cleared it.
-            self._idle = idle()
-            if self._idle:
-                _hint(context)
         now = time.perf_counter()
         # A running modal operator keeps Blender from saving automatically: let it, when nothing happens.
         minutes = context.preferences.filepaths.auto_save_time
@@ -148,6 +143,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         if getattr(self, "_timer", None) is not None:
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None
+        if _hint in on_end:
+            on_end.remove(_hint)
         if context.workspace is not None:
             context.workspace.status_text_set(None)
         state.hit, state.told, state.brush, state.message = None, [], None, ""
@@ -403,7 +400,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
 
 def _hint(context: bpy.types.Context) -> None:
     """Show the mode's keys in the status bar."""
-    context.workspace.status_text_set(f"TraceVis3D: {_HINTS}")
+    if context.workspace is not None:
+        context.workspace.status_text_set(f"TraceVis3D: {_HINTS}")
 
 
 def _why_no_window(view: Any, traces: Any) -> str:
