@@ -154,7 +154,7 @@ class _Rows:
     def finish(self) -> Operations:
         """Put all rows in order."""
         if not self.chunks:
-            self.plain(Rule(()), 0, *_empty())
+            self.plain(Rule((), "wait"), 0, *_empty())
         keys = [f.name for f in fields(Operations) if f.name not in _DERIVED]
         joined = {key: np.concatenate([chunk[key] for chunk in self.chunks]) for key in keys}
         counts = np.concatenate([chunk["counts"] for chunk in self.chunks]).astype(np.int64)
