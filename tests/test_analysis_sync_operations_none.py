@@ -1,7 +1,5 @@
 """A program that neither waits nor releases anything: there are no operations, and that is no error."""
 
-import warnings
-
 import numpy as np
 
 from tests import synthetic
@@ -23,9 +21,6 @@ def test_a_trace_without_waits_has_threads_all_the_same():
         span_ns=int(calls.end.max()),
     )
     view = registry.find("threads")
-    with warnings.catch_warnings():
-        # What NumPy 1 warns of is an error in NumPy 2.
-        warnings.simplefilter("error", DeprecationWarning)
-        drawn = view.draw((trace,), view.parameters(), Frame(640, 360), lambda *_: None)
+    drawn = view.draw((trace,), view.parameters(), Frame(640, 360), lambda *_: None)
     assert drawn.counts["waits"] == 0
     assert drawn.counts["calls"] == len(calls)

@@ -76,7 +76,12 @@ class Way:
         self.step("command: a wrong word", [*command, "rendre"], wanted=2)
         self.window()
         self.exploring()
+        self.going()
         self.tree()
+        example = self.outside(SMALL)
+        self.script("undo while detail is shown", "detail_undo.py", example)
+        self.script("undo after each entry of the menu", "menu_undo.py", example, other)
+        self.script("the Text editor's templates", "templates.py", example, other, "/mnt/out/scripts")
         self.script("disable and enable", "disable.py")
 
     def window(self) -> None:
@@ -107,6 +112,17 @@ class Way:
         self.step("walk through the call tree in a window", words, before=before)
         if not (self.place / "walked").is_file():
             raise Failed(f"Blender {self.program.version}: the call tree failed: {self.log}")
+
+    def going(self) -> None:
+        """Compare from a call, search, go to bookmarks, walk, fly, and leave by ESC, in a window."""
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
+        names = ("vt_markdown_repeat1", "vt_markdown_repeat2", "sync_pillow_8w")
+        traces = [self.outside(SMALL.with_name(f"{name}.json.gz")) for name in names]
+        words += self.python("going_window.py", *traces, "/mnt/out")
+        self.step("walk, fly, compare, search in a window", words, before=before)
+        if not (self.place / "gone").is_file():
+            raise Failed(f"Blender {self.program.version}: going about failed: {self.log}")
 
     def outside(self, path: Path) -> str:
         """Return the path inside of a file outside."""

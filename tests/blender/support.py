@@ -133,7 +133,7 @@ def drive(steps, place, done, patience=120.0):
         try:
             if callable(wanted) and not wanted():
                 if time.perf_counter() - since > patience:
-                    raise AssertionError("waited in vain")
+                    raise AssertionError(f"waited in vain after line {steps.gi_frame.f_lineno}")
                 return 0.02
             wanted = next(steps)
             waiting[:] = [wanted, time.perf_counter()]
