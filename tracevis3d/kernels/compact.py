@@ -279,30 +279,6 @@ def count_rows(
 
 
 @kernel
-def spread(flag: Any, of_call: Any, out: Any) -> None:
-    """Give each call the ``flag`` (uint8 (m,)) of its class, joined with what ``out`` (uint8 (n,)) holds."""
-    for i in range(len(of_call)):
-        out[i] |= flag[of_call[i]]
-
-
-@kernel
-def hide_subtrees(extent: Any, marked: Any, out: Any) -> Any:
-    """Set ``out`` (uint8 (n,)) for each call within the subtree of a marked one; return how many are set.
-
-    ``extent`` is int64 (n,), ``marked`` uint8 (n,).
-    """
-    until: Any = np.int64(0)
-    count: Any = 0
-    for i in range(len(extent)):
-        if marked[i] and i + extent[i] > until:
-            until = i + extent[i]
-        inside = i < until
-        out[i] = inside
-        count += inside
-    return count
-
-
-@kernel
 def order_nodes(first: Any, child: Any, mark: Any, stack: Any, at: Any, order: Any) -> Any:
     """Order the nodes of a graph so that children come before their parents.
 

@@ -301,7 +301,6 @@ def lay_cones(
 def choose_nodes(
     first: Any,
     child: Any,
-    count: Any,
     worth: Any,
     radius: Any,
     x: Any,
@@ -331,8 +330,6 @@ def choose_nodes(
     ----------
     first : int64 (m + 1,)
     child : int32 (e,)
-    count : int64 (e,)
-        Not read but for its length: the edges.
     worth, radius : float64 (m,)
     x, y : float64 (e,)
         As :func:`lay_cones` fills them.

@@ -146,7 +146,7 @@ def choose(
     if focus and focus[0] < count:
         distance[focus[0]] = 0
     shown = choose_nodes(
-        edges.first, edges.child, edges.count, worth, cones.radius, cones.x, cones.y,
+        edges.first, edges.child, worth, cones.radius, cones.x, cones.y,
         np.array(focus, np.int64), float(weight), float(smallest), np.empty(n), np.empty(n, np.int64),
         node, parent, edge, depth, x, y, distance, opened, count,
     )  # fmt: skip

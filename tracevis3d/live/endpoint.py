@@ -11,8 +11,6 @@ from typing import Any
 
 from ..errors import InputError, MissingDependency, UsageError
 
-#: Where a feed is if nothing else is said.
-DEFAULT = "tcp://127.0.0.1:5570"
 _TCP = re.compile(r"tcp://(\[[0-9a-fA-F:.%]+\]|[\w.*-]+):(\d{1,5}|\*)")
 
 

@@ -24,7 +24,10 @@ _MOST_UNKNOWN, _MOST_UNKNOWN_THREADS = 10_000, 256
 
 
 class _Thread:
-    """The calls of one thread, in the order of their begins."""
+    """The calls of one thread, in the order of their begins.
+
+    ``columns`` are function, parent, depth, start and end, as :func:`.growing.grow_calls` fills them.
+    """
 
     def __init__(self) -> None:
         from ..kernels import growing as g
@@ -35,22 +38,19 @@ class _Thread:
         self._room(0)
 
     def _room(self, n: int) -> None:
+        """Make room for ``n`` calls; those there are move there."""
         kept = self.count if n else 0
-        columns = {}
-        for name, dtype in (
-            ("function", np.int32), ("parent", np.int64), ("depth", np.int32), ("start", np.int64),
-            ("end", np.int64),
-        ):  # fmt: skip
-            column = np.empty(n, dtype)
-            if kept:
-                column[:kept] = self.__dict__[name][:kept]
-            columns[name] = column
-        self.__dict__.update(columns)
 
-    @property
-    def columns(self) -> tuple[NDArray[Any], ...]:
-        d = self.__dict__
-        return d["function"], d["parent"], d["depth"], d["start"], d["end"]
+        def moved(column: NDArray[Any] | None, dtype: Any) -> NDArray[Any]:
+            larger = np.empty(n, dtype)
+            if column is not None and kept:
+                larger[:kept] = column[:kept]
+            return larger
+
+        before = self.columns if kept else (None,) * 5
+        dtypes = np.int32, np.int64, np.int32, np.int64, np.int64
+        self.columns: tuple[NDArray[Any], ...] = tuple(map(moved, before, dtypes))
+        _, _, self.depth, self.start, _ = self.columns
 
     @property
     def count(self) -> int:
@@ -60,8 +60,8 @@ class _Thread:
         from ..kernels.growing import grow_calls
 
         needed = self.count + len(kind)
-        if needed > len(self.__dict__["start"]):
-            self._room(max(4 * len(self.__dict__["start"]), needed, _FIRST_ROOM))
+        if needed > len(self.start):
+            self._room(max(4 * len(self.start), needed, _FIRST_ROOM))
         grow_calls(kind, function, time, self.state, *self.columns)
 
     def forget(self, keep: int) -> int:
@@ -304,9 +304,9 @@ class GrowingTrace:
 
         firsts, sizes = [], []
         for t in self._threads:
-            start = t.__dict__["start"][: t.count]
+            start = t.start[: t.count]
             first = int(np.searchsorted(start, since))
-            above = int(t.__dict__["depth"][first - 1]) if first else 0
+            above = int(t.depth[first - 1]) if first else 0
             firsts.append(first)
             sizes.append(t.count - first + above)
         n = sum(sizes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -180,13 +180,6 @@ class Bye:
 FromPublisher = Welcome | Names | Batch | Alive | Ended | Refused
 FromViewer = Hello | Credit | Ask | Bye
 Frames = list[Any]
-
-
-@dataclass
-class Limits:
-    """What a receiver has agreed to; names that it knows are counted here."""
-
-    known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(NAMES, 0))
 
 
 def encode(message: FromPublisher | FromViewer) -> Frames:

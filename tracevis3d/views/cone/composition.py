@@ -124,11 +124,10 @@ def compose(trace: Trace, p: Parameters) -> Composition:
     worth = _worth(trace, graph, extent, p)
     roots = (m + threads).astype(np.int32)
     zeros = np.zeros(len(roots))
-    flat = cone.Cones(np.ones(m + len(trace.threads)), *(np.zeros(0),) * 3)
-    edge_places = np.zeros(len(forest))
-    flat = cone.Cones(flat.radius, flat.radius, edge_places, edge_places)
+    # Which nodes are shown doesn't depend on places; those come after.
+    nowhere = cone.Cones(*(np.ones(m + len(trace.threads)),) * 2, *(np.zeros(len(forest)),) * 2)
     nodes = cone.choose(
-        forest, flat, roots, zeros, zeros, worth,
+        forest, nowhere, roots, zeros, zeros, worth,
         budget=max(p.budget, len(roots)), focus=focus, weight=p.near,
     )  # fmt: skip
     known = nodes.edge >= 0
@@ -355,7 +354,6 @@ def _all_room(
     trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, p: Parameters
 ) -> tuple[Floats, Floats, Floats]:
     """Lay out every class; the shown nodes take their places from there."""
-    m = len(graph)
     every = cone.Shown(
         np.arange(len(forest.first) - 1, dtype=np.int32),
         *(np.zeros(0, np.int64),) * 7,  # type: ignore[arg-type]
@@ -364,7 +362,6 @@ def _all_room(
     known = nodes.edge >= 0
     x, y = np.zeros(len(nodes)), np.zeros(len(nodes))
     x[known], y[known] = cones.x[nodes.edge[known]], cones.y[nodes.edge[known]]
-    assert m <= len(cones.radius)
     return x, y, cones.radius[nodes.node]
 
 
