@@ -24,19 +24,6 @@ def stack_of(collection: bpy.types.Collection) -> str:
     return str(settings.of(collection).filters).strip()
 
 
-def states(trace: Any, text: str) -> Any:
-    """Return what becomes of each call of a trace under a stack, uint8 (calls,).
-
-    Raises
-    ------
-    UsageError
-        If the stack can't be read, or names what the trace hasn't.
-    """
-    from ..tracevis3d.views import filtering
-
-    return filtering.states(trace, text)
-
-
 def added(text: str, name: str, **values: str) -> str:
     """Return the stack ``text`` with a filter more; one that is there already is not added twice."""
     from ..tracevis3d.analysis.filters.stack import Applied, as_text, parse

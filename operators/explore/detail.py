@@ -126,7 +126,9 @@ def show(
     parts, names = closer.look(window, pixels_per_unit)
     drawing = Drawing(closer.palette, tuple(parts), closer.camera, (names,))
     if stack := hiding.stack_of(view):
-        drawing = thinned(drawing, {i: hiding.states(trace, stack) for i, trace in enumerate(traces)})
+        from ...tracevis3d.views import filtering
+
+        drawing = thinned(drawing, {i: filtering.states(trace, stack) for i, trace in enumerate(traces)})
     # As in a picture: nothing is made for a kind of which nothing is there.
     parts = tuple(part for part in drawing.elements if len(part))
     nearer.enter(

@@ -11,7 +11,7 @@ import itertools
 import sys
 import time
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 #: Whether rows are kept at all. Wrapped objects outlive a recording.
@@ -201,11 +201,6 @@ def forget() -> None:
         log.calls.clear()
         log.told = ""
         log.told_pending = []
-
-
-def is_ours(code: CodeType) -> bool:
-    """Return whether a code object belongs to the recorder."""
-    return code.co_filename.startswith(FOLDER)
 
 
 #: Where the recorder's own files are.
