@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import trace_state
+from . import handlers, trace_state
 
 Ints = NDArray[np.int64]
 
@@ -224,13 +224,11 @@ _HANDLERS = (("undo_post", _after_undo), ("redo_post", _after_undo), ("load_post
 
 def register() -> None:
     """Add the handlers."""
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
     """Remove the handlers and the listeners."""
-    for name, handler in reversed(_HANDLERS):
-        getattr(bpy.app.handlers, name).remove(handler)
+    handlers.remove(_HANDLERS)
     on_change.clear()
     _hovered.clear()

@@ -10,6 +10,7 @@ import bpy
 
 from ..tracevis3d.errors import InputError
 from ..tracevis3d.progress import Progress, part
+from . import handlers
 
 #: Hash of the source -> trace. Traces are never changed, so undo and redo need not know about them.
 _loaded: dict[str, Any] = {}
@@ -156,14 +157,12 @@ _HANDLERS = (
 
 def register() -> None:
     """Add the handlers."""
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
     """Remove the handlers, and let go of the traces."""
-    for name, handler in reversed(_HANDLERS):
-        getattr(bpy.app.handlers, name).remove(handler)
+    handlers.remove(_HANDLERS)
     forget()
 
 

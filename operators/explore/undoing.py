@@ -6,7 +6,7 @@ which no step knows would keep pointing at them when they are freed. So there mu
 
 import bpy
 
-from .. import settings
+from .. import handlers, settings
 from . import window_time
 
 
@@ -42,11 +42,9 @@ _HANDLERS = (
 
 def register() -> None:
     """Add the handlers."""
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
     """Remove the handlers."""
-    for name, handler in reversed(_HANDLERS):
-        getattr(bpy.app.handlers, name).remove(handler)
+    handlers.remove(_HANDLERS)
