@@ -194,13 +194,13 @@ def wait_for_end(path):
 
 
 DEADLOCK = """
-import sys, threading, time
+import os, threading
 first = threading.Lock()
 second = threading.Lock()
 def work(a, b):
     with a:
         both.wait()
-        print('holds', flush=True)
+        os.write(1, b'holds\\n')
         with b: pass
 both = threading.Barrier(2)
 for pair in ((first, second), (second, first)):
@@ -216,9 +216,13 @@ def test_a_killed_program_leaves_what_it_waited_for(tmp_path, python, engine):
     words = [python, "-m", "tracevis3d", "record", "--threads", "--engine", engine, "-o", output, program]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        assert [process.stdout.readline() for _ in range(2)] == ["holds\n"] * 2
-        time.sleep(2)
-        process.send_signal(signal.SIGKILL)
+        try:
+            said = [process.stdout.readline() for _ in range(2)]
+            time.sleep(2)
+        finally:
+            # It never ends by itself.
+            process.send_signal(signal.SIGKILL)
+    assert said == ["holds\n"] * 2
     assert process.returncode == -signal.SIGKILL
     wait_for_end(output)
     trace = tv.load(str(output), cache=False)
