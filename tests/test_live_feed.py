@@ -16,6 +16,7 @@ from tests import walked_traces
 from tests.conftest import ROOT
 from tracevis3d.cli import main
 from tracevis3d.errors import InputError, UsageError
+from tracevis3d.formats.names import split
 from tracevis3d.live import protocol as p
 from tracevis3d.live import publisher as publishing
 from tracevis3d.live import subscriber as subscribing
@@ -24,6 +25,8 @@ from tracevis3d.live.publisher import Publisher
 from tracevis3d.live.replay import replay
 from tracevis3d.live.subscriber import Subscriber
 from tracevis3d.live.watch import latest, watch
+from tracevis3d.trace.model import Source
+from tracevis3d.trace.recording import Recording
 
 zmq = pytest.importorskip("zmq")
 LOCAL = "tcp://127.0.0.1:*"
@@ -66,6 +69,27 @@ def test_a_replayed_trace_arrives_whole() -> None:
     assert back.threads.name == trace.threads.name
     assert np.array_equal(back.memory.size, trace.memory.size)
     assert np.array_equal(back.memory.call, trace.memory.call)
+
+
+def test_call_sites_arrive() -> None:
+    recording = Recording()
+    thread = recording.thread(1, 2)
+    outer, inner = recording.function("outer"), recording.function("inner")
+    recording.add_stacks(function=[outer, inner], parent=[-1, 0], line=[3, 4])
+    recording.add_memory(
+        thread=[thread] * 2, kind=[0, 1], time=[5, 6], address=[7, 7], size=[8, 0], stack=[1, -1]
+    )
+    trace = recording.finish(Source(), split)
+    with Publisher(LOCAL, patient=True) as publisher, Subscriber(publisher.endpoint) as subscriber:
+        assert until(lambda: publisher.viewers, doing=lambda: subscriber.drain(0.01))
+        replay(trace, publisher, np.inf)
+        assert until(lambda: subscriber.rows == 2, doing=lambda: subscriber.drain(0.01))
+        back = subscriber.finish()
+    at = back.memory.stack[0]
+    assert [back.functions.name[back.stacks.function[f]] for f in (at, back.stacks.parent[at])] == [
+        "inner", "outer",
+    ]  # fmt: skip
+    assert back.memory.stack[1] == -1
 
 
 def test_who_joins_late_gets_the_names() -> None:

@@ -140,6 +140,8 @@ def test_waits_memory_and_counters() -> None:
     growing.name(Names("operations", 0, ("Lock.acquire",)))
     growing.name(Names("objects", 0, ("lock 1", "lock 2")))
     growing.name(Names("counters", 0, ("load",)))
+    growing.name(Names("functions", 0, ("main", "grow")))
+    growing.name(Names("frames", 0, ((0, -1, 12), (1, 0, 7))))
     growing.add(batch("sync", {
         "kind": np.array([0, 1], np.uint8), "thread": np.array([0, 1], np.uint32),
         "operation": np.array([0, 7], np.uint32), "object": np.array([1, -1], np.int32),
@@ -148,6 +150,7 @@ def test_waits_memory_and_counters() -> None:
     growing.add(batch("memory", {
         "kind": np.array([0, 1], np.uint8), "thread": np.array([0, 0], np.uint32), "time": np.array([6, 7]),
         "address": np.array([2**63 + 1, 2**63 + 1], np.uint64), "size": np.array([64, 0]),
+        "stack": np.array([1, -1], np.int32),
     }))  # fmt: skip
     growing.add(batch("counters", {
         "series": np.array([0], np.uint32), "time": np.array([8]), "value": np.array([1.5]),
@@ -156,5 +159,9 @@ def test_waits_memory_and_counters() -> None:
     assert [trace.sync.names[i] for i in trace.sync.name.tolist()] == ["Lock.acquire", "(operation 7)"]
     assert [trace.sync.objects[i] for i in trace.sync.object.tolist()] == ["lock 2"]
     assert trace.memory.size.tolist() == [64, 0]
+    inner, outer = trace.memory.stack[0], trace.stacks.parent[trace.memory.stack[0]]
+    assert [trace.functions.name[trace.stacks.function[f]] for f in (inner, outer)] == ["grow", "main"]
+    assert trace.stacks.line[[inner, outer]].tolist() == [7, 12]
+    assert trace.memory.stack[1] == -1
     assert len(trace.counters) == 1
     assert growing.now == 8

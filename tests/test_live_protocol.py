@@ -111,6 +111,7 @@ def test_nothing_else_gets_through(head, frames) -> None:
         ([b'{"t":"batch","table":"calls","rows":1}', b"\2", b"2", b"3", b"4"], "a value is outside 0 to 1"),
         ([b'{"t":"names","table":"functions","first":-1,"names":[]}'], "no whole number from 0"),
         ([b'{"t":"names","table":"threads","first":0,"names":[[1,2]]}'], "a thread is no list"),
+        ([b'{"t":"names","table":"frames","first":3,"names":[[0,3,1]]}'], "a frame is no list"),
     ],
 )  # fmt: skip
 def test_the_sentence_names_the_place(message, reason) -> None:

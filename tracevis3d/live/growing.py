@@ -138,6 +138,8 @@ class Session:
     objects: dict[int, str] = field(default_factory=dict)
     operations: dict[int, str] = field(default_factory=dict)
     counters: dict[int, str] = field(default_factory=dict)
+    #: Functions are the trace's already.
+    frames: dict[int, tuple[int, int, int]] = field(default_factory=dict)
 
 
 class GrowingTrace:
@@ -190,6 +192,11 @@ class GrowingTrace:
         session = self._session
         if session is None:
             return
+        if names.table == "frames":
+            function = session.functions.of(np.array([entry[0] for entry in names.names], np.int64))
+            for number, (_, *rest) in enumerate(names.names, names.first):
+                session.frames[number] = int(function[number - names.first]), *rest
+            return
         for number, entry in enumerate(names.names, names.first):
             if names.table == "functions":
                 session.functions.set(number, self._function(entry))
@@ -240,6 +247,8 @@ class GrowingTrace:
         for name in tables:
             known = {"operation": session.operations, "object": session.objects, "series": session.counters}
             rows[name + " names"] = known[name]
+        if "stack" in rows:
+            rows["session"] = session
         self._rows[batch.table].append(rows)
         self._row_count[batch.table] += len(batch)
         while self._row_count[batch.table] > MOST_ROWS and len(self._rows[batch.table]) > 1:
@@ -377,11 +386,17 @@ class GrowingTrace:
                 kind=rows["kind"][keep], name=name,
                 objects=[[o] if o >= 0 else [] for o in which.tolist()],
             )  # fmt: skip
+        frames: dict[int, NDArray[np.int64]] = {}
         for rows in self._rows["memory"]:
             keep = rows["time"] >= low
+            session = rows["session"]
+            if id(session) not in frames:
+                frames[id(session)] = _add_frames(recording, session)
+            of_stack = frames[id(session)]
+            stack = np.minimum(rows["stack"][keep], len(of_stack) - 1)
             recording.add_memory(
                 time=rows["time"][keep], address=rows["address"][keep], size=rows["size"][keep],
-                kind=rows["kind"][keep], thread=rows["thread"][keep],
+                kind=rows["kind"][keep], thread=rows["thread"][keep], stack=of_stack[stack],
             )  # fmt: skip
         for rows in self._rows["counters"]:
             keep = rows["time"] >= low
@@ -404,6 +419,21 @@ class GrowingTrace:
         elif name:
             self._thread_names[found] = (*self._thread_names[found][:2], name)
         return found
+
+
+def _add_frames(recording: Any, session: Session) -> NDArray[np.int64]:
+    """Hand a session's frames to the recording; return their numbers there, with -1 as the last one."""
+    of = np.full(max(session.frames, default=-1) + 2, -1)
+    known = sorted(session.frames)
+    columns = np.array([session.frames[n] for n in known], np.int64).reshape(-1, 3)
+    # A parent that was never announced is none.
+    place = np.full(len(of), -1)
+    place[known] = np.arange(len(known))
+    base = recording.add_stacks(function=[], parent=[])
+    parent = np.where(place[columns[:, 1]] >= 0, base + place[columns[:, 1]], -1)
+    recording.add_stacks(function=columns[:, 0], parent=parent, line=columns[:, 2])
+    of[known] = base + np.arange(len(known))
+    return of
 
 
 def _numbers(

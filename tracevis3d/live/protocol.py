@@ -51,6 +51,7 @@ TABLES: dict[str, tuple[tuple[str, str, int | None, int | None], ...]] = {
         ("time", "<i8", -MOST_NS, MOST_NS),
         ("address", "<u8", None, None),
         ("size", "<i8", 0, MOST_NS),
+        ("stack", "<i4", -1, MOST_IDS - 1),
     ),
     "counters": (
         ("series", "<u4", 0, MOST_IDS - 1),
@@ -59,7 +60,7 @@ TABLES: dict[str, tuple[tuple[str, str, int | None, int | None], ...]] = {
     ),
 }
 #: Tables of names, announced before their numbers are used.
-NAMES = ("functions", "threads", "objects", "operations", "counters")
+NAMES = ("functions", "threads", "objects", "operations", "counters", "frames")
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -93,7 +94,7 @@ class Names:
     table : str
         One of :data:`NAMES`.
     first : int
-    names : tuple of str, or of (process, thread id, name) for threads
+    names : tuple of str, or of (process, thread id, name) for threads, (function, parent, line) for frames
     """
 
     table: str
@@ -337,6 +338,8 @@ def _names(head: dict[str, Any]) -> Names:
         raise InputError(f'message names, field "names": no list of at most {MOST_NAMES:,} {table}')
     if table == "threads":
         return Names(table, first, tuple(_thread(entry) for entry in names))
+    if table == "frames":
+        return Names(table, first, tuple(_frame(entry, number) for number, entry in enumerate(names, first)))
     if not all(isinstance(name, str) and len(name) <= MOST_CHARACTERS for name in names):
         raise InputError(f'message names, field "names": a name is no text of {MOST_CHARACTERS:,} characters')
     return Names(str(table), first, tuple(map(_sound, names)))
@@ -348,6 +351,15 @@ def _thread(entry: Any) -> tuple[int | str, int | str, str]:
         if all(_is_id(x) for x in (process, tid)) and len(name) <= MOST_CHARACTERS:
             return _id(process), _id(tid), _sound(name)
     raise InputError('message names, field "names": a thread is no list of process, thread id and name')
+
+
+def _frame(entry: Any, number: int) -> tuple[int, int, int]:
+    """Return function, parent and line of a frame; the parent comes before it."""
+    if isinstance(entry, list) and len(entry) == 3 and all(type(x) is int for x in entry):
+        function, parent, line = entry
+        if 0 <= function < MOST_IDS and -1 <= parent < number and 0 <= line < 1 << 31:
+            return function, parent, line
+    raise InputError('message names, field "names": a frame is no list of function, earlier frame and line')
 
 
 def _is_id(value: Any) -> bool:

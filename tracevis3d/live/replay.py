@@ -111,11 +111,23 @@ def _streams(trace: Trace, publisher: Publisher) -> Iterator[_Stream]:
         memory = trace.memory
         columns: dict[str, Any] = {
             "kind": memory.kind, "thread": thread[memory.thread], "time": memory.time,
-            "address": memory.address, "size": memory.size,
+            "address": memory.address, "size": memory.size, "stack": _stacks(trace, publisher, function),
         }  # fmt: skip
         yield _Stream("memory", np.asarray(memory.time), columns)
     if len(trace.counters):
         yield from _counters(trace, publisher)
+
+
+def _stacks(trace: Trace, publisher: Publisher, function: NDArray[np.uint32]) -> NDArray[np.int32]:
+    """Announce the frames; return that of each row of memory, -1 where it has none."""
+    stacks = trace.stacks
+    known: list[int] = []
+    columns = function[stacks.function].tolist(), stacks.parent.tolist(), stacks.line.tolist()
+    for which, parent, line in zip(*columns, strict=True):
+        known.append(publisher.number("frames", (which, known[parent] if parent >= 0 else -1, line)))
+    if not len(trace.memory.stack):
+        return np.full(len(trace.memory), -1, np.int32)
+    return np.array([*known, -1], np.int32)[trace.memory.stack]
 
 
 def _sync(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> _Stream:
