@@ -1,9 +1,9 @@
-"""The icicle from near: the same boxes in the same places, and more of them where one looks."""
+"""Views from near: the same boxes in the same places, and more of them where one looks."""
 
 import numpy as np
 import pytest
 
-from tests import synthetic
+from tests import synthetic, walked_traces
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
@@ -33,9 +33,11 @@ def test_nothing_moves_and_each_call_in_sight_is_shown_once(trace):
     parameters = view.parameters()
     drawn = view.draw((trace,), parameters, FRAME, lambda *_: None)
     closer = view.closer((trace,), parameters, FRAME)
-    low, high = closer.window
+    (pane,) = closer.panes
+    low, high = pane.window
     seen = (low + (high - low) // 3, low + (high - low) // 2)
-    (calls, clusters), names = closer.look(seen, 20 * closer.pixels_per_unit)
+    near = closer.look(0, seen, 20 * pane.pixels_per_unit)
+    (calls, clusters), names = near.parts, near.names
     before = drawn.elements[0]
     assert before.kind == calls.kind == "call"
     assert len(np.unique(calls.id)) == len(calls)
@@ -49,11 +51,11 @@ def test_nothing_moves_and_each_call_in_sight_is_shown_once(trace):
     c = trace.calls
     drawn_threads = np.unique(c.thread[calls.id])
     inside = (c.start < seen[1]) & (c.end >= seen[0]) & np.isin(c.thread, drawn_threads)
-    near = (c.start[calls.id] < seen[1]) & (c.end[calls.id] >= seen[0])
+    shown = (c.start[calls.id] < seen[1]) & (c.end[calls.id] >= seen[0])
     span = (high - low) * clusters.time.astype(np.float64)
     touching = (span[:, 0] + low < seen[1]) & (span[:, 1] + low >= seen[0])
     # Rounded ends may count a cluster that ends where the detail begins.
-    assert near.sum() + clusters.count[touching].sum() >= inside.sum()
+    assert shown.sum() + clusters.count[touching].sum() >= inside.sum()
     assert len(calls) > 2 * len(before)
     assert all(x >= 0 for x in names.anchor[:, 0])
 
@@ -63,7 +65,51 @@ def test_the_whole_window_at_the_pictures_own_resolution_is_the_picture(trace):
     parameters = view.parameters()
     drawn = view.draw((trace,), parameters, FRAME, lambda *_: None)
     closer = view.closer((trace,), parameters, FRAME)
-    (calls, clusters), _ = closer.look(closer.window, closer.pixels_per_unit)
+    (pane,) = closer.panes
+    near = closer.look(0, pane.window, pane.pixels_per_unit)
+    calls, clusters = near.parts
     assert np.array_equal(np.sort(calls.id), np.sort(drawn.elements[0].id))
     assert int(clusters.count.sum()) == drawn.counts["calls_in_clusters"]
-    assert np.allclose(closer.palette, drawn.palette)
+    assert np.allclose(near.palette, drawn.palette)
+
+
+@pytest.mark.parametrize("walls", ["similarity", "group"])
+def test_walls_that_face_each_other_come_nearer_one_by_one(walls):
+    a, b = (walked_traces.walked_trace(seed, steps=20_000, threads=2) for seed in (3, 4))
+    view = registry.find("compare")
+    parameters = view.parameters(walls=walls, tau=0.3)
+    drawn = view.draw((a, b), parameters, FRAME, lambda *_: None)
+    closer = view.closer((a, b), parameters, FRAME)
+    assert [pane.source for pane in closer.panes] == [0, 1]
+    for pane, trace in zip(closer.panes, (a, b), strict=True):
+        before = next(e for e in drawn.elements if (e.kind, e.source) == ("call", pane.source))
+        low, high = pane.window
+        seen = (low + (high - low) // 3, low + (high - low) // 2)
+        near = closer.look(pane.source, seen, 20 * pane.pixels_per_unit)
+        calls = near.parts[0]
+        assert {part.source for part in near.parts} == {near.names.source} == {pane.source}
+        assert len(np.unique(calls.id)) == len(calls) > len(before)
+        order = np.argsort(calls.id)
+        place = order[np.searchsorted(calls.id[order], before.id)]
+        assert np.array_equal(calls.id[place], before.id)
+        assert np.allclose(calls.low[place], before.low, atol=1e-5)
+        assert np.allclose(calls.size[place], before.size, rtol=1e-5, atol=1e-6)
+        # Nobody's colour changes on the way.
+        assert np.allclose(near.palette[calls.color[place]], drawn.palette[before.color], atol=1e-6)
+        inside = (trace.calls.start[calls.id] < seen[1]) & (trace.calls.end[calls.id] >= seen[0])
+        assert inside.sum() > 2 * np.isin(calls.id[inside], before.id).sum()
+        alone = near.palette[calls.color] == drawn.palette[_none(drawn)]
+        matched = closer.comparison.matched(pane.source)[calls.id]
+        assert np.array_equal(~alone.all(axis=1), matched)
+
+
+def _none(drawn):
+    """Return the palette index of what has no match."""
+    entries = [e for legend in drawn.legends for e in legend.entries if e.text == "no match"]
+    return entries[0].color
+
+
+def test_a_fan_has_no_more_to_show():
+    traces = tuple(walked_traces.walked_trace(seed, steps=2000) for seed in (1, 2, 3))
+    view = registry.find("compare")
+    assert view.closer(traces, view.parameters(), FRAME).panes == ()

@@ -92,39 +92,46 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
     if traces is None or settings.of(view).stale or view.library is not None:
         return False
     declared = registry.find(settings.of(view).view)
-    parts = [o for o in view.objects if o.get("tracevis3d_kind") in ("call", "cluster") and o.visible_get()]
+    parts = [o for o in view.objects if o.get("tracevis3d_kind") in nearer.PLACED and o.visible_get()]
     parts = [shown for shown in parts if marks.holding_of(shown) is not None]
     if declared.closer is None or not parts:
         return False
-    found = seen(parts, region, eye)
-    if found is None:
-        return False
-    low, high, pixels = found
     closer = _closer_of(view, declared, traces, making.frame_of(scene))
-    if pixels < _WORTH * closer.pixels_per_unit:
-        return nearer.leave(view)
-    now = nearer.shown_detail(view)
-    if now is not None and now[0] <= low and high <= now[1] and 1 / _WORTH < pixels / now[2] < _WORTH:
-        return False
-    room = _MARGIN * (high - low)
-    begin, end = max(round(low - room), closer.window[0]), min(round(high + room), closer.window[1])
-    show(view, closer, traces, (begin, end), pixels, nearer.view_of(region, eye, parts[0].matrix_world))
-    return True
+    changed = False
+    for i, pane in enumerate(closer.panes):
+        own = [shown for shown in parts if shown.get("tracevis3d_source") == pane.source]
+        found = seen(own, region, eye) if own else None
+        if found is None:
+            continue
+        low, high, pixels = found
+        if pixels < _WORTH * pane.pixels_per_unit:
+            changed |= nearer.leave(view, pane.source)
+            continue
+        now = nearer.shown_detail(view, pane.source)
+        if now is not None and now[0] <= low and high <= now[1] and 1 / _WORTH < pixels / now[2] < _WORTH:
+            continue
+        room = _MARGIN * (high - low)
+        window = max(round(low - room), pane.window[0]), min(round(high + room), pane.window[1])
+        show(view, closer, i, traces, window, pixels, nearer.view_of(region, eye, own[0].matrix_world))
+        changed = True
+    return changed
 
 
 def show(
     view: bpy.types.Collection,
     closer: Any,
+    pane: int,
     traces: list[Any],
     window: tuple[int, int],
     pixels_per_unit: float,
     eye: Any,
 ) -> None:
-    """Show the detail of a view within ``window`` nanoseconds, with names as ``eye`` can read them."""
+    """Show the detail of one pane of a view within ``window`` nanoseconds, with names for ``eye`` to read."""
     from ...tracevis3d.scene import nearer
 
-    parts, names = closer.look(window, pixels_per_unit)
-    drawing = Drawing(closer.palette, tuple(parts), closer.camera, (names,))
+    near = closer.look(pane, window, pixels_per_unit)
+    names = near.names
+    drawing = Drawing(near.palette, near.parts, closer.camera, (names,))
     if stack := hiding.stack_of(view):
         from ...tracevis3d.views import filtering
 
@@ -133,10 +140,11 @@ def show(
     parts = tuple(part for part in drawing.elements if len(part))
     nearer.enter(
         view,
+        closer.panes[pane].source,
         parts,
         drawing.labels[0] if drawing.labels else names,
         [standing(part, drawing, traces) for part in parts],
-        closer.palette,
+        near.palette,
         settings.of(view).style,
         closer.camera,
         eye,

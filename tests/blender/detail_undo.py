@@ -32,7 +32,8 @@ def come_nearer():
     """Show detail, as when a 3D view comes to rest: without a step of undo."""
     view, frame = support.only_view(), making.frame_of(bpy.context.scene)
     closer = detail._closer_of(view, registry.find("icicle"), [trace], frame)
-    low, high = closer.window
+    (pane,) = closer.panes
+    low, high = pane.window
     eye = camera.View(
         eye=np.array([8.0, -2.0, 1.0]), right=np.array([1.0, 0, 0]), up=np.array([0, 0, 1.0]),
         forward=np.array([0, 1.0, 0]), tangent=0.2, perspective=True, frame=frame,
@@ -40,7 +41,7 @@ def come_nearer():
     )  # fmt: skip
     share = rng.random() / 2
     seen = (low + round((high - low) * share), high)
-    detail.show(view, closer, [trace], seen, 30 * closer.pixels_per_unit, eye)
+    detail.show(view, closer, 0, [trace], seen, 30 * pane.pixels_per_unit, eye)
     assert nearer.objects_of(view)
 
 

@@ -212,16 +212,17 @@ view = support.only_view()
 bpy.ops.ed.undo_push(message="before the detail")
 declared = support.extension(".tracevis3d.views.registry").find("icicle")
 closer = detail._closer_of(view, declared, [trace], making.frame_of(scene))
-low, high = closer.window
+(pane,) = closer.panes
+low, high = pane.window
 camera = support.extension(".tracevis3d.scene.camera")
 eye = camera.View(
     eye=np.array([8.0, -2.0, 1.0]), right=np.array([1.0, 0, 0]), up=np.array([0, 0, 1.0]),
     forward=np.array([0, 1.0, 0]), tangent=0.2, perspective=True, frame=making.frame_of(scene),
     centre=(320.0, 180.0), nearest=0.0, farthest=1.0,
 )  # fmt: skip
-detail.show(view, closer, [trace], (low + (high - low) // 3, high), 30 * closer.pixels_per_unit, eye)
+detail.show(view, closer, 0, [trace], (low + (high - low) // 3, high), 30 * pane.pixels_per_unit, eye)
 bpy.context.view_layer.update()
-assert nearer.shown_detail(view) is not None
+assert nearer.shown_detail(view, 0) is not None
 assert len(parts("call", view)[1]) > len(before)
 assert all(o.hide_render for o in nearer.objects_of(view))
 picture = [o for o in view.objects if o.get("tracevis3d_kind") == "call" and not o.visible_get()]
@@ -232,7 +233,7 @@ assert hit is not None
 assert hit.shown == parts("call", view)[0].name
 bpy.ops.tracevis3d.rebuild()
 view = support.only_view()
-assert nearer.shown_detail(view) is None
+assert nearer.shown_detail(view, 0) is None
 assert parts("call", view)[0].visible_get()
 assert not nearer.objects_of(view)
 

@@ -131,7 +131,7 @@ def main():
     press("LEFTMOUSE", x, y)
     yield 0.5
     press("F", x, y)
-    yield lambda: nearer.shown_detail(support.only_view()) is not None and not zoom.is_on_the_way()
+    yield lambda: nearer.shown_detail(support.only_view(), 0) is not None and not zoom.is_on_the_way()
     assert area.spaces.active.region_3d.view_perspective == "PERSP"
     yield 1.0
     support.screenshot(place / "detail.png")

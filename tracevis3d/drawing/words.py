@@ -231,6 +231,8 @@ class Labels:
         The plane the text is written on.
     background : int32 (n,) or (0,)
         Palette index of what the text lies on (it is drawn in the ink that contrasts); empty: on the ground.
+    source : int
+        Which of the view's traces it is about.
     """
 
     kind: str
@@ -243,6 +245,7 @@ class Labels:
     right: Vector = (1.0, 0.0, 0.0)
     up: Vector = (0.0, 0.0, 1.0)
     background: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    source: int = 0
 
     def __len__(self) -> int:
         return len(self.text)

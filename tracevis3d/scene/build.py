@@ -34,7 +34,7 @@ from . import (
 from .color import is_dark, mixed
 from .digest import digest
 from .glyphs import typeface
-from .parts import PART, Parts
+from .parts import PART, Parts, names_part
 from .styles import Light, Style
 
 #: Cosine between an axis and the view from which on it is not drawn.
@@ -193,12 +193,20 @@ class _Making:
 
     def texts(self) -> None:
         """Make labels and rulers."""
-        for kind, texts in (("labels", self.label_texts), ("axis texts", self.axis_texts)):
+        # Names of functions give way to those of calls that are seen from nearer: they are by themselves.
+        groups = self.drawing.labels
+        kinds = [names_part(g.source) if g.kind == "function" else "labels" for g in groups]
+        of = [kinds[g] for g in self.label_texts.group]
+        written = [
+            (kind, self.label_texts.only([i for i, its in enumerate(of) if its == kind]))
+            for kind in dict.fromkeys(kinds)
+        ]
+        for kind, texts in (*written, ("axis texts", self.axis_texts)):
             if len(texts):
                 colors = np.column_stack([np.array(texts.color), np.ones(len(texts))]).astype(np.float32)
                 where = [np.array(column) for column in (texts.start, texts.right, texts.up, texts.size)]
                 late = None
-                if kind == "labels" and (line := clock.time_along_x(self.drawing.elements)) is not None:
+                if texts.timed and (line := clock.time_along_x(self.drawing.elements)) is not None:
                     # A label comes when its box is as long as the label.
                     start = (np.array(texts.end)[:, 0] - line[0]) / line[1]
                     late = np.where(texts.timed, np.clip(start, 0.0, 1.0), 0.0).astype(np.float32)

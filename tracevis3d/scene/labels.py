@@ -42,6 +42,8 @@ class Texts:
         Right end of each.
     timed : list of bool
         Whether a text lies on an element and comes with it in a film.
+    group : list of int
+        Which of the groups it was chosen from.
     """
 
     text: list[str] = field(default_factory=list)
@@ -53,9 +55,14 @@ class Texts:
     outline: list[NDArray[np.float64]] = field(default_factory=list)
     end: list[NDArray[np.float64]] = field(default_factory=list)
     timed: list[bool] = field(default_factory=list)
+    group: list[int] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.text)
+
+    def only(self, which: Sequence[int]) -> Texts:
+        """Return some of them."""
+        return Texts(*([column[i] for i in which] for column in vars(self).values()))
 
 
 class Free:
@@ -194,6 +201,7 @@ def choose(
         chosen.outline.append(around)
         chosen.end.append(left + right * width)
         chosen.timed.append(len(labels.background) > 0)
+        chosen.group.append(g)
     return chosen, sum(map(len, groups)) - len(chosen)
 
 

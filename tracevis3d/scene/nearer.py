@@ -19,45 +19,55 @@ from .build import discard, inks_on, opaque, straight
 from .camera import View
 from .glyphs import typeface
 from .instances import Instances
+from .parts import MADE_FROM, PART, names_part
 from .styles import Light
 
 #: Marks the objects of the detail: nanoseconds from which to which it is there, and pixels per unit.
 _NEARER = "tracevis3d_nearer"
-_MADE_FROM = "tracevis3d_made_from"
-#: Parts of the picture that the detail takes the place of.
-_PLACED = ("call", "cluster")
+#: Kinds of elements of the picture that the detail takes the place of.
+PLACED = ("call", "cluster")
 
 
-def objects_of(collection: Any) -> list[Any]:
-    """Return the objects of the detail of a view."""
-    return [shown for shown in collection.objects if _NEARER in shown]
+def objects_of(collection: Any, source: int | None = None) -> list[Any]:
+    """Return the objects of the detail of a view, or of one of its traces."""
+    return [
+        shown
+        for shown in collection.objects
+        if _NEARER in shown and source in (None, shown.get("tracevis3d_source"))
+    ]
 
 
-def shown_detail(collection: Any) -> tuple[int, int, float] | None:
-    """Return the nanoseconds, and the pixels per unit, that a view's detail is for; None if it shows none."""
-    for shown in objects_of(collection):
+def shown_detail(collection: Any, source: int) -> tuple[int, int, float] | None:
+    """Return nanoseconds and pixels per unit that a trace's detail is for; None if there is none."""
+    for shown in objects_of(collection, source):
         words = str(shown[_NEARER]).split()
         if len(words) == 3:
             return int(words[0]), int(words[1]), float(words[2])
     return None
 
 
-def picture_of(collection: Any) -> list[Any]:
-    """Return the objects that the detail stands in for."""
-    return [
-        shown
-        for shown in collection.objects
-        if _NEARER not in shown
-        and (shown.get("tracevis3d_kind") in _PLACED or shown.get("tracevis3d_part") == "labels")
-    ]
+def picture_of(collection: Any, source: int | None = None) -> list[Any]:
+    """Return the objects that the detail of a view, or of one of its traces, stands in for."""
+    found = []
+    for shown in collection.objects:
+        if _NEARER in shown:
+            continue
+        if shown.get("tracevis3d_kind") in PLACED:
+            if source in (None, shown.get("tracevis3d_source")):
+                found.append(shown)
+        elif (part := str(shown.get(PART, ""))).startswith(names_part("")) and (
+            source is None or part == names_part(source)
+        ):
+            found.append(shown)
+    return found
 
 
-def leave(collection: Any) -> bool:
-    """Show the picture's own boxes again; returns whether there was a detail."""
-    found = objects_of(collection)
+def leave(collection: Any, source: int | None = None) -> bool:
+    """Show the picture's own boxes of a view, or of one trace, again; returns whether there was a detail."""
+    found = objects_of(collection, source)
     if not found:
         return False
-    for shown in picture_of(collection):
+    for shown in picture_of(collection, source):
         shown.hide_viewport = shown.hide_render = False
     discard(found)
     return True
@@ -65,6 +75,7 @@ def leave(collection: Any) -> bool:
 
 def enter(
     collection: Any,
+    source: int,
     parts: tuple[Boxes, ...],
     names: Labels,
     standing: list[Any],
@@ -76,11 +87,13 @@ def enter(
     pixels_per_unit: float,
     rendered: bool = False,
 ) -> None:
-    """Show ``parts`` and ``names`` in place of the picture's own.
+    """Show ``parts`` and ``names`` of one of the view's traces in place of the picture's own.
 
     Parameters
     ----------
     collection : bpy.types.Collection
+    source : int
+        Which of the view's traces.
     parts : tuple of Boxes
     names : Labels
     standing : list of Standing or None
@@ -101,9 +114,9 @@ def enter(
     look = styles.named(style)
     colors, light = opaque(palette, look), Light.of(straight(camera) if look.straight else camera)
     before: dict[str, list[Any]] = {}
-    for shown in objects_of(collection):
+    for shown in objects_of(collection, source):
         before.setdefault(str(shown.get("tracevis3d_kind", "")), []).append(shown)
-    picture = picture_of(collection)
+    picture = picture_of(collection, source)
     place = next((shown.matrix_world.copy() for shown in picture), None)
     made: list[Any] = []
     for part, stands in zip(parts, standing, strict=True):
@@ -115,18 +128,19 @@ def enter(
             shown = instances.placed(f"{collection.name} nearer {part.kind}", wanted)
             made.append(shown)
         else:
-            instances.rewrite(shown, wanted, shown.get(_MADE_FROM) != wanted.key)
-        shown[_MADE_FROM] = wanted.key
-        shown["tracevis3d_kind"], shown["tracevis3d_source"] = part.kind, part.source
+            instances.rewrite(shown, wanted, shown.get(MADE_FROM) != wanted.key)
+        shown[MADE_FROM] = wanted.key
+        shown["tracevis3d_kind"] = part.kind
         held.write(shown, part, stands)
     discard([shown for others in before.values() for shown in others])
     texts = _names(collection, names, colors, look, view)
     made += [texts] if texts is not None else []
     for shown in made:
         collection.objects.link(shown)
+        shown["tracevis3d_source"] = source
         if place is not None:
             shown.matrix_world = place
-    for shown in [*objects_of(collection), *made]:
+    for shown in [*objects_of(collection, source), *made]:
         shown[_NEARER] = f"{seen[0]} {seen[1]} {pixels_per_unit!r}"
         shown.hide_render = not rendered
     for shown in picture:

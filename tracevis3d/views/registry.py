@@ -4,42 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..plugins import Registry
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ..drawing.frame import Frame
-    from ..drawing.words import Boxes, Camera, Drawing, Labels
+    from ..drawing.words import Drawing
     from ..progress import Progress
     from ..trace.model import Trace
-
-
-class Closer(Protocol):
-    """What a view shows to those who come nearer.
-
-    Attributes
-    ----------
-    palette : float32 (k, 4)
-    window : (int, int)
-        Nanoseconds that the view shows.
-    pixels_per_unit : float
-        For which its drawing was made.
-    camera : Camera
-        That of its drawing.
-    """
-
-    palette: NDArray[np.float32]
-    window: tuple[int, int]
-    pixels_per_unit: float
-    camera: Camera
-
-    def look(self, seen: tuple[int, int], pixels_per_unit: float) -> tuple[tuple[Boxes, ...], Labels]:
-        """Return the boxes of the whole window, with more detail within ``seen``, and names on those."""
-        ...
+    from .closer import Closer
 
 
 @dataclass(frozen=True)
@@ -61,7 +35,7 @@ class View:
     draw : callable
         ``draw(traces, parameters, frame, progress) -> Drawing``.
     closer : callable or None
-        ``closer(traces, parameters, frame) -> Closer``: the same boxes in more detail, in the same places.
+        ``closer(traces, parameters, frame) -> Closer``: see :class:`tracevis3d.views.closer.Closer`.
     """
 
     name: str

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Colors = NDArray[np.float32]
 Indices = NDArray[np.int32]
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 #: Values of a parameter ``color``.
 COLORS = {
@@ -171,36 +172,72 @@ def of_similarity(
     return entries
 
 
-@dataclass(frozen=True, eq=False)
-class WallPaint:
-    """Colours of the boxes of both walls."""
-
-    of: tuple[Indices, Indices]
-    legend: Legend
-
-
-def of_walls(
-    picture: Composition,
-    best: tuple[Floats, Floats],
-    match_color: tuple[Indices, Indices],
-    tau: float,
-    paint: Paint,
-    p: Parameters,
-) -> WallPaint:
-    """Return the colours of what is drawn on both walls, and the legend.
+def own_of(drawn: Ints, matched: Ints, color: Indices) -> Indices:
+    """Return for calls that are drawn the colour of their most important match; -1 if they have none.
 
     Parameters
     ----------
-    best : float64 (drawn,)
-        Of each wall: similarity of the best match, 0 if none.
-    match_color : int32 (drawn,)
-        Of each wall: colour of the match that the call is drawn with; -1 if none.
+    drawn : int64 (drawn,)
+    matched : int64 (m,)
+        The calls that matches belong to, the most important first.
+    color : int32 (m,)
+        Of the matches.
     """
+    own = np.full(len(drawn), -1, np.int32)
+    if len(matched):
+        call, first = np.unique(matched, return_index=True)
+        place = np.minimum(np.searchsorted(call, drawn), len(call) - 1)
+        hit = call[place] == drawn
+        own[hit] = color[first[place[hit]]]
+    return own
+
+
+@dataclass(frozen=True, eq=False)
+class WallPaint:
+    """Colours of the boxes of walls.
+
+    Attributes
+    ----------
+    legend : Legend
+    none : int
+        Palette index of what has no match.
+    first : int
+        Of the ramp of similarities, where there is one; else of what has a match.
+    tau : float
+        Where the ramp begins; above 1 there is none.
+    grouped : bool
+        What has a match that is drawn has that one's colour.
+    """
+
+    legend: Legend
+    none: int
+    first: int
+    tau: float
+    grouped: bool
+
+    def of(self, best: Floats, own: Indices) -> Indices:
+        """Return colours.
+
+        Parameters
+        ----------
+        best : float64 (drawn,)
+            Similarity of the best match, 0 if none.
+        own : int32 (drawn,)
+            Colour of the match that the call is drawn with; -1 if none.
+        """
+        if self.tau <= 1.0:
+            calm = _index(self.first, _RAMP, (best - self.tau) / max(1 - self.tau, 1e-9))
+        else:
+            calm = np.where(own >= 0, own, self.first) if self.grouped else np.full_like(own, self.first)
+        return np.where(best > 0, calm, self.none).astype(np.int32)
+
+
+def of_walls(tau: float, paint: Paint, p: Parameters) -> WallPaint:
+    """Return what the boxes of both walls are coloured by, and the legend."""
     none = paint.add(UNMATCHED)
     alone = LegendEntry("no match", none)
     if p.walls == "similarity":
         first = paint.add(ramp(_CALM, _RAMP)[::-1])
-        of = [np.where(s > 0, _index(first, _RAMP, (s - tau) / max(1 - tau, 1e-9)), none) for s in best]
         legend = Legend(
             "Best match",
             (alone,),
@@ -208,12 +245,7 @@ def of_walls(
             ramp_tick=(0.0, 0.5, 1.0),
             ramp_text=(f"s = {tau:g}", f"{(1 + tau) / 2:.2g}", "1: same functions"),
         )
-    else:
-        plain = paint.add(PLAIN)
-        of = []
-        for s, color in zip(best, match_color):
-            calm = np.where(color >= 0, color, plain) if p.walls == "group" else np.full(len(s), plain)
-            of.append(np.where(s > 0, calm, none))
-        entries = (LegendEntry("has a match", plain), alone)
-        legend = Legend("Calls", entries)
-    return WallPaint((of[0].astype(np.int32), of[1].astype(np.int32)), legend)
+        return WallPaint(legend, none, first, tau, False)
+    plain = paint.add(PLAIN)
+    entries = (LegendEntry("has a match", plain), alone)
+    return WallPaint(Legend("Calls", entries), none, plain, 2.0, p.walls == "group")

@@ -192,21 +192,10 @@ def _wall_colors(
     own: list[Indices] = [np.full(len(w.drawn), -1, np.int32) for w in stage.walls]
     for pair, color in zip(pairs, bridge_color):
         for k, ids in ((pair.back, pair.chosen.a), (pair.front, pair.chosen.b)):
-            if not len(ids):
-                continue
-            call, first = np.unique(ids, return_index=True)
-            drawn = stage.walls[k].drawn
-            place = np.minimum(np.searchsorted(call, drawn), len(call) - 1)
-            hit = (call[place] == drawn) & (own[k] < 0)
-            own[k][hit] = color[first[place[hit]]]
-    stops = np.cumsum([len(b) for b in best])[:-1]
-    empty = (np.empty(0), np.empty(0, np.int32))
-    found = colors.of_walls(
-        stage.view_of_names(), (np.nan_to_num(np.concatenate(best), nan=1.0), empty[0]),
-        (np.concatenate(own), empty[1]), tau, paint, p,
-    )  # fmt: skip
-    of = np.split(found.of[0], stops)
-    legend = found.legend
+            own[k] = np.where(own[k] < 0, colors.own_of(stage.walls[k].drawn, ids, color), own[k])
+    walls = colors.of_walls(tau, paint, p)
+    of = [walls.of(np.nan_to_num(b, nan=1.0), o) for b, o in zip(best, own)]
+    legend = walls.legend
     if any(np.isnan(b).all() for b in best if len(b)):
         plain = paint.add(colors.PLAIN)
         of = [np.where(np.isnan(b), plain, c).astype(np.int32) for b, c in zip(best, of)]

@@ -112,6 +112,8 @@ class Likeness:
     best: tuple[Floats, Floats]
     _unit: tuple[Ints, Ints]
     _units: NDArray[np.int32]
+    #: Of all units of A and B; NaN for those of A that were not asked.
+    _bests: tuple[Floats, Floats]
     #: Similarities of these units of A with the units of B that are drawn; None where they are too many.
     _table: Floats | None
 
@@ -129,6 +131,19 @@ class Likeness:
                 found = np.stack([_row(self.comparison, u)[units_b] for u in self._units[here].tolist()])
                 yield which, found[np.ix_(inverse.reshape(-1), of_b)]
 
+    def best_of(self, trace: int, calls: Ints) -> Floats:
+        """Return how similar the most similar call of the other trace is to others than the drawn calls, too.
+
+        Units of A that were not asked yet are asked; see :attr:`best`.
+        """
+        best_a, best_b = self._bests
+        if trace == 1:
+            return np.asarray(best_b[self.comparison.unit_of_b(calls)])
+        unit = self.comparison.unit_of_a(calls)
+        for u in np.unique(unit[np.isnan(best_a[unit])]).tolist():
+            best_a[u] = _row(self.comparison, u).max(initial=0.0)
+        return np.asarray(best_a[unit])
+
     def count(self) -> int:
         """Return how many matches there are between the drawn calls."""
         return sum(int(np.count_nonzero(share)) for _, share in self.rows())
@@ -143,7 +158,7 @@ def likeness(comparison: Comparison, calls: tuple[Ints, Ints], anywhere: bool = 
     units_b, of_b = np.unique(comparison.unit_of_b(calls[1]), return_inverse=True)
     known = comparison.similarity
     asked = np.arange(len(known.calls_a)) if anywhere and len(known.calls_a) <= _ROWS else units
-    best_a, best_b = np.zeros(len(known.calls_a)), np.zeros(len(known.calls_b))
+    best_a, best_b = np.full(len(known.calls_a), np.nan), np.zeros(len(known.calls_b))
     place = np.full(len(known.calls_a), -1, np.int64)
     place[units] = np.arange(len(units))
     table = np.empty((len(units), len(units_b))) if len(units) * len(units_b) <= 4 * _CHUNK else None
@@ -154,7 +169,8 @@ def likeness(comparison: Comparison, calls: tuple[Ints, Ints], anywhere: bool = 
         if table is not None and place[unit] >= 0:
             table[place[unit]] = share[units_b]
     of = of_a.reshape(-1).astype(np.int64), of_b.reshape(-1).astype(np.int64)
-    return Likeness(comparison, calls, (best_a[units][of[0]], best_b[units_b][of[1]]), of, units, table)
+    best = best_a[units][of[0]], best_b[units_b][of[1]]
+    return Likeness(comparison, calls, best, of, units, (best_a, best_b), table)
 
 
 def _row(comparison: Comparison, unit: int) -> Floats:

@@ -76,6 +76,7 @@ def names(picture: Composition, wall: Wall, boxes: Boxes, most: int) -> Labels:
         align=-1,
         up=up,
         background=boxes.color[head],
+        source=wall.source,
     )
 
 

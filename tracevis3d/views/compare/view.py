@@ -28,6 +28,7 @@ from . import matches as matching
 from .annotations import annotate, signs
 from .boxes import boxes_of, explained, repetitions
 from .callouts import COLOR, callouts
+from .closer import Closer
 from .comparing import comparing
 from .composition import Composition, compose, content, shares
 from .focus import closer, highlight, named, stacks, within
@@ -67,6 +68,9 @@ class _Bundles:
     mark: int
     #: Matches that the camera "focus" looks at.
     near: NDArray[np.bool_]
+    #: How similar calls are, and the colour of each match that is shown to calls.
+    like: matching.Likeness
+    own: NDArray[np.int32]
 
     def finish(self, drawing: Drawing, p: Parameters) -> Drawing:
         """Return ``drawing``, which has no tubes yet, with all that follows their course."""
@@ -109,13 +113,21 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         from .fan import draw_fan
 
         return draw_fan(traces, p, frame, progress)
+    drawing, bundles = still(traces, p, frame, progress)
+    return bundles.finish(drawing, p)
+
+
+def still(
+    traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Progress
+) -> tuple[Drawing, _Bundles]:
+    """Return the drawing of two traces without tubes, and what they are swept from; the last is kept."""
     key = _key(traces, p, frame)
     for known, drawing, bundles in _last_still:
         if _same(known, key):
-            return bundles.finish(drawing, p)
+            return drawing, bundles
     drawing, bundles = _still(traces, p, frame, progress)
     _last_still[:] = [(key, drawing, bundles)]
-    return bundles.finish(drawing, p)
+    return drawing, bundles
 
 
 def _still(
@@ -145,8 +157,8 @@ def _still(
     tree = control(picture, shown, shown_groups, p)
     paint = Paint()
     color, legends = colors.of_matches(comparison, picture, shown, shown_groups, paint, p)
+    own = color
     tau = float(comparison.settings.tau)
-    own = _own_colors(picture, shown, color)
     ghost = np.zeros(len(shown), np.bool_)
     of_tubes, of_calls = [], []
     if p.focus:
@@ -164,12 +176,13 @@ def _still(
         color = colors.fade(color, shown.similarity, ~thick, tau, paint)
         shining = thick & (shown.similarity >= colors.STRONG)
         of_tubes += colors.of_similarity(thick[~ghost], shining[~ghost], tau, paint)
-    walls = colors.of_walls(picture, like.best, own, tau, paint, p)
+    walls = colors.of_walls(tau, paint, p)
     elements: list[Any] = []
     labels: list[Any] = []
     unmatched = repeated = 0
     red = paint.add(_REPEATED) if p.repeats else -1
-    for wall, wall_color, similarity in zip(picture.walls, walls.of, like.best):
+    for wall, ids, similarity in zip(picture.walls, (shown.a, shown.b), like.best):
+        wall_color = walls.of(similarity, colors.own_of(wall.drawn, ids, own))
         coverage = explained(comparison, wall) if p.plates == "coverage" else None
         boxes = boxes_of(wall, wall_color, similarity, coverage, paint)
         elements += boxes
@@ -220,7 +233,9 @@ def _still(
         mark = paint.add(MARK)
         of_tubes.append(LegendEntry(f"positions differ by more than {OUTLIER:.0%}", mark))
     near = ~ghost if p.focus else shown_groups.of == 0
-    bundles = _Bundles(picture, shown, tree, color, ghost, shining, moved, marked, mark, near)
+    bundles = _Bundles(
+        picture, shown, tree, color, ghost, shining, moved, marked, mark, near, like, own
+    )  # fmt: skip
     progress(1.0, "drawn")
     clusters = [w.cut.clusters for w in picture.walls]
     drawing = Drawing(
@@ -383,22 +398,6 @@ def floor_of(swept: Sequence[Tubes | Lines]) -> float:
     return low - 0.02
 
 
-def _own_colors(
-    picture: Composition, chosen: Chosen, color: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return for what is drawn on each wall the colour of its most important match; -1 if it has none."""
-    found = []
-    for wall, ids in zip(picture.walls, (chosen.a, chosen.b)):
-        own = np.full(len(wall.drawn), -1, np.int32)
-        if len(ids):
-            call, first = np.unique(ids, return_index=True)
-            place = np.minimum(np.searchsorted(call, wall.drawn), len(call) - 1)
-            hit = call[place] == wall.drawn
-            own[hit] = color[first[place[hit]]]
-        found.append(own)
-    return found[0], found[1]
-
-
 def _facts(comparison: match.Comparison) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
     """Return how many pairs of sets are how similar, so that τ is chosen with sight."""
     known = comparison.similarity
@@ -457,4 +456,5 @@ VIEW = View(
     traces=(2, 12),
     parameters=Parameters,
     draw=draw,
+    closer=Closer,
 )
