@@ -7,10 +7,10 @@ along a few paths. Size, offset and row are then answered from sums along one pa
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -70,7 +70,7 @@ class Page:
 class _Exception:
     """What is special about one path, or about paths below it."""
 
-    __slots__ = ("children", "hidden", "levels", "order", "override", "size")
+    __slots__ = ("children", "hidden", "levels", "marks", "more", "order", "override", "shifts", "size")
 
     def __init__(self) -> None:
         self.levels: int | None = None
@@ -78,7 +78,12 @@ class _Exception:
         self.hidden = False
         self.children: dict[int, _Exception] = {}
         self.order: list[int] = []
+        #: How many of the children are hidden.
+        self.marks = 0
         self.size = 0
+        #: Rows that it has beyond what the table counts for it; and the sums of these of its children.
+        self.more = 0
+        self.shifts: list[int] | None = None
 
     @property
     def plain(self) -> bool:
@@ -87,10 +92,23 @@ class _Exception:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Rows of each class if it is expanded to some level, and rows before each of its edges."""
+    """What there is to count rows with if classes are expanded to some level.
 
-    rows: NDArray[np.int64]
-    before: NDArray[np.int64]
+    Attributes
+    ----------
+    every : int64 (e + 1,) or None
+        Sums over the edges of the rows that they lead to, below by the tree's setting. None: one row each.
+    marked : int64 (e + 1,)
+        The same of those edges that lead to marked classes.
+    """
+
+    every: NDArray[np.int64] | None
+    marked: NDArray[np.int64]
+
+    def rows(self, low: int, high: int, hide: bool) -> int:
+        """Return the rows of the edges from ``low`` to ``high``."""
+        rows = high - low if self.every is None else int(self.every[high] - self.every[low])
+        return rows - int(self.marked[high] - self.marked[low]) if hide else rows
 
 
 class _Step:
@@ -119,6 +137,9 @@ class PartialTree:
         The nodes that the filters mark.
     show_filtered : bool
         The tree's setting: whether what is marked is shown.
+    calls, places : int64 (graph's calls,), int64 (n,), optional
+        Where the graph is of a part of the trace: the trace's number of each of its calls, and of each call of
+        the trace the number here, or that of its nearest caller that is here; -1 if there is none.
     """
 
     def __init__(
@@ -128,8 +149,11 @@ class PartialTree:
         levels: int = 0,
         filtered: NDArray[np.bool_] | None = None,
         show_filtered: bool = False,
+        calls: NDArray[np.int64] | None = None,
+        places: NDArray[np.int64] | None = None,
     ) -> None:
         self.graph = graph
+        self._calls, self._places = calls, places
         edges, m = graph.edges, len(graph)
         # The forest's root is one node more, behind all others, with the roots as children.
         runs = _runs(graph)
@@ -139,7 +163,7 @@ class PartialTree:
         self._count: NDArray[np.int64] = np.concatenate([edges.count, runs.count])
         self._extent = np.append(graph.subtrees.extent, 1 + int(graph.subtrees.extent[graph.roots].sum()))
         self._special = _Exception()
-        self._offsets: NDArray[np.int64] | None = None
+        self._offsets = self._call_offsets()
         self._levels = levels
         self._set_filters(filtered, show_filtered)
 
@@ -170,14 +194,16 @@ class PartialTree:
         if filtered is not None:
             marked[: self._root] = filtered
         self._filtered, self._show = marked, show
-        marks = np.zeros(len(self._child) + 1, np.int64)
-        np.cumsum(marked[self._child], out=marks[1:])
-        #: How many of each node's edges lead to marked nodes.
-        self._marked_edges = marks[self._first[1:]] - marks[self._first[:-1]]
+        #: How many edges before each lead to marked nodes.
+        self._marks: NDArray[np.int64] = np.zeros(len(self._child) + 1, np.int64)
+        np.cumsum(marked[self._child], out=self._marks[1:])
+        self._tables: dict[int, _Table] = {}
         self._recount()
 
     def _recount(self) -> None:
-        self._tables: dict[tuple[int, bool], _Table] = {}
+        # What may be asked for later is counted now, so that no key has to wait for it.
+        self._table(ALL)
+        self._table(self._inner(self._levels))
         self._sum(self._special, self._root, self._inner(self._levels))
 
     @staticmethod
@@ -254,9 +280,7 @@ class PartialTree:
 
     def has_filtered(self, path: UniquePath) -> bool:
         """Whether a callee on the path is marked, shown or not."""
-        step = self._steps(path)[-1]
-        own = step.exception is not None and any(e.hidden for e in step.exception.children.values())
-        return own or bool(self._marked_edges[step.node])
+        return self._has_marked(self._steps(path)[-1])
 
     # -- what a person does -----------------------------------------------------------------------------
 
@@ -394,7 +418,19 @@ class PartialTree:
         iterations : tuple of int
             For each edge of the path, which of its repetitions; the first where it is not given.
         """
-        offsets = self._call_offsets()
+        at = self._call(path, iterations)
+        return at if self._calls is None else int(self._calls[at])
+
+    def calls(self, path: UniquePath, most: int) -> NDArray[np.int64]:
+        """Return the calls of the last step's repetitions, int64 (k,), ascending; at most ``most``."""
+        first, above = self._call(path, ()), self.node(path[:-1])
+        edge = int(self._first[above]) + path[-1]
+        step, times = int(self._extent[self._child[edge]]), min(int(self._count[edge]), most)
+        here = first + step * np.arange(times, dtype=np.int64)
+        return here if self._calls is None else self._calls[here]
+
+    def _call(self, path: UniquePath, iterations: UniquePath) -> int:
+        offsets = self._offsets
         at, node = -1, self._root
         for k, ordinal in enumerate(path):
             edge = int(self._first[node]) + ordinal
@@ -406,10 +442,21 @@ class PartialTree:
         return at
 
     def path_of(self, call: int) -> tuple[UniquePath, UniquePath]:
-        """Return the path of a call, and for each of its edges which repetition it is."""
-        if not 0 <= call < self._extent[self._root] - 1:
-            raise UsageError(f"there is no call {call:,}: there are {self._extent[self._root] - 1:,}")
-        offsets = self._call_offsets()
+        """Return the path of a call, and for each of its edges which repetition it is.
+
+        A call that isn't in this tree is looked for at its nearest caller that is.
+
+        Raises
+        ------
+        UsageError
+            If there is no such call, or neither it nor a caller of it is in the tree.
+        """
+        n = int(self._extent[self._root]) - 1 if self._places is None else len(self._places)
+        if not 0 <= call < n:
+            raise UsageError(f"there is no call {call:,}: there are {n:,}")
+        if self._places is not None and (call := int(self._places[call])) < 0:
+            raise UsageError("the call and all its callers are hidden by filters")
+        offsets = self._offsets
         path, iterations = [], []
         node, left = self._root, call + 1
         while left:
@@ -441,41 +488,43 @@ class PartialTree:
 
     def _call_offsets(self) -> NDArray[np.int64]:
         """For each edge the calls below its source that come before it, int64 (e,)."""
-        if self._offsets is None:
-            calls = np.zeros(len(self._child) + 1, np.int64)
-            np.cumsum(self._count * self._extent[self._child], out=calls[1:])
-            degree = np.diff(self._first)
-            self._offsets = calls[:-1] - np.repeat(calls[self._first[:-1]], degree)
-        return self._offsets
+        calls = np.zeros(len(self._child) + 1, np.int64)
+        np.cumsum(self._count * self._extent[self._child], out=calls[1:])
+        degree = np.diff(self._first)
+        return np.asarray(calls[:-1] - np.repeat(calls[self._first[:-1]], degree), np.int64)
 
-    def _table(self, levels: int, hide: bool) -> _Table:
-        """Return the rows of the classes if ``levels`` levels of each are expanded.
+    def _table(self, levels: int) -> _Table:
+        """Return the sums for classes of which ``levels`` levels are expanded, 1 at least."""
+        if levels not in self._tables:
+            from ..kernels.compact import sum_rows
 
-        ``hide`` is about the class's own children; below them the tree's setting rules.
-        """
-        key = (levels, hide)
-        if key not in self._tables:
-            from ..kernels.compact import count_rows
-
-            rows = np.empty(len(self._first) - 1, np.int64)
-            before = np.empty(len(self._child), np.int64)
-            general = not self._show
-            if levels == ALL and hide == general:
-                below = rows
-            elif levels == ALL:
-                below = self._table(ALL, general).rows
-            else:
-                below = self._rows(levels - 1)
-            marked = self._filtered if hide else np.zeros(len(self._filtered), np.bool_)
-            one = np.zeros(len(self._child), np.int64)
-            count_rows(self._first, self._child, one, marked, below, rows, before)
-            self._tables[key] = _Table(rows, before)
-        return self._tables[key]
+            if levels == 1:
+                self._tables[1] = _Table(None, self._marks)
+                return self._tables[1]
+            if levels != ALL:
+                # Deeper ones stand on shallower ones; a loop, since there may be more than Python nests.
+                for shallower in range(1, levels):
+                    self._table(shallower)
+                everything, above = self._table(ALL), self._table(levels - 1)
+                # Rows only grow with the levels: where the sums are equal, nothing is deeper.
+                if above.every is not None and everything.every is not None:
+                    if above.every[-1] == everything.every[-1]:
+                        self._tables[levels] = everything
+                        return everything
+            m, e = len(self._first) - 1, len(self._child)
+            rows: NDArray[np.int64] = np.empty(m, np.int64)
+            every, marked = np.empty(e + 1, np.int64), np.empty(e + 1, np.int64)
+            below = rows if levels == ALL else self._rows(levels - 1)
+            sum_rows(self._first, self._child, self._filtered, not self._show, below, rows, every, marked)
+            self._tables[levels] = _Table(every, marked)
+        return self._tables[levels]
 
     def _rows(self, levels: int) -> NDArray[np.int64]:
-        if levels == 0:
-            return np.ones(len(self._first) - 1, np.int64)
-        return self._table(levels, not self._show).rows
+        """Return the rows of each class as a child that is expanded by ``levels`` levels, int64 (m + 1,)."""
+        table = self._table(levels)
+        every = self._first if table.every is None else table.every[self._first]
+        rows = 1 + np.diff(every)
+        return rows if self._show else rows - np.diff(table.marked[self._first])
 
     def _hides(self, exception: _Exception | None) -> bool:
         override = exception.override if exception is not None else None
@@ -504,13 +553,16 @@ class PartialTree:
         own = step.exception is not None and step.exception.hidden
         return own or bool(self._filtered[step.node])
 
+    def _has_marked(self, step: _Step) -> bool:
+        own = step.exception is not None and step.exception.marks > 0
+        return own or bool(self._marks[self._first[step.node + 1]] > self._marks[self._first[step.node]])
+
     def _state(self, step: _Step) -> str:
         if self._first[step.node] == self._first[step.node + 1]:
             return ""
         if step.levels == 0:
             return "+"
-        own = step.exception is not None and any(e.hidden for e in step.exception.children.values())
-        return "~" if step.hide and (own or self._marked_edges[step.node]) else "-"
+        return "~" if step.hide and self._has_marked(step) else "-"
 
     def _size(self, step: _Step) -> int:
         """Rows of a step as a child, whether it is hidden or not."""
@@ -518,14 +570,18 @@ class PartialTree:
             return 1
         if step.exception is not None:
             return step.exception.size
-        return int(self._table(step.levels, step.hide).rows[step.node])
+        return self._plain_size(step)
 
-    def _extra(self, step: _Step, ordinal: int) -> tuple[int, int]:
-        """Rows of an exceptional child, and rows that the table counts for it."""
+    def _plain_size(self, step: _Step) -> int:
+        low, high = int(self._first[step.node]), int(self._first[step.node + 1])
+        return 1 + self._table(step.levels).rows(low, high, step.hide)
+
+    def _more(self, step: _Step, ordinal: int) -> int:
+        """Return the rows that an exceptional child has beyond those that the table counts for it."""
         below = self._below(step, ordinal)
-        levels = ALL if step.levels == ALL else max(step.levels - 1, 0)
-        general = 0 if step.hide and self._filtered[below.node] else int(self._rows(levels)[below.node])
-        return 0 if step.hide and self._marked(below) else self._size(below), general
+        edge = int(self._first[step.node]) + ordinal
+        general = self._table(step.levels).rows(edge, edge + 1, step.hide)
+        return (0 if step.hide and self._marked(below) else self._size(below)) - general
 
     def _sum(self, exception: _Exception, node: int, levels: int) -> None:
         """Count the rows of an exception and of all below it, deepest first."""
@@ -539,13 +595,27 @@ class PartialTree:
             self._count_rows(found, step)
 
     def _count_rows(self, exception: _Exception, step: _Step) -> None:
+        exception.size, exception.shifts = 1, None
         if step.levels == 0:
-            exception.size = 1
             return
-        exception.size = int(self._table(step.levels, step.hide).rows[step.node])
-        for ordinal in exception.order:
-            rows, general = self._extra(step, ordinal)
-            exception.size += rows - general
+        exception.size = self._plain_size(step)
+        for ordinal, child in exception.children.items():
+            child.more = self._more(step, ordinal)
+            exception.size += child.more
+
+    def _recount_child(self, exception: _Exception, step: _Step, ordinal: int) -> None:
+        """Count the rows of an exception anew of which one child has changed; drop that if it is plain."""
+        child = exception.children[ordinal]
+        exception.shifts = None
+        before = child.more
+        if child.plain:
+            child.more = 0
+            del exception.children[ordinal]
+            del exception.order[bisect_left(exception.order, ordinal)]
+        elif step.levels != 0:
+            child.more = self._more(step, ordinal)
+        if step.levels != 0:
+            exception.size += child.more - before
 
     def _change(self, path: UniquePath, **values: Any) -> None:
         """Set attributes of the exception at ``path`` and count the rows of it and its callers anew."""
@@ -558,17 +628,20 @@ class PartialTree:
             if ordinal not in special.children:
                 special.children[ordinal] = _Exception()
                 insort(special.order, ordinal)
+                special.shifts = None
             way.append(special.children[ordinal])
+        was_hidden = way[-1].hidden
         for name, value in values.items():
             setattr(way[-1], name, value)
+        way[-2].marks += way[-1].hidden - was_hidden
         steps = self._steps(path)
+        for fresh, step in zip(way[:-1], steps, strict=False):
+            if fresh.size == 0:
+                self._count_rows(fresh, step)
         # What hangs below changes with the levels and the setting that it inherits.
         self._sum(way[-1], steps[-1].node, steps[-1].levels)
         for k in range(len(path) - 1, -1, -1):
-            if way[k + 1].plain:
-                del way[k].children[path[k]]
-                way[k].order.remove(path[k])
-            self._count_rows(way[k], steps[k])
+            self._recount_child(way[k], steps[k], path[k])
 
     def _find(self, path: UniquePath) -> _Exception | None:
         found: _Exception | None = self._special
@@ -588,30 +661,21 @@ class PartialTree:
 
     def _position(self, step: _Step, ordinal: int) -> int:
         """Return the rows of a step's children before the one with this ordinal."""
-        position = int(self._table(step.levels, step.hide).before[self._first[step.node] + ordinal])
-        for other in step.exception.order if step.exception is not None else ():
-            if other >= ordinal:
-                break
-            rows, general = self._extra(step, other)
-            position += rows - general
-        return position
+        low, exception = int(self._first[step.node]), step.exception
+        position = self._table(step.levels).rows(low, low + ordinal, step.hide)
+        if exception is None or not exception.order:
+            return position
+        if exception.shifts is None:
+            more = (exception.children[other].more for other in exception.order)
+            exception.shifts = [0, *accumulate(more)]
+        return position + exception.shifts[bisect_left(exception.order, ordinal)]
 
     def _child_at(self, step: _Step, row: int) -> tuple[int, int]:
         """Return the child of a step that holds a row, counted from the first child's, and its position."""
-        low, high = int(self._first[step.node]), int(self._first[step.node + 1])
-        before = self._table(step.levels, step.hide).before[low:high]
-        shift = 0
-        for ordinal in step.exception.order if step.exception is not None else ():
-            position = int(before[ordinal]) + shift
-            if row < position:
-                break
-            rows, general = self._extra(step, ordinal)
-            if row < position + rows:
-                return ordinal, position
-            shift += rows - general
+        degree = int(self._first[step.node + 1] - self._first[step.node])
         # Of children at the same position all but the last have no rows.
-        ordinal = int(np.searchsorted(before, row - shift, "right")) - 1
-        return ordinal, int(before[ordinal]) + shift
+        ordinal = bisect_right(range(degree), row, key=lambda k: self._position(step, k)) - 1
+        return ordinal, self._position(step, ordinal)
 
     def _descend(self, row: int) -> list[tuple[int, _Step]]:
         """Return the way to a row: each ordinal with the step that it leads to."""
@@ -629,10 +693,11 @@ class PartialTree:
 
     def _next_shown(self, step: _Step, ordinal: int) -> int | None:
         """Return the next child of a step after ``ordinal`` that has rows; None if there is none."""
-        end = self._size(step) - 1
         if ordinal + 1 >= self._first[step.node + 1] - self._first[step.node]:
             return None
-        row = self._position(step, ordinal + 1)
+        if not (step.hide and self._marked(self._below(step, ordinal + 1))):
+            return ordinal + 1
+        end, row = self._size(step) - 1, self._position(step, ordinal + 1)
         return self._child_at(step, row)[0] if row < end else None
 
     def _skip(self, path: UniquePath, count: int) -> tuple[UniquePath, int]:

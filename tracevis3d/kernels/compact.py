@@ -249,33 +249,46 @@ def expand_graph(
 
 
 @kernel
-def count_rows(
-    edge_first: Any, edge_child: Any, edge_count: Any, hidden: Any, below: Any, rows: Any, before: Any
+def sum_rows(
+    edge_first: Any,
+    edge_child: Any,
+    marked: Any,
+    hide: bool,
+    below: Any,
+    rows: Any,
+    every: Any,
+    of_marked: Any,
 ) -> None:
-    """Count the rows that a tree list shows for each class, and those before each edge of it.
+    """Count the rows that a tree list shows for each class, and sum them over the edges.
 
     Parameters
     ----------
     edge_first : int64 (m + 1,)
     edge_child : int32 (e,)
-    edge_count : int64 (e,)
-        0 where the edge stands for one row, however often it repeats; else how many rows it makes.
-    hidden : bool (m,)
-        Classes that aren't shown, with all below them.
+    marked : bool (m,)
+        Classes that ``hide`` leaves out, with all below them.
+    hide : bool
     below : int64 (m,)
-        Rows of each class as a child, itself included, if it isn't hidden. The array ``rows`` itself expands
-        everything.
+        Rows of each class as a child, itself included. The array ``rows`` itself expands everything.
     rows : int64 (m,)
-    before : int64 (e,)
-        Filled: 1 and the rows of the children; for each edge the rows of the edges before it.
+        Filled: 1 and the rows of the children that aren't left out.
+    every, of_marked : int64 (e + 1,)
+        Filled: the rows of all edges before each, and of those that lead to marked classes, left out or not.
     """
+    total, left_out = np.int64(0), np.int64(0)
     for c in range(len(edge_first) - 1):
-        total = np.int64(0)
+        before, out_before = total, left_out
         for k in range(edge_first[c], edge_first[c + 1]):
-            before[k] = total
-            if not hidden[edge_child[k]]:
-                total += below[edge_child[k]] * max(edge_count[k], 1)
-        rows[c] = 1 + total
+            every[k], of_marked[k] = total, left_out
+            child = edge_child[k]
+            total += below[child]
+            if marked[child]:
+                left_out += below[child]
+        rows[c] = 1 + total - before
+        if hide:
+            rows[c] -= left_out - out_before
+    every[len(edge_child)] = total
+    of_marked[len(edge_child)] = left_out
 
 
 @kernel
