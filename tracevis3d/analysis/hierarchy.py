@@ -83,7 +83,7 @@ class Hierarchy:
 
     def title(self, node: int) -> str:
         """Return the name of a node with that of its container, for a list."""
-        path = self.path[node]
+        path = [name for name in self.path[node] if name]
         return " / ".join(path[-2:]) if path else "(program)"
 
 

@@ -21,6 +21,7 @@ from .phases import (
     phase_runs,
 )
 from .repetitions import Runs, find_alike, find_repeated, find_runs
+from .rounds import find_rounds
 from .sets import distinct_sets
 from .subtrees import Subtrees, distinct_subtrees
 
@@ -34,7 +35,7 @@ def phase_facts(
     least: float = LEAST,
     outliers: int = 10,
 ) -> Facts:
-    """Return the phases of a run, the runs of phases that recur, and its rarest interactions.
+    """Return the phases of a run, the runs of phases that recur, its rounds, and its rarest interactions.
 
     Times are nanoseconds from the trace's start.
     """
@@ -57,6 +58,16 @@ def phase_facts(
                 "kinds": [letter(int(k)) for k in phases.kind[run.first : run.first + run.period]],
             }
             for run in phase_runs(phases.kind)
+        ],
+        "rounds": [
+            {
+                "times": rounds.times,
+                "start_ns": [int(found.time[i]) for i in rounds.edge[:-1].tolist()],
+                "end_ns": int(found.time[int(rounds.edge[-1]) - 1]),
+                "calls": np.diff(rounds.edge).tolist(),
+                "similarity": round(rounds.likeness, 3),
+            }
+            for rounds in find_rounds(found)
         ],
         "outliers": outlier_facts(elements, found, 0, len(found), outliers),
     }

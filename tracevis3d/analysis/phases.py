@@ -70,23 +70,52 @@ def find_phases(found: Interactions, low: int = 0, high: int | None = None, leas
     """
     high = len(found) if high is None else high
     n = high - low
-    windows = min(_WINDOWS, n // _CALLS)
-    if windows < 2:
+    features = window_features(found, low, high)
+    if features is None:
         return Phases(
             np.array([low, high] if n > 0 else [low], np.int64), np.zeros(int(n > 0), np.int32), 0.0
         )
+    edge, feature = features
+    windows = len(feature)
+    pair, pairs = _told_apart(found, low, high)
+    cuts, explained = _optimal_cuts(feature, least, _chance((feature**2).mean(axis=0), n // windows, windows))
+    exact = _refined(pair, edge, cuts, pairs)
+    kind = _kinds(np.sqrt(_distributions(pair, exact, pairs)))
+    return joined(Phases(exact + low, kind, explained))
+
+
+def joined(phases: Phases) -> Phases:
+    """Return the phases with neighbours of one kind as one: between them nothing changes."""
+    kept = np.concatenate([[True], phases.kind[1:] != phases.kind[:-1]])[: len(phases)]
+    _, kind = np.unique(phases.kind[kept], return_inverse=True)
+    edge = np.concatenate([phases.edge[:-1][kept], phases.edge[-1:]])
+    return Phases(edge, kind.astype(np.int32), phases.explained)
+
+
+def window_features(found: Interactions, low: int, high: int) -> tuple[Ints, Floats] | None:
+    """Cut the interactions ``low`` up to ``high`` into windows of equal length.
+
+    Returns
+    -------
+    (int64 (windows + 1,), float64 (windows, k)) or None
+        Edges, counted from ``low``, and of each window the square roots of its pairs' shares, a vector of
+        length 1; None if there are too few calls.
+    """
+    n = high - low
+    windows = min(_WINDOWS, n // _CALLS)
+    if windows < 2:
+        return None
+    edge = np.linspace(0, n, windows + 1).astype(np.int64)
+    pair, pairs = _told_apart(found, low, high)
+    return edge, np.sqrt(_distributions(pair, edge, pairs))
+
+
+def _told_apart(found: Interactions, low: int, high: int) -> tuple[NDArray[np.int32], int]:
+    """Return the pairs of some interactions, and how many there are: of very many some share a number."""
     pair = found.pair[low:high]
     if found.pairs > _PAIRS:
         pair = (pair.astype(np.int64) * 2654435761 % _PAIRS).astype(np.int32)
-    pairs = min(found.pairs, _PAIRS)
-    edge = np.linspace(0, n, windows + 1).astype(np.int64)
-    shares = _distributions(pair, edge, pairs)
-    cuts, explained = _optimal_cuts(
-        np.sqrt(shares), least, _chance(shares.mean(axis=0), n // windows, windows)
-    )
-    exact = _refined(pair, edge, cuts, pairs)
-    whole = _distributions(pair, exact, pairs)
-    return Phases(exact + low, _kinds(np.sqrt(whole)), explained)
+    return pair, min(found.pairs, _PAIRS)
 
 
 def _distributions(pair: NDArray[np.int32], edge: Ints, pairs: int) -> Floats:

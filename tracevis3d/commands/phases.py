@@ -66,6 +66,10 @@ def run(words: argparse.Namespace) -> None:
     )
     for again in facts["runs"]:
         print(f"recurring: {again['times']} x {' '.join(again['kinds'])}, from phase {again['first'] + 1} on")
+    for rounds in facts["rounds"]:
+        first, last = rounds["start_ns"][0], rounds["end_ns"]
+        each = f"{min(rounds['calls']):,} to {max(rounds['calls']):,} calls each"
+        print(f"rounds: {rounds['times']} x, {each}, from {duration(first)} to {duration(last)}")
     for rare in facts["outliers"]:
         print(
             f"rare: {rare['caller']} -> {rare['callee']}, {rare['calls']} x, at {duration(rare['time_ns'])}"

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ...analysis.hierarchy import Hierarchy, reordered, shared_hierarchy
 from ...analysis.interactions import Interactions, interactions
-from ...analysis.phases import Phases, find_phases, shared_kinds
+from ...analysis.phases import Phases, find_phases, joined, shared_kinds
+from ...analysis.rounds import Rounds, find_rounds
 from ...analysis.sector_order import SectorOrder, shortest_ways
 from ...drawing.words import Camera, Vector
 from ...layout.radial import Bend, Sectors, place_sectors
@@ -54,6 +55,8 @@ class Drum:
         Calls of each pair in the window.
     phases, steps : Phases
         Coarse, and finer ones in which patterns recur.
+    rounds : tuple of Rounds
+        Where the run does nearly the same again and again.
     bend : Bend
     """
 
@@ -67,6 +70,7 @@ class Drum:
     counts: Ints
     phases: Phases
     steps: Phases
+    rounds: tuple[Rounds, ...]
     bend: Bend
 
     def at(self, i: Ints | int) -> Floats:
@@ -113,8 +117,36 @@ class Composition:
         return 0.1 + self.sectors.rings * RING
 
 
-def compose(traces: Sequence[Trace], p: Parameters) -> Composition:
-    """Choose what is shown and where it stands.
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """What is shown of one or two traces, and where around the drum.
+
+    Attributes
+    ----------
+    hierarchy : Hierarchy
+    sectors : Sectors
+    order : SectorOrder or None
+    found : tuple of Interactions
+        Of each trace.
+    windows : tuple of (int, int)
+        Nanoseconds.
+    ranges : tuple of (int, int)
+        The windows, among the interactions.
+    counts : tuple of int64 (pairs,)
+        Calls of each pair in the window.
+    """
+
+    hierarchy: Hierarchy
+    sectors: Sectors
+    order: SectorOrder | None
+    found: tuple[Interactions, ...]
+    windows: tuple[tuple[int, int], ...]
+    ranges: tuple[tuple[int, int], ...]
+    counts: tuple[Ints, ...]
+
+
+def arrange(traces: Sequence[Trace], p: Parameters) -> Arrangement:
+    """Find elements, sectors and the calls of the window.
 
     Raises
     ------
@@ -129,16 +161,36 @@ def compose(traces: Sequence[Trace], p: Parameters) -> Composition:
     activity = np.sum([f.activity(c) for f, c in zip(found, counts, strict=True)], axis=0)
     share = np.sqrt(activity / max(float(activity.max(initial=0.0)), 1.0))
     sectors = place_sectors(hierarchy.parent, hierarchy.extent, hierarchy.element, 0.35 + share)
+    return Arrangement(hierarchy, sectors, order, tuple(found), tuple(windows), tuple(ranges), tuple(counts))
+
+
+def place_along(found: Interactions, low: int, high: int, window: tuple[int, int], axis: str) -> Floats:
+    """Return where the interactions ``low`` up to ``high`` lie along the axis, 0 to 1, float64."""
+    if axis == "time":
+        return np.asarray((found.time[low:high] - window[0]) / max(window[1] - window[0], 1), np.float64)
+    return np.asarray((np.arange(high - low) + 0.5) / max(high - low, 1), np.float64)
+
+
+def compose(traces: Sequence[Trace], p: Parameters) -> Composition:
+    """Choose what is shown and where it stands.
+
+    Raises
+    ------
+    UsageError
+        If a window is empty.
+    """
+    given = arrange(traces, p)
+    sectors, found = given.sectors, given.found
     bends = _bends(p, len(traces))
     drums = tuple(
-        _drum(trace, s, found[s], windows[s], ranges[s], counts[s], bends[s], p)
+        _drum(trace, s, found[s], given.windows[s], given.ranges[s], given.counts[s], bends[s], p)
         for s, trace in enumerate(traces)
     )
     drums = _same_kinds(drums)
     flat = p.opening == 0 and p.unroll in (0.0, 1.0)
     camera = _camera(drums, sectors, p)
     right, above = camera_axes(camera.direction, camera.up)
-    return Composition(hierarchy, sectors, order, drums, camera, right, above, flat)
+    return Composition(given.hierarchy, sectors, given.order, drums, camera, right, above, flat)
 
 
 def _data(traces: Sequence[Trace], p: Parameters) -> tuple[Hierarchy, list[Interactions], SectorOrder | None]:
@@ -174,15 +226,13 @@ def _drum(
     counts: Ints, bend: Bend, p: Parameters,
 ) -> Drum:  # fmt: skip
     low, high = range_
-    if p.axis == "time":
-        place = (found.time[low:high] - window[0]) / max(window[1] - window[0], 1)
-    else:
-        place = (np.arange(high - low) + 0.5) / max(high - low, 1)
+    place = place_along(found, low, high, window, p.axis)
     least = p.phases / 100
     none = Phases(np.array([low, high], np.int64), np.zeros(int(high > low), np.int32), 0.0)
     phases = find_phases(found, low, high, least) if least > 0 else none
     steps = find_phases(found, low, high, least / 2) if least > 0 else none
-    return Drum(trace, source, found, low, high, window, place, counts, phases, steps, bend)
+    rounds = tuple(find_rounds(found, low, high)) if least > 0 else ()
+    return Drum(trace, source, found, low, high, window, place, counts, phases, steps, rounds, bend)
 
 
 def _same_kinds(drums: tuple[Drum, ...]) -> tuple[Drum, ...]:
@@ -192,11 +242,17 @@ def _same_kinds(drums: tuple[Drum, ...]) -> tuple[Drum, ...]:
     return tuple(
         replace(
             drum,
-            phases=replace(drum.phases, kind=kinds[2 * i]),
-            steps=replace(drum.steps, kind=kinds[2 * i + 1]),
+            phases=_named_alike(drum.phases, kinds[2 * i]),
+            steps=_named_alike(drum.steps, kinds[2 * i + 1]),
         )
         for i, drum in enumerate(drums)
     )
+
+
+def _named_alike(phases: Phases, kind: NDArray[np.int32]) -> Phases:
+    """Return the phases with these kinds; neighbours that are of one kind now are one phase."""
+    kept = np.concatenate([[True], kind[1:] != kind[:-1]])[: len(kind)]
+    return replace(joined(replace(phases, kind=kind)), kind=kind[kept])
 
 
 def downwards(p: Parameters) -> bool:

@@ -13,7 +13,9 @@ from .parameters import Parameters
 
 _STRIP = 0.5
 _STEP, _GAP = 0.24, 0.05
-_HAIR = 0.02
+_HAIR = 0.022
+#: Height of a brace's teeth.
+_TOOTH = 0.16
 
 
 def foot(picture: Composition) -> float:
@@ -106,38 +108,41 @@ def _phase_names(
 def recurring(
     picture: Composition, drum: Drum, color: int, text: float
 ) -> tuple[Lines | None, Labels | None]:
-    """Return a brace below the steps that recur in a row, with how often they do."""
-    runs = phase_runs(drum.steps.kind)
-    if (
-        drum.bend.time[2]
-        or drum.bend.length <= 0
-        or not runs
-        or len(drum.phases) < 2
-        or len(drum.steps) <= len(drum.phases)
-    ):
+    """Return a brace below rounds, and below steps that recur in a row, with how often they do.
+
+    A brace has a tooth where each round begins.
+    """
+    braces = [drum.at(rounds.edge) for rounds in drum.rounds]
+    for run in phase_runs(drum.steps.kind):
+        again = run.first + run.period * np.arange(run.times + 1)
+        teeth = drum.at(drum.steps.edge[again])
+        if not any(teeth[0] < other[-1] and other[0] < teeth[-1] for other in braces):
+            braces.append(teeth)
+    if drum.bend.time[2] or drum.bend.length <= 0 or not braces or len(drum.phases) < 2:
         return None, None
     below = foot(picture) - _STRIP - _GAP - _STEP - 0.12
-    points, words, anchors, room = [], [], [], []
-    for run in runs:
-        stop = run.first + run.period * run.times
-        edge = drum.at(drum.steps.edge[[run.first, stop]])
-        position, size = _laid(drum, edge, below, below)
-        left, right, y = position[0, 0] + 0.02, position[0, 0] + size[0, 0] - 0.02, position[0, 1]
-        points.append(
-            [[left, y, below + 0.05], [left, y, below], [right, y, below], [right, y, below + 0.05]]
-        )
-        words.append(f"{run.times} ×")
-        anchors.append([(left + right) / 2, y, below - 0.6 * text])
-        room.append(right - left)
+    points: list[list[float]] = []
+    first, words, anchors, room = [0], [], [], []
+    for teeth in braces:
+        position, size = _laid(drum, teeth, below, below)
+        y = float(position[0, 1])
+        x = np.append(position[:, 0], (position + size)[-1, 0])
+        if drum.bend.time[0] < 0:
+            x = np.append((position + size)[:, 0], position[-1, 0])
+        x[0], x[-1] = x[0] + np.sign(x[-1] - x[0]) * 0.02, x[-1] - np.sign(x[-1] - x[0]) * 0.02
+        for at in x.tolist():
+            points += [[at, y, below], [at, y, below + _TOOTH], [at, y, below]]
+        first.append(len(points))
+        words.append(f"{len(teeth) - 1} ×")
+        anchors.append([float(x[0] + x[-1]) / 2, y, below - 0.6 * text])
+        room.append(abs(float(x[-1] - x[0])))
     n = len(words)
     lines = Lines(
-        "recurring", np.array(points, np.float32).reshape(-1, 3), np.arange(n + 1, dtype=np.int64) * 4,
-        np.full(n, _HAIR, np.float32), np.full(n, color, np.int32), np.arange(n, dtype=np.int64),
-        source=drum.source,
+        "recurring", np.array(points, np.float32), np.array(first, np.int64), np.full(n, _HAIR, np.float32),
+        np.full(n, color, np.int32), np.arange(n, dtype=np.int64), source=drum.source,
     )  # fmt: skip
-    size_ = np.full(n, 0.9 * text, np.float32)
     labels = Labels(
-        "recurring", tuple(words), np.array(anchors, np.float32), size_,
+        "recurring", tuple(words), np.array(anchors, np.float32), np.full(n, 0.9 * text, np.float32),
         np.maximum(np.array(room, np.float32), 2 * text), np.array(room, np.float32) * 0.1, 0,
     )  # fmt: skip
     return lines, labels
