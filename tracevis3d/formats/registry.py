@@ -27,6 +27,7 @@ _OWN = {
     "ctf": ".ctf",
     "perfetto": ".perfetto",
     "rsf": ".rsf",
+    "otf2": ".otf2",
     "heaptrack": ".heaptrack",
     "memray": ".memray",
     "memray_records": ".memray_records",
