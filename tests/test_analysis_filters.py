@@ -12,6 +12,7 @@ import tracevis3d as tv
 from tests import walked_traces
 from tracevis3d.analysis.filters import registry
 from tracevis3d.analysis.filters.facts import Facts
+from tracevis3d.analysis.filters.listed import listed
 from tracevis3d.analysis.filters.reduce import reduced
 from tracevis3d.analysis.filters.stack import (
     HIDDEN,
@@ -20,10 +21,10 @@ from tracevis3d.analysis.filters.stack import (
     Applied,
     apply,
     as_text,
-    marked_nodes,
     parse,
 )  # fmt: skip
 from tracevis3d.analysis.filters.utilities import ranking
+from tracevis3d.analysis.partial_tree import ALL, PartialTree
 from tracevis3d.cli import main
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.trace.events import BEGIN, END
@@ -198,12 +199,78 @@ def test_a_stack_does_what_its_sentence_says(seed, steps, drawn) -> None:
 def test_nodes_that_are_hidden_everywhere() -> None:
     trace = trace_of("main( f( g() ) h() f( g() ) )")
     facts = Facts(trace)
-    stack = parse("name(pattern=f); name(pattern=h, effect=fade); depth(below=1); !name(pattern=main)")
-    labels = {
-        trace.functions.label[facts.graph.subtrees.function[c]]
-        for c in np.flatnonzero(marked_nodes(stack, facts))
-    }
+    stack = parse("name(pattern=f); !name(pattern=main)")
+    found = listed(stack, facts, apply(stack, facts))
+    assert found.graph is facts.graph, "marks of functions need no graph of their own"
+    assert found.marked is not None
+    labels = {trace.functions.label[facts.graph.subtrees.function[c]] for c in np.flatnonzero(found.marked)}
     assert labels == {"f"}
+    assert found.hidden(0, len(trace.calls)) == 4
+    assert found.hidden(1, 3) == 2
+
+
+WHAT = st.sampled_from(("subtree", "call"))
+KINDS = st.sampled_from(("name", "depth", "patterns", "duration"))
+
+
+@given(
+    st.integers(0, 2**32),
+    st.integers(1, 120),
+    st.lists(st.tuples(KINDS, EFFECT, WHAT, st.booleans(), st.integers(-1, 60)), max_size=4),
+)
+@settings(deadline=None, max_examples=120)
+def test_a_tree_lists_the_calls_that_are_left(seed, steps, drawn) -> None:
+    """Filters of single calls, too: every call that is left has a row, and no other has."""
+    trace = walked_traces.walked_trace(seed, steps=steps, threads=2, functions=4)
+    calls, n = trace.calls, len(trace.calls)
+    if not n:
+        return
+    facts = Facts(trace)
+    lasting = f"{int(np.median(calls.end - calls.start))}ns"
+    values = {"name": {"pattern": "f1"}, "depth": {"below": 2}, "patterns": {"size": 1},
+              "duration": {"below": lasting}}  # fmt: skip
+    stack = [
+        Applied(name, values[name], effect, what, within if 0 <= within < n else WHOLE, on)
+        for name, effect, what, on, within in drawn
+    ]
+    filtered = apply(stack, facts)
+    hidden = filtered.state == HIDDEN
+    found = listed(stack, facts, filtered)
+    assert found.hidden(0, n) == np.count_nonzero(hidden)
+    tree = PartialTree(found.graph, levels=ALL, filtered=found.marked, calls=found.calls, places=found.places)
+    paths = set()
+    left = None if hidden.all() else reduced(trace, filtered)
+    for k, call in enumerate(np.flatnonzero(~hidden).tolist()):
+        path, iterations = tree.path_of(call)
+        assert tree.call(path, iterations) == call
+        assert tree.is_shown(path)
+        assert left is not None
+        assert len(path) == left.calls.depth[k]
+        assert found.graph.subtrees.function[tree.node(path)] == calls.function[call]
+        paths.add(path)
+    assert tree.size == len(paths)
+    for path in paths:
+        assert [tree.call(path), len(tree.calls(path, 3))] == [tree.calls(path, 3)[0], min(
+            3, tree.construct(path, 0, 1).rows[0].iterations)]  # fmt: skip
+    for call in np.flatnonzero(hidden).tolist():
+        above = call
+        while above >= 0 and hidden[above]:
+            above = int(calls.parent[above])
+        try:
+            path = tree.nearest_shown(tree.path_of(call)[0])
+        except UsageError:
+            path = None
+        expected = tree.path_of(above)[0] if above >= 0 else None
+        assert path == expected
+    whole = listed(stack, facts, filtered, whole=True)
+    every = PartialTree(whole.graph, levels=ALL, filtered=whole.marked, show_filtered=True)
+    for call in range(n):
+        path, _ = every.path_of(call)
+        assert every.is_shown(path)
+        if filtered.own[call]:
+            assert every.is_filtered(path)
+        if every.is_filtered(path):
+            assert hidden[call]
 
 
 def test_text_of_a_stack_with_everything_in_it() -> None:

@@ -5,12 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests import synthetic
+from tests import synthetic, walked_traces
 from tests.test_analysis_compact import graph_of
 from tests.test_analysis_filters import trace_of
 from tracevis3d.analysis.compact import compact
+from tracevis3d.analysis.filters.facts import Facts
+from tracevis3d.analysis.filters.listed import listed
+from tracevis3d.analysis.filters.stack import apply, parse
 from tracevis3d.analysis.partial_tree import ALL, PartialTree
-from tracevis3d.analysis.tree_navigation import HINT, KEYS, TreeNavigation, path_of, text_of
+from tracevis3d.analysis.tree_navigation import HINT, KEYS, TreeNavigation, carried, path_of, text_of
 from tracevis3d.errors import UsageError
 
 PROGRAM = trace_of(
@@ -269,3 +272,32 @@ def test_the_window_is_always_a_piece_of_the_tree(seed, n, page, actions) -> Non
     assert again.read({"opened": "[1", "first": "9.9.9", "current": "0.x"}) == 0
     other = TreeNavigation(PartialTree(graph_of(synthetic.random_calls(1, 1, functions=1, threads=1))), page)
     assert other.read({"opened": '[["5.5",1,null,false]]'}) == 1
+
+
+@given(st.integers(0, 2**32), st.integers(2, 60), st.lists(st.integers(0, 10**6), max_size=6))
+@settings(deadline=None, max_examples=60)
+def test_what_is_open_is_carried_over_to_a_tree_with_other_filters(seed, n, numbers) -> None:
+    trace = walked_traces.walked_trace(seed, steps=n, threads=2, functions=3)
+    if not len(trace.calls):
+        return
+    facts, trees = Facts(trace), []
+    for text in ("", f"depth(below=2, what=call, within={len(trace.calls) // 2})"):
+        found = listed(parse(text), facts, apply(parse(text), facts))
+        trees.append(PartialTree(found.graph, filtered=found.marked, calls=found.calls, places=found.places))
+    old, new = trees
+    before = TreeNavigation(old, 7)
+    calls = [number % len(trace.calls) for number in numbers]
+    for call in calls:
+        path, _ = old.path_of(call)
+        before.reveal(path)
+        old.expand(path, 2)
+    after = TreeNavigation(new, 7)
+    assert after.read(carried(before.written(), old, new)) == 0
+    opened = {new.call(path) for path, levels, _, _ in new.exceptions() if levels}
+    wanted = {old.call(path) for path, levels, _, _ in old.exceptions() if levels}
+    places = found.places if found.places is not None else np.arange(len(trace.calls))
+    kept = {call for call in wanted if call not in set(np.flatnonzero(np.diff(places, prepend=-1) <= 0))}
+    assert opened == kept
+    same = TreeNavigation(PartialTree(old.graph), 7)
+    same.read(carried(before.written(), old, old))
+    assert same.written() == before.written()

@@ -14,7 +14,8 @@ from tests import synthetic
 from tests.test_analysis_compact import graph_of
 from tracevis3d.analysis import nodes
 from tracevis3d.analysis.filters.facts import Facts
-from tracevis3d.analysis.filters.stack import HIDDEN, Applied, apply, marked_nodes, parse
+from tracevis3d.analysis.filters.listed import listed
+from tracevis3d.analysis.filters.stack import HIDDEN, Applied, apply, parse
 from tracevis3d.analysis.partial_tree import ALL, PartialTree
 from tracevis3d.analysis.search import Query, matching_functions
 from tracevis3d.cli import main
@@ -28,6 +29,13 @@ from tracevis3d.views.cone import VIEW, Parameters
 def facts(recorded) -> Facts:
     """Task 1: open the trace."""
     return Facts(tv.load(recorded / "weka_OneR_iris_0.4M.tsv.gz"))
+
+
+def tree_of(facts: Facts, text: str, **options) -> PartialTree:
+    """Return the call tree as it is listed under a filter stack."""
+    stack = parse(text)
+    found = listed(stack, facts, apply(stack, facts), options.get("show_filtered", False))
+    return PartialTree(found.graph, filtered=found.marked, calls=found.calls, places=found.places, **options)
 
 
 def labels(facts: Facts, rows) -> list[str]:
@@ -44,7 +52,7 @@ def test_2_and_3_hide_one_label_and_restore_it(facts) -> None:
     (row,) = [row for row in rows if row["function"] == "OneR.buildClassifier"]
     assert row["occurrences"] == 11
     stack = [Applied("name", {"pattern": "OneR.buildClassifier"})]
-    tree = PartialTree(facts.graph, levels=ALL, filtered=marked_nodes(stack, facts))
+    tree = tree_of(facts, "name(pattern=OneR.buildClassifier)", levels=ALL)
     whole = PartialTree(facts.graph, levels=ALL)
     assert tree.size < whole.size
     (hidden,) = [
@@ -97,8 +105,7 @@ def test_8_to_12_apply_a_filter_and_cancel_it(facts, name) -> None:
 
 
 def test_13_and_14_hidden_by_default_but_shown_in_one_subtree(facts) -> None:
-    marked = marked_nodes(parse("accessors(leaves=no); constructors"), facts)
-    tree = PartialTree(facts.graph, levels=ALL, filtered=marked, show_filtered=True)
+    tree = tree_of(facts, "accessors(leaves=no); constructors", levels=ALL, show_filtered=True)
     whole = tree.size
     tree.show_filtered = False
     assert tree.size < whole
@@ -137,8 +144,7 @@ def test_17_three_filters_at_once(facts) -> None:
 
 
 def test_18_only_the_very_top_levels(facts) -> None:
-    marked = marked_nodes(parse("accessors(leaves=no); constructors; patterns(keep=none, size=1)"), facts)
-    tree = PartialTree(facts.graph, levels=3, filtered=marked)
+    tree = tree_of(facts, "accessors(leaves=no); constructors; patterns(keep=none, size=1)", levels=3)
     assert 5 <= tree.size <= 60
 
 

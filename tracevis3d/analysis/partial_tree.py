@@ -105,6 +105,11 @@ class _Table:
     every: NDArray[np.int64] | None
     marked: NDArray[np.int64]
 
+    @property
+    def total(self) -> int:
+        """Rows of all edges together."""
+        return len(self.marked) - 1 if self.every is None else int(self.every[-1])
+
     def rows(self, low: int, high: int, hide: bool) -> int:
         """Return the rows of the edges from ``low`` to ``high``."""
         rows = high - low if self.every is None else int(self.every[high] - self.every[low])
@@ -138,8 +143,8 @@ class PartialTree:
     show_filtered : bool
         The tree's setting: whether what is marked is shown.
     calls, places : int64 (graph's calls,), int64 (n,), optional
-        Where the graph is of a part of the trace: the trace's number of each of its calls, and of each call of
-        the trace the number here, or that of its nearest caller that is here; -1 if there is none.
+        Where the graph is of a part of the trace: the trace's number of each of its calls, and of each call
+        of the trace the number here, or that of its nearest caller that is here; -1 if there is none.
     """
 
     def __init__(
@@ -430,6 +435,7 @@ class PartialTree:
         return here if self._calls is None else self._calls[here]
 
     def _call(self, path: UniquePath, iterations: UniquePath) -> int:
+        self.node(path)
         offsets = self._offsets
         at, node = -1, self._root
         for k, ordinal in enumerate(path):
@@ -507,10 +513,9 @@ class PartialTree:
                     self._table(shallower)
                 everything, above = self._table(ALL), self._table(levels - 1)
                 # Rows only grow with the levels: where the sums are equal, nothing is deeper.
-                if above.every is not None and everything.every is not None:
-                    if above.every[-1] == everything.every[-1]:
-                        self._tables[levels] = everything
-                        return everything
+                if above.total == everything.total:
+                    self._tables[levels] = everything
+                    return everything
             m, e = len(self._first) - 1, len(self._child)
             rows: NDArray[np.int64] = np.empty(m, np.int64)
             every, marked = np.empty(e + 1, np.int64), np.empty(e + 1, np.int64)

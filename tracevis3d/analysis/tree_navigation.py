@@ -320,6 +320,32 @@ def path_of(text: str) -> UniquePath | None:
     return tuple(map(int, words)) if words and all(w.isascii() and w.isdigit() for w in words) else None
 
 
+def carried(words: Mapping[str, str], old: PartialTree, new: PartialTree) -> dict[str, str]:
+    """Return a stored state with its paths in one tree as those of another, by the calls that they stand for.
+
+    Filters of single calls change which calls a row stands for, so the same place has other ordinals. What
+    was opened at a call that the other tree lacks is dropped; window and selection move to its caller.
+    """
+
+    def moved(text: str) -> UniquePath | None:
+        try:
+            return new.path_of(old.call(path_of(text) or ()))[0]
+        except UsageError:
+            return None
+
+    opened = []
+    for text, *what in json.loads(words.get("opened") or "[]"):
+        path = moved(text)
+        if path is not None and new.call(path) == old.call(path_of(text) or ()):
+            opened.append([text_of(path), *what])
+    return {
+        "opened": json.dumps(opened, separators=(",", ":")),
+        **{name: text_of(moved(words[name])) if words.get(name) else "" for name in
+           ("first", "current", "anchor")},
+        "chosen": " ".join(text_of(moved(text)) for text in words.get("chosen", "").split()),
+    }  # fmt: skip
+
+
 def _levels(value: object) -> int | None:
     return int(value) if isinstance(value, int) and value >= -1 else None
 

@@ -22,6 +22,7 @@ def settle(
     number: int,
     state: Any,
     by: Any,
+    own: Any,
     seen: Any,
 ) -> Any:
     """Give marked calls, or their subtrees, a state.
@@ -41,6 +42,8 @@ def settle(
         Whether what is below a marked call is meant too.
     effect, number : int
         Written to ``state`` and ``by``, uint8 (n,).
+    own : uint8 (n,)
+        Set for marked calls where the effect is 1, to hide; taken back where it is another.
 
     Returns
     -------
@@ -60,7 +63,27 @@ def settle(
         if flag or i < until:
             state[i] = effect
             by[i] = number
+            if effect != 1:
+                own[i] = 0
+            elif flag:
+                own[i] = 1
     return marked
+
+
+@kernel
+def find_shown_below(parent: Any, hidden: Any, shown_below: Any) -> None:
+    """Find the calls with a call below them that isn't hidden.
+
+    Parameters
+    ----------
+    parent : int64 (n,)
+    hidden : bool (n,)
+    shown_below : uint8 (n,)
+        Zeros; 1 is written for those calls.
+    """
+    for i in range(len(parent) - 1, -1, -1):
+        if parent[i] >= 0 and (shown_below[i] or not hidden[i]):
+            shown_below[parent[i]] = 1
 
 
 @kernel

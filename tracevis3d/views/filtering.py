@@ -5,7 +5,7 @@ A view whose parameters have ``filters`` lays out what is left; the others keep 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.filters.facts import Facts
+from ..analysis.filters.listed import Listed, listed
 from ..analysis.filters.stack import Filtered, apply, parse
 from ..drawing.frame import Frame
 from ..drawing.thin import thinned
@@ -25,6 +26,8 @@ from .registry import View
 
 #: Stacks whose outcome is kept for each trace: working it out takes time for millions of calls.
 _MOST = 8
+#: The same of call trees, which are larger.
+_MOST_LISTED = 4
 
 
 def outcome(trace: Trace, text: str) -> Filtered:
@@ -35,14 +38,36 @@ def outcome(trace: Trace, text: str) -> Filtered:
     UsageError
         If the stack can't be read, or names what the trace hasn't.
     """
-    known = derived(trace)
     key = ("filters " + text, 0)
-    if key not in known.kept:
-        for old in [name for name in known.kept if name[0].startswith("filters ")][: -_MOST + 1]:
-            del known.kept[old]
-        known.kept[key] = apply(parse(text), facts_of(trace))
-    found: Filtered = known.kept[key]
+    found: Filtered = _kept(trace, key, "filters ", _MOST, lambda: apply(parse(text), facts_of(trace)))
     return found
+
+
+def listing(trace: Trace, text: str, whole: bool) -> Listed:
+    """Return what of a trace's call tree is listed under a stack; it is kept.
+
+    Raises
+    ------
+    UsageError
+        If the stack can't be read, or names what the trace hasn't.
+    """
+    if not text.strip():
+        return Listed(derived(trace).graph)
+    found: Listed = _kept(
+        trace, ("listed " + text, int(whole)), "listed ", _MOST_LISTED,
+        lambda: listed(parse(text), facts_of(trace), outcome(trace, text), whole),
+    )  # fmt: skip
+    return found
+
+
+def _kept(trace: Trace, key: tuple[str, int], kind: str, most: int, make: Callable[[], Any]) -> Any:
+    known = derived(trace).kept
+    if key not in known:
+        made = make()
+        for old in [name for name in known if name[0].startswith(kind)][: -most + 1]:
+            del known[old]
+        known[key] = made
+    return known[key]
 
 
 def facts_of(trace: Trace) -> Facts:

@@ -86,6 +86,13 @@ class Facts:
         return [_method(label) for label in self.trace.functions.label]
 
     @cached_property
+    def roles(self) -> list[str]:
+        """What kind of function each is, a key of :data:`.roles.ROLES`."""
+        from .roles import of_functions
+
+        return of_functions(self)
+
+    @cached_property
     def utilityhood(self) -> NDArray[np.float64]:
         """How much of a utility each function is, float64 (functions,), 0 to 1.
 

@@ -22,6 +22,16 @@ _CONSTRUCTOR = frozenset(
 _DESTRUCTOR = frozenset(("__del__", "finalize", "Finalize", "dealloc", "Drop", "drop", "destructor"))
 
 
+#: Roles of functions with a few words on each.
+ROLES = {
+    "constructor": "makes or ends an object",
+    "accessor": "only gets or sets something",
+    "utility": "is called from many places and calls little",
+    "polymorphic": "several classes implement an operation of this name",
+    "function": "anything else",
+}
+
+
 @dataclass(frozen=True)
 class AccessorParameters:
     """What counts as an accessor."""
@@ -72,6 +82,22 @@ def polymorphic(facts: Facts, p: PolymorphicParameters) -> Marked:
         return bool(owner) and not special and len(owners[name]) >= p.classes
 
     return Marked("function", _by_method(facts, test))
+
+
+def of_functions(facts: Facts) -> list[str]:
+    """Return the role of each function, for icons: the first of :data:`ROLES` that fits."""
+    from .utilities import Parameters, mark
+
+    marks = (
+        constructors(facts, ConstructorParameters()).flags,
+        accessors(facts, AccessorParameters()).flags,
+        mark(facts, Parameters()).flags,
+        polymorphic(facts, PolymorphicParameters()).flags,
+    )
+    found = np.full(len(facts.methods), len(marks))
+    for place in range(len(marks) - 1, -1, -1):
+        found[marks[place]] = place
+    return [tuple(ROLES)[place] for place in found.tolist()]
 
 
 def _by_method(facts: Facts, test: Callable[[str, str], bool]) -> np.ndarray:  # type: ignore[type-arg]

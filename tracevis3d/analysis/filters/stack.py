@@ -117,10 +117,13 @@ class Filtered:
         SHOWN, HIDDEN, FADED or SUNK for each call.
     told : list of Told
         For each filter that is on, in order.
+    own : uint8 (n,)
+        1 for the calls that are hidden and were marked themselves, not only a caller of theirs.
     """
 
     state: NDArray[np.uint8]
     told: list[Told]
+    own: NDArray[np.uint8]
 
     def count(self, state: int) -> int:
         """Return the number of calls in a state."""
@@ -140,6 +143,7 @@ def apply(stack: Sequence[Applied], facts: Facts) -> Filtered:
     calls, subtrees = facts.trace.calls, facts.graph.subtrees
     n = len(calls)
     state = np.zeros(n, np.uint8)
+    own = np.zeros(n, np.uint8)
     by = np.full(n, 255, np.uint8)
     extent = np.ascontiguousarray(calls.extent, np.int64)
     used = [applied for applied in stack if applied.on]
@@ -161,7 +165,7 @@ def apply(stack: Sequence[Applied], facts: Facts) -> Filtered:
         seen = np.zeros(len(subtrees), np.uint8)
         marked = settle(
             extent, np.ascontiguousarray(flags), of_call, subtrees.of_call, low, high,
-            applied.what == "subtree", EFFECTS[applied.effect], number, state, by, seen,
+            applied.what == "subtree", EFFECTS[applied.effect], number, state, by, own, seen,
         )  # fmt: skip
         counts.append((int(marked), int(np.count_nonzero(seen))))
     settled = np.bincount(by, minlength=256)
@@ -169,25 +173,7 @@ def apply(stack: Sequence[Applied], facts: Facts) -> Filtered:
         Told(a.name, a.effect, a.within, marked, nodes, int(settled[i]))
         for i, (a, (marked, nodes)) in enumerate(zip(used, counts, strict=True))
     ]
-    return Filtered(state, told)
-
-
-def marked_nodes(stack: Sequence[Applied], facts: Facts) -> NDArray[np.bool_]:
-    """Return the distinct subtrees that the stack hides wherever they occur, bool (m,).
-
-    This is what lists of nodes and partial trees show; filters of single calls or of a part of the trace
-    have no say in it.
-    """
-    flags = np.zeros(len(facts.graph), np.bool_)
-    for applied in stack:
-        if not applied.on or applied.effect != "hide" or applied.within != WHOLE:
-            continue
-        marks = registry.find(applied.name).mark(facts, applied.parameters())
-        if marks.of == "node":
-            flags |= marks.flags
-        elif marks.of == "function":
-            flags |= marks.flags[facts.graph.subtrees.function]
-    return flags
+    return Filtered(state, told, own)
 
 
 _ONE = re.compile(r"\s*(!?)\s*([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
