@@ -1,6 +1,7 @@
 """Cone trees: nothing overlaps, everything is inside, the order is that of the calls."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,8 +18,8 @@ def check(edges: Edges, own, cones: cone.Cones, gap: float, *, order: bool = Tru
     for c in range(len(own)):
         part = slice(int(edges.first[c]), int(edges.first[c + 1]))
         x, y, r = cones.x[part], cones.y[part], cones.radius[edges.child[part]]
-        k = len(r)
-        apart = np.hypot(x[:, None] - x, y[:, None] - y) - (r[:, None] + r) * (1 + gap)
+        k, room = len(r), r + gap * own[edges.child[part]]
+        apart = np.hypot(x[:, None] - x, y[:, None] - y) - (room[:, None] + room)
         apart[np.arange(k), np.arange(k)] = 0
         assert apart.min(initial=0) > -1e-6 * cones.radius[c]
         assert (np.hypot(x, y) + r <= cones.radius[c] * (1 + 1e-9)).all()
@@ -70,6 +71,40 @@ def test_equal_discs_stand_by_the_chord(k) -> None:
     assert cones.radius[-1] == pytest.approx(1 / math.sin(math.pi / k) + 1)
     # fsviz and VTK take the arc instead, which is a third too short for two.
     assert k * 2 / (2 * math.pi) < cones.ring[-1]
+
+
+def plain_ring(radii) -> float:
+    """The smallest ring for neighbours, by halving: half the angles between them must fit half a turn."""
+    sides = [a + b for a, b in pairwise([*radii, radii[0]])]
+    low, high = max(sides) / 2, sum(sides)
+    if sum(math.asin(side / 2 / low) for side in sides) <= math.pi:
+        return low
+    for _ in range(60):
+        middle = (low + high) / 2
+        fits = sum(math.asin(side / 2 / middle) for side in sides) <= math.pi
+        low, high = (low, middle) if fits else (middle, high)
+    return high
+
+
+@given(st.integers(0, 2**32), st.integers(3, 40), st.floats(0, 0.6))
+@settings(deadline=None, max_examples=120)
+def test_rings_are_as_small_as_they_can_be(seed, k, spread) -> None:
+    radii = np.random.default_rng(seed).lognormal(0, spread, k)
+    if np.sort(radii)[-1] > 2 * np.sort(radii)[-2]:
+        return
+    edges, own = fan(radii)
+    cones = cone.lay(edges, own, gap=0)
+    middle = _ring_centre(cones.x, cones.y)
+    radius = np.hypot(cones.x - middle[0], cones.y - middle[1])
+    # Where those that are no neighbours would meet it is wider.
+    least = plain_ring(radii.tolist())
+    assert least * (1 - 1e-6) <= radius.max() <= 1.15 * least
+    if spread < 0.1:
+        assert radius.max() <= 1.002 * least
+    # The disc around them, too: by each pair, and by the ring itself.
+    apart = np.hypot(cones.x[:, None] - cones.x, cones.y[:, None] - cones.y)
+    assert cones.radius[-1] >= (apart + radii[:, None] + radii).max() / 2 * (1 - 1e-9)
+    assert cones.radius[-1] <= (radius.max() + radii.max()) * (1 + 1e-9)
 
 
 def test_small_discs_between_large_ones() -> None:
@@ -155,5 +190,16 @@ def test_the_budget_goes_to_what_matters() -> None:
 
 def test_a_chain_a_million_deep() -> None:
     graph = graph_of(synthetic.chain(1_000_000))
-    cones = cone.lay(graph.edges, np.ones(len(graph)), gap=0.0)
+    cones = cone.lay(graph.edges, np.ones(len(graph)))
     assert cones.radius.tolist() == [1.0] * len(graph)
+
+
+def test_discs_of_deep_trees_do_not_blow_up() -> None:
+    """With leaves beside each call of a deep stack each level adds about a leaf, and no share of its disc."""
+    depth = 3000
+    first = np.append(0, np.cumsum(np.append(0, np.repeat([0, 0, 3], depth))))
+    below = 3 * np.arange(depth)
+    child = np.column_stack([below + 1, below, below + 2]).ravel().astype(np.int32)
+    edges = Edges(first, child, np.ones(len(child), np.int64))
+    cones = cone.lay(edges, np.ones(3 * depth + 1))
+    assert 1.0 < cones.radius[-1] < 3 * depth

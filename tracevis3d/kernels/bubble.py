@@ -5,42 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .cone import centre
-from .jit import inline, kernel
+from .discs import enclose
+from .jit import kernel
 
 _TURN = 2.0 * math.pi
 #: Steps by which sectors are shared out: in each those that are wide enough leave the others more.
 _SHARINGS = 12
-
-
-@inline
-def _around(r: Any, k: Any, x: Any, y: Any, place: Any) -> None:
-    """Fill ``place`` with x, y and radius of the disc around two of the discs if it holds all others, too.
-
-    Else the radius is infinite. The two are the largest disc and the one that reaches farthest from it: in
-    deep trees, where one callee is as large as all else, they are right, and no error grows with the depth.
-    """
-    largest = 0
-    for i in range(k):
-        if r[i] > r[largest]:
-            largest = i
-    far, reach = largest, r[largest]
-    for i in range(k):
-        d = math.hypot(x[i] - x[largest], y[i] - y[largest]) + r[i]
-        if d > reach:
-            far, reach = i, d
-    place[0], place[1], place[2] = x[largest], y[largest], r[largest]
-    if far != largest:
-        d = reach - r[far]
-        radius = 0.5 * (r[largest] + reach)
-        share = (radius - r[largest]) / d
-        place[0] = x[largest] + share * (x[far] - x[largest])
-        place[1] = y[largest] + share * (y[far] - y[largest])
-        place[2] = radius
-    for i in range(k):
-        if math.hypot(x[i] - place[0], y[i] - place[1]) + r[i] > place[2] * (1.0 + 1e-12):
-            place[2] = math.inf
-            return
 
 
 @kernel
@@ -122,9 +92,7 @@ def lay_bubbles(
             y[at + i] = disc_y[i] = away * math.sin(angle)
             angle -= half + spare
         r[k], disc_x[k], disc_y[k] = own[c], 0.0, 0.0
-        _around(r, k + 1, disc_x, disc_y, place)
-        if place[2] == math.inf:
-            centre(r, k + 1, first[0], disc_x, disc_y, place)
+        enclose(r, k + 1, disc_x, disc_y, place)
         middle_x[c], middle_y[c], radius[c] = place[0], place[1], place[2]
 
 

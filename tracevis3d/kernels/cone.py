@@ -7,204 +7,160 @@ from typing import Any
 
 import numpy as np
 
+from .discs import enclose
 from .jit import inline, kernel
 
 _TURN = 2.0 * math.pi
 #: Most steps by which a ring's radius is narrowed down, and the spare angle that is close enough.
 _NARROWINGS = 40
-_CLOSE = 1e-3
-#: Steps towards the centre of a disc around discs.
-_CENTRINGS = 16
+_CLOSE = 5e-4
+#: Discs overlap by rounding alone if it is by less than this share of the square of their distance.
+_ROUNDING = 1e-9
+#: Steps by which a ring grows on which discs overlap that are no neighbours.
+_WIDER = 1.01
 
 
 @inline
-def _around(r: Any, base: Any, k: Any, first: Any, radius: Any, angle: Any, stack: Any) -> Any:
-    """Lay ``k`` discs, those from ``base`` on, on a ring; return the angle that they take.
+def _smallest(r: Any, k: Any) -> Any:
+    """Return the radius of the smallest ring on which all neighbours of ``k`` discs fit.
 
-    The disc ``first`` comes first; it is the largest, so nothing reaches beyond it. Each of the others is put
-    as near behind the ones before it as it fits. Only discs without a larger one behind them can be in the
-    way; these are on the stack.
+    The half angle of the largest chord is the unknown: with that the sum of all angles is concave, and its
+    slope finite. So Newton's steps end on the side on which everything fits, whatever the radii.
     """
-    angle[base + first] = 0.0
-    stack[0] = first
-    top = np.int64(1)
-    taken = 0.0
-    for step in range(1, k):
-        n = first + step
-        if n >= k:
-            n -= k
-        i = base + n
-        at = 0.0
-        for s in range(top - 1, -1, -1):
-            j = base + stack[s]
-            at = max(at, angle[j] + 2.0 * math.asin(min((r[i] + r[j]) / (2.0 * radius), 1.0)))
-        while top > 1 and r[base + stack[top - 1]] <= r[i]:
-            top -= 1
-        stack[top] = n
-        top += 1
-        angle[i] = at
-        taken = max(taken, at + 2.0 * math.asin(min((r[i] + r[base + first]) / (2.0 * radius), 1.0)))
-    return taken
-
-
-@inline
-def _spread(base: Any, k: Any, first: Any, taken: Any, angle: Any) -> None:
-    """Put what is left of the turn between all discs of a ring alike, and turn the one at ``base`` to 0."""
-    spare = max(_TURN - taken, 0.0) / k
-    for step in range(k):
-        n = first + step
-        if n >= k:
-            n -= k
-        angle[base + n] += spare * step
-    start = angle[base]
-    for n in range(k):
-        angle[base + n] -= start
-
-
-@inline
-def _largest(r: Any, base: Any, k: Any) -> Any:
-    """Return which of the discs is the largest, from ``base`` on."""
-    largest = np.int64(0)
-    for n in range(k):
-        if r[base + n] > r[base + largest]:
-            largest = np.int64(n)
-    return largest
-
-
-@inline
-def _one_ring(r: Any, k: Any, angle: Any, stack: Any) -> Any:
-    """Find the radius of the smallest ring that holds ``k`` discs in their order, and their angles on it."""
-    base = np.int64(0)
-    equal = True
-    total = 0.0
+    total, widest = 0.0, 0.0
+    last = r[k - 1]
     for i in range(k):
         total += r[i]
-        equal &= r[i] == r[0]
-    if equal:
+        widest = max(widest, last + r[i])
+        last = r[i]
+    # If all chords were alike; the ring is never smaller than that.
+    sine = min(math.sin(math.pi / k) * widest * k / (2.0 * total), 1.0)
+    half = math.asin(sine)
+    for _ in range(_NARROWINGS):
+        cosine = math.sqrt(max(1.0 - sine * sine, 0.0))
+        excess, slope = -math.pi, 0.0
         for i in range(k):
-            angle[i] = _TURN * i / k
-        return r[0] / math.sin(math.pi / k)
-    largest = _largest(r, base, k)
-    second = 0.0
-    for i in range(k):
-        if i != largest:
-            second = max(second, r[i])
-    low = (r[largest] + second) / 2.0
-    radius = low
-    taken = _around(r, base, k, largest, radius, angle, stack)
-    if taken > _TURN:
-        # The angle taken falls with the radius: false position, with the end that stays halved (Illinois).
-        over = taken - _TURN
-        high = max(total / 3.0, low * 1.01)
-        under = _around(r, base, k, largest, high, angle, stack) - _TURN
-        while under > 0.0:
-            low, over = high, under
-            high *= 1.5
-            under = _around(r, base, k, largest, high, angle, stack) - _TURN
-        radius, room = high, under
-        stayed = 0
-        for _ in range(_NARROWINGS):
-            if room > -_CLOSE:
-                break
-            middle = (low * under - high * over) / (under - over)
-            excess = _around(r, base, k, largest, middle, angle, stack) - _TURN
-            if excess > 0.0:
-                low, over = middle, excess
-                if stayed == 1:
-                    under *= 0.5
-                stayed = 1
+            part = (last + r[i]) / widest
+            last = r[i]
+            if part == 1.0:
+                excess += half
+                slope += 1.0
             else:
-                high, under = middle, excess
-                radius, room = middle, excess
-                if stayed == 2:
-                    over *= 0.5
-                stayed = 2
-        taken = _around(r, base, k, largest, radius, angle, stack)
-    _spread(base, k, largest, taken, angle)
-    return radius
+                u = part * sine
+                excess += math.asin(u)
+                slope += part * cosine / math.sqrt(1.0 - u * u)
+        if excess <= 0.0 and (excess > -_CLOSE or sine == 1.0):
+            break
+        half = min(max(half - excess / slope, 0.5 * half), 0.5 * math.pi)
+        sine = math.sin(half) if half < 0.5 * math.pi else 1.0
+    return 0.5 * widest / sine
 
 
 @inline
-def _rings(r: Any, k: Any, at: Any, x: Any, y: Any, angle: Any, stack: Any) -> None:
-    """Lay ``k`` discs on rings around each other in their order, from the inside out: a spiral of them.
+def _stand(r: Any, base: Any, k: Any, radius: Any, x: Any, y: Any) -> Any:
+    """Put the discs from ``base`` on on a ring, one behind the other, clockwise from +x; returns if they fit.
 
-    Discs of one ring lie beyond all of the ring before; so only those of one ring can meet.
+    What is left of the turn is shared out between them. Two that stand opposite each other stay there: more
+    than half a turn would bring them together again. Angles are added by turning, which needs no more than a
+    root for each disc.
     """
-    x[at], y[at] = 0.0, 0.0
-    inner = r[0]
-    base = np.int64(1)
+    spare, most = math.pi, 0.0
+    last = r[base + k - 1]
+    for i in range(base, base + k):
+        u = 0.5 * (last + r[i]) / radius
+        spare -= math.asin(min(u, 1.0))
+        most = max(most, u)
+        last = r[i]
+    if k == 1:
+        spare = 0.0
+    if spare < -_ROUNDING:
+        return False
+    more = 2.0 * spare / k
+    opposite = most > math.cos(0.25 * more)
+    if opposite and k > 1:
+        more = 2.0 * spare / (k - 1)
+    more_c, more_s = math.cos(more), math.sin(more)
+    c, s = 1.0, 0.0
+    x[base], y[base] = radius, 0.0
+    for i in range(base + 1, base + k):
+        u = 0.5 * (r[i - 1] + r[i]) / radius
+        turn_c, turn_s = 1.0 - 2.0 * u * u, 2.0 * u * math.sqrt(max(1.0 - u * u, 0.0))
+        c, s = c * turn_c - s * turn_s, s * turn_c + c * turn_s
+        if not (opposite and u >= most):
+            c, s = c * more_c - s * more_s, s * more_c + c * more_s
+        x[i], y[i] = radius * c, -radius * s
+    return True
+
+
+@inline
+def _meet(r: Any, base: Any, k: Any, x: Any, y: Any, stack: Any) -> Any:
+    """Whether discs on a ring overlap that are no neighbours.
+
+    Only discs without a larger one between them can; those before that can still be met are on the stack. The
+    largest comes first, so nothing reaches beyond it.
+    """
+    stack[0] = base
+    for i in range(base, base + k):
+        if r[i] > r[stack[0]]:
+            stack[0] = i
+    first = stack[0]
+    top = np.int64(1)
+    for step in range(1, k):
+        i = first + step
+        if i >= base + k:
+            i -= k
+        for s in range(top - 1):
+            j = stack[s]
+            dx, dy, both = x[i] - x[j], y[i] - y[j], r[i] + r[j]
+            if dx * dx + dy * dy < both * both * (1.0 - _ROUNDING):
+                return True
+        while top > 1 and r[stack[top - 1]] <= r[i]:
+            top -= 1
+        stack[top] = i
+        top += 1
+    return False
+
+
+@inline
+def _rings(r: Any, k: Any, alone: Any, x: Any, y: Any, stack: Any) -> None:
+    """Lay ``k`` discs around their caller: on one ring of radius ``alone`` or little more, if that is not 0.
+
+    Else on rings around each other in their order, from the inside out: a spiral of them, with the first disc
+    in the middle. Discs of one ring lie beyond all of the ring before; so only those of one ring can meet.
+    """
+    base = np.int64(0)
+    inner, radius = 0.0, alone
+    if alone == 0.0:
+        x[0], y[0] = 0.0, 0.0
+        inner = r[0]
+        base = np.int64(1)
     while base < k:
-        widest = r[base]
-        stop = base + 1
-        taken = 0.0
-        while stop < k:
-            wider = max(widest, r[stop])
-            taken += 2.0 * math.asin(min((r[stop - 1] + r[stop]) / (2.0 * (inner + wider)), 1.0))
-            closing = 2.0 * math.asin(min((r[stop] + r[base]) / (2.0 * (inner + wider)), 1.0))
-            if taken + closing > _TURN:
-                break
-            widest = wider
-            stop += 1
-        # Neighbours fit; where a small one stands between large ones, those may still meet.
-        n = np.int64(stop - base)
-        while True:
-            widest = 0.0
-            for i in range(base, base + n):
-                widest = max(widest, r[i])
-            largest = _largest(r, base, n)
-            taken = _around(r, base, n, largest, inner + widest, angle, stack)
-            if taken <= _TURN or n == 1:
-                break
-            n = max(n - 1 - n // 16, np.int64(1))
-        _spread(base, n, largest, taken, angle)
-        radius = inner + widest
-        for i in range(base, base + n):
-            x[at + i] = radius * math.cos(angle[i])
-            y[at + i] = -radius * math.sin(angle[i])
+        n = k - base
+        widest = 0.0
+        if alone == 0.0:
+            # As many as fit by the sum of their angles.
+            taken = 0.0
+            n = np.int64(0)
+            while base + n < k:
+                wider = max(widest, r[base + n])
+                taken += 2.0 * math.asin(r[base + n] / (inner + wider))
+                if taken > _TURN and n > 0:
+                    break
+                widest = wider
+                n += 1
+            radius = inner + widest
+        while not _stand(r, base, n, radius, x, y) or (n > 3 and _meet(r, base, n, x, y, stack)):
+            # A small one between two large ones: a wider ring, with room between all, or fewer on it.
+            if alone > 0.0:
+                radius *= _WIDER
+            else:
+                n = max(n - 1 - n // 16, np.int64(1))
+                widest = 0.0
+                for i in range(base, base + n):
+                    widest = max(widest, r[i])
+                radius = inner + widest
         inner = radius + widest
         base += n
-
-
-@inline
-def _shift(values: Any, base: Any, which: Any) -> None:
-    """Put one value before those before it."""
-    moved = values[base + which]
-    for i in range(which, 0, -1):
-        values[base + i] = values[base + i - 1]
-    values[base] = moved
-
-
-@inline
-def _shift_back(values: Any, base: Any, which: Any) -> None:
-    """Put the first value behind the ``which`` values that follow it."""
-    moved = values[base]
-    for i in range(which):
-        values[base + i] = values[base + i + 1]
-    values[base + which] = moved
-
-
-@inline
-def centre(r: Any, k: Any, at: Any, x: Any, y: Any, place: Any) -> None:
-    """Find a disc around ``k`` discs: ``place`` gets x, y and the radius.
-
-    It is close to the smallest one, and never too small: of the centres tried the best is taken, with the
-    radius that it needs.
-    """
-    cx, cy = 0.0, 0.0
-    place[0], place[1], place[2] = 0.0, 0.0, math.inf
-    for step in range(_CENTRINGS):
-        far = -1.0
-        which = at
-        for i in range(k):
-            d = math.hypot(x[at + i] - cx, y[at + i] - cy) + r[i]
-            if d > far:
-                far = d
-                which = at + i
-        if far < place[2]:
-            place[0], place[1], place[2] = cx, cy, far
-        # Towards the farthest disc, by less each time (Badoiu and Clarkson).
-        cx += (x[which] - cx) / (step + 2.0)
-        cy += (y[which] - cy) / (step + 2.0)
 
 
 @kernel
@@ -219,7 +175,8 @@ def lay_cones(
     x: Any,
     y: Any,
     r: Any,
-    angle: Any,
+    disc_x: Any,
+    disc_y: Any,
     stack: Any,
     place: Any,
 ) -> None:
@@ -233,7 +190,7 @@ def lay_cones(
     own : float64 (m,)
         Radius of the class's own node.
     gap : float
-        Share by which discs are kept larger than what they hold.
+        Room around the disc of each of several children, as a share of its node's radius.
     most : int
         More children than this are laid on several rings.
     radius : float64 (m,)
@@ -243,7 +200,7 @@ def lay_cones(
     x, y : float64 (e,)
         Filled: where each child's apex is, from its parent's. Children stand clockwise, seen from above
         (+z), in the order of the calls; one that is larger than the ring of the others stands in the middle.
-    r, angle : float64 (degree,)
+    r, disc_x, disc_y : float64 (degree,)
     stack : int64 (degree,)
     place : float64 (3,)
         Working space, for the largest degree.
@@ -252,12 +209,13 @@ def lay_cones(
         at = first[c]
         k = first[c + 1] - at
         for i in range(k):
-            r[i] = radius[child[at + i]] * (1.0 + gap)
+            # In nodes: a share of the disc would grow from level to level without bounds.
+            r[i] = radius[child[at + i]] + gap * own[child[at + i]]
         radius[c] = own[c]
         ring[c] = 0.0
         if k == 1:
             x[at], y[at] = 0.0, 0.0
-            radius[c] = max(own[c], r[0])
+            radius[c] = max(own[c], radius[child[at]])
         if k < 2:
             continue
         if k == 2:
@@ -266,34 +224,38 @@ def lay_cones(
             ring[c] = max(r[0], r[1])
             radius[c] = max(own[c], r[0] + r[1])
             continue
-        largest = _largest(r, np.int64(0), k)
-        second = 0.0
-        for i in range(k):
-            if i != largest:
+        largest, second, least = np.int64(0), 0.0, r[0]
+        for i in range(1, k):
+            least = min(least, r[i])
+            if r[i] > r[largest]:
+                second = r[largest]
+                largest = np.int64(i)
+            else:
                 second = max(second, r[i])
         # A much larger child stands in the middle: a ring through its centre would be empty inside.
         central = r[largest] > 2.0 * second
+        around = 0.0
         if k <= most:
-            around = _one_ring(r, k, angle, stack)
-            for i in range(k):
-                x[at + i] = around * math.cos(angle[i])
-                y[at + i] = -around * math.sin(angle[i])
+            around = _smallest(r, k) if least < r[largest] else least / math.sin(math.pi / k)
             central &= 1.3 * (r[largest] + 2.0 * second) < around + r[largest]
         if central:
-            _shift(r, np.int64(0), largest)
-        if central or k > most:
-            _rings(r, k, at, x, y, angle, stack)
-        if central:
-            _shift_back(x, at, largest)
-            _shift_back(y, at, largest)
-            _shift_back(r, np.int64(0), largest)
-        centre(r, k, at, x, y, place)
+            around = 0.0
+            for i in range(largest, 0, -1):
+                r[i] = r[i - 1]
+            r[0] = radius[child[at + largest]] + gap * own[child[at + largest]]
+        _rings(r, k, around, disc_x, disc_y, stack)
+        if around > 0.0 and least == r[largest]:
+            place[0], place[1], place[2] = 0.0, 0.0, around + least
+        else:
+            enclose(r, k, disc_x, disc_y, place)
         far = 0.0
-        for i in range(at, at + k):
-            x[i] -= place[0]
-            y[i] -= place[1]
-            far = max(far, math.hypot(x[i], y[i]))
-        ring[c] = far
+        for i in range(k):
+            j = at + i
+            if central and i <= largest:
+                j = at + i - 1 if i > 0 else at + largest
+            x[j], y[j] = disc_x[i] - place[0], disc_y[i] - place[1]
+            far = max(far, x[j] * x[j] + y[j] * y[j])
+        ring[c] = math.sqrt(far)
         radius[c] = max(own[c], place[2])
 
 

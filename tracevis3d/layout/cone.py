@@ -38,7 +38,7 @@ class Cones:
     y: NDArray[np.float64]
 
 
-def lay(edges: Edges, own: NDArray[np.float64], *, gap: float = 0.06, most: int = MOST_ON_A_RING) -> Cones:
+def lay(edges: Edges, own: NDArray[np.float64], *, gap: float = 0.15, most: int = MOST_ON_A_RING) -> Cones:
     """Lay out every class: no disc of a callee overlaps another's, and each holds all below it.
 
     Callees stand clockwise in the order of the calls; a callee that repeats in a row is one. One that is
@@ -52,7 +52,7 @@ def lay(edges: Edges, own: NDArray[np.float64], *, gap: float = 0.06, most: int 
     own : float64 (m,)
         Radius of each class's own node; above 0.
     gap : float
-        Room around each disc, as a share of its radius.
+        Room around each disc, as a share of its node's radius.
     most : int
         More callees than this are laid on several rings, in a spiral from the inside out.
     """
@@ -63,7 +63,7 @@ def lay(edges: Edges, own: NDArray[np.float64], *, gap: float = 0.06, most: int 
     lay_cones(
         edges.first, edges.child, np.ascontiguousarray(own, np.float64), float(gap), most,
         cones.radius, cones.ring, cones.x, cones.y,
-        np.empty(degree), np.empty(degree), np.empty(degree, np.int64), np.empty(3),
+        np.empty(degree), np.empty(degree), np.empty(degree), np.empty(degree, np.int64), np.empty(3),
     )  # fmt: skip
     return cones
 
