@@ -185,7 +185,7 @@ class TRACEVIS3D_OT_filter_change(_OnStack, bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
-        items = cls.bl_rna.properties["do"].enum_items
+        items = properties.rna_type.properties["do"].enum_items
         return str(items[properties.do].description)
 
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -12,7 +12,7 @@ from ..tracevis3d.formats import registry as formats
 from ..tracevis3d.formats import unpack
 from ..tracevis3d.progress import Progress, part
 from ..tracevis3d.views import registry as views
-from . import making, ready, settings, viewport
+from . import differences, making, ready, settings, viewport
 from .task import LongOperator
 
 #: Folders that may be traces: whoever chooses a file in one means the folder.
@@ -37,7 +37,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
     """Read recorded execution traces and draw each of them"""
 
     bl_idname = "tracevis3d.import_trace"
-    bl_label = "Import Execution Trace"
+    bl_label = "Import Trace"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     preparations = making.PREPARATIONS
 
@@ -48,6 +48,12 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
     view: EnumProperty(items=_view_items, name="View", description="What to draw of the trace")
     style: EnumProperty(items=settings.STYLES, name="Style", default="paper")
     place: EnumProperty(items=making.PLACES, name="Where", default="AUTO")
+    compare: BoolProperty(
+        name="Compare Two",
+        description="Where two traces are chosen at once, draw what they have in common and list what "
+        "differs, in place of a view of each",
+        default=True,
+    )
     look: BoolProperty(
         name="Look at It",
         description="Turn the 3D view to the new view's camera, and show its colours",
@@ -70,6 +76,10 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
             self.report({"ERROR"}, "No file was chosen")
             return {"CANCELLED"}
         view, frame = self.view, making.frame_of(context.scene)
+        if self.compare and len(paths) == 2:
+            return self.carry_out(
+                context, lambda progress: differences.read(paths, frame, progress), self._show_compared
+            )
 
         def work(progress: Progress) -> list[Any]:
             share = 1 / len(paths)
@@ -84,8 +94,13 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        for name in ("view", "style", "place", "look"):
+        for name in ("view", "style", "place", "compare", "look"):
             layout.prop(self, name)
+        hint = layout.column(align=True)
+        hint.active = False
+        # Blender's file dialog doesn't tell how several files are chosen.
+        for line in ("Ctrl-click chooses another file:", "two are compared."):
+            hint.label(text=line)
 
     def _paths(self) -> list[str]:
         """Return what was chosen; a file inside a folder that is a trace stands for the folder."""
@@ -98,6 +113,16 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
     def _show(self, context: bpy.types.Context, drawn: list[Any]) -> set[str]:
         for trace, figure, drawing in drawn:
             making.new_view(context, [trace], figure, drawing, self.style, self.place)
+            self._tell(trace)
+        if self.look:
+            viewport.look(context)
+        return {"FINISHED"}
+
+    def _show_compared(self, context: bpy.types.Context, made: Any) -> set[str]:
+        traces, figure, drawing, found = made
+        view = making.new_view(context, traces, figure, drawing, self.style, self.place)
+        differences.store(view, found)
+        for trace in traces:
             self._tell(trace)
         if self.look:
             viewport.look(context)

@@ -167,6 +167,9 @@ class LongOperator:
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Blender ends the operator: another file is opened, or the window is closed."""
+        # Nothing runs yet when a file dialog is called off.
+        if getattr(self, "_task", None) is None:
+            return
         self._task.stop()
         self._task.wait()
         self._leave(context)

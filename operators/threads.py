@@ -69,7 +69,7 @@ class TRACEVIS3D_OT_thread_change(bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
-        return str(cls.bl_rna.properties["do"].enum_items[properties.do].description)
+        return str(properties.rna_type.properties["do"].enum_items[properties.do].description)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         collection = settings.active(context)

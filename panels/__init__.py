@@ -2,14 +2,15 @@
 
 import bpy
 
-from . import bookmarks, explore, render, search, selection, threads, trace, tree, view
+from . import bookmarks, differences, explore, render, search, selection, threads, trace, tree, view
 
 _CLASSES = (
     *trace.CLASSES,
+    *differences.CLASSES,
+    *explore.CLASSES,
     *view.CLASSES,
     *threads.CLASSES,
     *tree.CLASSES,
-    *explore.CLASSES,
     *selection.CLASSES,
     *search.CLASSES,
     *bookmarks.CLASSES,

@@ -42,6 +42,23 @@ def paragraph(layout: Any, context: bpy.types.Context, text: str, icon: str = "N
         column.label(text=line, icon=icon if i == 0 else ("BLANK1" if icon != "NONE" else "NONE"))
 
 
+def fact_grid(layout: Any, facts: Any) -> None:
+    """Write short labels and texts, two to a line."""
+    column = layout.column(align=True)
+    column.scale_y = 0.85
+    for i in range(0, len(facts), 2):
+        row = column.split(factor=0.5)
+        for fact in facts[i : i + 2]:
+            cell = row.split(factor=0.56)
+            label = cell.row()
+            label.alignment = "RIGHT"
+            label.active = False
+            label.label(text=fact.label)
+            cell.label(text=fact.text)
+        if i + 1 == len(facts):
+            row.label(text="")
+
+
 def fact_rows(layout: Any, facts: Any) -> None:
     """Write labels and texts in two columns."""
     column = layout.column(align=True)

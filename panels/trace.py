@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..operators import environment, settings, sources, trace_state
+from ..operators import differences, environment, settings, sources, trace_state
 from ..operators.task import Task
 from . import parts
 
@@ -30,7 +30,8 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
         column.operator("tracevis3d.import_trace", text="Import Trace …", icon="IMPORT")
         if not present:
             if Task.current is None:
-                parts.paragraph(layout, context, "Or drop a trace file on the 3D view.")
+                hint = "Or drop a trace file on the 3D view; two at once are compared."
+                parts.paragraph(layout, context, hint)
             return
         told: set[str] = set()
         for collection in present:
@@ -38,6 +39,23 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
                 if (key := trace_state.key_of(source)) not in told:
                     told.add(key)
                     self._draw_source(context, collection, number, source)
+        if Task.current is None and not differences.is_compared(context.scene):
+            self._draw_next(context, len(told))
+
+    def _draw_next(self, context: bpy.types.Context, traces: int) -> None:
+        """Say what can be done with the traces that are there."""
+        if traces == 1:
+            parts.paragraph(
+                self.layout,
+                context,
+                "Explore it with the mouse, below, or import another trace to compare it with.",
+                "INFO",
+            )
+            return
+        column = self.layout.column()
+        column.scale_y = 1.4
+        text = "Compare Them" if traces == 2 else "Compare the First Two"
+        column.operator("tracevis3d.compare_traces", text=text, icon="ARROW_LEFTRIGHT")
 
     def _draw_source(
         self,
@@ -48,7 +66,7 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
     ) -> None:
         column = self.layout.column(align=True)
         column.label(text=sources.name_of(source), icon="FILE")
-        parts.fact_rows(column, source.facts)
+        parts.fact_grid(column, source.facts)
         if source.state in ("MISSING", "CACHE"):
             box = self.layout.box()
             missing = source.state == "MISSING"

@@ -85,8 +85,6 @@ class TRACEVIS3D_PT_view(parts.ViewPanel, bpy.types.Panel):
             icon="FILE_REFRESH",
             depress=stored.stale,
         )
-        if stored.view == "compare" and len(stored.sources) == 2:
-            layout.operator("tracevis3d.explain", icon="VIEW_CAMERA")
         parts.fact_rows(layout, stored.facts)
         for table in stored.tables:
             header, body = layout.panel(f"tracevis3d_table_{table.name}", default_closed=True)

@@ -333,10 +333,12 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
 
     def _call(self, context: bpy.types.Context, place: Place, what: str) -> set[str]:
         """Call the search's operators."""
+        # Where nothing was searched for they go through what differs between two traces.
+        steps = "difference_step" if not context.scene.tracevis3d_search.total else "search_step"
         name, words_ = {
             "search": ("search_ask", {}),
-            "next": ("search_step", {"step": "NEXT"}),
-            "previous": ("search_step", {"step": "PREVIOUS"}),
+            "next": (steps, {"step": "NEXT"}),
+            "previous": (steps, {"step": "PREVIOUS"}),
         }[what]
         operator = getattr(bpy.ops.tracevis3d, name)
         with context.temp_override(window=context.window, area=place.area, region=place.region):

@@ -31,6 +31,8 @@ _MARK_EDGE = (0.0, 0.35, 0.60, 0.9)
 _TEXT = 12.0  # size of the type at scale 1
 _LINE = 1.45  # of a line, in sizes
 _APART = 18.0  # from the mouse
+_BANNER_WIDEST = 62.0  # sizes of the type: longer lines are hard to read
+_HEADING = (0.95, 0.72, 0.30, 1.0)
 
 
 @dataclass
@@ -48,9 +50,11 @@ class State:
     region : int
         Which region it is in: its pointer as a number; 0: none.
     brush : (object name, float, float) or None
-        A range along the x of an object that is being brushed.
+        A range along the x of an object, or the axis of a drum, that is being brushed.
     message : str
         Shown at the foot of the view for the moment.
+    banner : (str, str, list of (str, int)) or None
+        Heading and sentence at the top of the views, and the traces' selections that they are about.
     """
 
     exploring: bool = False
@@ -60,9 +64,16 @@ class State:
     region: int = 0
     brush: tuple[str, float, float] | None = None
     message: str = ""
+    banner: tuple[str, str, list[tuple[str, int]]] | None = None
 
 
 state = State()
+
+
+def announce(heading: str, sentence: str, traces: list[str]) -> None:
+    """Write a sentence at the top of the 3D views, until something else is selected in ``traces``."""
+    state.banner = (heading, sentence, [(key, selection.revision(key)) for key in traces])
+    redraw()
 
 
 class _Drawn:
@@ -100,7 +111,7 @@ def forget() -> None:
     """Let go of what was drawn."""
     for drawn in (_hovered, _selected):
         drawn.key, drawn.batches = None, []
-    state.hit, state.told, state.brush, state.region = None, [], None, 0
+    state.hit, state.told, state.brush, state.region, state.banner = None, [], None, 0, None
 
 
 def _draw_lit() -> None:
@@ -154,6 +165,10 @@ def _draw_texts() -> None:
     scale = context.preferences.system.ui_scale
     for band, words, look in _bands(context):
         _draw_band(region, view, band, words, look, scale)
+    if state.banner is not None:
+        heading, sentence, about = state.banner
+        if all(selection.revision(key) == revision for key, revision in about):
+            _draw_banner(context.area, region, heading, sentence, scale)
     if not state.exploring:
         return
     if state.told and state.region == region.as_pointer():
@@ -232,6 +247,42 @@ def _draw_box(area: Any, region: Any, told: list[Told], place: tuple[int, int], 
             _text(label, x + pad, low, size, _QUIET)
         left = x + pad + (tab if label else 0.0)
         _text(text.lstrip("\0"), left, low, type_size, _QUIET if text.startswith("\0") else _INK)
+
+
+def _draw_banner(area: Any, region: Any, heading: str, sentence: str, scale: float) -> None:
+    """Draw a heading and a sentence at the top of what no header and no sidebar covers."""
+    left, right, top = viewport.covered(area, region)
+    size = 1.05 * _TEXT * scale
+    step, pad = _LINE * size, 0.8 * size
+    free = region.width - left - right - 4 * pad
+    if free < 10 * size:
+        return
+    blf.size(0, size)
+    lines = _wrapped(sentence, min(free, _BANNER_WIDEST * size))
+    wide = max(blf.dimensions(0, line)[0] for line in [heading, *lines])
+    x, y = left + pad, region.height - top - pad
+    _rectangle(x, y - step * (len(lines) + 1) - 1.4 * pad, x + wide + 2 * pad, y, _GROUND)
+    _text(heading, x + pad, y - pad - 0.75 * size, size, _HEADING)
+    for i, line in enumerate(lines, 1):
+        _text(line, x + pad, y - pad - 0.75 * size - i * step, size, _INK)
+
+
+def banner_height() -> int:
+    """Return how many pixels of a 3D view a sentence at its top takes, about: a heading and three lines."""
+    size = 1.05 * _TEXT * bpy.context.preferences.system.ui_scale
+    return round(4 * _LINE * size + 3 * size)
+
+
+def _wrapped(text: str, wide: float) -> list[str]:
+    """Return ``text`` in lines that are not wider, in the type that is set."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and blf.dimensions(0, longer)[0] > wide:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
 
 
 def _draw_message(region: Any, words: str, scale: float) -> None:

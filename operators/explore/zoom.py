@@ -76,15 +76,25 @@ def pose_of(view: bpy.types.RegionView3D) -> Pose:
 
 
 def pose_for(
-    region: bpy.types.Region, area: bpy.types.Area, view: bpy.types.RegionView3D, low: Floats, high: Floats
+    region: bpy.types.Region,
+    area: bpy.types.Area,
+    view: bpy.types.RegionView3D,
+    low: Floats,
+    high: Floats,
+    rotation: Quaternion | None = None,
+    above: int = 0,
 ) -> Pose:
-    """Return the pose, turned as now, in which a box fills the free part of a region."""
-    rotation = view.view_rotation.copy()
+    """Return the pose, turned so or as now, in which a box fills the free part of a region.
+
+    ``above`` pixels at the top are kept free.
+    """
+    rotation = view.view_rotation.copy() if rotation is None else rotation
     axes = np.array([rotation @ Vector(v) for v in ((1, 0, 0), (0, 1, 0), (0, 0, -1))])
     corners = np.array(list(product(*zip(low, high)))) @ axes.T
     middle = (corners.max(axis=0) + corners.min(axis=0)) / 2
     half = (corners.max(axis=0) - corners.min(axis=0)) / 2
     left, right, top = viewport.covered(area, region)
+    top += above
     free_x = max(region.width - left - right, 64) / region.width
     free_y = max(region.height - top, 64) / region.height
     tan_x, tan_y = _tangents(region, view)
@@ -185,13 +195,20 @@ def fly(area: bpy.types.Area, goal: Pose, at_once: bool = False) -> None:
         bpy.app.timers.register(run)
 
 
-def fly_to_box(area: bpy.types.Area, low: Floats, high: Floats, at_once: bool = False) -> None:
-    """Send the 3D view of ``area`` to where the box from ``low`` to ``high`` fills it."""
+def fly_to_box(
+    area: bpy.types.Area,
+    low: Floats,
+    high: Floats,
+    at_once: bool = False,
+    rotation: Quaternion | None = None,
+    above: int = 0,
+) -> None:
+    """Send the 3D view of ``area`` to where a box from ``low`` to ``high`` fills it, turned so or as now."""
     space = area.spaces.active
     region = next(region for region in area.regions if region.type == "WINDOW")
     stop()
     leave_camera(space, region, (low + high) / 2)
-    fly(area, pose_for(region, area, space.region_3d, low, high), at_once)
+    fly(area, pose_for(region, area, space.region_3d, low, high, rotation, above), at_once)
 
 
 def world_box(shown: Any, low: Floats, high: Floats) -> tuple[Floats, Floats]:
