@@ -15,7 +15,7 @@ from tracevis3d.analysis.correspondences import every_release, waking_releases
 from tracevis3d.analysis.critical_path import RUNS, STARTS, WAITS
 from tracevis3d.analysis.sync_operations import operations
 from tracevis3d.analysis.sync_rules import default_rules, read_rules
-from tracevis3d.analysis.waits import IO, RELEASE, WAIT, Waits, find_waits
+from tracevis3d.analysis.waits import IO, RELEASE, SOURCES, WAIT, Waits, find_waits
 from tracevis3d.analysis.waits_findings import findings
 from tracevis3d.analysis.waits_summary import summary
 from tracevis3d.errors import InputError
@@ -452,8 +452,31 @@ def test_the_holder_that_a_recording_tells_goes_before_what_follows(tmp_path):
     # thread 1 has no acquisition on record; thread 99 is not there: the next that got it was going to
     assert held[2] == 1
     assert held[3] == 2
+    known = {tid[t]: SOURCES[s] for t, s in zip(waits.ops.thread.tolist(), waits.held_by_source.tolist())}
+    assert (known[2], known[3]) == ("told", "inferred")
     save(trace, tmp_path / "held.tv3")
     again = load(tmp_path / "held.tv3", cache=False)
     assert again.sync.holder.tolist() == trace.sync.holder.tolist()
     save(trace, tmp_path / "again.json")
     assert load(tmp_path / "again.json", cache=False).sync.holder.tolist() == trace.sync.holder.tolist()
+
+
+def test_findings_come_by_the_time_lost_and_one_call_within_another_is_told_once():
+    text = lines(
+        [("a", 0, 10**9, "run")]
+        + [("a", 1000 * i, 1000 * i + 900, "outer") for i in range(1, 30)]
+        + [("a", 1000 * i + 100, 1000 * i + 200, "inner") for i in range(1, 30)]
+        + [("a", 10**8, 3 * 10**8, "outer"), ("a", 10**8 + 10, 3 * 10**8 - 10, "inner")]
+        + [("a", 4 * 10**8 + 1000 * i, 4 * 10**8 + 1000 * i + 900, "poll") for i in range(30)]
+        + [("a", 5 * 10**8, 9 * 10**8, "poll")]
+    )
+    found = findings(find_waits(trace_of(text)))
+    assert [f.kind for f in found] == ["outlier"]
+    assert "inner within outer" in found[0].sentence
+    # A wait that lasts longer than it comes before it.
+    text += (
+        "\nb 0 950000000 run\nb 1000 940000000 Event.wait wait E 1\na 939000000 939000000 Event.set release E"
+    )
+    found = findings(find_waits(trace_of(text)))
+    assert [f.kind for f in found] == ["mostly idle", "outlier"]
+    assert found[0].score_ns > found[1].score_ns

@@ -40,8 +40,12 @@ def test_json_has_the_keys_that_scripts_depend_on(path, capsys):
     (wait,) = facts["waits"]
     assert {
         "thread": "a", "object": "L", "kind": "Lock.acquire", "start_ns": 100_000, "end_ns": 900_000,
-        "woken_by": "b", "held_by": "b",
+        "woken_by": "b", "held_by": "b", "held_by_source": "follows", "function": "run",
     }.items() <= wait.items()  # fmt: skip
+    (held,) = facts["objects"]
+    assert held["waited_in"] == [{"function": "run", "waits": 1, "waited_ns": 800_000}]
+    assert {one["function"]: one["holds"] for one in held["held_in"]} == {"run": 2}
+    assert not held["part_of_another"]
     assert [t["waited_ns"] for t in facts["threads"]] == [800_000, 0]
     assert facts["threads"][0]["waits_for"] == [{"thread": "b", "waits": 1, "waited_ns": 800_000}]
     assert facts["critical_path"][-1]["end_ns"] == 2_000_000

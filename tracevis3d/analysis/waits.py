@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..trace.build import innermost
 from ..trace.model import IO, RELEASE, WAIT, Trace
 from .correspondences import Correspondences, waking_releases
 from .critical_path import CriticalPath, critical_path
@@ -17,6 +18,11 @@ from .sync_operations import Operations, operations
 from .sync_rules import Rules, read_rules
 
 Ints = NDArray[np.int64]
+
+#: How the holder of an object is known: not at all; the recording says so; it follows from who acquired the
+#: object before and has not released it; it is inferred from who acquired it next.
+SOURCES = ("unknown", "told", "follows", "inferred")
+UNKNOWN, TOLD, FOLLOWS, INFERRED = range(4)
 
 
 class Waits:
@@ -70,8 +76,18 @@ class Waits:
 
         What the recording says itself goes before what follows from acquisitions and releases.
         """
+        return self._holders[0]
+
+    @cached_property
+    def held_by_source(self) -> NDArray[np.uint8]:
+        """How :attr:`held_by` is known of each operation: an index into :data:`SOURCES`. Uint8 (n,)."""
+        return self._holders[1]
+
+    @cached_property
+    def _holders(self) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         ops = self.ops
         found = np.full(len(ops), -1, np.int32)
+        source = np.zeros(len(ops), np.uint8)
         rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ops.holds & (np.diff(ops.first) > 0))
         if len(rows) and len(self.held):
             object = ops.object[ops.first[rows]]
@@ -84,7 +100,24 @@ class Waits:
             holder = np.where(which >= 0, self.held.thread[np.maximum(which, 0)], -1)
             # A thread doesn't wait for itself: it holds the object again (a re-entrant lock).
             found[rows] = np.where(holder == ops.thread[rows], -1, holder)
-        return np.where(ops.blocked & (ops.holder >= 0), ops.holder, found).astype(np.int32)
+            source[rows] = np.where(handed, INFERRED, FOLLOWS)
+        told = ops.blocked & (ops.holder >= 0)
+        found = np.where(told, ops.holder, found).astype(np.int32)
+        source = np.where(told, TOLD, source).astype(np.uint8)
+        return found, np.where(found >= 0, source, UNKNOWN).astype(np.uint8)
+
+    @cached_property
+    def function(self) -> NDArray[np.int32]:
+        """The function that does each operation; -1: it is on no stack. Int32 (n,).
+
+        It is that which calls what waits, releases or transfers, or what runs where that is no call.
+        """
+        ops, calls, threads = self.ops, self.trace.calls, self.trace.threads
+        if not len(calls):
+            return np.full(len(ops), -1, np.int32)
+        around = innermost(calls, threads.first, threads.count, ops.thread, ops.start)
+        call = np.where(ops.call >= 0, calls.parent[np.maximum(ops.call, 0)], around)
+        return np.where(call >= 0, calls.function[np.maximum(call, 0)], -1).astype(np.int32)
 
     @cached_property
     def queues(self) -> Queues:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trace.model import WAIT
+from ..trace.model import WAIT, Calls
 from .waits import Waits
 
 Ints = NDArray[np.int64]
 
-#: Kinds of findings, the gravest first.
+#: Kinds of findings; those that can end a program's work come first, the others by the time lost to them.
 KINDS = {
     "deadlock": "threads that wait to their end, each for what another of them holds",
     "lock order": "objects that threads acquire in different orders: they can wait for each other for ever",
@@ -25,6 +25,7 @@ KINDS = {
     "mostly idle": "threads that do little else than wait",
     "outlier": "a call that takes far longer than the others of its function",
 }
+_GRAVE = ("deadlock", "lock order", "never released", "held to the end")
 _FEW = 5
 _CYCLES = 20
 #: What is held to the end is held for at least this share of the trace.
@@ -34,6 +35,8 @@ _SLEEPS = re.compile("sleep|poll|select|timer", re.IGNORECASE)
 _POLLED = 0.05
 #: An outlier lasts this many times as long as three quarters of its function's calls, and this share of all.
 _FACTOR, _SHARE, _CALLS = 64, 0.01, 20
+#: A call that takes this share of one that it lies in is the same outlier.
+_NEARLY = 0.8
 
 
 @dataclass(frozen=True)
@@ -69,13 +72,13 @@ class Finding:
 
 
 def findings(waits: Waits) -> list[Finding]:
-    """Return all findings, the gravest kind first, within a kind what costs most."""
+    """Return all findings: the grave ones kind by kind, then the others, what costs most first."""
     found = [
         *_lock_order(waits), *_never_released(waits), *_held(waits), *_convoys(waits), *_farmers(waits),
         *_polling(waits), *_idle(waits), *_outliers(waits),
     ]  # fmt: skip
-    place = {kind: i for i, kind in enumerate(KINDS)}
-    return sorted(found, key=lambda finding: (place[finding.kind], -finding.score_ns))
+    place = {kind: i for i, kind in enumerate(_GRAVE)}
+    return sorted(found, key=lambda finding: (place.get(finding.kind, len(_GRAVE)), -finding.score_ns))
 
 
 def _time(ns: float) -> str:
@@ -273,6 +276,10 @@ def _convoys(waits: Waits) -> list[Finding]:
         handed, lasted = int((last - first).sum()), time[ends] - time[starts]
         mine = [held.thread[begin + a : begin + b] for a, b in zip(first.tolist(), last.tolist())]
         most = max(int(length[a : b + 1].max()) for a, b in zip(starts.tolist(), ends.tolist()))
+        holding = _mostly_in(
+            waits,
+            np.concatenate([np.arange(begin + a, begin + b) for a, b in zip(first.tolist(), last.tolist())]),
+        )
         when = f"for {_time(int(lasted[0]))}"
         if len(starts) > 1:
             when = f"{len(starts):,} times, for {_time(int(lasted.sum()))} in all"
@@ -280,12 +287,21 @@ def _convoys(waits: Waits) -> list[Finding]:
             Finding(
                 "convoy",
                 f"up to {most} threads queue for {ops.objects[object]} {when}, in which it is handed on "
-                f"{handed:,} times: {_time(waited)} of waiting in all",
+                f"{handed:,} times: {_time(waited)} of waiting in all{holding}",
                 waited, tuple(np.unique(np.concatenate(mine)).tolist()), (ops.objects[object],),
                 int(time[starts[0]]), int(time[ends[-1]]), handed,
             )
         )  # fmt: skip
     return found
+
+
+def _mostly_in(waits: Waits, rows: Ints) -> str:
+    """Say in which function holds (rows of the holds) last longest; nothing where no call is known."""
+    held, functions = waits.held, waits.trace.functions
+    function = waits.function[held.acquire[rows]]
+    known = function >= 0
+    time = np.bincount(function[known], (held.end - held.start)[rows[known]], len(functions) or 1)
+    return f"; it is held longest in {functions.label[int(time.argmax())]}" if time.max() > 0 else ""
 
 
 def _farmers(waits: Waits) -> list[Finding]:
@@ -388,7 +404,7 @@ def _outliers(waits: Waits) -> list[Finding]:
     if not len(candidates):
         return []
     waiting = waits.time_in(WAIT)
-    found = []
+    longest_calls: list[tuple[int, int, int, int, int]] = []
     wanted = np.zeros(len(trace.functions), np.bool_)
     wanted[candidates] = True
     which = np.flatnonzero(wanted[calls.function])
@@ -399,15 +415,39 @@ def _outliers(waits: Waits) -> list[Finding]:
             continue
         time = calls.end[mine] - calls.start[mine]
         call = int(mine[int(time.argmax())])
-        if waiting[call] > 0.5 * time.max():
-            continue  # it waited for others: that is told as a wait
+        if waiting[call] > 0.5 * time.max() or _SLEEPS.search(trace.functions.label[f]):
+            continue  # it waited for others, or for the time to pass: that is told as a wait
+        longest_calls.append((int(time.max()), call, f, int(total[f]), int(usual[f])))
+    found = []
+    for outer, time, call, f, calls_of, step_of in _innermost_alone(longest_calls, calls):
+        within = f" within {trace.functions.label[outer]}" if outer != f else ""
         found.append(
             Finding(
                 "outlier",
-                f"{trace.functions.label[f]} takes {_time(time.max())} once, three quarters of its "
-                f"{int(total[f]):,} calls less than {_time(2.0 ** (int(usual[f]) + 1))}",
-                int(time.max()), (int(calls.thread[call]),), (), int(calls.start[call]),
-                int(calls.end[call]), int(total[f]), call,
+                f"{trace.functions.label[f]}{within} takes {_time(time)} once, three quarters of its "
+                f"{calls_of:,} calls less than {_time(2.0 ** (step_of + 1))}",
+                time, (int(calls.thread[call]),), (), int(calls.start[call]), int(calls.end[call]),
+                calls_of, call,
             )
         )  # fmt: skip
     return sorted(found, key=lambda finding: -finding.score_ns)[:_CYCLES]
+
+
+def _innermost_alone(
+    found: list[tuple[int, int, int, int, int]], calls: Calls
+) -> list[tuple[int, int, int, int, int, int]]:
+    """Of calls within each other that last nearly as long keep the innermost, with the outermost's function.
+
+    Takes and returns rows of time, call, function and more; the outermost's function comes first.
+    """
+    kept: list[tuple[int, int, int, int, int, int]] = []
+    # A call comes before all that lie in it.
+    for row in sorted(found, key=lambda one: one[1]):
+        time, call = row[0], row[1]
+        above = next((i for i, one in enumerate(kept) if 0 < call - one[2] < calls.extent[one[2]]
+                      and time >= _NEARLY * one[1]), -1)  # fmt: skip
+        if above >= 0:
+            kept[above] = (kept[above][0], *row)
+        else:
+            kept.append((row[2], *row))
+    return kept

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..trace.model import WAIT
 from .critical_path import STEPS, CriticalPath
-from .waits import Waits
+from .waits import SOURCES, Waits
 from .waits_findings import Finding, findings
 
 
@@ -24,6 +24,7 @@ def summary(waits: Waits, path: CriticalPath | None = None, every: bool = False)
         List waits that did not block too.
     """
     trace, ops = waits.trace, waits.ops
+    labels = trace.functions.label
     tids = [*trace.threads.tid, None]  # -1 takes the last: unknown
     rows = np.flatnonzero((ops.kind == WAIT) & (ops.blocked | every))
     rows = rows[np.argsort(ops.start[rows], kind="stable")]
@@ -36,14 +37,18 @@ def summary(waits: Waits, path: CriticalPath | None = None, every: bool = False)
             "end_ns": end,
             "woken_by": tids[woken],
             "held_by": tids[held],
+            "held_by_source": SOURCES[source] if source else None,
+            "function": labels[function] if function >= 0 else None,
             "released_ns": released if released >= 0 else None,
             "blocked": blocked,
             "nested": nested,
         }
-        for thread, objects, name, start, end, woken, held, released, blocked, nested in zip(
+        for thread, objects, name, start, end, woken, held, source, function, released, blocked, nested
+        in zip(
             ops.thread[rows].tolist(), map(ops.of, rows.tolist()), ops.name[rows].tolist(),
             ops.start[rows].tolist(), ops.end[rows].tolist(), waits.woken_by[rows].tolist(),
-            waits.held_by[rows].tolist(), waits.woken_at[rows].tolist(), ops.blocked[rows].tolist(),
+            waits.held_by[rows].tolist(), waits.held_by_source[rows].tolist(),
+            waits.function[rows].tolist(), waits.woken_at[rows].tolist(), ops.blocked[rows].tolist(),
             ops.nested[rows].tolist(),
         )
     ]  # fmt: skip
@@ -76,8 +81,13 @@ def _objects(waits: Waits) -> list[dict[str, Any]]:
     np.maximum.at(longest_hold, held.object, time)
     holds_of = np.bincount(held.object, minlength=n)
     never = np.bincount(held.object[held.release < 0], minlength=n)
-    waiters = _by_thread(object[blocked], ops.thread[rows][blocked], lasted[blocked], n, len(tids))
-    holders = _by_thread(held.object, held.thread, time, n, len(tids))
+    nested = np.bincount(object[blocked & ops.nested[rows]], minlength=n)
+    labels, functions = waits.trace.functions.label, len(waits.trace.functions) + 1
+    waiters = _by_owner(object[blocked], ops.thread[rows][blocked], lasted[blocked], len(tids))
+    holders = _by_owner(held.object, held.thread, time, len(tids))
+    # Functions are counted from 1: what is on no stack comes first.
+    waited_in = _by_owner(object[blocked], waits.function[rows][blocked] + 1, lasted[blocked], functions)
+    held_in = _by_owner(held.object, waits.function[held.acquire] + 1, time, functions)
     out = []
     for o in np.argsort(-waited, kind="stable").tolist():
         if not asked[o] and not holds_of[o]:
@@ -96,6 +106,17 @@ def _objects(waits: Waits) -> list[dict[str, Any]]:
                 "holders": [
                     {"thread": tids[t], "holds": c, "held_ns": ns} for t, c, ns in holders.get(o, ())
                 ],
+                "waited_in": [
+                    {"function": labels[f - 1], "waits": c, "waited_ns": ns}
+                    for f, c, ns in waited_in.get(o, ())
+                    if f
+                ],
+                "held_in": [
+                    {"function": labels[f - 1], "holds": c, "held_ns": ns}
+                    for f, c, ns in held_in.get(o, ())
+                    if f
+                ],
+                "part_of_another": bool(waits_of[o] and nested[o] == waits_of[o]),
                 "held_ns": int(held_ns[o]),
                 "longest_hold_ns": int(longest_hold[o]),
                 "never_released": int(never[o]),
@@ -106,18 +127,16 @@ def _objects(waits: Waits) -> list[dict[str, Any]]:
     return out
 
 
-def _by_thread(
-    object: Any, thread: Any, time: Any, objects: int, threads: int
-) -> dict[int, list[tuple[int, int, int]]]:
-    """Return for each object (thread, count, nanoseconds), the longest first."""
-    del objects
-    key = object.astype(np.int64) * max(threads, 1) + thread
+def _by_owner(object: Any, owner: Any, time: Any, owners: int) -> dict[int, list[tuple[int, int, int]]]:
+    """Return for each object (owner, count, nanoseconds), the longest first; owners are numbers."""
+    size = max(owners, 1)
+    key = object.astype(np.int64) * size + owner
     pairs, back, count = np.unique(key, return_inverse=True, return_counts=True)
     sums = np.rint(np.bincount(back.reshape(-1), time, len(pairs))).astype(np.int64)
     found: dict[int, list[tuple[int, int, int]]] = {}
-    for i in np.lexsort((-sums, pairs // max(threads, 1))).tolist():
-        o, t = divmod(int(pairs[i]), max(threads, 1))
-        found.setdefault(o, []).append((t, int(count[i]), int(sums[i])))
+    for i in np.lexsort((-sums, pairs // size)).tolist():
+        o, which = divmod(int(pairs[i]), size)
+        found.setdefault(o, []).append((which, int(count[i]), int(sums[i])))
     return found
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ..trace.model import Trace
 
 _MOST = 12
+#: Findings of one kind.
+_MOST_OF_KIND = 3
 
 
 def add(commands: Subcommands) -> None:
@@ -59,8 +61,7 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
     title[None] = "(unknown)"
     parts = []
     if facts["findings"]:
-        rows = [(finding["kind"], finding["sentence"]) for finding in facts["findings"][: 2 * _MOST]]
-        parts.append(f"Findings\n{table(rows)}")
+        parts.append(f"Findings\n{table(_findings(facts['findings']))}")
     threads = sorted((t for t in facts["threads"] if t["waits"]), key=lambda t: -t["waited_ns"])
     waiting: list[tuple[str, ...]] = [("thread", "waits", "waited", "most for", "")]
     for thread in threads[:_MOST]:
@@ -70,15 +71,16 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
              title[most["thread"]], _time(most["waited_ns"]))
         )  # fmt: skip
     parts.append(f"Threads that wait{_more(threads)}\n{columns(waiting)}")
-    objects = [o for o in facts["objects"] if o["waits"]]
+    objects = [o for o in facts["objects"] if o["waits"] and not o["part_of_another"]]
     wanted: list[tuple[str, ...]] = [
-        ("object", "waits", "waited", "longest", "queue", "held most by", "contention")
+        ("object", "waits", "waited", "longest", "queue", "contention", "waited for in", "held most by", "in")
     ]
     for o in objects[:_MOST]:
         holder = title[o["holders"][0]["thread"]] if o["holders"] else ""
+        place, holding = (o[key][0]["function"] if o[key] else "" for key in ("waited_in", "held_in"))
         wanted.append(
             (o["object"], f"{o['waits']:,}", _time(o["waited_ns"]), _time(o["longest_ns"]),
-             f"{o['longest_queue']}", holder, f"{100 * o['contention']:.0f} %")
+             f"{o['longest_queue']}", f"{100 * o['contention']:.0f} %", place, holder, holding)
         )  # fmt: skip
     if objects:
         parts.append(f"Objects that are waited for{_more(objects)}\n{columns(wanted)}")
@@ -90,7 +92,7 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
         what = w["object"] if isinstance(w["object"], str) else ", ".join(w["object"] or ("(unknown)",))
         long.append(
             (_time(w["start_ns"]), title[w["thread"]], _time(w["end_ns"] - w["start_ns"]), what, w["kind"],
-             title[w["woken_by"]], title[w["held_by"]] if w["held_by"] is not None else "")
+             title[w["woken_by"]], _holder(title, w))
         )  # fmt: skip
     parts.append(f"The longest waits{_more(longest)}\n{columns(long)}")
     share: dict[tuple[str, str], int] = {}
@@ -103,6 +105,28 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
     ]
     parts.append(f"The critical path, {len(facts['critical_path']):,} steps\n{columns(steps)}")
     return "\n\n".join(parts)
+
+
+def _findings(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return kind and sentence of the first few of each kind, and how many more there are."""
+    rows: list[tuple[str, str]] = []
+    of_kind: dict[str, list[dict[str, Any]]] = {}
+    for finding in found:
+        of_kind.setdefault(finding["kind"], []).append(finding)
+        if len(of_kind[finding["kind"]]) <= _MOST_OF_KIND:
+            rows.append((finding["kind"], finding["sentence"]))
+    for kind, all_ in of_kind.items():
+        if rest := all_[_MOST_OF_KIND:]:
+            longest = _time(max(finding["score_ns"] for finding in rest))
+            rows.append((kind, f"… and {len(rest):,} more, of {longest} at most (--json lists all)"))
+    return rows
+
+
+def _holder(title: dict[Any, str], wait: dict[str, Any]) -> str:
+    """Return who held what a wait is for, and whether that is only inferred."""
+    if wait["held_by"] is None:
+        return ""
+    return title[wait["held_by"]] + (" (inferred)" if wait["held_by_source"] == "inferred" else "")
 
 
 def _time(ns: int) -> str:

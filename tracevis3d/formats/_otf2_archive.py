@@ -294,6 +294,8 @@ _READ: dict[str, Any] = {
 }
 #: Events that say nothing which others don't say too.
 _TOLD = frozenset(
-    ("MpiCollectiveBegin", "MpiIsendComplete", "MpiIrecvRequest", "ProgramBegin", "ProgramEnd")
-    + ("IoCreateHandle", "IoDestroyHandle")
+    (
+        *("MpiCollectiveBegin", "MpiIsendComplete", "MpiIrecvRequest", "ProgramBegin", "ProgramEnd"),
+        *("IoCreateHandle", "IoDestroyHandle"),
+    )
 )

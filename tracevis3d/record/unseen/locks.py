@@ -44,6 +44,23 @@ def _maker(frame: FrameType | None) -> tuple[str, FrameType | None]:
     return "", None
 
 
+def _append(asked: list[list[int]] | None, one: list[int]) -> list[list[int]]:
+    if asked is None:
+        return [one]
+    asked.append(one)
+    return asked
+
+
+def _answer(lock: Lock | RLock, holder: int) -> None:
+    """Tell those who asked while the lock was taken, and its new holder had not run yet, who that was.
+
+    Whoever lets go of it next is who had it when they asked.
+    """
+    asked, lock._asked = lock._asked, None
+    for one in asked or ():
+        one[0] = holder
+
+
 class _LockMeta(type):
     """Makes a lock for whoever asks: recorded, recorded where it blocks, or raw."""
 
@@ -57,6 +74,7 @@ class _LockMeta(type):
         made._raw = _allocate()
         made._number = state.new_object("Lock", frame)
         made._holder = 0
+        made._asked = None
         return made
 
     def __instancecheck__(cls, other: object) -> bool:
@@ -66,10 +84,11 @@ class _LockMeta(type):
 class Lock(metaclass=_LockMeta):
     """A lock as ``threading.Lock()`` returns it, recorded."""
 
-    __slots__ = ("__weakref__", "_holder", "_number", "_raw")
+    __slots__ = ("__weakref__", "_asked", "_holder", "_number", "_raw")
     _raw: Any
     _number: int
     _holder: int
+    _asked: list[list[int]] | None
 
     def acquire(self, blocking: Any = True, timeout: Any = -1) -> bool:
         start = state.clock()
@@ -96,11 +115,13 @@ class Lock(metaclass=_LockMeta):
 
     def _ask(self, start: float, blocking: Any, timeout: Any, tried: bool) -> bool:
         """Acquire in a way that may block, fail or raise; ``tried`` tells that it was not free."""
-        holder = self._holder
+        asked = [self._holder]
         flags = CONTENDED if tried or self._raw.locked() else 0
         pending = local.pending
         if blocking:
-            pending.append((LOCK_ACQUIRE, self._number, start, holder))
+            if flags and not asked[0]:
+                self._asked = _append(self._asked, asked)
+            pending.append((LOCK_ACQUIRE, self._number, start, asked[0]))
         try:
             got: bool = self._raw.acquire(blocking, timeout)
         finally:
@@ -111,13 +132,15 @@ class Lock(metaclass=_LockMeta):
         else:
             flags |= TIMED_OUT if blocking else FAILED
         if state.recording:
-            local.add((LOCK_ACQUIRE, self._number, start, state.clock(), flags, holder))
+            local.add((LOCK_ACQUIRE, self._number, start, state.clock(), flags, asked[0]))
         return got
 
     def release(self) -> None:
         # The time is taken first: who waits may run before this thread does again.
         at = state.clock()
         holder, self._holder = self._holder, 0
+        if self._asked:
+            _answer(self, holder)
         try:
             self._raw.release()
         except BaseException:
@@ -130,6 +153,8 @@ class Lock(metaclass=_LockMeta):
     def __exit__(self, *error: object) -> None:
         at = state.clock()
         holder, self._holder = self._holder, 0
+        if self._asked:
+            _answer(self, holder)
         try:
             self._raw.release()
         except BaseException:
@@ -196,6 +221,7 @@ class InnerLock(Lock):
             Lock.release(self)
         else:
             self._holder = 0
+            self._asked = None
             self._raw.release()
 
     def __exit__(self, *error: object) -> None:
@@ -217,7 +243,8 @@ class _RLockMeta(type):
 class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
     """A lock as ``threading.RLock()`` returns it; the outermost acquisition and release are recorded."""
 
-    __slots__ = ("_depth", "_holder", "_number", "_part", "_waiting")
+    __slots__ = ("_asked", "_depth", "_holder", "_number", "_part", "_waiting")
+    _asked: list[list[int]] | None
     _depth: int
     _holder: int
     _number: int
@@ -241,12 +268,14 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
     __enter__ = acquire
 
     def _ask(self, start: float, blocking: Any, timeout: Any, tried: bool) -> bool:
-        holder = self._holder
+        asked = [self._holder]
         inner = self._is_owned()
-        flags = CONTENDED if tried or (holder and not inner) else 0
+        flags = CONTENDED if tried or (asked[0] and not inner) else 0
         pending = local.pending
         if blocking:
-            pending.append((RLOCK_ACQUIRE, self._number, start, holder))
+            if flags and not asked[0]:
+                self._asked = _append(self._asked, asked)
+            pending.append((RLOCK_ACQUIRE, self._number, start, asked[0]))
         self._waiting += 1
         try:
             got: bool = _try_rlock(self, blocking, timeout)
@@ -260,7 +289,7 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
         else:
             flags |= TIMED_OUT if blocking else FAILED
         if state.recording and not inner and (flags & CONTENDED or not self._part):
-            local.add((RLOCK_ACQUIRE, self._number, start, state.clock(), flags, holder))
+            local.add((RLOCK_ACQUIRE, self._number, start, state.clock(), flags, asked[0]))
         return got
 
     def release(self) -> None:
@@ -269,6 +298,8 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
             self._depth -= 1
             return
         at = state.clock()
+        if self._asked:
+            _answer(self, self._holder)
         self._depth = self._holder = 0
         _release_rlock(self)
         if state.recording and (self._waiting or not self._part):
@@ -282,6 +313,8 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
     def _release_save(self) -> Any:
         depth, at = self._depth, state.clock()
         if self._is_owned():
+            if self._asked:
+                _answer(self, self._holder)
             self._depth = self._holder = 0
         saved = _RawRLock._release_save(self)
         if state.recording and (self._waiting or not self._part):
@@ -324,6 +357,7 @@ def _make_rlock(frame: FrameType, cls: Any, *args: Any, **kwargs: Any) -> Any:
     made._part = module in _PARTS
     made._number = state.new_object("RLock", maker)
     made._depth = made._holder = made._waiting = 0
+    made._asked = None
     return made
 
 
