@@ -387,7 +387,8 @@ def test_random_programs_of_locks_against_their_own_diaries(tmp_path_factory, pl
             assert wait["objects"] == release["objects"]
             assert numbers.setdefault(which, wait["objects"][0]) == wait["objects"][0]
             if wait["contended"] == 1:
-                # Whoever is named had it at some moment of the wait.
+                # The lock itself knows who: it is named each time, and had it at some moment of the wait.
+                assert wait["said"]["holder"] in tids.values()
                 holders = [
                     entry for entry in diary
                     if entry[1] == which and tids[entry[0]] == wait["said"].get("holder")
