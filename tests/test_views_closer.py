@@ -57,7 +57,8 @@ def test_nothing_moves_and_each_call_in_sight_is_shown_once(trace):
     # Rounded ends may count a cluster that ends where the detail begins.
     assert shown.sum() + clusters.count[touching].sum() >= inside.sum()
     assert len(calls) > 2 * len(before)
-    assert all(x >= 0 for x in names.anchor[:, 0])
+    (names,) = names
+    assert names.anchor[:, 0].min() >= 0
 
 
 def test_the_whole_window_at_the_pictures_own_resolution_is_the_picture(trace):
@@ -87,7 +88,7 @@ def test_walls_that_face_each_other_come_nearer_one_by_one(walls):
         seen = (low + (high - low) // 3, low + (high - low) // 2)
         near = closer.look(pane.source, seen, 20 * pane.pixels_per_unit)
         calls = near.parts[0]
-        assert {part.source for part in near.parts} == {near.names.source} == {pane.source}
+        assert {part.source for part in near.parts} == {near.names[0].source} == {pane.source}
         assert len(np.unique(calls.id)) == len(calls) > len(before)
         order = np.argsort(calls.id)
         place = order[np.searchsorted(calls.id[order], before.id)]
@@ -113,3 +114,31 @@ def test_a_fan_has_no_more_to_show():
     traces = tuple(walked_traces.walked_trace(seed, steps=2000) for seed in (1, 2, 3))
     view = registry.find("compare")
     assert view.closer(traces, view.parameters(), FRAME).panes == ()
+
+
+def test_rows_of_threads_come_nearer_where_time_is_straight():
+    trace = walked_traces.walked_trace(5, steps=20_000, threads=3)
+    view = registry.find("threads")
+    parameters = view.parameters()
+    drawn = view.draw((trace,), parameters, FRAME, lambda *_: None)
+    closer = view.closer((trace,), parameters, FRAME)
+    (pane,) = closer.panes
+    low, high = pane.window
+    seen = (low + (high - low) // 3, low + (high - low) // 2)
+    near = closer.look(0, seen, 20 * pane.pixels_per_unit)
+    calls, before = near.parts[0], next(e for e in drawn.elements if e.kind == "call")
+    assert calls.window == before.window == pane.window
+    place = {int(i): k for k, i in enumerate(calls.id)}
+    for k, i in enumerate(before.id.tolist()):
+        new, old = (e.corner[e.first[j] : e.first[j + 1]] for e, j in ((calls, place[i]), (before, k)))
+        assert np.allclose(new, old, atol=1e-5)
+        assert np.allclose(calls.time[place[i]], before.time[k])
+        assert np.allclose(near.palette[calls.color[place[i]]], drawn.palette[before.color[k]])
+    assert len(calls) > len(before)
+    reach = [(seen[0] - low) / (high - low) * 16, (seen[1] - low) / (high - low) * 16]
+    for group in near.names:
+        assert group.kind == "function"
+        assert reach[0] - 1e-5 <= group.anchor[:, 0].min()
+        assert group.anchor[:, 0].max() <= reach[1] + 1e-5
+    # On the paper's semicircle time is bent, and windows of their own have no time in common.
+    assert view.closer((trace,), view.parameters(paper=1.0), FRAME).panes == ()

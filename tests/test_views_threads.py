@@ -17,7 +17,7 @@ from tracevis3d.progress import silent
 from tracevis3d.views.threads import VIEW, Parameters
 from tracevis3d.views.threads.colors import kinds
 from tracevis3d.views.threads.composition import WIDTH, compose
-from tracevis3d.views.threads.view import _waits
+from tracevis3d.views.threads.finding import waits_of
 
 FRAME = Frame()
 
@@ -43,7 +43,7 @@ def draw(trace, frame=FRAME, **settings):
 
 def picture_of(trace, **settings):
     p = Parameters(**settings)
-    return compose(trace, _waits(trace, p.rules), p, FRAME)
+    return compose(trace, waits_of(trace, p.rules), p, FRAME)
 
 
 def element(drawing, kind):

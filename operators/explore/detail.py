@@ -130,8 +130,7 @@ def show(
     from ...tracevis3d.scene import nearer
 
     near = closer.look(pane, window, pixels_per_unit)
-    names = near.names
-    drawing = Drawing(near.palette, near.parts, closer.camera, (names,))
+    drawing = Drawing(near.palette, near.parts, closer.camera, near.names)
     if stack := hiding.stack_of(view):
         from ...tracevis3d.views import filtering
 
@@ -142,7 +141,7 @@ def show(
         view,
         closer.panes[pane].source,
         parts,
-        drawing.labels[0] if drawing.labels else names,
+        drawing.labels,
         [standing(part, drawing, traces) for part in parts],
         near.palette,
         settings.of(view).style,

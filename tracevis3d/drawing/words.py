@@ -172,6 +172,11 @@ class Wedges:
         A block has two sections or more.
     color : int32 (n,)
     id : int64 (n,)
+    time : float32 (n, 2) or (0, 2)
+        Start and end as shares of the time that the drawing shows, for whoever points at times; a film shows
+        all blocks from its beginning.
+    window : (int, int) or None
+        Nanoseconds at shares 0 and 1, where time runs along x.
     """
 
     kind: str
@@ -181,6 +186,8 @@ class Wedges:
     id: NDArray[np.int64]
     look: Look = "solid"
     source: int = 0
+    time: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 2), np.float32))
+    window: tuple[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self.first) - 1

@@ -87,7 +87,9 @@ def write(shown: Any, element: Element, standing: Standing | None) -> None:
         count = np.diff(element.first)
         which = np.flatnonzero(count > 1)
         mesh[_PREFIX + "sections"] = count[which].astype(np.int32).tolist()
-    if isinstance(element, Boxes) and element.window is not None:
+        if len(element.time):
+            mesh[_PREFIX + "time"] = np.asarray(element.time[which], np.float32).reshape(-1).tolist()
+    if isinstance(element, (Boxes, Wedges)) and element.window is not None:
         # Nanoseconds don't fit into Blender's numbers.
         mesh[_PREFIX + "window"] = "{} {}".format(*element.window)
     if standing is None:
@@ -266,6 +268,12 @@ class Held:
         self.first = 2 * np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
         faces = _values(mesh, "element_id", "value", (len(mesh.polygons),), np.int32)
         self.id = faces[self.first[:-1] // 2].astype(np.int64)
+        time = np.array(mesh.get(_PREFIX + "time", ()), np.float32).reshape(-1, 2)
+        if len(time) == len(count):
+            self.time = time
+        reach = np.abs(self.across[:, :3]) + np.abs(self.across[:, 3:])
+        self.low = np.minimum.reduceat(self.middle - reach, self.first[:-1])
+        self.size = np.maximum.reduceat(self.middle + reach, self.first[:-1]) - self.low
 
     def _read_nothing(self) -> None:
         """Hold no elements: of another version, or edited by hand."""
@@ -276,7 +284,7 @@ class Held:
     @cached_property
     def along(self) -> tuple[float, float] | None:
         """(a, b) such that x = a + b * share of the time window; None without times."""
-        if not self.is_boxes or not len(self.time):
+        if not len(self.time):
             return None
         first, last = int(np.argmin(self.time[:, 0])), int(np.argmax(self.time[:, 1]))
         begin, end = float(self.time[first, 0]), float(self.time[last, 1])

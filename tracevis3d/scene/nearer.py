@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.frame import Frame
-from ..drawing.words import Boxes, Camera, Labels
+from ..drawing.words import Boxes, Camera, Labels, Wedges
 from ..layout.lettering import set_texts
-from . import boxes, figures, held, instances, labels, styles
+from . import boxes, figures, held, instances, labels, styles, wedges
 from .build import discard, inks_on, opaque, straight
 from .camera import View
 from .glyphs import typeface
@@ -25,7 +25,7 @@ from .styles import Light
 #: Marks the objects of the detail: nanoseconds from which to which it is there, and pixels per unit.
 _NEARER = "tracevis3d_nearer"
 #: Kinds of elements of the picture that the detail takes the place of.
-PLACED = ("call", "cluster")
+PLACED = ("call", "cluster", "start")
 
 
 def objects_of(collection: Any, source: int | None = None) -> list[Any]:
@@ -76,8 +76,8 @@ def leave(collection: Any, source: int | None = None) -> bool:
 def enter(
     collection: Any,
     source: int,
-    parts: tuple[Boxes, ...],
-    names: Labels,
+    parts: tuple[Boxes | Wedges, ...],
+    names: tuple[Labels, ...],
     standing: list[Any],
     palette: NDArray[np.float32],
     style: str,
@@ -94,8 +94,8 @@ def enter(
     collection : bpy.types.Collection
     source : int
         Which of the view's traces.
-    parts : tuple of Boxes
-    names : Labels
+    parts : tuple of Boxes or Wedges
+    names : tuple of Labels
     standing : list of Standing or None
         What the parts stand for, for pointing.
     palette : float32 (k, 4)
@@ -120,6 +120,13 @@ def enter(
     place = next((shown.matrix_world.copy() for shown in picture), None)
     made: list[Any] = []
     for part, stands in zip(parts, standing, strict=True):
+        if isinstance(part, Wedges):
+            # One mesh of faces: another one is as quickly made as this one is changed.
+            shown = wedges.show(part, colors, look, light, f"{collection.name} nearer {part.kind}")
+            made.append(shown)
+            shown["tracevis3d_kind"] = part.kind
+            held.write(shown, part, stands)
+            continue
         wanted: Instances = boxes.lay(part, colors, look, light)
         shown = next(iter(before.get(part.kind, ())), None)
         if shown is not None:
@@ -147,13 +154,11 @@ def enter(
         shown.hide_viewport, shown.hide_render = True, rendered
 
 
-def _names(collection: Any, names: Labels, colors: Any, style: Any, view: View) -> Any | None:
-    if not len(names):
-        return None
+def _names(collection: Any, names: tuple[Labels, ...], colors: Any, style: Any, view: View) -> Any | None:
     face = typeface()
     free = labels.Free(view, (0, 0, view.frame.width, view.frame.height))
-    ink = inks_on(names.background, len(names), colors, style)
-    texts, _ = labels.choose([names], view, free, face, [ink])
+    inks = [inks_on(group.background, len(group), colors, style) for group in names]
+    texts, _ = labels.choose(names, view, free, face, inks)
     if not len(texts):
         return None
     tint = np.column_stack([np.array(texts.color), np.ones(len(texts))]).astype(np.float32)

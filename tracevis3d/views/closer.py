@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.words import Boxes, Camera, Labels
+from ..drawing.words import Boxes, Camera, Labels, Wedges
 from ..layout.cut import Clusters, Cut, CutBuffers
 from ..trace.model import Trace
 from .derived import derived
@@ -42,15 +42,15 @@ class Near:
 
     Attributes
     ----------
-    parts : tuple of Boxes
-    names : Labels
+    parts : tuple of Boxes or Wedges
+    names : tuple of Labels
         On what is seen.
     palette : float32 (k, 4)
         sRGB, of both.
     """
 
-    parts: tuple[Boxes, ...]
-    names: Labels
+    parts: tuple[Boxes | Wedges, ...]
+    names: tuple[Labels, ...]
     palette: NDArray[np.float32]
 
 

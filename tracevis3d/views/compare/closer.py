@@ -63,4 +63,4 @@ class Closer:
         )
         nearer = replace(picture, pixels_per_unit=pixels_per_unit)
         texts = names(nearer, near, within(parts[0], first, last), p.labels)
-        return Near(tuple(parts), readable(texts, picture.least_text, pixels_per_unit), paint.palette)
+        return Near(tuple(parts), (readable(texts, picture.least_text, pixels_per_unit),), paint.palette)

@@ -54,4 +54,4 @@ class Closer:
         )
         nearer = replace(picture, pixels_per_unit=pixels_per_unit)
         names = names_on_fronts(nearer, within(calls, first, last), clusters, p.labels)
-        return Near((calls, clusters), readable(names, picture.least_text, pixels_per_unit), self._palette)
+        return Near((calls, clusters), (readable(names, picture.least_text, pixels_per_unit),), self._palette)

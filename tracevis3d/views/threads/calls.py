@@ -33,7 +33,9 @@ def call_blocks(picture: Composition, colors: CallColors) -> list[Wedges]:
     inner, outer = _levels(picture, level)
     back, front = np.zeros(len(ids)), np.full(len(ids), THICK)
     corner, first = picture.theatre.blocks(row, low, high, inner, outer, back, front)
-    shown = [Wedges("call", corner, first, colors.of(ids), ids)]
+    window = one_window(picture)
+    time = _times(window, low, high)
+    shown = [Wedges("call", corner, first, colors.of(ids), ids, time=time, window=window)]
     if picture.parameters.starts:
         pixel = 1.0 / (picture.pixels_per_unit * picture.theatre.width)
         wide = np.flatnonzero(
@@ -44,7 +46,8 @@ def call_blocks(picture: Composition, colors: CallColors) -> list[Wedges]:
         corner, first = picture.theatre.blocks(
             row[wide], low[wide], stop[wide], inner[wide], outer[wide], front[wide], front[wide] + 0.004
         )
-        shown.append(Wedges("start", corner, first, colors.starts(ids[wide]), ids[wide]))
+        time = _times(window, low[wide], stop[wide])
+        shown.append(Wedges("start", corner, first, colors.starts(ids[wide]), ids[wide], time=time))
     shown.append(_clusters(picture, colors))
     return shown
 
@@ -77,7 +80,23 @@ def _clusters(picture: Composition, colors: CallColors) -> Wedges:
         np.zeros(len(owner)),
         np.full(len(owner), 0.8 * THICK),
     )
-    return Wedges("cluster", corner, first, colors.clusters(longest[owner], below), longest[owner])
+    window = one_window(picture)
+    return Wedges(
+        "cluster", corner, first, colors.clusters(longest[owner], below), longest[owner],
+        time=_times(window, low[owner], high[owner]), window=window,
+    )  # fmt: skip
+
+
+def one_window(picture: Composition) -> tuple[int, int] | None:
+    """Return the window of all rows, where time runs along x in each; None where they differ."""
+    windows = {row.window for row in picture.rows}
+    return windows.pop() if len(windows) == 1 and picture.theatre.paper <= 0.0 else None
+
+
+def _times(window: tuple[int, int] | None, low: Floats, high: Floats) -> NDArray[np.float32]:
+    if window is None:
+        return np.empty((0, 2), np.float32)
+    return np.stack([low, high], axis=1).astype(np.float32)
 
 
 def _pixels(picture: Composition) -> Floats:

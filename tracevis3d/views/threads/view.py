@@ -23,15 +23,16 @@ from ...layout import ticks
 from ...parameters import parameter
 from ...progress import Progress
 from ...trace.model import Trace
-from ..derived import derived
 from ..registry import View
 from ..thread_choice import named_threads
 from . import calls as blocks
 from . import correspondences as corr
 from . import overview as over
 from . import words
+from .closer import Closer
 from .colors import CALLS, CORRESPONDENCES, color_calls, object_colors, thread_colors
 from .composition import Composition, compose
+from .finding import waits_of
 
 _RAIL = parse("e0218a")[0]
 _IDLE = parse("009e73")[0]
@@ -185,7 +186,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     (trace,) = traces
     p = parameters
     progress(0.0, "finding waits")
-    waits = _waits(trace, p.rules)
+    waits = waits_of(trace, p.rules)
     if p.object and p.object not in waits.ops.objects:
         raise UsageError(f"object={p.object}: nobody waits for an object of this name")
     progress(0.3, "placing rows")
@@ -259,20 +260,6 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         },
         meaning=_meaning(waits),
     )
-
-
-def _waits(trace: Trace, rules: str) -> Waits:
-    """Return the waits of a trace, computed once for the same rules."""
-    from ...analysis.waits import find_waits
-
-    files = tuple(filter(None, (part.strip() for part in rules.split(","))))
-    if files:
-        return find_waits(trace, files)
-    kept = derived(trace).kept
-    if ("waits", 0) not in kept:
-        kept["waits", 0] = find_waits(trace)
-    found: Waits = kept["waits", 0]
-    return found
 
 
 def _longest(picture: Composition, found: corr.Shown) -> NDArray[Any]:
@@ -405,4 +392,5 @@ VIEW = View(
     traces=(1, 1),
     parameters=Parameters,
     draw=draw,
+    closer=Closer,
 )

@@ -193,8 +193,10 @@ def _up(picture: Composition, row: int) -> Vector:
     return (0.0, up * math.cos(angle), up * math.sin(angle))
 
 
-def function_names(picture: Composition, color: Indices, most: int) -> list[Labels]:
-    """Return functions' names on the calls that have room for them, row by row."""
+def function_names(
+    picture: Composition, color: Indices, most: int, seen: tuple[float, float] = (0.0, 1.0)
+) -> list[Labels]:
+    """Return functions' names on the calls that have room for them between two shares of the window."""
     if picture.parameters.paper > 0 or not most:
         return []
     calls, labels = picture.trace.calls, picture.trace.functions.label
@@ -208,8 +210,8 @@ def function_names(picture: Composition, color: Indices, most: int) -> list[Labe
         inner, outer = picture.out(level), picture.out(level + 1)
         height = np.minimum(0.78 * (outer - inner) * picture.theatre.stretch[r], picture.text)
         row = np.full(len(ids), r)
-        low = np.clip(picture.share(row, calls.start[ids]), 0.0, 1.0)
-        high = np.clip(picture.share(row, calls.end[ids]), 0.0, 1.0)
+        low = np.clip(picture.share(row, calls.start[ids]), *seen)
+        high = np.clip(picture.share(row, calls.end[ids]), *seen)
         width = (high - low) * picture.theatre.width
         fits = np.flatnonzero(
             (height * picture.pixels_per_unit >= picture.least_text) & (width > 2.5 * height)
