@@ -197,7 +197,7 @@ def test_a_cut_spool_gives_its_whole_sections(cut):
 def test_a_descriptor_that_the_program_has_taken_is_left_alone(tmp_path):
     import os
 
-    writing = Spool(str(tmp_path / "spool"))
+    writing = Spool(str(tmp_path))
     writing.add(b"E", 0, b"{}")
     other = os.open(tmp_path / "other", os.O_WRONLY | os.O_CREAT)
     os.dup2(other, writing._fd)

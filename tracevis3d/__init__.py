@@ -32,7 +32,7 @@ _API = (
     "view",
     "waits",
 )
-__all__ = ["__version__", "record", *_API]
+__all__ = ["__version__", "live", "record", *_API]
 
 
 def __getattr__(name: str) -> Any:
@@ -40,9 +40,9 @@ def __getattr__(name: str) -> Any:
         from . import api
 
         return getattr(api, name)
-    if name == "record":
-        # A room that can be called: "from . import" would ask here again.
-        return import_module(".record", __name__)
+    if name in ("live", "record"):
+        # Rooms, one of which can be called: "from . import" would ask here again.
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

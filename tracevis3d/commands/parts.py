@@ -37,10 +37,10 @@ def reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
-def feed(parser: argparse.ArgumentParser, option: str | None) -> None:
+def feed(parser: argparse.ArgumentParser, option: str | None, required: bool = True) -> None:
     """Add the endpoint of a live feed, as an option or as a word, and the keys."""
     names = (option,) if option else ("endpoint",)
-    more: dict[str, Any] = {"dest": "endpoint", "required": True} if option else {}
+    more: dict[str, Any] = {"dest": "endpoint", "required": required} if option else {}
     parser.add_argument(*names, metavar="ENDPOINT", help="such as tcp://127.0.0.1:5570", **more)
     parser.add_argument("--key", default="", metavar="FILE", help="our secret key; see 'live keygen'")
     parser.add_argument(

@@ -8,7 +8,7 @@ import os
 import sys
 
 from ..errors import UsageError
-from .parts import Subcommands, command
+from .parts import Subcommands, command, feed
 
 _CODE = (
     "import sys; root = sys.argv[1]; sys.path.insert(0, root); import {package}.launch as launch; "
@@ -20,16 +20,19 @@ def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
     parser = command(commands, "record", run, "run a Python program and record calls, waits and I/O")
     parser.usage = (
-        "%(prog)s [options] -o OUT [--] SCRIPT [ARGUMENT ...]\n       %(prog)s [options] -o OUT -m MODULE ..."
+        "%(prog)s [options] -o OUT [--] SCRIPT [ARGUMENT ...]\n"
+        "       %(prog)s [options] -o OUT -m MODULE ...\n"
+        "       %(prog)s [options] --live ENDPOINT [-o OUT] [--] SCRIPT [ARGUMENT ...]"
     )
-    parser.add_argument(
-        "-o", dest="output", metavar="OUT", required=True, help="Chrome JSON: .json or .json.gz"
-    )
+    parser.add_argument("-o", dest="output", default="", metavar="OUT", help="Chrome JSON: .json or .json.gz")
+    feed(parser, "--live", required=False)
     parser.add_argument(
         "--threads", action="store_true", help="waits and releases: locks, queues, threads, futures, asyncio"
     )
     parser.add_argument("--io", action="store_true", help="files and sockets: how long, how many bytes")
-    parser.add_argument("--memory", action="store_true", help="samples of the memory in use, every 50 ms")
+    parser.add_argument(
+        "--memory", action="store_true", help="blocks of memory with their call sites, and the memory in use"
+    )
     parser.add_argument(
         "--c-functions", action="store_true", help="functions written in C too (VizTracer alone)"
     )
@@ -60,14 +63,19 @@ def run(words: argparse.Namespace) -> None:
         raise UsageError("-m needs the name of a module, and comes last: tracevis3d record -o OUT -m MODULE")
     if module is None and not program:
         raise UsageError("say which program to record: tracevis3d record -o OUT -- script.py")
+    if not words.output and not words.endpoint:
+        raise UsageError("say where to: -o OUT for a file, --live ENDPOINT for viewers, or both")
     options = {
-        "path": os.path.abspath(words.output),
+        "path": os.path.abspath(words.output) if words.output else "",
         "threads": words.threads,
         "io": words.io,
         "memory": words.memory,
         "engine": words.engine,
         "c_functions": words.c_functions,
         "quiet": words.quiet,
+        "live": words.endpoint or "",
+        "key": words.key,
+        "peers": words.peers,
     }
     how = ["script", *program] if module is None else ["module", *module]
     _become(json.dumps(options), how)

@@ -16,6 +16,7 @@ from ..trace.model import SYNC_KINDS, RecordedId, Source, Trace
 from ..trace.recording import ContainerPath, Recording
 from . import names
 from .chrome_checked import Metadata, Number, decode_json, scoped_id
+from .chrome_memory import add_memory
 from .chrome_rows import MENDS, Rows, decode_text
 
 Ints = NDArray[np.int64]
@@ -71,6 +72,7 @@ class _Maker:
             self._add_counters(letters, threads)
             self._add_flows(letters, threads)
             self._add_spans(letters, threads)
+        add_memory(self._metadata, self._recording)
         return self._recording.finish(Source(), names.split, self._place)
 
     # -- texts ---------------------------------------------------------------------------------

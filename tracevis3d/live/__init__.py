@@ -1,1 +1,88 @@
-"""The live feed: a running program's events over ZeroMQ; ``docs/live-protocol.md`` has the protocol."""
+"""The live feed: what a running program does, told over ZeroMQ (docs/live-protocol.md).
+
+``start`` publishes the running program itself, ``stop`` ends that; nothing is imported before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_session: Any = None
+
+
+def start(
+    endpoint: str = "tcp://127.0.0.1:*",
+    *,
+    threads: bool = True,
+    io: bool = True,
+    memory: bool = False,
+    path: str = "",
+    engine: str = "auto",
+    key: str = "",
+    peers: str = "",
+) -> str:
+    """Publish what the running program does from here on; return the endpoint that viewers connect to.
+
+    Locks, queues and the like are told of if they are made after this.
+
+    Parameters
+    ----------
+    endpoint : str
+        Where to bind; port ``*`` takes a free one.
+    threads, io, memory : bool
+        What is told beside calls: waits and releases, transfers, blocks of memory.
+    path : str
+        A file that records the same, as :func:`tracevis3d.record` does.
+    engine : str
+        "monitoring", "profile" or "auto".
+    key, peers : str
+        Our secret key file and the folder of the viewers' public keys; needed where other machines can
+        reach the endpoint.
+
+    Raises
+    ------
+    UsageError
+        If the endpoint can't be used, or the program is published already.
+    InputError
+        If the file or a key can't be used.
+    """
+    global _session
+    import os
+
+    from ..errors import InputError, UsageError
+    from ..record.session import Options, Session
+
+    if _session is not None:
+        raise UsageError(f"the program is published already, at {_session.endpoint}")
+    options = Options(
+        os.fspath(path),
+        threads,
+        io,
+        memory,
+        engine,
+        live=endpoint,
+        key=os.fspath(key),
+        peers=os.fspath(peers),
+    )
+    try:
+        session = Session(options)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    except OSError as error:
+        raise InputError(f"{path or endpoint}: can't be recorded: {error.strerror or error}") from error
+    session.start()
+    _session = session
+    import atexit
+
+    atexit.register(stop)
+    return str(session.endpoint)
+
+
+def stop() -> str:
+    """Tell viewers that it is over, and return one sentence about what was published."""
+    global _session
+    import atexit
+
+    session, _session = _session, None
+    atexit.unregister(stop)
+    return str(session.stop()) if session is not None else ""

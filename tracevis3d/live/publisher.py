@@ -68,6 +68,8 @@ class Publisher:
         The one bound, with its port.
     dropped : int
         Rows dropped before any viewer, because they came faster than the thread could hand them on.
+    skipped : int
+        Rows dropped for single viewers that were behind, summed over these.
 
     Raises
     ------
@@ -96,7 +98,7 @@ class Publisher:
             os.getpid(),
             self._start,
         )
-        self.dropped = 0
+        self.dropped = self.skipped = 0
         self.sent = 0
         self._sequence = 0
         self._names: dict[str, list[Any]] = {table: [] for table in p.NAMES}
@@ -186,6 +188,11 @@ class Publisher:
                 self._rows += min(n - low, p.MOST_ROWS)
                 self._waiting.append(p.Batch(table, 0, 0, 0, part))
         return True
+
+    def lose(self, rows: int) -> None:
+        """Tell viewers of rows that were dropped before they came here."""
+        with self._lock:
+            self.dropped += rows
 
     def now(self) -> int:
         """Return the session's time in nanoseconds."""
@@ -312,6 +319,7 @@ class Publisher:
             for identity, viewer in list(self._viewers.items()):
                 if viewer.credit <= 0:
                     viewer.dropped += len(batch)
+                    self.skipped += len(batch)
                     continue
                 self._announce(z, identity, viewer)
                 dropped = viewer.dropped + self.dropped

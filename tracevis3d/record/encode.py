@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import spool
+from .blocks import ALLOC, LivingBlocks, frames_line, memory_line
+from .sources import Sources
 
 _ASSIGNED = re.compile(r"^\s*(?:\w+\.)*(\w+)\s*(?::[^=]+)?=[^=]")
 _KINDS = ("wait", "release", "io")
@@ -42,13 +44,17 @@ class Encoder:
         self._arguments: dict[tuple[int, int, int, int], bytes] = {}
         self._waiting: dict[int, list[list[Any]]] = {}
         self._metadata: set[bytes] = set()
+        self._sources, self._living, self._looked = Sources(), LivingBlocks(), 0
+        # Frames of allocations by function, caller's number and line; of each call site the innermost.
+        self._frames: dict[tuple[str, int, int], int] = {}
+        self._sites: dict[int, int] = {}
         self._last = self._end = 0
         self._ended = False
         # Events in order of their end that wait for what ended before them.
         self._calls_held: list[bytes] = []
         self._held: list[tuple[int, bytes]] = []
         #: What was written, for the sentence at the end.
-        self.calls = self.waits = self.releases = self.transfers = self.lost = 0
+        self.calls = self.waits = self.releases = self.transfers = self.allocations = self.lost = 0
 
     # -- sections ------------------------------------------------------------------------------
 
@@ -86,6 +92,15 @@ class Encoder:
                     b'{"ph":"C","pid":%d,"tid":%d,"ts":%s,"name":%s,"args":{"value":%d}}'
                     % (self._begin["pid"], self._begin["pid"], self._time(said["time"]), _text(name), value)
                 )
+        elif kind == spool.SITES:
+            first = len(self._frames)
+            self._learn_sites(json.loads(data))
+            pid = self._begin["pid"]
+            yield frames_line(pid, first, list(self._frames)[first:])
+        elif kind == spool.LIVING:
+            columns = self._memory_rows(data)
+            if columns["kind"]:
+                yield memory_line(self._begin["pid"], columns, sampled=True)
         elif kind == spool.END:
             self._ended = True
             self._end = self._nanoseconds(json.loads(data)["end"])
@@ -165,6 +180,38 @@ class Encoder:
         for address, (name, file, line) in functions.items():
             shown = None if file.startswith(ours) else f"{name} ({file}:{line})"
             self._functions[int(address)] = shown
+
+    def _learn_sites(self, sites: dict[str, list[tuple[str, int]]]) -> None:
+        ours = self._begin["ours"]
+        for number, stack in sites.items():
+            parent = -1
+            for file, line in reversed(stack):
+                if file.startswith(ours) or file == "<string>":
+                    continue
+                name, first = self._sources.function(file, line)
+                key = f"{name} ({file}:{first})", parent, line
+                parent = self._frames.setdefault(key, len(self._frames))
+            self._sites[int(number)] = parent
+
+    def _memory_rows(self, data: bytes) -> dict[str, bytes]:
+        """Return the columns of what came and went since the last look."""
+        when = array("d" if self._begin["microseconds"] else "q", data[:8])[0]
+        kinds, addresses, sizes, sites = self._living.take(data[8:])
+        n, now = len(kinds), self._nanoseconds(when)
+        before = self._looked or self._nanoseconds(self._begin["start"])
+        self._looked = now
+        # Nobody knows when, between the two looks.
+        times = array("q", [before + (now - before) * i // n for i in range(1, n + 1)])
+        self.allocations += kinds.count(ALLOC)
+        stack = array("i", [self._sites.get(site, -1) for site in sites])
+        return {
+            "kind": kinds.tobytes(),
+            "thread": array("I", [self._begin["pid"]]).tobytes() * n,
+            "time": times.tobytes(),
+            "address": addresses.tobytes(),
+            "size": sizes.tobytes(),
+            "stack": stack.tobytes(),
+        }
 
     def _learn_objects(self, said: dict[str, Any]) -> Iterator[bytes]:
         self._operations = [(_text(name), kind) for name, kind in said["operations"]]

@@ -187,8 +187,10 @@ _ENGINES: dict[str, Callable[[bool], Engine]] = {
 NAMES = ("auto", *_ENGINES)
 
 
-def choose(name: str, c_functions: bool) -> Engine:
+def choose(name: str, c_functions: bool, live: bool = False) -> Engine:
     """Return the engine ``name``, or the best that there is for ``auto``.
+
+    VizTracer tells of a call when it ends, so that nobody could see a call that runs: a feed takes another.
 
     Raises
     ------
@@ -196,7 +198,10 @@ def choose(name: str, c_functions: bool) -> Engine:
         If it is not to be had here: the sentence says why.
     """
     if name == "auto":
-        name = next(candidate for candidate in ("viztracer", "monitoring", "profile") if _is_there(candidate))
+        able = ("viztracer", "monitoring", "profile")[live:]
+        name = next(candidate for candidate in able if _is_there(candidate))
+    if live and name == "viztracer":
+        raise ValueError("VizTracer tells of calls when they end, too late for a feed: use another engine")
     if c_functions and name != "viztracer":
         raise ValueError("functions written in C are recorded with VizTracer alone: 'pip install viztracer'")
     if not _is_there(name):

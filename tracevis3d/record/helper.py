@@ -1,13 +1,34 @@
-"""The process beside the recorded program that writes the file; it outlives whatever kills the program."""
+"""The process beside the recorded program that writes the file, or publishes, or both.
+
+It outlives whatever kills the program.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from dataclasses import asdict, dataclass
 
 from .spool import Spool, out_of_the_way
 
-_CODE = "import sys; sys.path.insert(0, sys.argv[1]); from {package}.writer import main; main(sys.argv[2:])"
+_CODE = "import sys; sys.path.insert(0, sys.argv[1]); from {module} import main; main(sys.argv[2:])"
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Where a recording is published.
+
+    Attributes
+    ----------
+    endpoint : str
+    key, peers : str
+        Key files, as :class:`tracevis3d.live.endpoint.Keys` has them; empty for none.
+    """
+
+    endpoint: str
+    key: str = ""
+    peers: str = ""
 
 
 class Helper:
@@ -16,41 +37,68 @@ class Helper:
     The writer sees the program's end by a pipe that nobody writes to; the program sees the writer's by
     another. The writer is no child of the program's: a program that waits for its children meets its own.
 
+    Parameters
+    ----------
+    path : str
+        The file; empty for none.
+    feed : Feed, optional
+    program : str
+        What viewers call the program.
+
     Attributes
     ----------
     spool : Spool
         What the writer reads.
+    endpoint : str
+        Where the feed is; empty without one.
 
     Raises
     ------
     OSError
         If the output can't be written, or the writer not be started.
+    ValueError
+        If the feed can't be published: the sentence says why.
     """
 
-    def __init__(self, path: str) -> None:
-        path = os.path.abspath(path)
-        # Tell now, and not at the end, that the file can't be written.
-        with open(path, "wb"):
-            pass
+    def __init__(self, path: str, feed: Feed | None = None, program: str = "") -> None:
+        if path:
+            path = os.path.abspath(path)
+            # Tell now, and not at the end, that the file can't be written.
+            with open(path, "wb"):
+                pass
         self._folder = _new_folder()
-        self.spool = Spool(os.path.join(self._folder, "spool"))
+        self.spool = Spool(self._folder)
         alive, mine = os.pipe()
         answer, theirs = os.pipe()
         package = __name__.rpartition(".")[0]
         root = __file__
         for _ in range(package.count(".") + 2):
             root = os.path.dirname(root)
-        words = [
-            *(sys.executable, "-I", "-c", _CODE.format(package=package)),
-            *(root, self._folder, path, str(alive), str(theirs)),
-        ]
+        module, flag = f"{package}.writer", "-I"
+        words = [root, self._folder, path, str(alive), str(theirs)]
+        if feed is not None:
+            # ZeroMQ may lie where only the program's own environment leads.
+            module, flag = f"{package.rpartition('.')[0]}.live.recorded", "-P"
+            words.append(json.dumps({**asdict(feed), "program": program}))
         try:
-            _start(words, (alive, theirs))
+            _start([sys.executable, flag, "-c", _CODE.format(module=module), *words], (alive, theirs))
         finally:
             os.close(alive)
             os.close(theirs)
         self._alive, self._answer = out_of_the_way(mine), out_of_the_way(answer)
         self._read, self._close = os.read, os.close
+        self.endpoint = self._hear_endpoint() if feed is not None else ""
+
+    def _hear_endpoint(self) -> str:
+        said = b""
+        while not said.endswith(b"\n") and (piece := self._read(self._answer, 1)):
+            said += piece
+        text = said.decode("utf-8", "replace").strip()
+        # What went wrong is said without an end of line.
+        if not said.endswith(b"\n"):
+            self.abandon()
+            raise ValueError(text or "the process that publishes the feed can't be started")
+        return text
 
     def part(self, number: int) -> str:
         """Return the path of a file that the writer reads and deletes."""

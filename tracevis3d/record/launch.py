@@ -21,8 +21,10 @@ def main(words: list[str]) -> None:
         session = Session(Options(**options), keep=False)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        sys.stderr.write(f"tracevis3d: {options['path']}: can't be recorded: {reason}\n")
+        sys.stderr.write(f"tracevis3d: {options['path'] or options['live']}: can't be recorded: {reason}\n")
         sys.exit(1)
+    if session.endpoint and not quiet:
+        sys.stderr.write(f"tracevis3d: live at {session.endpoint}\n")
     run = _script(name, words[3:]) if how == "script" else _module(name, words[3:])
 
     def end() -> None:

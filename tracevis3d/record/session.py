@@ -13,11 +13,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from . import engines, operations, spool, state
-from .helper import Helper
+from .helper import Feed, Helper
 from .patches import Patches
 
 #: Seconds between two flushes.
 EVERY = 0.05
+#: Bytes that wait for a publisher beyond which a feed without a file drops what comes.
+MOST_WAITING = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -27,17 +29,21 @@ class Options:
     Attributes
     ----------
     path : str
-        The file to write; a name that ends in ``.gz`` is packed.
+        The file to write; a name that ends in ``.gz`` is packed. Empty: none.
     threads : bool
         Waits and releases of threads, locks, queues, futures and asyncio's tasks.
     io : bool
         Files and sockets.
     memory : bool
-        Resident memory and Python's memory blocks, sampled.
+        The blocks of memory that live, with their call sites, and the resident memory, sampled.
     engine : str
         One of :data:`.engines.NAMES`.
     c_functions : bool
         Calls of functions written in C as well.
+    live : str
+        The endpoint at which it is published; empty: none.
+    key, peers : str
+        Key files of the feed.
     """
 
     path: str
@@ -46,6 +52,9 @@ class Options:
     memory: bool = False
     engine: str = "auto"
     c_functions: bool = False
+    live: str = ""
+    key: str = ""
+    peers: str = ""
 
 
 class Session:
@@ -68,8 +77,9 @@ class Session:
     def __init__(self, options: Options, keep: bool = True) -> None:
         self._options = options
         self._keep = keep
-        self._engine = engines.choose(options.engine, options.c_functions)
-        self._helper = Helper(options.path)
+        self._engine = engines.choose(options.engine, options.c_functions, bool(options.live))
+        feed = Feed(options.live, options.key, options.peers) if options.live else None
+        self._helper = Helper(options.path, feed, os.path.basename(sys.argv[0] or "python"))
         self._spool = self._helper.spool
         self._patches = Patches()
         self._imports: Any = None
@@ -87,6 +97,12 @@ class Session:
         self._stopping = _thread.allocate_lock()
         self._stopped = _thread.allocate_lock()
         self._samples: Callable[[], dict[str, float]] | None = None
+        self._allocations: Any = None
+
+    @property
+    def endpoint(self) -> str:
+        """Where the recording is published; empty if it isn't."""
+        return self._helper.endpoint
 
     # -- begin and end -------------------------------------------------------------------------
 
@@ -102,6 +118,7 @@ class Session:
                     "pid": self._pid,
                     "microseconds": self._engine.microseconds,
                     "start": state.clock(),
+                    "epoch": time.time_ns(),
                     "engine": self._engine.name,
                     "argv": sys.argv,
                     "options": asdict(self._options),
@@ -111,9 +128,9 @@ class Session:
             ),
         )
         if self._options.memory:
-            from .memory import samples
+            from .memory import Allocations, samples
 
-            self._samples = samples
+            self._samples, self._allocations = samples, Allocations()
         self._patch()
         self._guard_exits()
         state.recording = True
@@ -137,10 +154,12 @@ class Session:
         from . import audit
 
         audit.watch(False)
-        self._flush()
+        self._flush(last=True)
+        if self._allocations is not None:
+            self._allocations.stop()
         self._spool.close()
         said = self._helper.finish()
-        return f"{self._options.path}: {self._failed}" if self._failed else said
+        return f"{self._options.path or self._options.live}: {self._failed}" if self._failed else said
 
     def flush(self) -> None:
         """Write all that is there; for a program about to end in a way that nobody notices."""
@@ -243,6 +262,8 @@ class Session:
             self._running = False
             state.recording = False
             self._engine.abandon()
+            if self._allocations is not None:
+                self._allocations.stop()
             state.forget()
             self._patches.undo()
             if self._imports is not None:
@@ -287,8 +308,8 @@ class Session:
         finally:
             self._stopped.release()
 
-    def _flush(self) -> None:
-        """Write what all buffers hold."""
+    def _flush(self, last: bool = False) -> None:
+        """Write what all buffers hold; ``last``: and all that is only looked at now and then."""
         # A signal's handler may end the program in the middle of this.
         if not self._flushing.acquire(timeout=2):
             return
@@ -297,14 +318,25 @@ class Session:
                 for log in list(state.logs):
                     log.rows.clear()
                     log.calls.clear()
-            else:
-                self._write()
+            elif not self._drop_all():
+                self._write(last)
         except OSError as error:
             self._failed = f"the recording ends early: {error.strerror or error}"
         finally:
             self._flushing.release()
 
-    def _write(self) -> None:
+    def _drop_all(self) -> bool:
+        """Drop what the buffers hold if the publisher is too far behind: a feed has no disk to wait on."""
+        if self._options.path or self._spool.waiting() < MOST_WAITING:
+            return False
+        dropped = 0
+        for log in list(state.logs):
+            dropped += len(self._take(log.rows)) // spool.STRIDE + len(self._take(log.calls)) // 2
+        self._spool.add(spool.DROPPED, 0, _json({"rows": dropped}))
+        self._spool.roll()
+        return True
+
+    def _write(self, last: bool = False) -> None:
         add = self._spool.add
         began = state.clock()
         taken = [(log, log.ended, self._take(log.rows), list(log.pending)) for log in list(state.logs)]
@@ -328,7 +360,13 @@ class Session:
             add(spool.VIZTRACER, self._dumps, b"")
         if self._samples is not None:
             add(spool.COUNTERS, 0, _json({"time": state.clock(), "values": self._samples()}))
+        if self._allocations is not None and (said := self._allocations.look(last)) is not None:
+            sites, living = said
+            if sites:
+                add(spool.SITES, 0, _json(sites))
+            add(spool.LIVING, 0, array(code, [state.clock()]).tobytes() + living)
         add(spool.FLUSHED, 0, _json({"began": began}))
+        self._spool.roll()
 
     @staticmethod
     def _take(rows: list[Any]) -> list[Any]:

@@ -1,7 +1,8 @@
-"""The way from the recorded program to the writer beside it: sections appended to one file.
+"""The way from the recorded program to the writer beside it: sections appended to a file.
 
 The program appends raw columns, which costs it next to nothing; another process makes JSON of them. A
-section is a header and its bytes. Whatever kills the program, the sections that it has written stay.
+section is a header and its bytes. Whatever kills the program, the sections that it has written stay. A file
+that is long enough is followed by another; the writer deletes what it has read.
 """
 
 from __future__ import annotations
@@ -35,6 +36,18 @@ COUNTERS = b"M"
 FLUSHED = b"L"
 #: JSON: the recording was ended in order, and when; the last flush follows.
 END = b"E"
+#: JSON: call sites of allocations by number: stacks of ``[file, line]``, the innermost first.
+SITES = b"S"
+#: The time (8 bytes, as in ROWS) and which blocks live then: the call sites of all kinds of them (uint32),
+#: then their sizes, then how many there are (int64).
+LIVING = b"A"
+#: JSON: how many rows the program has dropped because the writer is too far behind.
+DROPPED = b"D"
+#: Nothing: the next file goes on.
+NEXT = b"N"
+
+#: Bytes of a file after which another follows.
+FULL = 1 << 25
 
 #: Numbers of a row: operation, object, start, end, flags, other (a thread's number + 1 or bytes).
 STRIDE = 6
@@ -42,8 +55,18 @@ STRIDE = 6
 CONTENDED, FAILED, TIMED_OUT = 1, 2, 4
 
 
+def file_name(folder: str, number: int) -> str:
+    """Return the path of the spool's file ``number``, from 1."""
+    return os.path.join(folder, f"spool-{number}")
+
+
 class Spool:
-    """The program's end of the file.
+    """The program's end of the files.
+
+    Parameters
+    ----------
+    folder : str
+        Where they lie.
 
     Raises
     ------
@@ -52,32 +75,63 @@ class Spool:
         program may close descriptors that it does not know.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, folder: str) -> None:
         # Kept, so that recording I/O does not record this.
         self._write, self._stat, self._close = os.write, os.fstat, os.close
-        fd = os.open(
-            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600
-        )
-        self._fd = out_of_the_way(fd)
+        self._open, self._path_stat = os.open, os.stat
+        self._folder = folder
+        self._number = self._size = 0
+        self._past: list[tuple[str, int]] = []
+        self._begin_file()
+
+    def _begin_file(self) -> None:
+        self._number += 1
+        self._size = 0
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        self._fd = out_of_the_way(self._open(file_name(self._folder, self._number), flags, 0o600))
         self._file = self._stat(self._fd)
 
     def add(self, kind: bytes, number: int, data: bytes) -> None:
         """Append a section."""
-        now = self._stat(self._fd)
-        if (now.st_ino, now.st_dev) != (self._file.st_ino, self._file.st_dev):
+        if not self._is_ours(self._fd):
             raise OSError("the program has closed the recording's file")
         view = memoryview(HEADER.pack(kind, number, len(data)) + data)
+        self._size += len(view)
         while view:
             view = view[self._write(self._fd, view) :]
+
+    def roll(self) -> None:
+        """Go on in another file if this one is long enough, so that what was read can be deleted."""
+        if self._size < FULL:
+            return
+        before, size, number = self._fd, self._size, self._number
+        # The next one is there before anybody looks for it.
+        self._begin_file()
+        self._write(before, HEADER.pack(NEXT, 0, 0))
+        self._close(before)
+        self._past.append((file_name(self._folder, number), size))
+
+    def waiting(self) -> int:
+        """Return how many bytes of full files wait for the writer."""
+        while self._past:
+            try:
+                self._path_stat(self._past[0][0])
+                break
+            except OSError:
+                self._past.pop(0)
+        return sum(size for _, size in self._past)
 
     def close(self) -> None:
         """Let go of the file; it stays."""
         try:
-            now = self._stat(self._fd)
-            if (now.st_ino, now.st_dev) == (self._file.st_ino, self._file.st_dev):
+            if self._is_ours(self._fd):
                 self._close(self._fd)
         except OSError:
             pass
+
+    def _is_ours(self, fd: int) -> bool:
+        now = self._stat(fd)
+        return (now.st_ino, now.st_dev) == (self._file.st_ino, self._file.st_dev)
 
 
 def out_of_the_way(fd: int) -> int:

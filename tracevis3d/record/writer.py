@@ -8,10 +8,11 @@ import select
 import shutil
 import sys
 import zlib
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from .encode import Encoder
-from .spool import sections
+from .spool import NEXT, file_name, sections
 
 #: Seconds between two looks at the spool.
 _EVERY = 0.05
@@ -51,52 +52,71 @@ class Output:
         self._file.write(self._pack.compress(data) if self._pack is not None else data)
 
 
-def write(folder: str, path: str, alive: int) -> str:
-    """Write what the spool in ``folder`` holds and will hold, until ``alive`` ends; return one sentence.
+def follow(folder: str, alive: int) -> Iterator[list[tuple[bytes, int, bytes]]]:
+    """Yield the sections that the spool holds and will hold, piece by piece, until ``alive`` ends.
 
     Parameters
     ----------
-    folder, path : str
+    folder : str
     alive : int
         The end of a pipe that the recorded program holds open at its other end.
     """
+    number, rest, running = 1, b"", True
+    file = open(file_name(folder, number), "rb")  # noqa: SIM115 (closed where the next one begins)
+    while running:
+        ready, _, _ = select.select([alive], [], [], _EVERY)
+        running = not ready
+        while piece := file.read(_PIECE):
+            rest += piece
+            came, end, full = [], 0, False
+            for kind, thread, data, end in sections(rest):  # noqa: B007
+                full = full or kind == NEXT
+                came.append((kind, thread, data))
+            rest = rest[end:]
+            yield came
+            if full:
+                file.close()
+                os.unlink(file_name(folder, number))
+                number += 1
+                file = open(file_name(folder, number), "rb")  # noqa: SIM115
+    file.close()
+
+
+def write(folder: str, path: str, alive: int) -> str:
+    """Write what the spool in ``folder`` holds and will hold, until ``alive`` ends; return one sentence."""
     encoder, output = Encoder(folder), Output(path)
-    rest, running = b"", True
-    with open(os.path.join(folder, "spool"), "rb") as file:
-        while True:
-            if running:
-                ready, _, _ = select.select([alive], [], [], _EVERY)
-                running = not ready
-            wrote = False
-            while piece := file.read(_PIECE):
-                rest += piece
-                end = 0
-                for kind, number, data, end in sections(rest):  # noqa: B007
-                    output.add(list(encoder.lines(kind, number, data)))
-                    wrote = True
-                rest = rest[end:]
-            if wrote:
-                output.flush()
-            if not running:
-                break
+    for came in follow(folder, alive):
+        for section in came:
+            output.add(list(encoder.lines(*section)))
+        output.flush()
+    return end_file(encoder, output, path)
+
+
+def end_file(encoder: Encoder, output: Output, path: str) -> str:
+    """Write what had not ended, close the file, and return one sentence about it."""
     output.add(list(encoder.finish()))
     output.close()
     size = os.path.getsize(path)
+    blocks = f", {encoder.allocations:,} allocations" if encoder.allocations else ""
     said = (
         f"{path}: {encoder.calls:,} calls, {encoder.waits:,} waits, {encoder.releases:,} releases, "
-        f"{encoder.transfers:,} transfers; {size / 1e6:.1f} MB"
+        f"{encoder.transfers:,} transfers{blocks}; {size / 1e6:.1f} MB"
     )
     return said + (", and VizTracer's buffer was full for a while" if encoder.lost else "")
+
+
+def stand_aside() -> None:
+    """Leave the recorded program's session, and let it go first where there are few cores."""
+    if hasattr(os, "setsid"):
+        with contextlib.suppress(OSError):  # the shell has done so
+            os.setsid()
+        os.nice(10)
 
 
 def main(words: list[str]) -> None:
     """Run as a process of its own: the folder, the output, and the two pipes' descriptors."""
     folder, path, alive, answer = words[0], words[1], int(words[2]), int(words[3])
-    if hasattr(os, "setsid"):
-        with contextlib.suppress(OSError):  # the shell has done so
-            os.setsid()
-        # The recorded program goes first where there are few cores.
-        os.nice(10)
+    stand_aside()
     try:
         said = write(folder, path, alive)
     except OSError as error:

@@ -1,0 +1,364 @@
+"""A program that is recorded and published at once: what viewers get, what it costs, how it ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tracevis3d as tv
+from tests.conftest import ROOT
+from tracevis3d.errors import InputError, UsageError
+from tracevis3d.live.recorded import SpoolFeed, name_ends
+from tracevis3d.live.subscriber import Subscriber
+from tracevis3d.live.watch import watch
+from tracevis3d.record import spool
+
+pytest.importorskip("zmq")
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+
+PROGRAM = """
+import sys, threading, time
+sys.stdin.readline()
+lock = threading.Lock()
+kept = []
+def leaf(i):
+    with lock:
+        time.sleep(0.001)
+        kept.append(bytearray(5000))
+def work(n):
+    for i in range(n): leaf(i)
+threads = [threading.Thread(target=work, args=(20,), name=f"worker {k}") for k in range(2)]
+for t in threads: t.start()
+for t in threads: t.join()
+{end}
+"""
+
+
+def begun(tmp_path, end="", *options):
+    """Start a program that waits for a word; return it and its endpoint."""
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM.replace("{end}", end))
+    command = [sys.executable, "-m", "tracevis3d", "record", "--live", "tcp://127.0.0.1:*", *options]
+    process = subprocess.Popen(
+        [*command, "--", str(script)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    said = process.stderr.readline()
+    assert said.startswith("tracevis3d: live at tcp://127.0.0.1:"), said
+    return process, said.split()[-1]
+
+
+def watched(process, endpoint, seconds=20):
+    with Subscriber(endpoint) as subscriber:
+        while subscriber.state != "connected":
+            subscriber.drain(0.01, wait=0.1)
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        watch(subscriber, seconds=seconds)
+        assert subscriber.state == "ended"
+        assert (subscriber.lost, subscriber.bad) == (0, 0)
+        return subscriber.finish()
+
+
+def test_a_viewer_sees_what_the_file_has(tmp_path):
+    path = tmp_path / "both.json"
+    process, endpoint = begun(tmp_path, "sys.exit(7)", "--threads", "--io", "--memory", "-o", str(path))
+    live = watched(process, endpoint)
+    _, said = process.communicate()
+    assert process.returncode == 7
+    assert "rows published" in said
+    assert "allocations" in said
+    file = tv.load(path, cache=False)
+
+    def called(trace):
+        names = [trace.functions.label[f] for f in trace.calls.function.tolist()]
+        tids = [trace.threads.tid[t] for t in trace.calls.thread.tolist()]
+        return sorted(zip(tids, names, trace.calls.depth.tolist()))
+
+    # The viewer came while the program was under way: it lacks what was open then.
+    inside = [row for row in called(live) if row[1] in ("leaf", "work", "Lock.acquire", "Thread.join")]
+    assert len(inside) > 80
+    assert {name for _, name, _ in inside} == {"leaf", "work", "Lock.acquire", "Thread.join"}
+    wanted = [row for row in called(file) if row[1] in ("leaf", "work")]
+    assert [row for row in inside if row[1] in ("leaf", "work")] == wanted
+    for table in ("sync", "memory"):
+        assert len(getattr(live, table)) > 0
+        assert len(getattr(file, table)) >= len(getattr(live, table))
+    assert {"worker 0", "worker 1"} <= set(live.threads.name)
+    objects = [live.sync.objects[o] for o in set(live.sync.object.tolist())]
+    assert any(name.startswith("Lock-1 lock") for name in objects)
+    sites = [live.functions.label[f] for f in live.stacks.function.tolist()]
+    assert "leaf" in sites
+    assert (live.memory.size >= 5000).sum() >= 30
+
+
+@POSIX
+def test_a_program_that_is_killed_is_over_for_viewers(tmp_path):
+    path = tmp_path / "killed.json.gz"
+    process, endpoint = begun(
+        tmp_path, "time.sleep(0.3); import os; os.kill(os.getpid(), 9)", "-o", str(path)
+    )
+    live = watched(process, endpoint)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert "leaf" in list(live.functions.label)
+    for _ in range(100):
+        if path.stat().st_size and "the recording breaks off" in str(
+            list(tv.load(path, cache=False).instants.names)
+        ):
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the file was not ended")
+
+
+def test_nobody_has_to_watch(tmp_path):
+    process, _ = begun(tmp_path, "print('through')")
+    said, errors = process.communicate("go\n")
+    assert (process.returncode, said) == (0, "through\n")
+    assert "rows published" in errors
+
+
+def test_from_within_a_program(tmp_path):
+    script = tmp_path / "within.py"
+    script.write_text("""
+import sys, time
+import tracevis3d
+assert "zmq" not in sys.modules and "numpy" not in sys.modules
+print(tracevis3d.live.start(threads=False, io=False), flush=True)
+assert "zmq" not in sys.modules and "numpy" not in sys.modules
+sys.stdin.readline()
+def f(): time.sleep(0.002)
+for i in range(30): f()
+try: tracevis3d.live.start()
+except Exception as error: print(type(error).__name__, error)
+print(tracevis3d.live.stop())
+print(repr(tracevis3d.live.stop()))
+""")
+    process = subprocess.Popen(
+        [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    endpoint = process.stdout.readline().strip()
+    live = watched(process, endpoint)
+    said = process.communicate()[0].splitlines()
+    assert [live.functions.label[f] for f in live.calls.function.tolist()].count("f") == 30
+    assert said[0].startswith("UsageError the program is published already")
+    assert "rows published" in said[1]
+    assert said[2] == "''"
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "options", "why"),
+    [
+        ("tcp://0.0.0.0:5570", {}, "both sides need keys"),
+        ("http://x", {}, "no endpoint"),
+        ("tcp://127.0.0.1:*", {"engine": "viztracer"}, "VizTracer tells of calls when they end"),
+    ],
+)
+def test_what_can_not_be_published_is_said_before_the_program_runs(endpoint, options, why):
+    if options:
+        pytest.importorskip("viztracer")
+    with pytest.raises(UsageError, match=why):
+        tv.live.start(endpoint, **options)
+
+
+def test_a_file_that_can_not_be_written(tmp_path):
+    with pytest.raises(InputError, match="can't be recorded"):
+        tv.live.start("tcp://127.0.0.1:*", path=str(tmp_path / "no" / "out.json"))
+
+
+def test_neither_file_nor_feed(capsys):
+    from tracevis3d.cli import main
+
+    assert main(["record", "--", "x.py"]) != 0
+    assert "say where to" in capsys.readouterr().err
+
+
+# -- what the process beside the program does with sections -------------------------------------
+
+
+def plain_ends(events, stack):
+    """Return the function of each event, from the definition; ``events`` are functions, None for an end."""
+    out = []
+    for function in events:
+        if function is not None:
+            stack.append(function)
+            out.append(function)
+        else:
+            out.append(stack.pop() if stack else -1)
+    return out
+
+
+@given(st.lists(st.lists(st.one_of(st.none(), st.integers(-1, 5)), max_size=12), max_size=5))
+@settings(deadline=None, max_examples=300)
+def test_ends_get_the_function_that_they_end(pieces):
+    stack, plain = [], []
+    for piece in pieces:
+        begins = np.array([function is not None for function in piece], bool)
+        function = np.array([-1 if f is None else f for f in piece], np.int64)
+        name_ends(begins, function, stack)
+        assert function.tolist() == plain_ends(piece, plain)
+        assert stack == plain
+
+
+class Heard:
+    """Stands for a publisher: keeps what it gets."""
+
+    def __init__(self):
+        self.tables, self.names, self.lost = {}, {}, 0
+
+    def number(self, table, name):
+        names = self.names.setdefault(table, [])
+        if name not in names:
+            names.append(name)
+        return names.index(name)
+
+    def put(self, table, **columns):
+        self.tables.setdefault(table, []).append({k: np.asarray(v) for k, v in columns.items()})
+
+    def lose(self, rows):
+        self.lost += rows
+
+
+def fed(*sections):
+    heard = Heard()
+    feed = SpoolFeed(heard, 1_000)
+    begin = {
+        "pid": 7, "microseconds": False, "start": 500, "epoch": 1_000, "ours": "/ours/", "none": 1, "argv": []
+    }  # fmt: skip
+    feed.take(spool.BEGIN, 0, json.dumps(begin).encode())
+    feed.take(spool.THREAD, 1, json.dumps({"tid": 71, "name": "t"}).encode())
+    names = {"10": ["f", "f.py", 1], "11": ["g", "f.py", 5], "12": ["hook", "/ours/x.py", 1]}
+    feed.take(spool.FUNCTIONS, 0, json.dumps(names).encode())
+    table = {"operations": [["Lock.acquire", "wait"], ["sleep", "call"]], "objects": {"3": ["Lock-1", "", 0]}}
+    feed.take(spool.OBJECTS, 0, json.dumps(table).encode())
+    for kind, number, data in sections:
+        feed.take(kind, number, data)
+    return heard
+
+
+def calls(heard):
+    rows = [
+        (heard.names["functions"][f].split(" (")[0], "BE"[k], t)
+        for part in heard.tables.get("calls", [])
+        for f, k, t in zip(part["function"].tolist(), part["kind"].tolist(), part["time"].tolist())
+    ]
+    return rows
+
+
+def called(*events):
+    codes, times = zip(*events)
+    return spool.CALLS, 1, np.array(codes, np.uint64).tobytes() + np.array(times, np.int64).tobytes()
+
+
+def flushed(at):
+    return spool.FLUSHED, 0, json.dumps({"began": at}).encode()
+
+
+def waited(*rows):
+    return spool.ROWS, 1, np.array(rows, np.int64).tobytes()
+
+
+def test_waits_come_between_the_calls_around_them():
+    heard = fed(
+        called((10, 510), (12, 512), (1, 513), (11, 520), (1, 560), (1, 590)),
+        waited((0, 3, 530, 550, spool.CONTENDED, 0)),
+        flushed(570),
+    )
+    assert calls(heard) == [
+        ("f", "B", 10), ("g", "B", 20), ("Lock.acquire", "B", 30), ("Lock.acquire", "E", 50), ("g", "E", 60),
+    ]  # fmt: skip
+    (row,) = heard.tables["sync"]
+    assert (row["start"].tolist(), row["end"].tolist(), row["kind"].tolist()) == ([30], [50], [0])
+    assert heard.names["objects"] == ["Lock-1"]
+
+
+def test_a_wait_is_told_before_it_ends_and_ended_once():
+    heard = fed(
+        called((10, 510)),
+        (spool.WAITING, 1, json.dumps([[0, 3, 520, 0]]).encode()),
+        flushed(530),
+        (spool.WAITING, 1, json.dumps([[0, 3, 520, 0]]).encode()),
+        flushed(540),
+        waited((0, 3, 520, 550, spool.CONTENDED | spool.TIMED_OUT, 0)),
+        (spool.WAITING, 1, b"[]"),
+        flushed(560),
+    )
+    assert calls(heard) == [("f", "B", 10), ("Lock.acquire", "B", 20), ("Lock.acquire", "E", 50)]
+    assert heard.names["operations"] == ["Lock.acquire (timed out)"]
+
+
+def test_what_takes_no_time_begins_before_it_ends():
+    heard = fed(
+        called((10, 510), (1, 520)), waited((1, 0, 510, 510, 0, 0), (0, 3, 520, 520, 0, 0)), flushed(600)
+    )
+    assert calls(heard) == [
+        ("f", "B", 10), ("sleep", "B", 10), ("sleep", "E", 10),
+        ("f", "E", 20), ("Lock.acquire", "B", 20), ("Lock.acquire", "E", 20),
+    ]  # fmt: skip
+
+
+def test_what_the_program_dropped_is_told():
+    assert fed((spool.DROPPED, 0, b'{"rows": 12}')).lost == 12
+
+
+def test_a_program_drops_what_the_publisher_can_not_take(tmp_path, monkeypatch):
+    """Nobody reads the spool: it ends growing, and what doesn't fit is counted."""
+    from tracevis3d.record import session as sessions
+    from tracevis3d.record import state
+
+    monkeypatch.setattr(spool, "FULL", 20_000)
+    monkeypatch.setattr(sessions, "MOST_WAITING", 50_000)
+    monkeypatch.setattr(sessions, "Helper", lambda *_: Idle(tmp_path))
+    session = sessions.Session(sessions.Options("", engine="profile", live="tcp://127.0.0.1:*"))
+
+    def work(i):
+        return i
+
+    session.start()
+    for _ in range(40):
+        for i in range(500):
+            work(i)
+        session.flush()
+    session.stop()
+    files = sorted(tmp_path.glob("spool-*"))
+    assert 2 <= len(files) < 10
+    assert sum(file.stat().st_size for file in files) < 200_000
+    found = [
+        (kind, data)
+        for number in range(1, len(files) + 1)
+        for kind, _, data, _ in spool.sections((tmp_path / f"spool-{number}").read_bytes())
+    ]
+    told = sum(json.loads(data)["rows"] for kind, data in found if kind == spool.DROPPED)
+    kept = sum(len(data) // 16 for kind, data in found if kind == spool.CALLS)
+    assert told > 10_000
+    assert told + kept >= 40_000
+    assert not state.recording
+
+
+class Idle:
+    """Stands for the process beside the program, and reads nothing."""
+
+    endpoint = "tcp://127.0.0.1:1"
+
+    def __init__(self, folder):
+        self.spool = spool.Spool(str(folder))
+
+    def part(self, number):
+        return ""
+
+    def finish(self):
+        return ""
+
+    def abandon(self):
+        pass

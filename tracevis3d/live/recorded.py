@@ -1,0 +1,361 @@
+"""A program that is being recorded, as a feed: the process beside it publishes what it appends to the spool.
+
+The program itself knows no ZeroMQ and waits for nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import TraceVisError
+from ..record import spool
+from ..record.encode import Encoder
+from ..record.writer import Output, end_file, follow, stand_aside
+from . import protocol as p
+from .endpoint import Keys
+from .publisher import Publisher
+
+Ints = NDArray[np.int64]
+
+#: Columns of events that wait for what happened before them: time, rank among those of one time, function
+#: (-1: left out), kind.
+_TIME, _RANK, _FUNCTION, _KIND = range(4)
+#: Of events of one time: ends of waits, calls, begins of waits and ends of those that took no time.
+_ENDS, _CALLS, _BEGINS, _AT_ONCE = range(4)
+_KINDS = {"wait": 0, "release": 1, "io": 2}
+
+
+@dataclass
+class _Thread:
+    """What is known of a thread: its open calls, events that wait, waits that were told before they ended."""
+
+    number: int = 0
+    stack: list[int] = field(default_factory=list)
+    held: list[Ints] = field(default_factory=list)
+    open: dict[tuple[int, int, int], int] = field(default_factory=dict)
+
+
+class SpoolFeed(Encoder):
+    """Publishes the sections of a recording in the order in which they were written.
+
+    Parameters
+    ----------
+    publisher : Publisher
+    start : int
+        The feed's time 0, in nanoseconds since 1970.
+    """
+
+    def __init__(self, publisher: Publisher, start: int) -> None:
+        super().__init__("")
+        self._publisher = publisher
+        self._start = start
+        self._shift = 0
+        self._threads: dict[int, _Thread] = {}
+        self._numbers: dict[int, int] = {}
+        self._frame_numbers: list[int] = []
+        self._waiting_sync: list[dict[str, Any]] = []
+        #: Rows that the program itself has dropped, and that this process has handed over.
+        self.dropped = self.rows = 0
+
+    def take(self, kind: bytes, number: int, data: bytes) -> None:
+        """Take a section."""
+        if kind == spool.CALLS:
+            self._take_calls(self._thread(number), data)
+        elif kind == spool.ROWS:
+            self._take_rows(self._thread(number), data)
+        elif kind == spool.WAITING:
+            self._take_waiting(self._thread(number), json.loads(data))
+        elif kind == spool.FLUSHED:
+            self.send(int(json.loads(data)["began"]))
+        elif kind == spool.COUNTERS:
+            self._take_counters(json.loads(data))
+        elif kind == spool.LIVING:
+            self._take_living(data)
+        elif kind == spool.DROPPED:
+            self.dropped += int(json.loads(data)["rows"])
+            self._publisher.lose(int(json.loads(data)["rows"]))
+        else:
+            # What names things.
+            for _ in self.lines(kind, number, data):
+                pass
+            if kind == spool.BEGIN:
+                self._shift = int(self._begin["epoch"]) - self._start - int(self._begin["start"])
+            elif kind == spool.THREAD:
+                thread = self._threads.setdefault(number, _Thread())
+                said = json.loads(data)
+                entry = self._begin["pid"], said["tid"], said["name"]
+                thread.number = self._publisher.number("threads", entry)
+
+    def send(self, until: int | None = None) -> None:
+        """Publish what ended up to a moment of the program's clock; all that there is if none is given."""
+        parts: list[tuple[int, Ints]] = []
+        for thread in self._threads.values():
+            if not thread.held:
+                continue
+            events = np.concatenate(thread.held)
+            # Most are in order: then this is one look at each.
+            if np.any(np.diff(events[:, _TIME]) < 0) or len(thread.held) > 1:
+                events = events[np.lexsort((events[:, _RANK], events[:, _TIME]))]
+            stop = len(events)
+            if until is not None:
+                stop = int(np.searchsorted(events[:, _TIME], until, "right"))
+            thread.held = [events[stop:]] if stop < len(events) else []
+            if stop:
+                parts.append((thread.number, events[:stop]))
+        if parts:
+            events = np.concatenate([part for _, part in parts])
+            number = np.repeat([n for n, _ in parts], [len(part) for _, part in parts])
+            self._put(
+                "calls", kind=events[:, _KIND], thread=number, function=events[:, _FUNCTION],
+                time=events[:, _TIME] + self._shift,
+            )  # fmt: skip
+        for rows in self._waiting_sync:
+            self._put("sync", **rows)
+        self._waiting_sync = []
+
+    def _put(self, table: str, **columns: Any) -> None:
+        self.rows += len(next(iter(columns.values())))
+        self._publisher.put(table, **columns)
+
+    def _thread(self, number: int) -> _Thread:
+        thread = self._threads.get(number)
+        if thread is None:
+            thread = self._threads[number] = _Thread()
+            thread.number = self._publisher.number("threads", (self._begin["pid"], number, ""))
+        return thread
+
+    # -- calls -----------------------------------------------------------------------------------------
+
+    def _take_calls(self, thread: _Thread, data: bytes) -> None:
+        half = len(data) // 2
+        codes, times = np.frombuffer(data[:half], np.uint64), np.frombuffer(data[half:], np.int64)
+        begins = codes != self._begin["none"]
+        distinct, which = np.unique(codes[begins], return_inverse=True)
+        known = np.array([self._number_of(code) for code in distinct.tolist()] or [-1], np.int64)
+        function = np.full(len(codes), -1, np.int64)
+        function[begins] = known[which.reshape(-1)]
+        name_ends(begins, function, thread.stack)
+        shown = function >= 0
+        self._hold(thread, times[shown], _CALLS, function[shown], np.where(begins, p.BEGIN, p.END)[shown])
+
+    def _number_of(self, code: int) -> int:
+        """Return the feed's number of a function by the address of its code; -1: it is not shown."""
+        known = self._numbers.get(code)
+        if known is None:
+            shown = self._functions.get(code)
+            known = self._numbers[code] = self._function(shown) if shown is not None else -1
+        return known
+
+    def _function(self, name: str) -> int:
+        return self._publisher.number("functions", name)
+
+    @staticmethod
+    def _hold(thread: _Thread, time: Any, rank: Any, function: Any, kind: Any) -> None:
+        events = np.empty((len(time), 4), np.int64)
+        events[:, _TIME], events[:, _RANK] = time, rank
+        events[:, _FUNCTION], events[:, _KIND] = function, kind
+        if len(events):
+            thread.held.append(events)
+
+    # -- waits, releases, transfers --------------------------------------------------------------------
+
+    def _take_rows(self, thread: _Thread, data: bytes) -> None:
+        rows = np.frombuffer(data, np.int64).reshape(-1, spool.STRIDE)
+        ends = np.maximum(rows[:, 3], rows[:, 2])
+        failed = rows[:, 4] & (spool.TIMED_OUT | spool.FAILED)
+        distinct, which = np.unique(rows[:, 0] << 8 | failed, return_inverse=True)
+        which = which.reshape(-1)
+        names = [self._operation(key >> 8, key & 255) for key in distinct.tolist()]
+        kinds = [self._operations[key >> 8][1] for key in distinct.tolist()]
+        is_call = np.array([kind != "release" for kind in kinds])[which]
+        function = np.array([self._function(name) for name in names])[which]
+        told = np.zeros(len(rows), np.bool_)
+        for key, known in list(thread.open.items()):
+            same = (rows[:, 0] == key[0]) & (rows[:, 1] == key[1]) & (rows[:, 2] == key[2])
+            if same.any():
+                told |= same
+                function[same] = known
+                del thread.open[key]
+        begins = is_call & ~told
+        at_once = np.where(ends == rows[:, 2], _AT_ONCE, _ENDS)
+        self._hold(thread, rows[begins, 2], _BEGINS, function[begins], p.BEGIN)
+        self._hold(thread, ends[is_call], at_once[is_call], function[is_call], p.END)
+        sync = np.array([_KINDS.get(kind, -1) for kind in kinds])[which]
+        known_sync = sync >= 0
+        if not known_sync.any():
+            return
+        operation = np.array([self._publisher.number("operations", name) for name in names])[which]
+        things, place = np.unique(rows[:, 1], return_inverse=True)
+        objects = np.array([self._object(thing) for thing in things.tolist()])[place.reshape(-1)]
+        columns = {
+            "kind": sync, "thread": np.full(len(rows), thread.number), "operation": operation,
+            "object": objects, "start": rows[:, 2] + self._shift, "end": ends + self._shift,
+        }  # fmt: skip
+        self._waiting_sync.append({name: column[known_sync] for name, column in columns.items()})
+
+    def _operation(self, number: int, failed: int = 0) -> str:
+        name = str(json.loads(self._operations[number][0]))
+        if not failed:
+            return name
+        return f"{name} (timed out)" if failed & spool.TIMED_OUT else f"{name} (failed)"
+
+    def _object(self, number: int) -> int:
+        """Return the feed's number of an object: of a group the first one, of nothing -1."""
+        if not number:
+            return -1
+        said = self._objects.get(number)
+        if isinstance(said, list) and said and all(isinstance(one, int) for one in said):
+            number = said[0]
+        return self._publisher.number("objects", self._label_of(number))
+
+    def _take_waiting(self, thread: _Thread, pending: list[list[Any]]) -> None:
+        """Tell of waits that have begun and not ended: who is stuck is to be seen."""
+        for operation, thing, start, _ in pending:
+            key = operation, thing, int(start)
+            if key not in thread.open:
+                thread.open[key] = self._function(self._operation(operation))
+                self._hold(thread, [key[2]], _BEGINS, [thread.open[key]], p.BEGIN)
+
+    # -- memory ----------------------------------------------------------------------------------------
+
+    def _take_counters(self, said: dict[str, Any]) -> None:
+        series = [self._publisher.number("counters", name) for name in said["values"]]
+        time = np.full(len(series), int(said["time"]) + self._shift)
+        self._put("counters", series=series, time=time, value=list(said["values"].values()))
+
+    def _take_living(self, data: bytes) -> None:
+        columns = self._memory_rows(data)
+        rows = memory_columns(columns)
+        if not len(rows["time"]):
+            return
+        self._frame_numbers += announce_frames(
+            self._publisher, list(self._frames)[len(self._frame_numbers) :], self._frame_numbers
+        )
+        frames = np.array([*self._frame_numbers, -1])
+        rows["stack"] = frames[rows["stack"]]
+        rows["time"] = rows["time"] + self._shift
+        main = next((t.number for t in self._threads.values()), 0)
+        rows["thread"] = np.full(len(rows["time"]), main)
+        self._put("memory", **rows)
+
+
+def announce_frames(publisher: Publisher, frames: list[tuple[str, int, int]], known: list[int]) -> list[int]:
+    """Give frames (function, caller's frame, line) to a publisher; return the numbers that it gives them.
+
+    ``known`` are the numbers of the frames before; callers count from there.
+    """
+    numbers: list[int] = []
+    for name, parent, line in frames:
+        if parent >= len(known):
+            parent = numbers[parent - len(known)]
+        elif parent >= 0:
+            parent = known[parent]
+        entry = publisher.number("functions", name), parent, line
+        numbers.append(publisher.number("frames", entry))
+    return numbers
+
+
+def memory_columns(columns: dict[str, bytes]) -> dict[str, NDArray[Any]]:
+    """Return rows of memory as arrays: the columns that files have (:data:`..record.blocks.COLUMNS`)."""
+    kinds = {name: dtype for name, dtype, _, _ in p.TABLES["memory"]}
+    return {name: np.frombuffer(column, kinds[name]) for name, column in columns.items()}
+
+
+def name_ends(begins: NDArray[np.bool_], function: Ints, stack: list[int]) -> None:
+    """Write beside each end of a call which function it ends.
+
+    An end without a begin gets -1: it began before the recording did.
+
+    Parameters
+    ----------
+    begins : bool (n,)
+        Whether an event of one thread begins a call, and does not end one.
+    function : int64 (n,)
+        Of the begins; filled in for the ends.
+    stack : list of int
+        The functions that are open before, the innermost last; then those that are open behind.
+    """
+    if not len(begins):
+        return
+    # How deep it is behind each event; an end at depth 0 leaves it there.
+    depth = len(stack) + np.cumsum(np.where(begins, 1, -1))
+    below = np.minimum(np.minimum.accumulate(depth), 0)
+    lost = ~begins & (below < np.append(0, below[:-1]))
+    depth -= below
+    level = np.where(begins, depth, depth + 1)
+    level[lost] = 0
+    # At one level begins and ends take turns: an end stands behind its begin.
+    order = np.argsort(level, kind="stable")
+    sorted_level, sorted_begins = level[order], begins[order]
+    first = np.append(True, sorted_level[1:] != sorted_level[:-1])
+    before = np.array([-1, *stack])
+    ends = np.flatnonzero(~sorted_begins & (sorted_level > 0))
+    inherited = first[ends]
+    outer = before[np.minimum(sorted_level[ends], len(stack))]
+    function[order[ends]] = np.where(inherited, outer, function[order[ends - 1]])
+    function[lost] = -1
+    left = int(depth[-1])
+    still = np.array([-1, *stack, *[-1] * left])
+    last = np.flatnonzero(np.append(first[1:], True) & sorted_begins)
+    last = last[sorted_level[last] <= left]
+    still[sorted_level[last]] = function[order[last]]
+    stack[:] = still[1 : left + 1].tolist()
+
+
+def main(words: list[str]) -> None:
+    """Run as a process of its own: folder, file or nothing, the two pipes' descriptors, the feed as JSON."""
+    folder, path, alive, answer = words[0], words[1], int(words[2]), int(words[3])
+    said = json.loads(words[4])
+    stand_aside()
+    try:
+        start = time.time_ns()
+        publisher = Publisher(
+            said["endpoint"], said["program"], start=start, keys=Keys(said["key"], said["peers"])
+        )
+    except TraceVisError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.write(answer, str(error).encode())
+        sys.exit(1)
+    os.write(answer, publisher.endpoint.encode() + b"\n")
+    try:
+        text = "; ".join(_publish(publisher, start, folder, path, alive))
+    except OSError as error:
+        text = f"{path or publisher.endpoint}: the recording ends early: {error.strerror or error}"
+    except Exception as error:
+        text = f"{path or publisher.endpoint}: the recording is incomplete: {type(error).__name__}: {error}"
+    finally:
+        publisher.close()
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # nobody is left to be told
+        os.write(answer, text.encode())
+    sys.exit(0)
+
+
+def _publish(publisher: Publisher, start: int, folder: str, path: str, alive: int) -> Iterator[str]:
+    feed = SpoolFeed(publisher, start)
+    file = (Encoder(folder), Output(path)) if path else None
+    for came in follow(folder, alive):
+        for section in came:
+            feed.take(*section)
+        if file:
+            for section in came:
+                file[1].add(list(file[0].lines(*section)))
+            file[1].flush()
+    feed.send()
+    if file:
+        yield end_file(*file, path)
+    publisher.close()
+    lost = f", {publisher.dropped:,} dropped" if publisher.dropped else ""
+    lost += f", {publisher.skipped:,} dropped for viewers that were behind" if publisher.skipped else ""
+    yield f"{publisher.endpoint}: {feed.rows:,} rows published{lost}"
