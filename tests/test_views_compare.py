@@ -26,6 +26,7 @@ from tracevis3d.views.icicle.composition import WIDTH
 
 FRAME = Frame(960, 540)
 SEEDS = st.integers(0, 10_000)
+KINDS = ("call", "cluster")
 NEW = {"tau": 0.2, "threads": "all", "resolution": 0.05}
 
 
@@ -42,6 +43,11 @@ def boxes_of(drawing: Drawing, kind: str, source: int) -> Boxes:
     found = [e for e in drawing.elements if e.kind == kind and e.source == source]
     empty = np.empty((0, 3), np.float32)
     return found[0] if found else Boxes(kind, empty, empty, np.empty(0, np.int32), np.empty(0, np.int64))
+
+
+def once(ids: np.ndarray) -> np.ndarray:
+    """Return each of ``ids`` where it comes first: clusters on walls that lean are a box for each level."""
+    return ids[np.sort(np.unique(ids, return_index=True)[1])]
 
 
 def swept(drawing: Drawing) -> list[Tubes | Lines]:
@@ -63,7 +69,7 @@ def chosen_of(traces, drawing: Drawing | None = None, tau=0.2, rule="best"):
     comparison = compare(*traces, tau=tau, cache=False)
     calls = [np.arange(len(t.calls)) for t in traces]
     if drawing is not None:
-        calls = [np.concatenate([boxes_of(drawing, k, s).id for k in ("call", "cluster")]) for s in (0, 1)]
+        calls = [once(np.concatenate([boxes_of(drawing, k, s).id for k in KINDS])) for s in (0, 1)]
     windows = tuple((int(t.calls.start.min()), int(t.calls.end.max())) for t in traces)
     return (
         comparison,
@@ -233,13 +239,7 @@ def test_what_has_no_match_stands_out(seed):
         if alone.any() and not alone.all():
             assert boxes.size[alone, 2].min() > boxes.size[~alone, 2].min()
     assert drawing.counts["unmatched"] == sum(
-        int(
-            (
-                ~comparison.matched(s)[
-                    np.concatenate([boxes_of(drawing, k, s).id for k in ("call", "cluster")])
-                ]
-            ).sum()
-        )
+        int((~comparison.matched(s)[once(np.concatenate([boxes_of(drawing, k, s).id for k in KINDS]))]).sum())
         for s in (0, 1)
     )
 
@@ -512,6 +512,26 @@ def test_opening_moves_everything_continuously_and_nothing_along_x():
                 np.testing.assert_array_equal(a[:, 0], b[:, 0])
                 assert np.abs(a - b).max() < 0.4
         before = now
+
+
+@given(SEEDS, st.floats(0, 180))
+@settings(max_examples=20, deadline=None)
+def test_nothing_stands_out_of_a_wall_that_leans(seed, opening):
+    """Clusters over many levels follow the wall's slope as calls do: no box is farther from it than a call."""
+    traces = pair(seed, steps=200)
+    drawing = draw(traces, opening=opening, resolution=12.0, taper=0.0)
+    rise = np.deg2rad(90 * (1 - opening / 180))
+    for s, side in ((0, 1), (1, -1)):
+        away = {}
+        for kind in KINDS:
+            boxes = boxes_of(drawing, kind, s)
+            end = boxes.low + boxes.size
+            outer = end[:, 1] if side > 0 else -boxes.low[:, 1]
+            away[kind] = outer * np.sin(rise) + end[:, 2] * np.cos(rise)
+        if len(away["cluster"]) and len(away["call"]):
+            # Those without a match are thicker by a plate, which is less than a call is high.
+            highest = float(boxes_of(drawing, "call", s).size[:, 1:].max())
+            assert away["cluster"].max() <= away["call"].max() + highest
 
 
 def test_beta_and_lambda_only_move_points():

@@ -3,6 +3,10 @@
 At 180 degrees both lie in one plane, as in TraceDiff (section IV-B): A's roots at the far edge, B's at the
 near one, the deepest calls towards the gap. Each wall then rises by half of what is missing, level by level
 as a flight of steps, until both stand upright and face each other across the gap at 0 degrees.
+
+What stands behind a wall (its overview, ruler and name) lies on the ground, its *stage*. Where the camera
+looks from the front, because the walls are steep, the stages stand upright: A's on top of its wall, B's hangs
+below.
 """
 
 from __future__ import annotations
@@ -18,6 +22,8 @@ Floats = NDArray[np.float64]
 
 #: Of steeper walls plates stand off no farther.
 _STEEPEST = math.radians(70.0)
+#: Walls that rise no more are gentle.
+_GENTLE = math.radians(30.0)
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,12 @@ class Fold:
         From the roots' outer edge to the end of the deepest level.
     back : float
         How much farther back than usual stands what is behind the wall.
+    front : bool
+        Whether the camera looks from the front: what stands behind the walls is upright then.
+    inner : bool
+        Whether the camera sees the wall's inner face, that towards the gap, instead of its outer one.
+    shelf : float
+        Height of the foot of A's stage, where that is upright.
     """
 
     side: int
@@ -43,6 +55,9 @@ class Fold:
     gap: float
     height: float
     back: float = field(default=0.0, kw_only=True)
+    front: bool = field(default=False, kw_only=True)
+    inner: bool = field(default=False, kw_only=True)
+    shelf: float = field(default=0.0, kw_only=True)
 
     @classmethod
     def of(cls, side: int, opening: float, gap: float, height: float) -> Fold:
@@ -60,13 +75,14 @@ class Fold:
 
     @property
     def upwards(self) -> tuple[float, float, float]:
-        """The direction along the wall's slope that points up for a reader before it."""
-        return (0.0, math.cos(self.rise), -self.side * math.sin(self.rise))
+        """The direction along the wall's slope that points up for a reader before the face that is seen."""
+        sign = -1.0 if self.inner else 1.0
+        return (0.0, sign * math.cos(self.rise), -sign * self.side * math.sin(self.rise))
 
     def above(self, h: Floats, step: Floats, thick: float) -> tuple[Floats, Floats]:
         """Return y and z of the plane over a flight of steps, at ``h`` from the roots' edge.
 
-        What lies on it is hidden by no step: it goes through the steps' farther upper edges.
+        What lies on it is hidden by no step of the face that is seen: it goes through the steps' edges.
 
         Parameters
         ----------
@@ -77,15 +93,24 @@ class Fold:
             Of the boxes.
         """
         cosine, sine = math.cos(self.rise), math.sin(self.rise)
-        y = self.side * (self.gap / 2 + (self.height - h) * cosine + thick * sine)
-        return y, (h + step) * sine + thick * cosine
+        off = np.asarray(step) * (sine * cosine)
+        off = -off if self.inner else off + thick
+        y, z = self.inside(h)
+        return y + self.side * off * sine, z + off * cosine
 
-    def lift(self, half: float) -> float:
-        """Return how much higher than the wall a plate lies that reaches ``half`` to either side of it.
+    def clear(self, half: float, least: float) -> Floats:
+        """Return how far from the wall a plate stands that reaches ``half`` to either side of its middle.
 
-        The plate is level, so that the steeper the wall the more of the plate's inner half it would hide.
+        A plate is level, so that the steeper the wall the more of the plate's inner half it would hide; where
+        the camera looks from the front it stands upright before the wall.
+
+        Returns
+        -------
+        float64 (3,)
         """
-        return half * math.tan(min(self.rise, _STEEPEST))
+        if self.front:
+            return np.array([0.0, -least, 0.0])
+        return np.array([0.0, 0.0, max(half * math.tan(min(self.rise, _STEEPEST)), least)])
 
     def boxes(self, low: Floats, high: Floats, thick: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the y and z, from low to high, of boxes that reach from ``low`` to ``high`` along the wall.
@@ -100,15 +125,70 @@ class Fold:
         y0, y1 = (inner, outer) if self.side > 0 else (-outer, -inner)
         return y0, y1, low * sine, high * sine + thick * cosine
 
+    @property
+    def stand(self) -> float:
+        """The angle above the ground at which bars stand behind the wall, radians.
+
+        As the wall where that is gentle; steep walls are seen from above, and so would bars be that stand.
+        """
+        return self.rise if self.rise <= _GENTLE else max(2.0 * _GENTLE - self.rise, 0.0)
+
+    @property
+    def bars(self) -> tuple[float, float, float]:
+        """The direction in which bars behind the wall are long."""
+        if self.front:
+            return (0.0, 0.0, float(self.side))
+        return (0.0, self.side * math.cos(self.stand), math.sin(self.stand))
+
+    @property
+    def off(self) -> tuple[float, float, float]:
+        """The direction on the stage that points away from the wall."""
+        return (0.0, 0.0, float(self.side)) if self.front else (0.0, float(self.side), 0.0)
+
+    @property
+    def stage_up(self) -> tuple[float, float, float]:
+        """The direction in which texts on the stage stand."""
+        return (0.0, 0.0, 1.0) if self.front else (0.0, 1.0, 0.0)
+
+    @property
+    def edge(self) -> tuple[float, float]:
+        """The y and z of the wall's edge that is nearest to its stage."""
+        y, z = self.inside(np.zeros(1))
+        return self.stage(0.0) if self.front else (float(y[0]), float(z[0]))
+
+    def stage(self, beyond: float) -> tuple[float, float]:
+        """Return y and z of the stage at ``beyond`` from its edge at the wall."""
+        foot = self.gap / 2 + self.height * math.cos(self.rise)
+        if not self.front:
+            return self.side * (foot + beyond + self.back), 0.0
+        return (self.gap / 2, self.shelf + beyond) if self.side > 0 else (-foot, -beyond)
+
     def outward(self, low: float, length: Floats, thick: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the y and z of bars that stand behind the wall, ``low`` beyond its roots.
+        """Return the y and z, from low to high, of bars that stand behind the wall, ``low`` beyond its roots.
 
         Their length points away from the wall where it lies flat, and up where it stands.
         """
-        cosine, sine = math.cos(self.rise), math.sin(self.rise)
-        foot = self.gap / 2 + self.height * cosine + low + self.back
-        reach = foot + length * cosine + thick * sine
-        bottom = np.zeros(len(length))
-        top = length * sine + thick * cosine
-        near = np.full(len(length), foot)
-        return (near, reach, bottom, top) if self.side > 0 else (-reach, -near, bottom, top)
+        y, z = self.stage(low)
+        near = np.full(len(length), y)
+        if self.front:
+            thick = thick * np.ones(len(length))
+            ends = np.stack([np.full(len(length), z), z + self.side * length])
+            reach = near + self.side * thick
+            return (*_sorted(near, reach), ends.min(axis=0), ends.max(axis=0))
+        cosine, sine = math.cos(self.stand), math.sin(self.stand)
+        reach = near + self.side * (length * cosine + thick * sine)
+        return (*_sorted(near, reach), np.full(len(length), z), z + length * sine + thick * cosine)
+
+    def plate(
+        self, low: float, length: float, thick: float, sunk: float
+    ) -> tuple[float, float, float, float]:
+        """Return the y and z, from low to high, of a plate that lies ``sunk`` under the stage's surface."""
+        ends = np.array([self.stage(low), self.stage(low + length)])
+        (y0, z0), (y1, z1) = ends.min(axis=0).tolist(), ends.max(axis=0).tolist()
+        if self.front:
+            return y0 + sunk, y1 + sunk + thick, z0, z1
+        return y0, y1, z0 - sunk - thick, z1 - sunk
+
+
+def _sorted(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    return np.minimum(one, other), np.maximum(one, other)

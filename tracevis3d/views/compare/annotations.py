@@ -25,6 +25,8 @@ _ALONE = 2e-4
 #: About how wide a character is, in line heights.
 _WIDE = 0.47
 _LONGEST = 30
+#: Thickness at a bar's tip where a line begins.
+_TIP = 0.03
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,10 @@ def _unmatched(line: Skyline, s: int, most: int) -> list[Annotation]:
     return found
 
 
+def _raised(at: tuple[float, float]) -> tuple[float, float]:
+    return at[0], at[1] + 0.02
+
+
 def signs(
     told: list[Annotation], lines: tuple[Skyline, Skyline], picture: Composition, ink: int
 ) -> tuple[list[Labels], list[Lines]]:
@@ -146,19 +152,16 @@ def signs(
                 kept.append((note, x, middle))
         if not kept:
             continue
-        y, z = (np.empty(2), np.empty(2))
-        for i, beyond in enumerate(
-            (picture.behind + OVERVIEW, picture.behind + OVERVIEW + 0.75 * picture.text)
-        ):
-            y0, y1, _, z1 = fold.outward(beyond, np.zeros(1), np.zeros(1))
-            y[i], z[i] = (y1[0] if fold.side > 0 else y0[0]), z1[0]
-        anchor = np.array([(middle, y[1], 0.0) for _, _, middle in kept], np.float32)
+        # Bars hide what lies behind their tops.
+        end = picture.behind + OVERVIEW + (picture.lean if fold.side > 0 else 0.0)
+        y, z = fold.stage(end + 0.75 * picture.text)
+        anchor = np.array([(middle, y, z) for _, _, middle in kept], np.float32)
         n = len(kept)
         labels.append(
             Labels(
                 "annotation", tuple(note.text for note, _, _ in kept), anchor, np.full(n, height, np.float32),
                 np.full(n, np.inf, np.float32), np.array([1e6 + k[0].weight for k in kept], np.float32),
-                up=(0.0, 1.0, 0.0),
+                up=fold.stage_up,
             )
         )  # fmt: skip
         path, stops = [], [0]
@@ -166,10 +169,10 @@ def signs(
             bar = int(line.bars_at(np.array([(note.start + note.end) // 2]))[0])
             tops = max(float(other.total.max(initial=0)) for other in lines)
             length = OVERVIEW * float(line.total[bar]) / tops if tops > 0 else 0.0
-            y0, y1, _, z1 = fold.outward(picture.behind, np.array([length]), np.array([0.03]))
-            tip = float(y1[0]) if fold.side > 0 else float(y0[0])
-            foot = y[1] - fold.side * 0.55 * height
-            path += [(x, tip, float(z1[0])), (x, y[0], 0.02), (middle, foot, 0.02)]
+            y0, y1, z0, z1 = fold.outward(picture.behind, np.array([length]), np.array([_TIP]))
+            tip = float(y1[0] if fold.side > 0 else y0[0]), float(z0[0] if fold.off[2] < 0 else z1[0])
+            foot = fold.stage(end + 0.75 * picture.text - 0.55 * height)
+            path += [(x, *tip), (x, *_raised(fold.stage(end))), (middle, *_raised(foot))]
             stops.append(len(path))
         leads.append(
             Lines(

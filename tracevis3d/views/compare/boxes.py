@@ -14,6 +14,7 @@ from ...drawing.palettes import Paint
 from ...drawing.words import Boxes, Labels, Lines
 from ..derived import derived
 from .composition import Composition, Wall
+from .frames import Pen, frames, plates
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -59,14 +60,15 @@ def boxes_of(
     level = calls.depth[cut.calls].astype(np.int64) - wall.first_depth
     # In the flat figure nothing shows between two levels.
     gap = _GAP * min(1.0, wall.fold.rise / math.radians(15.0))
+    owner, at = _steps(wall)
     made = []
-    for kind, start, end, low, high, thread, which, ids, count in (
+    for kind, start, end, low, high, thread, which, ids, count, free in (
         ("call", calls.start[cut.calls], calls.end[cut.calls], level, level, calls.thread[cut.calls],
-         slice(0, n), cut.calls, np.empty(0, np.int64)),
-        ("cluster", c.start, c.end, c.depth.astype(np.int64) - wall.first_depth,
-         c.bottom.astype(np.int64) - wall.first_depth, c.thread, slice(n, None), c.longest, c.calls),
+         np.arange(n), cut.calls, np.empty(0, np.int64), gap),
+        ("cluster", c.start[owner], c.end[owner], at[0], at[1], c.thread[owner], n + owner,
+         c.longest[owner], c.calls[owner], gap if wall.fold.rise == 0 else 0.0),
     ):  # fmt: skip
-        corner, size = wall.place(start, end, low, high, thread, thick[which], gap)
+        corner, size = wall.place(start, end, low, high, thread, thick[which], free)
         span = float(max(wall.window[1] - wall.window[0], 1))
         time = np.stack([start - wall.window[0], end - wall.window[0]], axis=1) / span
         look: Any = "solid" if kind == "call" else "cluster"
@@ -85,6 +87,22 @@ def boxes_of(
             )
         )
     return made
+
+
+def _steps(wall: Wall) -> tuple[Ints, tuple[Ints, Ints]]:
+    """Return the boxes of the clusters: which cluster each is of, and its first and last level.
+
+    Where the wall leans a box for each level, as a flight of steps: one box over all of them would stand out
+    of the wall's slope.
+    """
+    c = wall.cut.clusters
+    top, bottom = (depth.astype(np.int64) - wall.first_depth for depth in (c.depth, c.bottom))
+    if wall.fold.rise == 0:
+        return np.arange(len(c)), (top, bottom)
+    levels = np.maximum(bottom - top + 1, 1)
+    owner = np.repeat(np.arange(len(c)), levels)
+    level = np.arange(len(owner)) - np.repeat(np.cumsum(levels) - levels, levels) + top[owner]
+    return owner, (level, level)
 
 
 def _by_density(color: NDArray[np.int32], covered: Floats, length: Ints, paint: Paint) -> NDArray[np.int32]:
@@ -167,38 +185,14 @@ def repetitions(
         return [], None
     which = np.array(kept, np.int64)
     ids = first[which]
-    low, high = wall.levels(ids)
-    deep = np.maximum(low + wall.extent(ids), high)
     x0 = wall.offset + (left[which] - wall.window[0]) * wall.per_ns
     x1 = wall.offset + (right[which] - wall.window[0]) * wall.per_ns
-    step = high - low
-    corner = []
-    for h in (low, deep):
-        y, z = wall.fold.above(h, step, wall.plate)
-        corner.append((y, z + 0.01))
-    n = len(which)
-    path = np.empty((n, 5, 3), np.float32)
-    for k, (x, e) in enumerate(((x0, 0), (x1, 0), (x1, 1), (x0, 1), (x0, 0))):
-        path[:, k, 0], path[:, k, 1], path[:, k, 2] = x, corner[e][0], corner[e][1]
-    frames = Lines(
-        "repetition", path.reshape(-1, 3), np.arange(n + 1, dtype=np.int64) * 5,
-        np.full(n, _FRAME_PX / picture.pixels_per_unit, np.float32), np.full(n, color, np.int32), ids,
-        source=wall.source,
-    )  # fmt: skip
-    # On a plate of the frame's colour, across its inner edge, the number is read on whatever lies there.
+    pen = Pen("repetition", color, _FRAME_PX, 0.01, 1e3)
+    lines, edge = frames(picture, wall, ids, x0, x1, wall.plate, pen)
+    # Across the frame's inner edge.
     text = tuple(f"×{int(t):,}" for t in times[which])
     height = 0.75 * picture.text
     wide = np.array([(0.5 * len(t) + 0.5) * height for t in text])
-    y, z = corner[1]
-    middle = np.stack([(x0 + x1) / 2, y, z + 0.02 + wall.fold.lift(height / 2)], axis=1)
-    size = np.stack([wide, np.full(n, height), np.full(n, 0.012)], axis=1)
-    tags = Boxes(
-        "tag", (middle - size * np.array([0.5, 0.5, 1.0])).astype(np.float32), size.astype(np.float32),
-        np.full(n, color, np.int32), ids, source=wall.source,
-    )  # fmt: skip
-    words = Labels(
-        "repetition", text, (middle + np.array([0.0, 0.0, 0.004])).astype(np.float32),
-        np.full(n, 0.9 * height, np.float32), np.full(n, np.inf, np.float32),
-        (1e3 + width[which]).astype(np.float32), up=(0.0, 1.0, 0.0), background=np.full(n, color, np.int32),
-    )  # fmt: skip
-    return [frames, tags], words
+    edge += wall.fold.clear(height / 2, 0.02)
+    tags, words = plates(wall, text, edge, wide, height, ids, width[which], pen)
+    return [lines, tags], words

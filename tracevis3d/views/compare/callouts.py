@@ -12,6 +12,7 @@ from ...drawing.words import Boxes, Labels, Lines
 from ...errors import UsageError
 from .composition import Composition, Wall
 from .focus import focused
+from .frames import Pen, frames, plates
 
 if TYPE_CHECKING:
     from ...trace.model import Trace
@@ -81,57 +82,33 @@ def callouts(picture: Composition, text: str, color: int) -> tuple[list[Boxes | 
 
 
 def _framed(picture: Composition, wall: Wall, ids: Ints, color: int) -> tuple[list[Boxes | Lines], Labels]:
-    n = len(ids)
     x, width, _ = wall.spots(ids)
     width = np.maximum(width, _LEAST_PX / picture.pixels_per_unit)
-    low, high = wall.levels(ids)
-    deep = np.maximum(low + wall.extent(ids), high)
-    step = high - low
-    corner = []
-    for h in (low, deep):
-        y, z = wall.fold.above(h, step, 2.0 * wall.plate)
-        corner.append((y, z + 0.015))
-    path = np.empty((n, 5, 3), np.float32)
-    for k, (side, e) in enumerate(((-1, 0), (1, 0), (1, 1), (-1, 1), (-1, 0))):
-        path[:, k, 0], path[:, k, 1], path[:, k, 2] = x + side * width / 2, corner[e][0], corner[e][1]
-    frames = Lines(
-        "callout", path.reshape(-1, 3), np.arange(n + 1, dtype=np.int64) * 5,
-        np.full(n, _FRAME_PX / picture.pixels_per_unit, np.float32), np.full(n, color, np.int32), ids,
-        source=wall.source,
-    )  # fmt: skip
-    # On a plate of the frame's colour, across its inner edge, the name is read on whatever lies there.
+    pen = Pen("callout", color, _FRAME_PX, 0.015, 1e7)
+    lines, place = frames(picture, wall, ids, x - width / 2, x + width / 2, 2.0 * wall.plate, pen)
+    # The names stand within the inner edge, clear of the tubes that begin there.
     function = wall.trace.calls.function[ids]
     label = wall.trace.functions.label
     height = 0.85 * picture.text
-    y, z = corner[1]
-    inward = np.array([0.0, -wall.fold.side * 0.5 * height, 0.0])
-    place = np.stack([x, y, z + max(_ABOVE, wall.fold.lift(height))], axis=1) + inward
+    place += wall.fold.clear(height, _ABOVE) - 0.5 * height * np.array(wall.fold.off)
     named: dict[str, int] = {}  # the longest call of each name, where its plate covers no other
     sizes: list[float] = []
     for i, f in enumerate(function.tolist()):
         name = _short(label[f])
         wide = (_CHARACTER * len(name) + 0.5) * height
         free = all(
-            abs(place[i, 0] - place[j, 0]) > (wide + other) / 2 or abs(place[i, 1] - place[j, 1]) > height
+            abs(place[i, 0] - place[j, 0]) > (wide + other) / 2
+            or np.abs(place[i, 1:] - place[j, 1:]).max() > height
             for j, other in zip(named.values(), sizes)
         )
         if name not in named and free:
             named[name] = i
             sizes.append(wide)
     text, first = tuple(named), np.array(list(named.values()), np.int64)
-    k = len(first)
-    middle = place[first]
-    size = np.stack([np.array(sizes), np.full(k, height), np.full(k, 0.012)], axis=1)
-    tags = Boxes(
-        "tag", (middle - size * np.array([0.5, 0.5, 1.0])).astype(np.float32), size.astype(np.float32),
-        np.full(k, color, np.int32), ids[first], source=wall.source,
+    tags, names = plates(
+        wall, text, place[first], np.array(sizes), height, ids[first], width[first], pen
     )  # fmt: skip
-    names = Labels(
-        "callout", text, (middle + np.array([0.0, 0.0, 0.004])).astype(np.float32),
-        np.full(k, 0.9 * height, np.float32), np.full(k, np.inf, np.float32),
-        (1e7 + width[first]).astype(np.float32), up=(0.0, 1.0, 0.0), background=np.full(k, color, np.int32),
-    )  # fmt: skip
-    return [frames, tags], names
+    return [lines, tags], names
 
 
 def _short(name: str) -> str:

@@ -29,10 +29,17 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-# At this opening the camera stands as high as is asked for; at none at this share of it.
-_USUAL, _LOWEST = 140.0, 0.55
+# How high the camera stands at each opening, as a share of what is asked for. Down to the second steepest the
+# outer faces of both walls are seen, from ever more above; below that the camera looks from the front, where
+# the nearer wall is seen from outside and the farther one from inside.
+_OPENING, _HIGH = (0.0, 60.0, 72.0, 90.0, 120.0), (0.52, 0.42, 1.27, 1.25, 1.0)
+_HIGHEST = math.radians(84.0)
+#: From the front, this share of the farther wall stands free above the nearer one.
+_FREE = 0.75
+#: Rows of names above a wall whose outer face is turned away; and height of a row, in line heights.
+BAND_ROWS, _BAND_ROW = 3, 1.25
 # Share of the picture that the drawing can have beside title, legends and notes.
-_SHARE = (0.95, 0.7)
+_SHARE = (0.95, 0.65)
 #: Both windows get the same scale unless one is so many times longer than the other.
 _MOST_RATIO = 6.0
 _HIGHEST_LEVEL = 0.34
@@ -174,6 +181,8 @@ class Composition:
         How far behind a wall's roots the outer ruler of time lies.
     lean : float
         How much farther back the tops of A's bars are seen than their feet.
+    band_row : float
+        Height of a row of names above a wall whose outer face is turned away.
     """
 
     walls: tuple[Wall, Wall]
@@ -189,6 +198,7 @@ class Composition:
     space: float = 0.0
     beyond: float = 0.0
     lean: float = 0.0
+    band_row: float = 0.0
 
     def seen_along(self, direction: tuple[float, float, float]) -> float:
         """Return how long a unit along ``direction`` is seen, as a share of one across the view."""
@@ -273,18 +283,23 @@ def compose(
     space = OVERVIEW_GAP if p.overview else 0.0
     behind = space + (_RULER * text if context else 0.0)
     beyond = behind + (OVERVIEW if p.overview else 0.0) + (1.3 * text if p.overview and p.annotate else 0.0)
-    tilt, rise = _tilt(p), Fold.of(1, p.opening, gap, 0.0).rise
-    top = OVERVIEW * math.sin(rise) + BAR_DEEP * math.cos(rise)
+    tilt, front, fold = _tilt(p), _is_front(p), Fold.of(1, p.opening, gap, 0.0)
+    rise, stand = fold.rise, fold.stand
+    top = OVERVIEW * math.sin(stand) + BAR_DEEP * math.cos(stand)
     # From afar the back is seen at a lower angle than the middle.
-    lean = 1.3 * top / math.tan(tilt) if p.overview else 0.0
-    total = p.height or _height(p, frame, gap, beyond + lean / 2 + 1.5 * _RULER * text)
+    lean = 1.3 * top / math.tan(tilt) if p.overview and not front else 0.0
+    row = _BAND_ROW * text
+    total = p.height or _height(p, frame, gap, beyond + lean / 2 + 1.5 * _RULER * text, BAND_ROWS * row)
     lanes = level_lanes(contents, p, total)
+    gap = max(gap, _free(p) * max(wall.top for wall in lanes))
     usual = float(np.median(np.diff(lanes[0].edge))) if len(lanes[0].edge) > 1 else 0.1
     plate = min(_PLATE, 0.8 * usual)
     walls: list[Wall] = []
     for s, (c, wall) in enumerate(zip(contents, lanes)):
-        fold = Fold.of(1 - 2 * s, p.opening, gap, wall.top)
-        if s == 0 and p.overview:
+        fold = replace(Fold.of(1 - 2 * s, p.opening, gap, wall.top), front=front, inner=front and s == 0)
+        if front:
+            fold = replace(fold, shelf=wall.top * math.sin(rise) + (BAND_ROWS + 0.4) * row)
+        elif s == 0 and p.overview:
             # What stands behind the farther wall begins where that no longer hides the ground.
             shadow = wall.top * (math.sin(rise) / math.tan(tilt) - math.cos(rise))
             fold = replace(fold, back=max(shadow, 0.0))
@@ -308,19 +323,23 @@ def compose(
     pair = (walls[0], walls[1])
     return Composition(
         pair, gap, max(gap, 1e-3) * p.band, camera, pixel_scale(camera, frame), frame.least_text, text, shift,
-        same, behind, space, beyond, lean,
+        same, behind, space, beyond, lean, row,
     )  # fmt: skip
 
 
-def _height(p: Parameters, frame: Frame, gap: float, beyond: float) -> float:
+def _height(p: Parameters, frame: Frame, gap: float, beyond: float, bands: float) -> float:
     """Return how high the higher wall may be, so that the picture is filled in width and height."""
     room = (WIDTH + 2.0) * frame.height / frame.width * _SHARE[1] / _SHARE[0]
-    tilt = _tilt(p)
-    fold = math.radians(90.0 * (1.0 - p.opening / 180.0))
-    flat = room / math.sin(tilt) - gap - 2.0 * beyond
-    # A wall that stands is seen by its height, and each takes its share of the room.
-    seen = 2.0 * math.cos(fold) + math.sin(fold) / math.tan(tilt)
-    return float(min(max(flat / max(seen, 0.3), 0.22 * room), 6.0))
+    tilt, rise = _tilt(p), Fold.of(1, p.opening, gap, 0.0).rise
+    if _is_front(p):
+        # B is seen by its height, A above it as the gap allows, and what stands behind both by its height.
+        left = room - (2.0 * beyond + bands) * math.cos(tilt)
+        seen = math.sin(rise + tilt) + max(_free(p), gap / 6.0) * math.sin(tilt)
+    else:
+        left = room / math.sin(tilt) - gap - 2.0 * beyond
+        # A wall that stands is seen by its height, and each takes its share of the room.
+        seen = 2.0 * math.cos(rise) + math.sin(rise) / math.tan(tilt)
+    return float(min(max(left / max(seen, 0.3), 0.22 * room), 6.0))
 
 
 def level_lanes(contents: Sequence[Content], p: Parameters, total: float) -> list[Lanes]:
@@ -358,30 +377,45 @@ def level_lanes(contents: Sequence[Content], p: Parameters, total: float) -> lis
 
 
 def _tilt(p: Parameters) -> float:
-    """Return how far the camera stands above straight ahead, radians: straight above where walls lie flat.
+    """Return how far the camera stands above straight ahead, radians: straight above where walls lie flat."""
+    usual = math.radians(p.tilt) * float(np.interp(p.opening, _OPENING, _HIGH))
+    usual = min(usual, max(_HIGHEST, math.radians(p.tilt)))
+    return math.pi / 2 - (math.pi / 2 - usual) * min(1.0, (180.0 - p.opening) / 30.0)
 
-    The steeper the walls, the lower it stands, so that their faces are seen.
-    """
-    usual = p.tilt * (_LOWEST + (1.0 - _LOWEST) * min(p.opening / _USUAL, 1.0))
-    return math.radians(90.0 - (90.0 - usual) * min(1.0, (180.0 - p.opening) / 30.0))
+
+def _direction(p: Parameters) -> tuple[float, float, float]:
+    """Return where the camera stands, seen from the walls."""
+    tilt = _tilt(p)
+    turn = math.radians(p.turn * min(1.0, 6.0 * (180.0 - p.opening) / 180.0))
+    return math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt)
+
+
+def _is_front(p: Parameters) -> bool:
+    """Return whether the camera sees the inner face of A's wall."""
+    rise = Fold.of(1, p.opening, p.gap, 0.0).rise
+    _, y, z = _direction(p)
+    return y * math.sin(rise) + z * math.cos(rise) < 0
+
+
+def _free(p: Parameters) -> float:
+    """Return how wide the gap is, in heights of the walls, so that most of A's inner face is seen above B."""
+    rise, tilt = Fold.of(1, p.opening, p.gap, 0.0).rise, _tilt(p)
+    return _FREE * max(math.sin(rise - tilt), 0.0) / math.sin(tilt)
 
 
 def _camera(p: Parameters, walls: list[Wall], gap: float, beyond: float) -> Camera:
-    share = (180.0 - p.opening) / 180.0
-    tilt = _tilt(p)
-    turn = math.radians(p.turn * min(1.0, 6.0 * share))
-    direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
+    direction, tilt = _direction(p), _tilt(p)
     reach = [gap / 2 + w.fold.height * math.cos(w.fold.rise) + w.fold.back + beyond for w in walls]
-    top = max(w.fold.height * math.sin(w.fold.rise) for w in walls)
-    # The far edge of the box is seen as high as the wall that stands before it, and no higher.
-    top = max(top - (reach[0] - gap / 2) * math.tan(min(tilt, 1.5)), 0.1)
-    return Camera(
-        direction=direction,
-        up=(0.0, 1.0, 0.0) if tilt > 1.5 else (0.0, 0.0, 1.0),
-        low=(-0.2, -reach[1], 0.0),
-        high=(WIDTH + 0.2, reach[0], top),
-        lens=100.0,
-    )
+    if walls[0].fold.front:
+        low = (-0.2, -reach[1] + beyond - walls[1].plate, -beyond)
+        high = (WIDTH + 0.2, gap / 2, walls[0].fold.shelf + beyond)
+    else:
+        top = max(w.fold.height * math.sin(w.fold.rise) for w in walls)
+        # The far edge of the box is seen as high as the wall that stands before it, and no higher.
+        top = max(top - (reach[0] - gap / 2) * math.tan(min(tilt, 1.5)), 0.1)
+        low, high = (-0.2, -reach[1], 0.0), (WIDTH + 0.2, reach[0], top)
+    up = (0.0, 1.0, 0.0) if tilt > 1.5 else (0.0, 0.0, 1.0)
+    return Camera(direction=direction, up=up, low=low, high=high, lens=100.0)
 
 
 def pixel_scale(camera: Camera, frame: Frame) -> float:

@@ -115,6 +115,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
             "traces": n,
             "pairs": len(pairs),
             "calls": sum(w.cut.total for w in stage.walls),
+            "clusters": sum(len(w.cut.clusters) for w in stage.walls),
             "calls_in_clusters": sum(int(w.cut.clusters.calls.sum()) for w in stage.walls),
             "matches": sum(x.found for x in pairs),
             "matches_left_out": sum(x.left_out for x in pairs),

@@ -68,7 +68,9 @@ class Stand(Fold):
     def above(self, h: Floats, step: Floats, thick: float) -> tuple[Floats, Floats]:
         """Return y and z of the plane over a flight of steps; see :meth:`.Fold.above`."""
         cosine, sine = math.cos(self.rise), math.sin(self.rise)
-        return self.foot + h * cosine - thick * sine, (h + step) * sine + thick * cosine
+        off = np.asarray(step) * (sine * cosine) + thick
+        y, z = self.inside(h)
+        return y - off * sine, z + off * cosine
 
     @property
     def upwards(self) -> tuple[float, float, float]:

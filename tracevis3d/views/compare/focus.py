@@ -168,11 +168,18 @@ def highlight(
 
 def _strips(line: Skyline, picture: Composition, bars: Ints, color: int) -> Boxes:
     wall, n = line.wall, len(bars)
-    length = np.full(n, OVERVIEW + _BEYOND)
-    y0, y1, _, _ = wall.fold.outward(picture.behind - _BEYOND, length, np.full(n, _PLATE))
-    low = np.stack([wall.offset + bars * line.bar, y0, np.full(n, -_PLATE)], axis=1).astype(np.float32)
-    size = np.stack([np.full(n, line.bar), y1 - y0, np.full(n, _PLATE)], axis=1).astype(np.float32)
-    return Boxes("strip", low, size, np.full(n, color, np.int32), bars, look="glow", source=wall.source)
+    y0, y1, z0, z1 = wall.fold.plate(picture.behind - _BEYOND, OVERVIEW + 2 * _BEYOND, _PLATE, 0.0)
+    low = np.stack([wall.offset + bars * line.bar, np.full(n, y0), np.full(n, z0)], axis=1)
+    size = np.stack([np.full(n, line.bar), np.full(n, y1 - y0), np.full(n, z1 - z0)], axis=1)
+    return Boxes(
+        "strip",
+        low.astype(np.float32),
+        size.astype(np.float32),
+        np.full(n, color, np.int32),
+        bars,
+        look="glow",
+        source=wall.source,
+    )
 
 
 def _arcs(picture: Composition, line: Skyline, bars: Ints, calls: Ints, stack: Flags, color: int) -> Lines:
@@ -184,10 +191,7 @@ def _arcs(picture: Composition, line: Skyline, bars: Ints, calls: Ints, stack: F
     begin = np.stack([x, y, z + wall.plate], axis=1)
     end = np.zeros_like(begin)
     end[:, 0] = line.wall.offset + (bars + 0.5) * line.bar
-    y0, y1, _, _ = line.wall.fold.outward(
-        picture.behind, np.full(len(bars), OVERVIEW / 2), np.zeros(len(bars))
-    )
-    end[:, 1] = y1 if line.wall.fold.side > 0 else y0
+    end[:, 1:] = line.wall.fold.stage(picture.behind + OVERVIEW / 2)
     t = np.linspace(0.0, 1.0, _ARC_POINTS)[None, :, None]
     path = begin[:, None] * (1 - t) + end[:, None] * t
     rise = _ARC_RISE * np.linalg.norm(end - begin, axis=1)

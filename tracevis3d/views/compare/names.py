@@ -18,8 +18,6 @@ from .overview import Skyline
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Beyond this angle a wall's names stand on its front instead of along its slope.
-_STEEP = math.radians(45.0)
 #: A call that takes this share of its caller continues the caller's chain.
 _CHAIN = 0.75
 #: Lines of text are this share of the room they have, and this many times what can just be read.
@@ -43,8 +41,7 @@ def names(picture: Composition, wall: Wall, boxes: Boxes, most: int) -> Labels:
         The wall's calls.
     most : int
     """
-    steep = wall.fold.rise > _STEEP
-    up = (0.0, 0.0, 1.0) if steep else wall.fold.upwards
+    up = wall.fold.upwards
     pixels = picture.pixels_per_unit * picture.seen_along(up)
     enough = _LEGIBLE * picture.least_text / max(pixels, 1e-9) / _FILL
     low, high = wall.levels(boxes.id)
@@ -57,13 +54,13 @@ def names(picture: Composition, wall: Wall, boxes: Boxes, most: int) -> Labels:
     anchor = np.empty((len(chains), 3), np.float32)
     anchor[:, 0] = boxes.low[tail, 0] + inset
     middle = (low[head] + high[tail]) / 2
-    if steep:
-        anchor[:, 1] = np.minimum(boxes.low[head, 1], boxes.low[tail, 1]) - 0.004
-        anchor[:, 2] = middle * math.sin(wall.fold.rise) + wall.plate * math.cos(wall.fold.rise)
-    else:
-        step = np.array([float((high[c] - low[c]).max()) for c in chains])
-        anchor[:, 1], anchor[:, 2] = wall.fold.above(middle, step, wall.plate)
-        anchor[:, 2] += 0.004
+    # Also clear of the next level, which is nearer to the reader of the farther wall.
+    step = np.array([float((high[c] - low[c]).max()) for c in chains])
+    heights = np.diff(wall.lanes.edge)
+    after = wall.trace.calls.depth[boxes.id[tail]].astype(np.int64) - wall.first_depth + 1
+    step = np.maximum(step, heights[np.minimum(after, len(heights) - 1)])
+    anchor[:, 1], anchor[:, 2] = wall.fold.above(middle, step, wall.plate)
+    anchor[:, 1:] += 0.004 * np.array([-math.sin(wall.fold.rise), math.cos(wall.fold.rise)])
     label = wall.trace.functions.label
     function = wall.trace.calls.function[boxes.id]
     return Labels(
@@ -134,19 +131,22 @@ def file_name(trace: Trace) -> str:
     return name
 
 
-def _ruler_y(wall: Wall, beyond: float, lean: float = 0.0) -> float:
-    """Return where a ruler of time lies that is ``beyond`` the roots; on A's side by ``lean`` farther."""
-    beyond += lean if wall.fold.side > 0 else 0.0
-    y0, y1, _, _ = wall.fold.outward(beyond, np.zeros(1), np.array([0.06]))
-    return float(y1[0]) + 0.05 if wall.fold.side > 0 else float(y0[0]) - 0.05
+#: Free space between what stands behind a wall and its ruler.
+_SPACE = 0.05
+
+
+def _ruler_at(picture: Composition, wall: Wall, beyond: float) -> tuple[float, float]:
+    """Return the y and z of a ruler of time that lies ``beyond`` the roots; A's lies by its lean farther."""
+    lean = picture.lean if beyond and wall.fold.side > 0 else 0.0
+    return wall.fold.stage(beyond + lean + _SPACE)
 
 
 def trace_names(picture: Composition, lines: tuple[Skyline, Skyline] | None) -> Labels:
     """Return which trace each wall shows and what its ruler tells, at the left end of the ruler."""
     anchor, text = np.zeros((2, 3), np.float32), []
     for s, wall in enumerate(picture.walls):
-        y = _ruler_y(wall, picture.beyond, picture.lean) + wall.fold.side * 2.75 * picture.text
-        anchor[s] = (wall.offset, y, 0.0)
+        y, z = _ruler_at(picture, wall, picture.beyond + 2.75 * picture.text)
+        anchor[s] = (wall.offset, y, z)
         found = _ticks(lines[s].window if lines else wall.window, wall)
         unit = f"time in {found.unit}" + (f" from {found.offset}" if found.offset else "")
         calls, span = len(wall.trace.calls), ticks.duration(wall.trace.span_ns)
@@ -159,7 +159,7 @@ def trace_names(picture: Composition, lines: tuple[Skyline, Skyline] | None) -> 
         np.full(2, np.inf, np.float32),
         np.full(2, 1e9, np.float32),
         align=-1,
-        up=(0.0, 1.0, 0.0),
+        up=picture.walls[0].fold.stage_up,
     )
 
 
@@ -184,12 +184,12 @@ def _ruler(picture: Composition, wall: Wall, window: tuple[int, int], beyond: fl
     found = _ticks(window, wall)
     per_ns = wall.width / max(window[1] - window[0], 1)
     return Axis(
-        origin=(wall.offset, _ruler_y(wall, beyond, picture.lean if beyond else 0.0), 0.0),
+        origin=(wall.offset, *_ruler_at(picture, wall, beyond)),
         direction=(1.0, 0.0, 0.0),
         length=wall.width,
         tick=tuple((t - window[0]) * per_ns for t in found.at),
         text=found.text,
         minor=tuple((t - window[0]) * per_ns for t in found.minor),
-        outward=(0.0, float(wall.fold.side), 0.0),
+        outward=wall.fold.off,
         height=picture.text,
     )

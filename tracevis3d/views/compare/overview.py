@@ -291,17 +291,15 @@ def _window(line: Skyline, picture: Composition, color: int) -> list[Boxes | Lin
     """Return the slab under the bars of what the wall shows, and lines from it to the wall's ends."""
     wall = line.wall
     left, right = (float(line.x(t)) for t in wall.window)
-    reach = np.array([OVERVIEW])
-    y0, y1, _, _ = wall.fold.outward(picture.behind, reach, np.array([_PLATE]))
-    near, far = (float(y0[0]), float(y1[0])) if wall.fold.side > 0 else (float(y1[0]), float(y0[0]))
-    root, _ = wall.fold.inside(np.array([0.0]))
-    low = np.array([[left, min(near, far), -2 * _PLATE]], np.float32)
-    size = np.array([[right - left, abs(far - near), _PLATE]], np.float32)
+    y0, y1, z0, z1 = wall.fold.plate(picture.behind, OVERVIEW, _PLATE, _PLATE)
+    low = np.array([[left, y0, z0]], np.float32)
+    size = np.array([[right - left, y1 - y0, z1 - z0]], np.float32)
     one = np.full(1, color, np.int32)
     slab = Boxes("window", low, size, one, np.zeros(1, np.int64), source=wall.source)
     path, stops = [], [0]
     for x, end in ((left, wall.offset), (right, wall.offset + wall.width)):
-        path += [(x, far, 0.0), (x, near, 0.0), (end, float(root[0]), 0.0)]
+        far, near = (wall.fold.stage(picture.behind + reach) for reach in (OVERVIEW, 0.0))
+        path += [(x, *far), (x, *near), (end, *wall.fold.edge)]
         stops.append(len(path))
     width = np.full(2, 2.0 / picture.pixels_per_unit, np.float32)
     lines = Lines(
@@ -318,14 +316,10 @@ def _scales(lines: tuple[Skyline, Skyline], picture: Composition, highest: float
     made = []
     for line in lines:
         fold, wall = line.wall.fold, line.wall
-        y, _, z, _ = fold.outward(picture.behind, np.zeros(1), np.zeros(1))
-        up = fold.outward(picture.behind, np.ones(1), np.zeros(1))
-        along = (up[1] - up[0], up[3] - up[2])
-        direction = (0.0, fold.side * float(along[0][0]), float(along[1][0]))
         made.append(
             Axis(
-                origin=(wall.offset - 0.12, float(y[0]), float(z[0])),
-                direction=direction,
+                origin=(wall.offset - 0.12, *fold.stage(picture.behind)),
+                direction=fold.bars,
                 length=OVERVIEW,
                 tick=(0.0, OVERVIEW),
                 text=("0", f"{highest:,.0f}" if highest >= 10 else f"{highest:.2g}"),

@@ -26,6 +26,7 @@ from ..window import time_window
 from . import colors
 from . import matches as matching
 from .annotations import annotate, signs
+from .bands import bands
 from .boxes import boxes_of, explained, repetitions
 from .callouts import COLOR, callouts
 from .closer import Closer
@@ -81,7 +82,8 @@ class _Bundles:
         if len(self.marked):
             more.append(outliers(self.marked, swept, len(self.shown), self.mark))
         whole = self.picture.camera
-        cameras = {"overview": replace(whole, low=(*whole.low[:2], floor_of(swept)))}
+        low = min(floor_of(swept), whole.low[2])
+        cameras = {"overview": replace(whole, low=(*whole.low[:2], low))}
         near = closer(self.picture, swept, self.near)
         if near is not None:
             cameras["focus"] = near
@@ -186,7 +188,12 @@ def _still(
         coverage = explained(comparison, wall) if p.plates == "coverage" else None
         boxes = boxes_of(wall, wall_color, similarity, coverage, paint)
         elements += boxes
-        labels.append(names(picture, wall, boxes[0], p.labels))
+        if wall.fold.inner:
+            above, of_above = bands(picture, wall, boxes[0], p.labels)
+            elements.append(above)
+            labels.append(of_above)
+        else:
+            labels.append(names(picture, wall, boxes[0], p.labels))
         unmatched += int(np.count_nonzero(similarity <= 0))
         if p.repeats:
             around, repeats = repetitions(comparison, picture, wall, p.repeats, red)
@@ -254,6 +261,7 @@ def _still(
         notes=_notes(comparison, picture, chosen, shown, note, p, notes),
         counts={
             "calls": sum(w.cut.total for w in picture.walls),
+            "clusters": sum(map(len, clusters)),
             "calls_in_clusters": sum(int(c.calls.sum()) for c in clusters),
             "matches": len(chosen),
             "matches_left_out": chosen.left_out + len(chosen) - len(shown),
