@@ -24,6 +24,7 @@ from . import (
     selection,
     settings,
     sources,
+    task,
     templates_menu,
     threads,
     trace_state,
@@ -71,3 +72,4 @@ def unregister() -> None:
     """Remove everything, in reverse order."""
     for module in reversed(_MODULES):
         module.unregister()
+    task.unregister()

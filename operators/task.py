@@ -179,8 +179,7 @@ class LongOperator:
         manager = context.window_manager
         manager.event_timer_remove(self._timer)
         manager.progress_end()
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
+        free_status_bar()
         for listener in tuple(on_end):
             listener(context)
         _redraw_panels(context)
@@ -199,6 +198,21 @@ class LongOperator:
             width = 10_000 if bpy.app.background else _POPUP
             self.report({"ERROR"}, textwrap.fill(str(error), width, break_long_words=False))
         return {"CANCELLED"}
+
+
+def free_status_bar() -> None:
+    """Let the status bar show Blender's own hints again, in all workspaces."""
+    for workspace in bpy.data.workspaces:
+        workspace.status_text_set(None)
+
+
+def unregister() -> None:
+    """Stop what runs: the extension is being disabled, and Blender won't tell the operator."""
+    if (task := Task.current) is not None:
+        task.stop()
+        Task.current = None
+        free_status_bar()
+    on_end.clear()
 
 
 def _compiling() -> bool:

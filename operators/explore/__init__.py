@@ -63,7 +63,7 @@ def register() -> None:
 def unregister() -> None:
     """Remove everything, in reverse order."""
     bpy.app.handlers.load_pre.remove(_before_loading)
-    overlay.state.exploring = False
+    modal.end()
     for timer in (zoom.run, window_time.run, detail.wait):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)

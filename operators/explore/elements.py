@@ -206,52 +206,49 @@ def filter_for(trace: Any, call: int, what: str, others: bool) -> tuple[str, dic
     return "name", {"pattern": escaped, "kind": "wildcard", "full": "yes", "case": "yes", **turned}
 
 
-class TRACEVIS3D_OT_show_only(OnCall, bpy.types.Operator):
+class _Filtering(OnCall):
+    """What *Show Only* and *Hide* have in common: a filter more in the view's stack."""
+
+    what: EnumProperty(items=WHAT, name="What", default="FUNCTION")
+    #: Whether all else is left out.
+    others: bool
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            view, _, trace, call = self.resolve(context)
+            name, values = filter_for(trace, call, self.what, self.others)
+            # Callers of what is shown alone are left out too, not all below them.
+            what = "subtree" if self.what == "SUBTREE" and not self.others else "call"
+            stack = hiding.added(hiding.stack_of(view), name, what=what, **values)
+        except TraceVisError as error:
+            return self.refuse(error)
+        return self.rebuilt(view, {}, stack)
+
+
+class TRACEVIS3D_OT_show_only(_Filtering, bpy.types.Operator):
     """Leave out everything else"""
 
     bl_idname = "tracevis3d.show_only"
     bl_label = "Show Only"
     bl_options = {"REGISTER", "UNDO"}
-
-    what: EnumProperty(items=WHAT, name="What", default="FUNCTION")
+    others = True
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         return f"Show only {_words_for(properties.what)}; everything else is left out"
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            view, _, trace, call = self.resolve(context)
-            # Callers of what is shown are left out too, not all below them.
-            name, values = filter_for(trace, call, self.what, True)
-            stack = hiding.added(hiding.stack_of(view), name, what="call", **values)
-        except TraceVisError as error:
-            return self.refuse(error)
-        return self.rebuilt(view, {}, stack)
 
-
-class TRACEVIS3D_OT_hide(OnCall, bpy.types.Operator):
+class TRACEVIS3D_OT_hide(_Filtering, bpy.types.Operator):
     """Leave this out"""
 
     bl_idname = "tracevis3d.hide"
     bl_label = "Hide"
     bl_options = {"REGISTER", "UNDO"}
-
-    what: EnumProperty(items=WHAT, name="What", default="FUNCTION")
+    others = False
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         return f"Leave out {_words_for(properties.what)}"
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            view, _, trace, call = self.resolve(context)
-            name, values = filter_for(trace, call, self.what, False)
-            what = "subtree" if self.what == "SUBTREE" else "call"
-            stack = hiding.added(hiding.stack_of(view), name, what=what, **values)
-        except TraceVisError as error:
-            return self.refuse(error)
-        return self.rebuilt(view, {}, stack)
 
 
 def _words_for(what: str) -> str:

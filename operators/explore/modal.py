@@ -12,7 +12,7 @@ import numpy as np
 
 from ...tracevis3d.layout import ticks
 from .. import environment, selection, settings, sources, trace_state, viewport
-from ..task import on_end
+from ..task import free_status_bar, on_end
 from . import acts, background, marks, pointer, window_time, words, zoom
 from .overlay import redraw, state
 from .place import Place, place_of
@@ -74,7 +74,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         self._late = 0.0
         self._at: tuple[int, int] | None = None
         manager = context.window_manager
-        self._timer = manager.event_timer_add(_TICK, window=context.window)
+        _timers.append(manager.event_timer_add(_TICK, window=context.window))
         manager.modal_handler_add(self)
         _hint(context)
         on_end.append(_hint)
@@ -140,13 +140,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         state.exploring = False
         zoom.stop()
         window_time.finish()
-        if getattr(self, "_timer", None) is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
-        if _hint in on_end:
-            on_end.remove(_hint)
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
+        _let_go()
         state.hit, state.told, state.brush, state.message = None, [], None, ""
         selection.hover({})
         if context.window is not None:
@@ -398,6 +392,27 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         state.message = sentence
         redraw()
         bpy.app.timers.register(lambda: _hush(sentence), first_interval=2.5)
+
+
+#: Of the mode that runs: Blender tells nobody when the extension is disabled meanwhile.
+_timers: list[Any] = []
+
+
+def end() -> None:
+    """End the mode from outside: the extension is being disabled."""
+    if state.exploring:
+        state.exploring = False
+        zoom.stop()
+        _let_go()
+
+
+def _let_go() -> None:
+    """Give back the timer and the status bar."""
+    while _timers:
+        bpy.context.window_manager.event_timer_remove(_timers.pop())
+    if _hint in on_end:
+        on_end.remove(_hint)
+    free_status_bar()
 
 
 def _hint(context: bpy.types.Context) -> None:

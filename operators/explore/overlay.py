@@ -213,8 +213,8 @@ def _draw_band(
 
 def _draw_box(area: Any, region: Any, told: list[Told], place: tuple[int, int], scale: float) -> None:
     """Draw what is said in a box beside the mouse, in the part of the region that no sidebar covers."""
-    left_edge, right_edge, _ = viewport.covered(area, region)
-    right_edge = region.width - right_edge
+    left_edge, right_edge, upper_edge = viewport.covered(area, region)
+    right_edge, upper_edge = region.width - right_edge, region.height - upper_edge
     size = _TEXT * scale
     step, pad = _LINE * size, 0.8 * size
     lines: list[tuple[str, str, float]] = []  # label, text, size
@@ -237,7 +237,7 @@ def _draw_box(area: Any, region: Any, told: list[Told], place: tuple[int, int], 
     if x + wide + 2 * pad > right_edge:
         x = max(min(place[0] - _APART * scale - wide - 2 * pad, right_edge - wide - 2 * pad), left_edge)
     if y - high - 2 * pad < 0:
-        y = min(place[1] + _APART * scale + high + 2 * pad, float(region.height))
+        y = min(place[1] + _APART * scale + high + 2 * pad, float(upper_edge))
     _rectangle(x, y - high - 2 * pad, x + wide + 2 * pad, y, _GROUND)
     base = y - pad
     for label, text, type_size in lines:

@@ -111,6 +111,46 @@ def _meets(
     return enter if enter <= leave else _INF
 
 
+@inline
+def _begin(stack: NDArray[np.int64], n: int) -> int:
+    """Put the root of a tree over ``n`` elements on the stack; return how much of that is used."""
+    if n == 0:
+        return 0
+    stack[0], stack[1] = 0, 0
+    return 2
+
+
+@inline
+def _next_leaf(
+    ray: NDArray[np.float64],
+    bounds: NDArray[np.float32],
+    level: NDArray[np.int64],
+    stack: NDArray[np.int64],
+    top: int,
+    far: float,
+) -> tuple[int, int]:
+    """Return the next leaf that the ray meets before ``far`` (or -1), and the use of the stack."""
+    last = len(level) - 2
+    while top > 0:
+        top -= 2
+        storey, node = stack[top], stack[top + 1]
+        row = level[storey] + node
+        if (
+            _meets(
+                bounds[row, 0], bounds[row, 1], bounds[row, 2],
+                bounds[row, 3], bounds[row, 4], bounds[row, 5], ray, far,
+            ) == _INF
+        ):  # fmt: skip
+            continue
+        if storey == last:
+            return node, top
+        count = level[storey + 2] - level[storey + 1]
+        for child in range(node * WIDTH, min(node * WIDTH + WIDTH, count)):
+            stack[top], stack[top + 1] = storey + 1, child
+            top += 2
+    return -1, top
+
+
 @kernel
 def pick_box(
     ray: NDArray[np.float64],
@@ -147,29 +187,13 @@ def pick_box(
     met : float64 (1,)
         The distance beyond which nothing is looked for; written.
     """
-    best, n, last = -1, len(order), len(level) - 2
+    best, n = -1, len(order)
     timed = now < 1.0 and len(start) > 0
-    top = 0
-    if n > 0:
-        stack[0], stack[1] = 0, 0
-        top = 2
-    while top > 0:
-        top -= 2
-        storey, node = stack[top], stack[top + 1]
-        row = level[storey] + node
-        if (
-            _meets(
-                bounds[row, 0], bounds[row, 1], bounds[row, 2],
-                bounds[row, 3], bounds[row, 4], bounds[row, 5], ray, met[0],
-            ) == _INF
-        ):  # fmt: skip
-            continue
-        if storey < last:
-            count = level[storey + 2] - level[storey + 1]
-            for child in range(node * WIDTH, min(node * WIDTH + WIDTH, count)):
-                stack[top], stack[top + 1] = storey + 1, child
-                top += 2
-            continue
+    top = _begin(stack, n)
+    while True:
+        node, top = _next_leaf(ray, bounds, level, stack, top, met[0])
+        if node < 0:
+            break
         for k in range(node * WIDTH, min(node * WIDTH + WIDTH, n)):
             i = order[k]
             long = float(size[i, 0])
@@ -258,28 +282,12 @@ def pick_tube(
     piece : int32 (k, 2)
         The two sections between which each piece lies; the same twice for a ball.
     """
-    best, n, last = -1, len(order), len(level) - 2
-    top = 0
-    if n > 0:
-        stack[0], stack[1] = 0, 0
-        top = 2
-    while top > 0:
-        top -= 2
-        storey, node = stack[top], stack[top + 1]
-        row = level[storey] + node
-        if (
-            _meets(
-                bounds[row, 0], bounds[row, 1], bounds[row, 2],
-                bounds[row, 3], bounds[row, 4], bounds[row, 5], ray, met[0],
-            ) == _INF
-        ):  # fmt: skip
-            continue
-        if storey < last:
-            count = level[storey + 2] - level[storey + 1]
-            for child in range(node * WIDTH, min(node * WIDTH + WIDTH, count)):
-                stack[top], stack[top + 1] = storey + 1, child
-                top += 2
-            continue
+    best, n = -1, len(order)
+    top = _begin(stack, n)
+    while True:
+        node, top = _next_leaf(ray, bounds, level, stack, top, met[0])
+        if node < 0:
+            break
         for k in range(node * WIDTH, min(node * WIDTH + WIDTH, n)):
             i = order[k]
             at = _piece_meets(middle, across, piece[i, 0], piece[i, 1], ray)
