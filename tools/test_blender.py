@@ -76,6 +76,7 @@ class Way:
         self.step("command: a wrong word", [*command, "rendre"], wanted=2)
         self.window()
         self.exploring()
+        self.drum()
         self.going()
         self.tree()
         example = self.outside(SMALL)
@@ -102,6 +103,16 @@ class Way:
         self.step("explore in a window", words, before=before)
         if not (self.place / "explored").is_file():
             raise Failed(f"Blender {self.program.version}: exploring failed: {self.log}")
+
+    def drum(self) -> None:
+        """Point at a time drum, and drag, double-click and zoom along it, in a window of the program."""
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
+        trace = self.outside(SMALL.with_name("weka_parallel_9t.tsv.gz"))
+        words += self.python("drum_window.py", trace, "/mnt/out")
+        self.step("go along a time drum in a window", words, before=before)
+        if not (self.place / "drummed").is_file():
+            raise Failed(f"Blender {self.program.version}: the time drum failed: {self.log}")
 
     def tree(self) -> None:
         """List the call tree, and walk through it by keys in a window of the program."""

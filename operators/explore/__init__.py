@@ -8,6 +8,7 @@ from bpy.props import EnumProperty
 from . import (
     background,
     detail,
+    drum,
     elements,
     keys,
     menu,
@@ -41,6 +42,7 @@ def _before_loading(_file: object = None, _unused: object = None) -> None:
     overlay.state.exploring = False
     background.forget()
     detail.forget()
+    drum.forget()
     held.forget()
 
 

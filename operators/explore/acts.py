@@ -7,7 +7,7 @@ import numpy as np
 
 from ...tracevis3d.layout import ticks
 from .. import selection, settings, sources, trace_state
-from . import kin, marks, pointer, window_time, words, zoom
+from . import drum, kin, marks, pointer, window_time, words, zoom
 from .overlay import state
 
 
@@ -22,7 +22,9 @@ def windows_of(view: bpy.types.Collection, hit: Any) -> dict[int, Any]:
     if traces is None:
         return {}
     windows: dict[int, Any] = {}
-    if hit.kind == "cluster":
+    if (around := drum.nearer(view, hit)) is not None:
+        windows = {s: window_time.bounded(traces[s], *window) for s, window in around.items()}
+    elif hit.kind == "cluster":
         span = words.time_span(hit)
         if span is not None:
             room = 0.04 * (span[1] - span[0])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...tracevis3d.layout import ticks
 from .. import selection, settings, trace_state
+from . import drum
 
 trace_state.PROPERTIES["marks"] = StringProperty(
     name="Marks", description="Marked ranges of time in nanoseconds: start and end of each, by commas"
@@ -40,8 +41,20 @@ def holding_of(shown: Any) -> Any:
     return holds if holds is not None and holds.window is not None and holds.along is not None else None
 
 
+def window_of(shown: Any) -> tuple[int, int] | None:
+    """Return the window of time that an object with times shows, in nanoseconds; None if it has none."""
+    if (turned := drum.of_object(shown)) is not None:
+        knows = drum.where(turned)
+        return knows.window(turned.source) if knows is not None else None
+    holds = holding_of(shown)
+    return tuple(holds.window) if holds is not None else None  # type: ignore[return-value]
+
+
 def time_at(shown: Any, x: float) -> int | None:
-    """Return the nanosecond at an x of the object's coordinates, inside its window."""
+    """Return the nanosecond at an x of the object's coordinates, or at a share of a drum's axis."""
+    if (turned := drum.of_object(shown)) is not None:
+        knows = drum.where(turned)
+        return int(knows.time_at(turned.source, x)) if knows is not None else None
     holds = holding_of(shown)
     if holds is None:
         return None
@@ -51,7 +64,10 @@ def time_at(shown: Any, x: float) -> int | None:
 
 
 def place_of(shown: Any, time: int) -> float | None:
-    """Return the x of a time in the object's coordinates."""
+    """Return the x of a time in the object's coordinates, or its share of a drum's axis."""
+    if (turned := drum.of_object(shown)) is not None:
+        knows = drum.where(turned)
+        return float(knows.share_at(turned.source, time)) if knows is not None else None
     holds = holding_of(shown)
     if holds is None:
         return None
@@ -60,11 +76,17 @@ def place_of(shown: Any, time: int) -> float | None:
     return float(a + b * (time - low) / max(high - low, 1))
 
 
-def band(shown: Any, left: float, right: float) -> NDArray[np.float64] | None:
-    """Return the corners (4, 3), in the scene, of a range along x over all that the view's part is high."""
+def bands(shown: Any, left: float, right: float, words: str) -> list[tuple[NDArray[np.float64], str]]:
+    """Return corners (4, 3), in the scene, and words of a range along x, as high as the view's part.
+
+    Around a drum it is of several pieces, the uppermost of which has the words.
+    """
+    if (turned := drum.of_object(shown)) is not None:
+        pieces = drum.quads(turned, left, right)
+        return [(quad, words if quad is pieces[-1] else "") for quad in pieces]
     holds = holding_of(shown)
     if holds is None:
-        return None
+        return []
     low, high = holds.extent
     left, right = min(left, right), max(left, right)
     if high[2] - low[2] >= high[1] - low[1]:
@@ -75,7 +97,7 @@ def band(shown: Any, left: float, right: float) -> NDArray[np.float64] | None:
             (x, y, high[2]) for x, y in ((left, low[1]), (right, low[1]), (right, high[1]), (left, high[1]))
         ]
     matrix = np.array(shown.matrix_world, np.float64)
-    return np.asarray(np.array(at) @ matrix[:3, :3].T + matrix[:3, 3])
+    return [(np.asarray(np.array(at) @ matrix[:3, :3].T + matrix[:3, 3]), words)]
 
 
 def words_of_band(shown: Any, left: float, right: float) -> str:
@@ -94,9 +116,9 @@ def _walls(scene: bpy.types.Scene) -> list[tuple[str, Any]]:
     for view in settings.all_in(scene):
         keys = trace_state.keys_of(view)
         for shown in view.objects:
-            if shown.get("tracevis3d_kind") != "call" or not shown.visible_get():
+            if shown.get("tracevis3d_kind") not in ("call", "rim") or not shown.visible_get():
                 continue
-            holds = holding_of(shown)
+            holds = drum.of_object(shown) or holding_of(shown)
             if holds is not None and holds.source < len(keys):
                 found.setdefault((view.name, keys[holds.source]), shown)
     return [(key, shown) for (_, key), shown in found.items()]
@@ -105,14 +127,13 @@ def _walls(scene: bpy.types.Scene) -> list[tuple[str, Any]]:
 def _bands(scene: bpy.types.Scene, ranges: Any) -> list[tuple[NDArray[np.float64], str]]:
     found = []
     for key, shown in _walls(scene):
-        low, high = holding_of(shown).window
-        for begin, end in ranges(key):
+        window = window_of(shown)
+        for begin, end in ranges(key) if window is not None else ():
+            low, high = window
             if end < low or begin > high:
                 continue
             ends = [place_of(shown, min(max(t, low), high)) for t in (begin, end)]
-            quad = band(shown, *ends)
-            if quad is not None:
-                found.append((quad, _words(begin, end)))
+            found += bands(shown, *ends, _words(begin, end))
     return found
 
 

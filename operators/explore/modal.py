@@ -13,7 +13,7 @@ import numpy as np
 from ...tracevis3d.layout import ticks
 from .. import environment, selection, settings, sources, trace_state, viewport
 from ..task import free_status_bar, on_end
-from . import acts, background, marks, pointer, window_time, words, zoom
+from . import acts, background, drum, marks, pointer, window_time, words, zoom
 from .overlay import redraw, state
 from .place import Place, place_of
 
@@ -162,13 +162,18 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             if place is not None:
                 place.area.tag_redraw()
             return
-        if hit is None and before is None:
+        on_mantle: list[words.Told] = []
+        if hit is None and place is not None and not zoom.is_on_the_way():
+            ray = pointer.ray_through(place.region, place.space.region_3d, place.x, place.y)
+            on_mantle = drum.tell(context.scene, ray)
+            state.place, state.region = (place.x, place.y), place.region.as_pointer()
+        if hit is None and before is None and not on_mantle and not state.told:
             return
-        self._tell()
+        self._tell(on_mantle)
 
-    def _tell(self) -> None:
+    def _tell(self, on_mantle: list[words.Told] | None = None) -> None:
         hit = state.hit
-        state.told = words.tell(hit) if hit is not None else []
+        state.told = words.tell(hit) if hit is not None else on_mantle or []
         selection.hover(
             {key: np.array([call], np.int64) for key, call in hit.traces.items()} if hit is not None else {}
         )
@@ -217,10 +222,13 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def _begin_brush(self, context: bpy.types.Context, place: Place) -> Any:
-        """Return name of the object along whose x is brushed, a point on it and x where it begins."""
+        """Return name of the object along whose x (or axis) is brushed, a point on it and where it begins."""
         hit = self._pressed
         if hit is not None and marks.holding_of(bpy.data.objects.get(hit.shown)) is not None:
             return hit.shown, hit.local, float(hit.local[0])
+        ray = pointer.ray_through(place.region, place.space.region_3d, place.x, place.y)
+        if (turned := drum.begin(context.scene, ray, hit)) is not None:
+            return turned
         # Beside all elements: along the nearest view with a time axis.
         for view in settings.all_in(context.scene):
             for shown in view.objects:
@@ -238,6 +246,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         if shown is None:
             return None
         ray = pointer.ray_through(place.region, place.space.region_3d, x, y)
+        if (turned := drum.of_object(shown)) is not None:
+            return turned.share_along(ray, through)
         point = pointer.plane_point(ray, shown.matrix_world, through)
         if point is None:
             return None
@@ -253,11 +263,26 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         view = acts.view_of(context.scene, shown)
         ends = sorted(marks.time_at(shown, x) or 0 for x in brush[1:])
-        key = trace_state.keys_of(view)[marks.holding_of(shown).source]
+        turned = drum.of_object(shown)
+        source = turned.source if turned is not None else marks.holding_of(shown).source
+        if turned is not None and not extend:
+            self._show_window(view, source, ends)
+            return
+        key = trace_state.keys_of(view)[source]
         selection.select(key, [], time_range=(ends[0], ends[1]), extend=extend)
         acts.push(context, "Select Time Range")
         self._say(f"{ticks.duration(ends[1] - ends[0], 4)} selected: F shows it, M marks it")
         redraw()
+
+    def _show_window(self, view: bpy.types.Collection, source: int, ends: list[int]) -> None:
+        """Let a drum show what was brushed along it."""
+        traces = sources.in_memory(view)
+        if traces is None:
+            self._say(_why_no_window(view, traces))
+            return
+        window = window_time.bounded(traces[source], *ends)
+        window_time.go(view, {source: window}, lambda: acts.push(bpy.context, "Time Window"))
+        self._say(f"{ticks.duration(window[1] - window[0], 4)} shown: Home shows all")
 
     def _clicked(self, context: bpy.types.Context, event: bpy.types.Event, press: tuple[int, int]) -> None:
         now = time.perf_counter() - self._late
@@ -356,7 +381,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         # Where one points stays where it is, in all traces of the view alike.
         share, about = 0.5, state.hit
-        if about is not None and (at := words.time_under(about)) is not None:
+        at = None if about is None else drum.time_under(view, about) or words.time_under(about)
+        if about is not None and at is not None:
             window = window_time.goal_of(view, about.held.source)
             if window is not None:
                 share = min(max((at - window[0]) / max(window[1] - window[0], 1), 0.0), 1.0)

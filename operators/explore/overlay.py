@@ -181,9 +181,8 @@ def _bands(context: bpy.types.Context) -> list[tuple[NDArray[np.float64], str, s
     """Return the ranges of time to show: corners (4, 3) in the scene, words, and look."""
     found = []
     if state.brush is not None and (shown := bpy.data.objects.get(state.brush[0])) is not None:
-        quad = marks.band(shown, *state.brush[1:])
-        if quad is not None:
-            found.append((quad, marks.words_of_band(shown, *state.brush[1:]), "brush"))
+        words = marks.words_of_band(shown, *state.brush[1:])
+        found += [(quad, text, "brush") for quad, text in marks.bands(shown, *state.brush[1:], words)]
     else:
         found += [(quad, words, "brush") for quad, words in marks.selected_bands(context.scene)]
     found += [(quad, words, "mark") for quad, words in marks.marked_bands(context.scene)]

@@ -38,7 +38,21 @@ def of(view: bpy.types.Collection, source: int) -> Window | None:
         holds = marks.holding_of(shown) if shown.get("tracevis3d_kind") in ("call", "cluster") else None
         if holds is not None and holds.source == source:
             return tuple(holds.window)  # type: ignore[return-value]
-    return None
+    return _set(view, source)
+
+
+def _set(view: bpy.types.Collection, source: int) -> Window | None:
+    """Return the window that a view's parameters say: for views whose elements are no calls along time."""
+    from ...tracevis3d.views.window import time_window
+
+    names, traces = names_of(view, source), sources.in_memory(view)
+    if names is None or traces is None:
+        return None
+    group = settings.parameters(view)
+    try:
+        return time_window(traces[source], *(getattr(group, name) for name in names))
+    except TraceVisError:
+        return None
 
 
 def text_of(ns: int) -> str:
@@ -200,6 +214,8 @@ def go(
             middles = [[(a + b) / 2] for a, b in (begin, end)]
             paths[source] = Flight.between(middles[0], sizes[0], middles[1], sizes[1])
     if not paths:
+        # It is shown already, perhaps by other words.
+        settings.assign(view, values_for(view, windows))
         return True
     seconds = making.seconds_of(view)
     slow = seconds is not None and seconds > _QUICK

@@ -68,7 +68,7 @@ def _value(title: str, value: float) -> tuple[str, str]:
     for unit, write in ((" (ns)", ticks.duration), (" (bytes)", ticks.size)):
         if title.endswith(unit):
             return title.removesuffix(unit), write(float(value))
-    return title, f"{value:.3g}"
+    return title, ticks.count(int(value)) if float(value).is_integer() else f"{value:.3g}"
 
 
 def _from_trace(trace: Any, call: int, hit: Hit) -> Told:

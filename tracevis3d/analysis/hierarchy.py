@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -49,6 +50,8 @@ class Hierarchy:
         How many elements each one stands for: more than 1 where those that are called least are taken
         together.
     level : str
+    by : str
+        What the containers are.
     """
 
     name: tuple[str, ...]
@@ -59,6 +62,7 @@ class Hierarchy:
     node: Int32s
     merged: Int32s
     level: Level
+    by: By = "packages"
 
     def __len__(self) -> int:
         return len(self.name)
@@ -67,6 +71,33 @@ class Hierarchy:
     def elements(self) -> int:
         """How many elements there are."""
         return len(self.node)
+
+    @property
+    def kind(self) -> str:
+        """What the elements are, in the plural, for people."""
+        what = {"function": "functions", "class": "classes", "module": "modules"}[self.level]
+        if self.by == "folders" and self.level != "function":
+            return "files"
+        return f"{what} in threads" if self.by == "threads" else what
+
+    @cached_property
+    def distinct(self) -> tuple[str, ...]:
+        """Names of all nodes for people, with that of the container where others have the same."""
+        common: dict[str, int] = {}
+        for i in self.node.tolist():
+            common[self.name[i]] = common.get(self.name[i], 0) + 1
+        return tuple(
+            self._within(i) if self.element[i] >= 0 and common[name] > 1 else name
+            for i, name in enumerate(self.name)
+        )
+
+    def _within(self, node: int) -> str:
+        path = [name for name in self.path[node] if name]
+        if len(path) < 2:
+            return self.name[node]
+        if self.by == "threads":
+            return f"{self.name[node]} in {path[-2]}"
+        return f"{path[-2]}{'/' if self.by == 'folders' else '.'}{self.name[node]}"
 
     def depth(self) -> Int32s:
         """Return how far below the root each node is, int32 (n,)."""
@@ -138,9 +169,11 @@ def shared_hierarchy(
         by = "packages" if known else "folders"
     if level == "auto":
         level = _fitting_level(traces[0], by)
+    if level == "class" and not any(_has_classes(trace) for trace in traces):
+        level = "module"
     things = [_things(trace, level, by) for trace in traces]
     paths = [path for found, _, _ in things for path in found]
-    hierarchy, of_thing = build(paths, np.concatenate([times for _, times, _ in things]), level, most)
+    hierarchy, of_thing = build(paths, np.concatenate([times for _, times, _ in things]), level, most, by)
     result, base = [], 0
     for found, _, of_call in things:
         result.append(Elements(hierarchy, _looked_up(of_thing[base : base + len(found)], of_call)))
@@ -174,6 +207,11 @@ def _fitting_level(trace: Trace, by: By) -> Level:
     if _FEWEST <= counts["class"] <= _MOST:
         return "class"
     return "module" if counts["module"] >= _FEWEST else "function"
+
+
+def _has_classes(trace: Trace) -> bool:
+    kinds = trace.containers.kind[trace.functions.container[trace.functions.container >= 0]]
+    return bool((kinds == CONTAINER_KINDS.index("class")).any())
 
 
 def _function_paths(trace: Trace, level: Level, by: By) -> list[Path]:
@@ -254,7 +292,11 @@ class _Node:
 
 
 def build(
-    paths: Sequence[Path], calls: NDArray[np.integer[Any]], level: Level = "class", most: int = 600
+    paths: Sequence[Path],
+    calls: NDArray[np.integer[Any]],
+    level: Level = "class",
+    most: int = 600,
+    by: By = "packages",
 ) -> tuple[Hierarchy, Int32s]:
     """Make a hierarchy of things that lie at ``paths``; things at one path are one element.
 
@@ -265,6 +307,7 @@ def build(
         How often each is called.
     level : str
     most : int
+    by : str
 
     Returns
     -------
@@ -286,7 +329,7 @@ def build(
     if len(leaves) > most:
         _merge(root, leaves, most)
     order: list[tuple[_Node, int]] = []
-    _number(root, order)
+    _number(root, order, "/" if by == "folders" else ".")
     n = len(order)
     parent = np.array([p for _, p in order], np.int32)
     extent = np.ones(n, np.int32)
@@ -311,6 +354,7 @@ def build(
         np.flatnonzero(is_leaf).astype(np.int32),
         np.array(merged, np.int32),
         level,
+        by,
     )
     return hierarchy, of_thing
 
@@ -369,7 +413,7 @@ def _merge(root: _Node, leaves: list[_Node], most: int) -> None:
             node.children["(others)"] = rest[id(node)]
 
 
-def _number(root: _Node, order: list[tuple[_Node, int]]) -> None:
+def _number(root: _Node, order: list[tuple[_Node, int]], between: str) -> None:
     """List nodes with the places of their parents, in pre-order; lone inner children join their parents."""
     stack: list[tuple[_Node, int]] = [(root, -1)]
     while stack:
@@ -378,7 +422,7 @@ def _number(root: _Node, order: list[tuple[_Node, int]]) -> None:
             (only,) = node.children.values()
             if not only.children:
                 break
-            joint = " / " if " " in node.name + only.name else "."
+            joint = " / " if " " in node.name + only.name else between
             name = f"{node.name}{joint}{only.name}" if node.name else only.name
             joined = _Node(name, only.path)
             joined.children = only.children
@@ -420,6 +464,7 @@ def reordered(hierarchy: Hierarchy, rank: Iterable[float]) -> tuple[Hierarchy, I
             np.flatnonzero(is_leaf).astype(np.int32),
             hierarchy.merged[was[is_leaf]],
             hierarchy.level,
+            hierarchy.by,
         ),
         new_of_old,
     )

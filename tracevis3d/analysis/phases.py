@@ -345,5 +345,11 @@ def find_repeats(found: Interactions, low: int, high: int, least: float = 0.8) -
 
 def describe(hierarchy: Hierarchy, found: Interactions, pair: int) -> str:
     """Write a pair of elements for people."""
-    a, b = (hierarchy.name[hierarchy.node[e]] for e in (found.caller[pair], found.callee[pair]))
-    return a if found.caller[pair] == found.callee[pair] else f"{a} → {b}"
+    a, b = (int(hierarchy.node[e]) for e in (found.caller[pair], found.callee[pair]))
+    names = hierarchy.distinct
+    if a == b:
+        return names[a]
+    if hierarchy.by == "threads" and hierarchy.parent[a] == hierarchy.parent[b]:
+        # Both names with the thread would say it twice.
+        return f"{hierarchy.name[a]} → {names[b]}"
+    return f"{names[a]} → {names[b]}"

@@ -72,7 +72,8 @@ def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Sta
         return None
     if not calls:
         return Standing({}, values=values, texts=texts)
-    source, ids = next(iter(calls.items()))
+    # The trace that the elements are of, where some are of one trace and some of another.
+    source, ids = next(((s, c) for s, c in calls.items() if (c >= 0).any()), next(iter(calls.items())))
     trace = traces[source]
     columns = trace.calls
     known = np.clip(ids, 0, max(len(columns) - 1, 0))
@@ -80,7 +81,7 @@ def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Sta
         return Standing(calls, values=values, texts=texts)
     return Standing(
         calls,
-        columns.function[known],
+        np.where(ids >= 0, columns.function[known], -1).astype(np.int32),
         columns.depth[known],
         columns.thread[known],
         (columns.end[known] - columns.start[known]).astype(np.float32),

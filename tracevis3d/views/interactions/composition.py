@@ -109,7 +109,9 @@ class Composition:
     def name(self, node: int) -> str:
         """Return what a node is called in the picture: a container as all that is in it."""
         h = self.hierarchy
-        return h.name[node] if h.element[node] >= 0 else f"{h.name[node]}.*"
+        if h.element[node] >= 0:
+            return h.name[node] if h.by == "threads" else h.distinct[node]
+        return h.name[node] + {"threads": "", "folders": "/*"}.get(h.by, ".*")
 
     @property
     def ring(self) -> float:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.interactions import Rare
+from ...analysis.hierarchy import Hierarchy
+from ...analysis.interactions import Interactions, Rare
 from ...drawing.frame import Frame
 from ...drawing.words import Image, Lines, Marks
+from ...layout.radial import Sectors
 from ...layout.sequence import contributions, even_rows, frequencies, sequence_image, timed_rows
 from .composition import Composition, Drum, Floats
 from .parameters import Parameters
@@ -21,9 +23,9 @@ _HAIR = 0.014
 BEAD = 0.42
 
 
-def spans(picture: Composition, drum: Drum) -> Floats:
+def spans(hierarchy: Hierarchy, sectors: Sectors, found: Interactions) -> Floats:
     """Return the outer ends of each pair's bar along the mantle, float64 (pairs, 2), 0 to 1."""
-    h, sectors, found = picture.hierarchy, picture.sectors, drum.found
+    h = hierarchy
     a, b = h.node[found.caller], h.node[found.callee]
     forward = sectors.middle[a] <= sectors.middle[b]
     start = np.where(forward, sectors.low[a], sectors.high[a])
@@ -50,7 +52,7 @@ def sequence(
     weight = contributions(p.power, p.window, len(found))
     by_time = p.color == "time"
     given = np.repeat(ramp[:1], 2, axis=0) if by_time else ramp
-    span = spans(picture, drum) * columns
+    span = spans(picture.hierarchy, picture.sectors, found) * columns
     image = sequence_image(found.pair, count, weight, edge, span, columns, given)
     if by_time:
         at = (np.arange(rows) + 0.5) / rows
@@ -130,13 +132,30 @@ def brackets(drum: Drum, stretches: list[tuple[float, float, bool]], colors: tup
     return _lines("marked stretch", points, 2.2 * _HAIR, np.array(color, np.int32), drum.source)
 
 
-def pins(picture: Composition, drum: Drum, rare: list[Rare], color: int) -> Marks:
-    """Return a bead on the mantle where each lone call ends."""
+def pins(picture: Composition, drum: Drum, rare: list[Rare], path: NDArray[np.float32], color: int) -> Marks:
+    """Return a bead for each lone call: where it ends on the mantle, or further back where another one is.
+
+    Parameters
+    ----------
+    path : float32 (n, points, 3)
+        The way of each call, from caller to callee.
+    """
     found, sectors = drum.found, picture.sectors
     node = picture.hierarchy.node
     s = np.array([sectors.middle[node[found.callee[r.pair]]] for r in rare])
     t = drum.at(np.array([r.first for r in rare], np.int64))
-    point = drum.bend.mantle(s, t, BEAD / 2) if rare else np.empty((0, 3))
+    ends = drum.bend.mantle(s, t, BEAD / 2) if rare else np.empty((0, 3))
+    # Two beads at one place would hide each other.
+    axes = np.stack([picture.right, picture.up], axis=1)
+    taken = np.empty((0, 2))
+    point = np.empty((len(rare), 3))
+    for i in range(len(rare)):
+        tried = np.concatenate([ends[i : i + 1], path[i, ::-3].astype(np.float64)])
+        seen = tried @ axes
+        apart = np.linalg.norm(seen[:, None] - taken[None], axis=2).min(axis=1, initial=np.inf)
+        free = np.flatnonzero(apart >= 1.05 * BEAD)
+        best = int(free[0]) if len(free) else int(np.argmax(apart))
+        point[i], taken = tried[best], np.concatenate([taken, seen[best : best + 1]])
     return Marks(
         "lone call", "sphere", point.astype(np.float32), np.full(len(rare), BEAD, np.float32),
         np.full(len(rare), color, np.int32), np.arange(len(rare), dtype=np.int64), source=drum.source,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,16 @@ from ...analysis.interactions import Rare, rarest
 from ...analysis.phases import describe, find_repeats
 from ...drawing.frame import Frame
 from ...drawing.palettes import GRID, PALETTES, Paint, Palette, parse
-from ...drawing.words import Drawing, Labels, Legend, LegendEntry, Meaning
+from ...drawing.words import Drawing, Labels, Legend, LegendEntry, Marks, Tubes
 from ...errors import UsageError
 from ...layout import ticks
 from ...progress import Progress
 from ...times import read_time
 from ...trace.model import Trace
 from ..registry import View
-from . import chords, mantle, ring, timeline
+from . import chords, mantle, meanings, ring, timeline
 from .composition import Composition, Drum, compose, vector
+from .meanings import Meanings
 from .parameters import Parameters
 
 __all__ = ["VIEW", "Parameters", "draw"]
@@ -75,7 +76,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     elements: list[Any] = []
     labels: list[Labels] = []
     axes: list[Any] = []
-    meaning: dict[str, Meaning] = {}
+    meaning = Meanings()
     notes: list[str] = []
     counts: dict[str, int] = {}
     lone: tuple[LegendEntry, ...] = ()
@@ -83,18 +84,26 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     most = max((float(a.max(initial=0.0)) for a in activity), default=0.0)
     sector_color = _sector_colors(picture, activity, paint)
     for drum, active in zip(picture.drums, activity, strict=True):
-        rare = rarest(drum.found, drum.low, drum.high, p.outliers // len(traces))
-        elements += _drum(picture, drum, paint, rare, p, frame, meaning, notes, counts)
-        elements.append(ring.ring(picture, drum, active, most, sector_color[drum.source], p))
+        # All depth gone, calls have no place in time to be marked at.
+        most_rare = p.outliers // len(traces) if drum.bend.length > 0 else 0
+        rare = rarest(drum.found, drum.low, drum.high, most_rare)
+        lone_tubes, beads = _lone(picture, drum, rare, paint.named["outlier"], p)
+        elements += _drum(picture, drum, paint, p, frame, meaning, notes, counts)
+        if rare:
+            elements += _told(picture, drum, rare, lone_tubes, beads, p, meaning)
+        sectors = ring.ring(picture, drum, active, most, sector_color[drum.source], p)
+        elements.append(_numbered(sectors, meanings.of_sectors(meaning, picture, drum)))
         boxes, words = timeline.strips(picture, drum, paint.named["kinds"], len(_KINDS), text)
-        elements += boxes
+        for box in boxes:
+            phases = drum.phases if box.kind == "phase" else drum.steps
+            elements.append(_numbered(box, meanings.of_phases(meaning, picture, drum, box.kind, phases)))
         labels += words
         lines, words_again = timeline.recurring(picture, drum, paint.named["leader"], text)
         elements += [lines] if lines is not None else []
         labels += [words_again] if words_again is not None else []
         if (ruler := timeline.axis(picture, drum, p, text)) is not None:
             axes.append(ruler)
-        labels += _rare_names(picture, drum, rare, paint.named["outlier"])
+        labels += _rare_names(picture, drum, beads, paint.named["outlier"])
         lone += _rare_entries(picture, drum, rare, paint.named["outlier"])
         if marked is not None:
             elements.append(_marks(drum, marked, paint, p, notes))
@@ -119,7 +128,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             "phases": sum(len(d.phases) for d in picture.drums),
             **counts,
         },
-        meaning=meaning,
+        meaning=meaning.done(),
     )
 
 
@@ -157,8 +166,8 @@ def _text_size(picture: Composition, frame: Frame) -> float:
 
 
 def _drum(
-    picture: Composition, drum: Drum, paint: _Paint, rare: list[Rare], p: Parameters, frame: Frame,
-    meaning: dict[str, Meaning], notes: list[str], counts: dict[str, int],
+    picture: Composition, drum: Drum, paint: _Paint, p: Parameters, frame: Frame, meaning: Meanings,
+    notes: list[str], counts: dict[str, int],
 ) -> list[Any]:  # fmt: skip
     """Return the calls of one drum: as tubes and as the sequence on the mantle, or as flat bundles."""
     found = drum.found
@@ -190,64 +199,91 @@ def _drum(
             alone = every.only(apart)
             accent = np.full(len(alone), paint.named["pulled"], np.int32)
             thick = np.maximum(radii[apart], chords.OUTLIER)
-            elements.append(
-                chords.tubes(picture, drum, alone, thick, (accent, accent), "pulled interaction", p, True)
-            )
-            meaning["pulled interaction"] = Meaning(
-                ((drum.source, alone.call),), (("calls", alone.count.astype(np.float64)),)
-            )
+            tubes = chords.tubes(picture, drum, alone, thick, (accent, accent), "pulled interaction", p, True)
+            elements.append(_numbered(tubes, _mean(meaning, picture, drum, "pulled interaction", alone)))
         if len(chosen):
             if p.color == "time":
                 at = np.rint(np.clip(chosen.place, 0, 1) * (last - first)).astype(np.int32)
                 ends_ = (first + at, first + at)
             else:
                 ends_ = (np.full(len(chosen), first, np.int32), np.full(len(chosen), last, np.int32))
-            elements.append(chords.tubes(picture, drum, chosen, radius, ends_, "interaction", p))
-            meaning["interaction"] = Meaning(
-                ((drum.source, chosen.call),), (("calls", chosen.count.astype(np.float64)),)
-            )
+            tubes = chords.tubes(picture, drum, chosen, radius, ends_, "interaction", p)
+            elements.append(_numbered(tubes, _mean(meaning, picture, drum, "interaction", chosen)))
         counts["interactions_left_out"] = counts.get("interactions_left_out", 0) + every.rows - len(every)
         if len(every) < every.rows:
             notes.append(
                 f"{len(every):,} of {every.rows:,} interactions in {p.slices} slices are drawn as tubes, "
                 f"{100 * every.calls / max(every.of, 1):.3g} % of the calls; all calls are on the mantle"
             )
-        if rare:
-            pair = np.array([r.pair for r in rare], np.int32)
-            row = np.array([r.first for r in rare], np.int64)
-            lone = chords.Chosen(
-                pair, np.array([r.count for r in rare]), drum.at(row), found.call[row], 0, 0, len(rare)
-            )
-            accent = np.full(len(rare), paint.named["outlier"], np.int32)
-            elements.append(
-                chords.tubes(
-                    picture,
-                    drum,
-                    lone,
-                    np.full(len(rare), chords.OUTLIER),
-                    (accent, accent),
-                    "lone call path",
-                    p,
-                )
-            )
     elements.append(mantle.phase_lines(drum, paint.named["grid"]))
     elements.append(mantle.rims(drum, paint.named["leader"]))
-    if rare:
-        elements.append(mantle.pins(picture, drum, rare, paint.named["outlier"]))
-        meaning["lone call"] = meaning["lone call path"] = Meaning(
-            ((drum.source, found.call[np.array([r.first for r in rare], np.int64)]),),
-            (("calls", np.array([float(r.count) for r in rare])),),
-        )
     return elements
 
 
-def _rare_names(picture: Composition, drum: Drum, rare: list[Rare], color: int) -> list[Labels]:
+def _numbered(element: Any, first: int) -> Any:
+    """Return an element with its ids counted from ``first``."""
+    return replace(element, id=element.id + first) if first else element
+
+
+def _mean(meaning: Meanings, picture: Composition, drum: Drum, kind: str, chosen: chords.Chosen) -> int:
+    """Tell what tubes stand for; returns the id of the first."""
+    who = [describe(picture.hierarchy, drum.found, pair) for pair in chosen.pair.tolist()]
+    return meaning.add(kind, drum.source, chosen.call, {"calls": chosen.count}, {"from and to": who})
+
+
+def _lone(
+    picture: Composition, drum: Drum, rare: list[Rare], color: int, p: Parameters
+) -> tuple[Tubes, Marks]:
+    """Return the ways of lone calls, and a bead on each."""
+    pair, row = (np.array([getattr(r, name) for r in rare], np.int64) for name in ("pair", "first"))
+    lone = chords.Chosen(
+        pair.astype(np.int32), np.array([r.count for r in rare], np.int64), drum.at(row),
+        drum.found.call[row], 0, 0, len(rare),
+    )  # fmt: skip
+    accent = np.full(len(rare), color, np.int32)
+    radius = np.full(len(rare), chords.OUTLIER)
+    tubes = chords.tubes(picture, drum, lone, radius, (accent, accent), "lone call path", p)
+    path = tubes.point.reshape(len(rare), -1, 3) if rare else np.empty((0, 1, 3), np.float32)
+    return tubes, mantle.pins(picture, drum, rare, path, color)
+
+
+def _told(
+    picture: Composition, drum: Drum, rare: list[Rare], tubes: Tubes, beads: Marks, p: Parameters,
+    meaning: Meanings,
+) -> list[Any]:  # fmt: skip
+    """Return what lone calls are drawn as, with what it stands for."""
+    call = drum.found.call[np.array([r.first for r in rare], np.int64)]
+    values = {"calls": np.array([r.count for r in rare])}
+    texts = {"from and to": [_spelled(picture, drum, r) for r in rare]}
+    flat = picture.flat and drum.bend.unroll == 1
+    return [
+        _numbered(each, meaning.add(each.kind, drum.source, call, values, texts))
+        for each in ((beads,) if flat else (tubes, beads))
+    ]
+
+
+def _spelled(picture: Composition, drum: Drum, rare: Rare) -> str:
+    """Return who calls whom; of elements that stand for several it is the function."""
+    h, found, trace = picture.hierarchy, drum.found, drum.trace
+    ends = [int(found.caller[rare.pair]), int(found.callee[rare.pair])]
+    if all(h.merged[e] == 1 for e in ends):
+        return describe(h, found, rare.pair)
+    callee = int(found.call[rare.first])
+    calls = (int(trace.calls.parent[callee]), callee)
+    return " → ".join(
+        h.distinct[int(h.node[e])]
+        if h.merged[e] == 1
+        else trace.functions.label[int(trace.calls.function[c])]
+        for e, c in zip(ends, calls, strict=True)
+    )
+
+
+def _rare_names(picture: Composition, drum: Drum, beads: Marks, color: int) -> list[Labels]:
     """Return the numbers on the beads; the legend says what they are."""
-    if not rare or drum.bend.length <= 0:
+    if not len(beads):
         return []
-    beads = mantle.pins(picture, drum, rare, color)
     towards = np.array(picture.camera.direction)
-    n = len(rare)
+    n = len(beads)
     return [
         Labels(
             "lone call", tuple(_number(picture, drum, i) for i in range(n)),
@@ -269,7 +305,7 @@ def _rare_entries(picture: Composition, drum: Drum, rare: list[Rare], color: int
     found = drum.found
     return tuple(
         LegendEntry(
-            f"{_number(picture, drum, i)}  {describe(picture.hierarchy, found, r.pair)}"
+            f"{_number(picture, drum, i)}  {_spelled(picture, drum, r)}"
             + (f" ({r.count} x)" if r.count > 1 else "")
             + f"  {ticks.duration(int(found.time[r.first]))}",
             color,
@@ -389,11 +425,10 @@ def _title(traces: Sequence[Trace], picture: Composition) -> str:
         trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace" for trace in traces
     ]
     h = picture.hierarchy
-    kind = {"class": "classes", "module": "modules", "function": "functions"}[h.level]
     calls = " and ".join(f"{d.high - d.low:,}" for d in picture.drums)
     if len(names) > 1:
         names = [f"{letter} = {name}" for letter, name in zip("AB", names, strict=True)]
-    return f"{', '.join(names)}: {calls} calls between {int(h.merged.sum()):,} {kind}"
+    return f"{', '.join(names)}: {calls} calls between {int(h.merged.sum()):,} {h.kind}"
 
 
 def _notes(picture: Composition, p: Parameters) -> list[str]:
@@ -404,7 +439,8 @@ def _notes(picture: Composition, p: Parameters) -> list[str]:
             low, high = (ticks.exact_duration(t) for t in drum.window)
             notes.append(f"{drum.high - drum.low:,} of {len(drum.found):,} calls, from {low} to {high}")
         if drum.found.roots:
-            notes.append(f"{drum.found.roots:,} root calls have no caller")
+            roots = drum.found.roots
+            notes.append(f"{roots:,} root call{'s have' if roots > 1 else ' has'} no caller")
     if picture.hierarchy.elements < int(picture.hierarchy.merged.sum()):
         notes.append(f"the least called elements are taken together: {picture.hierarchy.elements:,} sectors")
     if not picture.flat:
