@@ -20,6 +20,14 @@ def use_own_cache() -> None:
         places.use_cache_root(Path(bpy.utils.extension_path_user(EXTENSION, path="cache", create=False)))
 
 
+def own_folder() -> Path:
+    """Return the extension's folder for what a person keeps in it; it need not be there."""
+    try:
+        return Path(bpy.utils.extension_path_user(EXTENSION, create=False))
+    except ValueError:  # loaded from a script folder, not installed as an extension
+        return Path(bpy.utils.user_resource("CONFIG", path="tracevis3d"))
+
+
 @cache
 def missing_library() -> str:
     """Return one sentence on what is missing to read and draw traces; empty if nothing is."""

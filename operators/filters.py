@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from ..tracevis3d.errors import TraceVisError, UsageError
-from . import hiding, ready, selection, settings, sources, trace_state, tree
+from . import hiding, lists, overview, ready, selection, settings, sources, trace_state, tree
 
 _EFFECTS = (
     ("hide", "Hide", "Leave these calls out"),
@@ -37,6 +37,29 @@ class TRACEVIS3D_PG_filter_value(bpy.types.PropertyGroup):
     text: StringProperty(name="Value", description="What the command line takes for it")
 
 
+def store(collection: bpy.types.Collection, text: str) -> None:
+    """Let a view have another filter stack; list, strip and lists follow.
+
+    Raises
+    ------
+    TraceVisError
+        If it can't be read, or names what the view's traces haven't; then nothing is changed.
+    """
+    from ..tracevis3d.analysis.filters.stack import parse
+
+    parse(text)
+    traces = sources.in_memory(collection) or []
+    for trace in traces:
+        tree.prepare(trace, text, tree.of(collection).show_filtered)
+    # The view follows at once where that is quick, else it waits for Rebuild, as with parameters.
+    settings.of(collection).filters = text
+    if traces:
+        hiding.tell(collection, traces)
+        overview.renew(collection, traces)
+    tree.renew(collection)
+    lists.renew(collection)
+
+
 class _OnStack:
     """An operator that changes the filter stack of the active view."""
 
@@ -50,19 +73,10 @@ class _OnStack:
 
         collection = settings.active(context)
         try:
-            text = as_text(do(parse(hiding.stack_of(collection))))
-            parse(text)
-            traces = sources.in_memory(collection) or []
-            for trace in traces:
-                tree.prepare(trace, text)
+            store(collection, as_text(do(parse(hiding.stack_of(collection)))))
         except TraceVisError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        # The view follows at once where that is quick, else it waits for Rebuild, as with parameters.
-        settings.of(collection).filters = text
-        if traces:
-            hiding.tell(collection, traces)
-        tree.renew(collection)
         return {"FINISHED"}
 
 

@@ -36,6 +36,14 @@ def added(text: str, name: str, **values: str) -> str:
     return as_text([*stack, wanted])
 
 
+def without(text: str, name: str, **values: str) -> str:
+    """Return the stack ``text`` without the filters of this name and these values, whatever their effect."""
+    from ..tracevis3d.analysis.filters.stack import as_text, parse
+
+    stack = parse(text) if text else []
+    return as_text([one for one in stack if one.name != name or dict(one.values) != values])
+
+
 def tell(collection: bpy.types.Collection, traces: Sequence[Any]) -> None:
     """Store what each filter of the view's stack does to its traces, for the panel."""
     from ..tracevis3d.analysis.filters.stack import parse

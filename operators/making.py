@@ -12,7 +12,7 @@ from ..tracevis3d.drawing.frame import Frame
 from ..tracevis3d.errors import MissingDependency
 from ..tracevis3d.formats import unpack
 from ..tracevis3d.progress import Progress, part
-from . import facts, hiding, holding, settings, sources, threads, viewport
+from . import facts, hiding, holding, overview, settings, sources, threads, viewport
 
 #: Where a new view goes, with a few words on each.
 PLACES = (
@@ -52,8 +52,9 @@ def drawing_of(figure: Any, frame: Frame, progress: Progress) -> Any:
     progress(0.9, "preparing the scene")
     warm.compile_what_building_needs()
     for trace in figure.traces:
-        # What the panel and the pointer tell of a call.
+        # What the panel and the pointer tell of a call, and the strip of all of them.
         _ = derived(trace).self_time
+        overview.prepare(trace, figure.filters)
     return drawing
 
 
@@ -182,7 +183,7 @@ def show(
     from ..tracevis3d.scene import nearer, stops
     from ..tracevis3d.scene.build import build
     from ..tracevis3d.scene.film import play
-    from . import arrange, search, tree
+    from . import arrange, lists, search, tree
 
     stored = settings.of(collection)
     render = scene.render
@@ -221,7 +222,9 @@ def show(
         table.name = title
         settings.fill(table.rows, rows)
     hiding.tell(collection, traces)
+    overview.renew(collection, traces)
     tree.renew(collection)
+    lists.renew(collection)
     shown, wanted = figure.parameters, settings.values(collection)
     stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())
 

@@ -5,6 +5,7 @@ saved and undone with the view, and two views of one trace are two explorations.
 in memory and made again from that.
 """
 
+from contextlib import suppress
 from typing import Any
 
 import bpy
@@ -20,15 +21,14 @@ from bpy.props import (
 from ..tracevis3d.analysis.partial_tree import ALL, PartialTree
 from ..tracevis3d.analysis.tree_navigation import KEYS, TreeNavigation, path_of, text_of
 from ..tracevis3d.errors import TraceVisError, UsageError
-from ..tracevis3d.progress import Progress, part
-from . import hiding, ready, selection, settings, sources, trace_state
-from .task import LongOperator
+from . import hiding, overview, reveal, selection, settings
+from .on_trace import OnTrace, in_memory
 
 #: Texts that a navigation is stored as.
 _WORDS = ("opened", "first", "current", "anchor", "chosen")
 #: The levels that stand for all.
 _ALL_LEVELS = 1000
-#: A view's session id -> (trace, stack, levels, whether filtered rows are shown, texts, navigation).
+#: A view's session id -> (trace, stack, levels, whether filtered rows are shown, what is open, navigation).
 _kept: dict[int, tuple[Any, ...]] = {}
 
 
@@ -38,7 +38,8 @@ class TRACEVIS3D_PG_tree_row(bpy.types.PropertyGroup):
     path: StringProperty()
     name: StringProperty()
     sign: StringProperty()
-    below: StringProperty(description="Calls in the subtree")
+    below: StringProperty(description="Calls in the subtree, and how many of them filters hide")
+    role: StringProperty(description="What kind of function it is")
     depth: IntProperty()
     filtered: BoolProperty()
     chosen: BoolProperty()
@@ -60,7 +61,7 @@ def _start_anew(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> 
 
 def _scroll_to(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """The scrollbar was moved."""
-    if not settings.is_quiet() and (found := _in_memory(state.id_data)) is not None:
+    if not settings.is_quiet() and (found := in_memory(state.id_data)) is not None:
         key, trace = found
         navigation = _navigation(state.id_data, trace)
         navigation.jump(state.row - 1)
@@ -71,6 +72,7 @@ class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
     """How far a view's call tree is explored."""
 
     opened: StringProperty(description="What was opened, closed or hidden by hand")
+    listed: StringProperty(description="The filters under which the paths were stored")
     first: StringProperty(description="Path of the first row")
     current: StringProperty(description="Path of the row that keys start from")
     anchor: StringProperty(description="Path of the row that a range starts from")
@@ -109,37 +111,51 @@ def of(collection: bpy.types.Collection) -> Any:
     return collection.tracevis3d_tree
 
 
-def _source_of(collection: bpy.types.Collection) -> Any:
-    stored = settings.of(collection).sources
-    return stored[min(of(collection).source, len(stored)) - 1]
-
-
-def _in_memory(collection: bpy.types.Collection) -> tuple[str, Any] | None:
-    """Return key and trace that the view's tree is of, if it is in memory."""
-    if collection.library is not None or not settings.of(collection).sources:
-        return None
-    key = trace_state.key_of(_source_of(collection))
-    trace = sources.loaded(key)
-    return None if trace is None else (key, trace)
-
-
 def forget() -> None:
     """Let go of all trees."""
     _kept.clear()
 
 
-def prepare(trace: Any, stack: str) -> None:
+def prepare(trace: Any, stack: str, whole: bool) -> None:
     """Work out what a tree needs; touches nothing of Blender's."""
-    from ..tracevis3d.analysis.filters.stack import marked_nodes, parse
     from ..tracevis3d.views import filtering
     from ..tracevis3d.views.derived import derived
 
     _ = derived(trace).graph.edges
-    kept = derived(trace).kept
-    if ("marked nodes " + stack, 0) not in kept:
-        kept[("marked nodes " + stack, 0)] = (
-            marked_nodes(parse(stack), filtering.facts_of(trace)) if stack else None
-        )
+    filtering.listing(trace, stack, whole)
+    filtering.facts_of(trace).roles  # noqa: B018
+    overview.prepare(trace, stack)
+
+
+def _tree_of(trace: Any, stack: str, whole: bool, levels: int) -> Any:
+    from ..tracevis3d.views import filtering
+
+    found = filtering.listing(trace, stack, whole)
+    return PartialTree(
+        found.graph,
+        levels=ALL if levels == _ALL_LEVELS else levels,
+        filtered=found.marked,
+        show_filtered=whole,
+        calls=found.calls,
+        places=found.places,
+    )
+
+
+def _key_of(stack: str, whole: bool) -> str:
+    """Return under what the paths of a tree are stored; :func:`_carried` reads it."""
+    return f"{'all' if whole else 'left'} {stack}"
+
+
+def _carried(trace: Any, words: dict[str, str], key: str, tree: Any) -> dict[str, str]:
+    """Return texts that were stored under other filters as those of this tree."""
+    from ..tracevis3d.analysis.tree_navigation import carried
+
+    shown, _, stack = key.partition(" ")
+    try:
+        before = _tree_of(trace, stack, shown == "all", 0)
+    except TraceVisError:
+        return {}
+    return words if before.graph is tree.graph else carried(words, before, tree)
 
 
 def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
@@ -150,8 +166,6 @@ def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
     UsageError
         If the filters can't be read, or name what the trace hasn't.
     """
-    from ..tracevis3d.views.derived import derived
-
     state, stack = of(collection), hiding.stack_of(collection)
     words = {name: getattr(state, name) for name in _WORDS}
     known = (trace, stack, state.levels, state.show_filtered, state.opened)
@@ -162,17 +176,11 @@ def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
         navigation.page = state.page
         navigation.place(words)
         return navigation
-    prepare(trace, stack)
-    found = derived(trace)
-    navigation = TreeNavigation(
-        PartialTree(
-            found.graph,
-            levels=ALL if state.levels == _ALL_LEVELS else state.levels,
-            filtered=found.kept[("marked nodes " + stack, 0)],
-            show_filtered=state.show_filtered,
-        ),
-        state.page,
-    )
+    prepare(trace, stack, state.show_filtered)
+    tree = _tree_of(trace, stack, state.show_filtered, state.levels)
+    navigation = TreeNavigation(tree, state.page)
+    if state.listed and state.listed != _key_of(stack, state.show_filtered):
+        words = _carried(trace, words, state.listed, tree)
     navigation.read(words)
     _kept[collection.session_uid] = (*known, navigation)
     return navigation
@@ -181,24 +189,33 @@ def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
 def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: Any) -> None:
     """Store a navigation and the rows of its window on the view."""
     from ..tracevis3d.layout.ticks import count
+    from ..tracevis3d.views import filtering
 
-    state, rows = of(collection), collection.tracevis3d_tree_rows
-    words, graph = navigation.written(), navigation.tree.graph
-    extent, function = graph.subtrees.extent, graph.subtrees.function
+    state, rows, stack = of(collection), collection.tracevis3d_tree_rows, hiding.stack_of(collection)
+    words, tree = navigation.written(), navigation.tree
+    found, function = filtering.listing(trace, stack, state.show_filtered), tree.graph.subtrees.function
+    roles, extent = filtering.facts_of(trace).roles, trace.calls.extent
 
     def label(node: int) -> str:
         return str(trace.functions.label[int(function[node])])
+
+    def below(call: int) -> str:
+        """Tell how many calls a row has below it, and how many of these are hidden."""
+        inside = int(extent[call]) - 1
+        hidden = found.hidden(call + 1, call + 1 + inside)
+        return f"{count(inside)}, {count(hidden)} hidden" if hidden else count(inside) if inside else ""
 
     shown, chosen = navigation.rows(), set(navigation.selected)
     with settings.quietly():
         for name in _WORDS:
             setattr(state, name, words[name])
+        state.listed = _key_of(stack, state.show_filtered)
         state.size, state.message = f"{navigation.size:,}", ""
         state.row = navigation.position + 1
         state.revision = selection.revision(key)
         way = (navigation.first or ())[:-1]
         state.callers = " \u203a ".join(
-            label(navigation.tree.node(way[: k + 1])) for k in range(max(len(way) - 3, 0), len(way))
+            label(tree.node(way[: k + 1])) for k in range(max(len(way) - 3, 0), len(way))
         )
         if len(way) > 3:
             state.callers = "\u2026 \u203a " + state.callers
@@ -208,18 +225,30 @@ def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: A
         times = f" \u00d7{row.iterations:,}" if row.iterations > 1 else ""
         stored.path, stored.name = text_of(row.path), label(row.node) + times
         stored.sign, stored.filtered, stored.depth = row.state, row.filtered, row.depth
-        stored.below = count(int(extent[row.node]) - 1) if extent[row.node] > 1 else ""
+        stored.role, stored.below = roles[int(function[row.node])], below(tree.call(row.path))
         stored.chosen, stored.current = row.path in chosen, row.path == navigation.current
+    overview.tell(collection, trace, stack, _part(tree, shown, extent))
     _kept[collection.session_uid] = (
-        trace, hiding.stack_of(collection), state.levels, state.show_filtered, state.opened, navigation,
+        trace, stack, state.levels, state.show_filtered, state.opened, navigation,
     )  # fmt: skip
+
+
+def _part(tree: Any, rows: Any, extent: Any) -> tuple[int, int]:
+    """Return the calls that the rows of the window stand for: the first, and the one after the last."""
+    if not rows:
+        return 0, 0
+    last = rows[-1]
+    if last.state in ("-", "~"):
+        return tree.call(rows[0].path), tree.call(last.path) + 1
+    end = int(tree.calls(last.path, last.iterations)[-1])
+    return tree.call(rows[0].path), end + int(extent[end])
 
 
 def renew(collection: bpy.types.Collection) -> None:
     """List the rows of the view's tree again, if it is shown: its filters or settings were changed."""
     if not (collection.tracevis3d_tree_rows or of(collection).message):
         return
-    if (found := _in_memory(collection)) is None:
+    if (found := in_memory(collection)) is None:
         return
     try:
         _store(collection, *found, _navigation(collection, found[1]))
@@ -228,45 +257,43 @@ def renew(collection: bpy.types.Collection) -> None:
         of(collection).message = str(error)
 
 
+def scroll_to(collection: bpy.types.Collection, call: int) -> None:
+    """Let the list begin at the row of a call, or of its nearest caller that has one."""
+    if not collection.tracevis3d_tree_rows or (found := in_memory(collection)) is None:
+        return
+    with suppress(TraceVisError):
+        navigation = _navigation(collection, found[1])
+        path = navigation.tree.nearest_shown(navigation.tree.path_of(call)[0])
+        if path is not None:
+            navigation.jump(navigation.tree.offset(path))
+            _store(collection, *found, navigation)
+
+
 def _calls_of(navigation: Any) -> tuple[list[int], int]:
     """Return the calls that the selected rows stand for, all repetitions of the last step, and the active."""
     calls: list[int] = []
     tree = navigation.tree
     for path in navigation.selected:
-        if tree.nearest_shown(path) != path:
-            continue
-        (row,) = tree.construct(path, 0, 1).rows
-        first, extent = tree.call(path), int(tree.graph.subtrees.extent[row.node])
-        most = min(row.iterations, selection.MOST - len(calls))
-        calls += range(first, first + most * extent, extent)
+        if tree.nearest_shown(path) == path:
+            calls += tree.calls(path, selection.MOST - len(calls)).tolist()
     return calls, tree.call(navigation.current) if navigation.current else -1
 
 
-class OnTree(LongOperator):
+class OnTree(OnTrace):
     """An operator that does something to the tree of the active view."""
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return ready.poll(cls, context, ready.LIBRARY, ready.IDLE, ready.VIEW, ready.OWN)
-
-    def on_tree(self, context: bpy.types.Context, act: Any, selects: bool = False) -> set[str]:
+    def on_tree(
+        self, context: bpy.types.Context, act: Any, selects: bool = False, flies: bool = False
+    ) -> set[str]:
         """Do ``act(navigation)`` and list the rows; find the trace first, beside the window, if need be.
 
-        With ``selects`` the calls of the rows that are selected then are selected everywhere.
+        With ``selects`` the calls of the rows that are selected then are selected everywhere; with ``flies``
+        the 3D view goes to the current one.
         """
-        from ..tracevis3d.views.derived import derived
-
         collection = settings.active(context)
-        stack, found = hiding.stack_of(collection), _in_memory(collection)
-        name = collection.name
+        stack, whole = hiding.stack_of(collection), of(collection).show_filtered
 
-        def finish(_context: bpy.types.Context, trace: Any) -> set[str]:
-            target = bpy.data.collections.get(name)
-            if not settings.is_view(target):
-                self.report({"ERROR"}, "The view was removed meanwhile")
-                return {"CANCELLED"}
-            sources.remember(trace)
-            key = trace_state.key_of(_source_of(target))
+        def then(context: bpy.types.Context, target: bpy.types.Collection, key: str, trace: Any) -> set[str]:
             try:
                 navigation = _navigation(target, trace)
             except UsageError as error:
@@ -279,24 +306,15 @@ class OnTree(LongOperator):
                 # It may have been changed before: it is made again from what is stored.
                 _kept.pop(target.session_uid, None)
                 raise
+            calls, active = _calls_of(navigation)
             if selects:
-                calls, active = _calls_of(navigation)
                 _select(key, calls, active)
             _store(target, key, trace, navigation)
+            if flies and active >= 0:
+                reveal.call(context, key, active)
             return {"FINISHED"}
 
-        if found is not None and "graph" in vars(derived(found[1])):
-            self._finish = finish
-            return self._end(context, found[1])
-        look = sources.finder_of(_source_of(collection))
-
-        def work(progress: Progress) -> Any:
-            trace = look(part(progress, 0.0, 0.8))
-            progress(0.8, "finding distinct subtrees")
-            prepare(trace, stack)
-            return trace
-
-        return self.carry_out(context, work, finish)
+        return self.with_trace(context, lambda trace: prepare(trace, stack, whole), then)
 
 
 _selecting = False
@@ -322,7 +340,7 @@ def _follow(changed: str) -> None:
         state = of(collection)
         if not collection.tracevis3d_tree_rows or not state.follow or chosen.active < 0:
             continue
-        found = _in_memory(collection)
+        found = in_memory(collection)
         if found is None or found[0] != changed or state.revision == selection.revision(changed):
             continue
         try:

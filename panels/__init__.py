@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import bookmarks, differences, explore, render, search, selection, threads, trace, tree, view
+from . import bookmarks, differences, explore, lists, render, search, selection, threads, trace, tree, view
 
 _CLASSES = (
     *trace.CLASSES,
@@ -10,7 +10,9 @@ _CLASSES = (
     *explore.CLASSES,
     *view.CLASSES,
     *threads.CLASSES,
+    lists.CLASSES[0],
     *tree.CLASSES,
+    *lists.CLASSES[1:],
     *selection.CLASSES,
     *search.CLASSES,
     *bookmarks.CLASSES,

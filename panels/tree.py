@@ -8,6 +8,7 @@ from ..operators import hiding, settings, tree
 from ..tracevis3d.analysis.tree_navigation import HINT
 from ..tracevis3d.errors import TraceVisError
 from . import parts
+from .roles import ICONS, draw_legend
 
 _INDENT = 4  # spaces of a level
 _SIGN = 4  # width of the signs, in characters
@@ -42,6 +43,7 @@ class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
             way.active = False
             way.label(text=state.callers, icon="TRIA_UP")
         _draw_rows(layout.box(), rows, parts.characters(context))
+        draw_legend(layout, {stored.role for stored in rows})
         row = layout.row(align=True)
         for key, icon in (
             ("HOME", "REW"),
@@ -61,6 +63,7 @@ class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
             icon="EVENT_DOWN_ARROW",
             depress=walking,
         )
+        row.operator("tracevis3d.tree_go", text="", icon="VIEWZOOM")
         row.operator("tracevis3d.tree_open", text="", icon="FULLSCREEN_ENTER")
         row.operator("tracevis3d.tree_hide", text="", icon="HIDE_ON").show = False
         row.operator("tracevis3d.tree_hide", text="", icon="HIDE_OFF").show = True
@@ -90,7 +93,7 @@ def _draw_rows(box: Any, rows: Any, characters: int) -> None:
         room = max(characters - _SIGN - indent // 2, _LEAST)
         if len(text) > room:
             text = text[: room - 1] + "\u2026"
-        icon = {"icon": "HIDE_ON"} if stored.filtered else {"icon": "LAYER_ACTIVE"} if stored.current else {}
+        icon = {"icon": "HIDE_ON" if stored.filtered else ICONS.get(stored.role, "DOT")}
         name = line.operator(
             "tracevis3d.tree_click",
             text=" " * indent + text,

@@ -220,6 +220,22 @@ def test_reveal_opens_the_way() -> None:
     assert (0, 1, 0, 0) in [row.path for row in tree.rows()]
 
 
+def test_going_by_number() -> None:
+    tree = opened()
+    tree.go(7)
+    assert (name(tree.current), names(tree)) == ("step", ORDER[3:8])
+    assert tree.skip(4) == 4
+    assert (name(tree.current), names(tree)) == ("done", ORDER[7:12])
+    assert tree.skip(-11) == -11
+    assert (name(tree.current), names(tree)) == ("main", ORDER[:5])
+    assert tree.skip(99) == len(ORDER) - 1
+    assert tree.selected == [tree.current]
+    with pytest.raises(UsageError, match="there is no row 14"):
+        tree.go(14)
+    empty = TreeNavigation(PartialTree(GRAPH, filtered=np.ones(len(GRAPH), np.bool_)), 5)
+    assert empty.skip(3) == 0
+
+
 def test_paths_as_text() -> None:
     assert text_of((0, 3, 12)) == "0.3.12"
     assert path_of("0.3.12") == (0, 3, 12)

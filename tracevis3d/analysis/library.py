@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +132,34 @@ def promote(trace: Trace, graph: CompactTrace, call: int, name: str, criterion: 
     )
 
 
+def with_pattern(known: Library, pattern: Pattern) -> Library:
+    """Return a library with a pattern more, in place of one of the same name."""
+    kept = (other for other in known.patterns if other.name != pattern.name)
+    return replace(known, patterns=(*kept, pattern))
+
+
+def with_utilities(known: Library, names: Sequence[str]) -> Library:
+    """Return a library with utilities more."""
+    return replace(known, utilities=tuple(dict.fromkeys((*known.utilities, *names))))
+
+
+def without(known: Library, names: Sequence[str]) -> Library:
+    """Return a library without the patterns and utilities of these names.
+
+    Raises
+    ------
+    UsageError
+        If there is none of a name.
+    """
+    gone = {*names}
+    if missing := gone - {p.name for p in known.patterns} - {*known.utilities}:
+        raise UsageError(f"the library has no pattern or utility {min(missing)!r}")
+    return Library(
+        tuple(p for p in known.patterns if p.name not in gone),
+        tuple(name for name in known.utilities if name not in gone),
+    )
+
+
 def find(patterns: Sequence[Pattern], trace: Trace, graph: CompactTrace) -> list[Found]:
     """Find each pattern in a trace, in time linear in the graph for each criterion that occurs."""
     found = [Found(pattern) for pattern in patterns]
@@ -244,6 +272,7 @@ def _pattern(place: str, said: Any) -> Pattern:
 def save(library: Library, path: str | os.PathLike[str]) -> None:
     """Write a library in one step."""
     path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     said = {
         "format": _FORMAT,
         "patterns": [

@@ -28,6 +28,65 @@ SORTS = {
 }
 
 
+class FunctionTable:
+    """What is known of each function in numbers, and how much of it is hidden.
+
+    Parameters
+    ----------
+    facts : Facts
+    filtered : Filtered, optional
+        What a filter stack makes of the trace.
+    """
+
+    def __init__(self, facts: Facts, filtered: Filtered | None = None) -> None:
+        calls, subtrees, n = facts.trace.calls, facts.graph.subtrees, len(facts.trace.functions)
+        self.facts = facts
+        covered = subtrees.extent.astype(np.float64) * subtrees.occurrences
+        hidden = np.zeros(n, np.int64)
+        if filtered is not None:
+            hidden = np.bincount(calls.function[filtered.state == HIDDEN], minlength=n)
+        #: int64 (functions,) each.
+        self.columns: dict[str, NDArray[Any]] = {
+            "occurrences": np.bincount(calls.function, minlength=n),
+            "hidden": hidden,
+            "subtrees": np.bincount(subtrees.function, minlength=n),
+            "calls": np.bincount(subtrees.function, covered, n).astype(np.int64),
+            "duration": np.bincount(calls.function, calls.end - calls.start, n).astype(np.int64),
+        }
+
+    def order(self, sort: str) -> NDArray[np.int64]:
+        """Return the functions by an order of :data:`SORTS`, int64 (functions,).
+
+        Raises
+        ------
+        UsageError
+            If there is no such order.
+        """
+        if sort not in SORTS:
+            raise UsageError(f"there is no order {sort!r}: there are {', '.join(SORTS)}")
+        if sort == "name":
+            labels = self.facts.trace.functions.label
+            return np.array(sorted(range(len(labels)), key=lambda i: labels[i]), np.int64)
+        return np.argsort(-self.columns[sort], kind="stable")
+
+    def row(self, function: int) -> dict[str, Any]:
+        """Return what is known of a function."""
+        facts = self.facts
+        number = {name: int(column[function]) for name, column in self.columns.items()}
+        return {
+            "function": facts.trace.functions.label[function],
+            "name": facts.trace.functions.name[function],
+            "role": facts.roles[function],
+            "occurrences": number["occurrences"],
+            "hidden": number["hidden"],
+            "subtrees": number["subtrees"],
+            "calls": number["calls"],
+            "duration_ns": number["duration"],
+            "callers": int(facts.fan_in[function]),
+            "callees": int(facts.fan_out[function]),
+        }
+
+
 def function_rows(
     facts: Facts, stack: Sequence[Applied] = (), sort: str = "occurrences", most: int | None = None
 ) -> list[dict[str, Any]]:
@@ -48,41 +107,8 @@ def function_rows(
     UsageError
         If there is no such order.
     """
-    if sort not in SORTS:
-        raise UsageError(f"there is no order {sort!r}: there are {', '.join(SORTS)}")
-    trace, subtrees = facts.trace, facts.graph.subtrees
-    calls, functions, n = trace.calls, trace.functions, len(trace.functions)
-    filtered: Filtered | None = apply(stack, facts) if any(a.on for a in stack) else None
-    occurrences = np.bincount(calls.function, minlength=n)
-    columns: dict[str, NDArray[Any]] = {
-        "occurrences": occurrences,
-        "calls": np.bincount(
-            subtrees.function, subtrees.extent.astype(np.float64) * subtrees.occurrences, n
-        ).astype(np.int64),
-        "duration": np.bincount(calls.function, calls.end - calls.start, n).astype(np.int64),
-        "subtrees": np.bincount(subtrees.function, minlength=n),
-    }
-    hidden = np.zeros(n, np.int64)
-    if filtered is not None:
-        hidden = np.bincount(calls.function[filtered.state == HIDDEN], minlength=n)
-    if sort == "name":
-        order = sorted(range(n), key=lambda i: functions.label[i])
-    else:
-        order = np.argsort(-columns[sort], kind="stable").tolist()
-    return [
-        {
-            "function": functions.label[i],
-            "name": functions.name[i],
-            "occurrences": int(occurrences[i]),
-            "hidden": int(hidden[i]),
-            "subtrees": int(columns["subtrees"][i]),
-            "calls": int(columns["calls"][i]),
-            "duration_ns": int(columns["duration"][i]),
-            "callers": int(facts.fan_in[i]),
-            "callees": int(facts.fan_out[i]),
-        }
-        for i in order[:most]
-    ]
+    table = FunctionTable(facts, apply(stack, facts) if any(a.on for a in stack) else None)
+    return [table.row(i) for i in table.order(sort)[:most].tolist()]
 
 
 def subtree_rows(facts: Facts, function: int | None = None, most: int = 50) -> list[dict[str, Any]]:

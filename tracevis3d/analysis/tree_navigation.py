@@ -214,6 +214,30 @@ class TreeNavigation:
         """Let the window begin at a row, or at the last page: a long jump (SEAT, section 5.4.2.2)."""
         self._show_from(row)
 
+    def go(self, row: int) -> None:
+        """Make a row the current one by its number, from 0, and bring it into the window.
+
+        Raises
+        ------
+        UsageError
+            If there is no such row.
+        """
+        self._choose(self.tree.path_at(row))
+        self._reveal(row)
+
+    def skip(self, rows: int) -> int:
+        """Make the row so many rows on the current one, back if negative; return how many were skipped.
+
+        It stops at the ends (SEAT, section 5.3.4).
+        """
+        if not self.size:
+            return 0
+        tree = self.tree
+        path, skipped = tree.forward(self.current or self.first or tree.path_at(0), rows)
+        self._choose(path)
+        self._reveal(tree.offset(path))
+        return skipped
+
     def reveal(self, path: UniquePath) -> None:
         """Open all callers of a path, make it current, and bring it into the window."""
         row = self.tree.reveal(path)

@@ -39,20 +39,12 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Change the library if asked to; show it, or what of it a trace has."""
-    from dataclasses import replace
-
     from ..analysis import library
     from ..analysis.filters.facts import Facts
 
     known = library.load(words.library)
     if words.remove:
-        names = {*words.remove}
-        if missing := names - {p.name for p in known.patterns} - {*known.utilities}:
-            raise UsageError(f"--remove {min(missing)}: the library has no such pattern or utility")
-        known = library.Library(
-            tuple(p for p in known.patterns if p.name not in names),
-            tuple(u for u in known.utilities if u not in names),
-        )
+        known = library.without(known, words.remove)
     if (words.pattern or words.utility) and not words.trace:
         raise UsageError("--pattern and --utility need the TRACE to promote from")
     found: list[library.Found] = []
@@ -63,12 +55,11 @@ def run(words: argparse.Namespace) -> None:
         if words.pattern:
             call = _call(trace, words.pattern)
             pattern = library.promote(trace, facts.graph, call, words.name, words.criterion)
-            kept = tuple(p for p in known.patterns if p.name != pattern.name)
-            known = replace(known, patterns=(*kept, pattern))
+            known = library.with_pattern(known, pattern)
         for name in words.utility:
             if name not in set(trace.functions.label):
                 raise UsageError(f"--utility {name}: there is no function of this short name in the trace")
-        known = replace(known, utilities=tuple(dict.fromkeys((*known.utilities, *words.utility))))
+        known = library.with_utilities(known, words.utility)
         found = library.find(known.patterns, trace, facts.graph)
     if words.remove or words.pattern or words.utility:
         library.save(known, words.library)

@@ -20,6 +20,7 @@ class Parameters:
     file: str = parameter("", "The library, a file that 'tracevis3d library' writes")
     patterns: bool = parameter(True, "Its patterns")
     utilities: bool = parameter(True, "Its utilities")
+    only: str = parameter("", "Of them, only the pattern or utility of this name; empty: all")
 
 
 def mark(facts: Facts, p: Parameters) -> Marked:
@@ -28,11 +29,13 @@ def mark(facts: Facts, p: Parameters) -> Marked:
         raise UsageError("file=: say which library")
     known, graph = library.load(p.file), facts.graph
     flags = np.zeros(len(graph), np.bool_)
-    if p.patterns:
-        for found in library.find(known.patterns, facts.trace, graph):
-            flags[found.nodes] = True
-    if p.utilities and known.utilities:
-        names = set(known.utilities)
+    wanted = [one for one in known.patterns if p.only in ("", one.name)] if p.patterns else []
+    names = {name for name in known.utilities if p.only in ("", name)} if p.utilities else set()
+    if p.only and not wanted and not names:
+        raise UsageError(f"only={p.only}: the library {p.file} has nothing of this name")
+    for found in library.find(wanted, facts.trace, graph):
+        flags[found.nodes] = True
+    if names:
         of_function = np.array([label in names for label in facts.trace.functions.label], np.bool_)
         flags |= of_function[graph.subtrees.function]
     return Marked("node", flags)

@@ -65,6 +65,7 @@ _OWN = {
     "constructors": ".roles",
     "polymorphic": ".roles",
     "patterns": ".patterns",
+    "alike": ".alike",
     "library": ".promoted",
     "name": ".names",
     "module": ".names",

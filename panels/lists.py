@@ -1,0 +1,114 @@
+"""The panel *Lists*: functions, patterns, utilities and the library, and above all the trace's numbers."""
+
+from typing import Any
+
+import bpy
+
+from ..operators import lists, overview, settings
+from . import parts
+from .roles import ICONS, draw_legend
+
+
+class TRACEVIS3D_PT_overview(parts.ViewPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_overview"
+    bl_label = "Numbers"
+    bl_options = {"HIDE_HEADER"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and bool(overview.of(settings.active(context)).headline)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        stored = overview.of(settings.active(context))
+        row = self.layout.row()
+        parts.paragraph(row.column(), context, stored.headline, "INFO")
+        row.prop(stored, "shown", text="", icon="SEQ_HISTOGRAM")
+
+
+class TRACEVIS3D_UL_list(bpy.types.UIList):
+    """Rows of one page of a list."""
+
+    bl_idname = "TRACEVIS3D_UL_list"
+
+    def draw_item(
+        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: Any, _active: Any, _name: Any, *_: Any
+    ) -> None:
+        row = layout.split(factor=0.68, align=True)
+        row.active = not item.hidden
+        row.label(text=item.title, icon=ICONS.get(item.role, "DOT"))
+        count = row.row()
+        count.alignment = "RIGHT"
+        count.label(text=item.count)
+        if item.hidden:
+            count.label(text="", icon="HIDE_ON")
+
+    def draw_filter(self, _context: Any, _layout: Any) -> None:
+        """The list has no filter of its own: the field above is one, over all rows of all pages."""
+
+
+class TRACEVIS3D_PT_lists(parts.ViewPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_lists"
+    bl_label = "Lists"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, scene = self.layout, context.scene
+        state = lists.of(settings.active(context))
+        layout.row().prop(state, "kind", expand=True, icon_only=False)
+        if state.kind == "library":
+            layout.prop(scene, "tracevis3d_library", text="")
+        if not state.summary:
+            layout.operator("tracevis3d.list_show", icon="PRESET")
+            return
+        row = layout.row(align=True)
+        row.prop(state, "contains", text="", icon="VIEWZOOM")
+        if state.kind == "patterns":
+            row.prop(state, "pattern_sort", text="")
+            layout.prop(state, "criterion")
+        elif state.kind == "model":
+            row.prop(state, "sort", text="")
+        row.operator("tracevis3d.list_show", text="", icon="FILE_REFRESH")
+        parts.paragraph(layout, context, state.summary)
+        if not state.total:
+            return
+        row = layout.row()
+        row.template_list(
+            TRACEVIS3D_UL_list.bl_idname, "", state, "rows", state, "index", rows=8, sort_lock=True
+        )
+        self._draw_acts(row.column(align=True), state)
+        if state.total > lists.WINDOW:
+            self._draw_pages(layout, state)
+        if 0 <= state.index < len(state.rows):
+            box = layout.box().column()
+            box.active = False
+            parts.paragraph(box, context, state.rows[state.index].detail)
+        draw_legend(layout, {row.role for row in state.rows})
+
+    def _draw_acts(self, column: Any, state: Any) -> None:
+        for step, icon in (("PREVIOUS", "TRIA_UP"), ("ALL", "RESTRICT_SELECT_OFF"), ("NEXT", "TRIA_DOWN")):
+            column.operator("tracevis3d.list_step", text="", icon=icon).step = step
+        column.separator()
+        for effect, icon in (("hide", "HIDE_ON"), ("fade", "GHOST_ENABLED"), ("show", "HIDE_OFF")):
+            column.operator("tracevis3d.list_hide", text="", icon=icon).effect = effect
+        column.separator()
+        if state.kind == "library":
+            column.operator("tracevis3d.library_use", text="", icon="FILTER")
+            column.operator("tracevis3d.library_remove", text="", icon="REMOVE")
+        else:
+            column.operator("tracevis3d.list_promote", text="", icon="ASSET_MANAGER")
+
+    def _draw_pages(self, layout: Any, state: Any) -> None:
+        row = layout.row(align=True)
+        for step, icon in (
+            ("FIRST", "REW"),
+            ("PREVIOUS", "TRIA_LEFT"),
+            ("NEXT", "TRIA_RIGHT"),
+            ("LAST", "FF"),
+        ):
+            row.operator("tracevis3d.list_page", text="", icon=icon).step = step
+        where = row.row()
+        where.alignment = "CENTER"
+        where.label(text=f"{state.first + 1:,} – {state.first + len(state.rows):,} of {state.total:,}")
+
+
+CLASSES = (TRACEVIS3D_PT_overview, TRACEVIS3D_UL_list, TRACEVIS3D_PT_lists)

@@ -1,0 +1,33 @@
+"""Icons for kinds of functions and patterns, and what they mean."""
+
+from typing import Any
+
+#: Kind -> Blender's icon.
+ICONS = {
+    "constructor": "ADD",
+    "accessor": "EYEDROPPER",
+    "utility": "TOOL_SETTINGS",
+    "polymorphic": "MOD_ARRAY",
+    "function": "DOT",
+    "pattern": "COPYDOWN",
+}
+_WORDS = {
+    "constructor": "makes or ends objects",
+    "accessor": "gets or sets",
+    "utility": "utility",
+    "polymorphic": "polymorphic",
+    "function": "other function",
+    "pattern": "pattern",
+}
+_PER_ROW = 2
+
+
+def draw_legend(layout: Any, roles: set[str]) -> None:
+    """Say what the icons of ``roles`` mean, those alone that are seen."""
+    present = [role for role in ICONS if role in roles]
+    if len(present) < 2:
+        return
+    grid = layout.grid_flow(row_major=True, columns=_PER_ROW, align=True)
+    grid.active = False
+    for role in present:
+        grid.label(text=_WORDS[role], icon=ICONS[role])
