@@ -142,3 +142,27 @@ def test_rows_of_threads_come_nearer_where_time_is_straight():
         assert group.anchor[:, 0].max() <= reach[1] + 1e-5
     # On the paper's semicircle time is bent, and windows of their own have no time in common.
     assert view.closer((trace,), view.parameters(paper=1.0), FRAME).panes == ()
+
+
+def test_blocks_of_memory_come_apart_from_near():
+    trace = walked_traces.walked_trace(6, allocations=9000)
+    view = registry.find("memory")
+    parameters = view.parameters(order="creation", color="none")
+    drawn = view.draw((trace,), parameters, FRAME, lambda *_: None)
+    closer = view.closer((trace,), parameters, FRAME)
+    (pane,) = closer.panes
+    low, high = pane.window
+    seen = (low + 0.3 * (high - low), low + 0.35 * (high - low))
+    near = closer.look(0, seen, 100 * pane.pixels_per_unit)
+    before, after = (
+        {e.kind: e for e in elements if e.kind in pane.kinds} for elements in (drawn.elements, near.parts)
+    )
+    assert len(np.unique(after["block"].id)) > drawn.counts["blocks_alone"] + 100
+    # Who stood alone still does, in the same place; ids of several are explained anew.
+    x = {int(i): after["block"].corner[2 * k, 0, 0] for k, i in enumerate(after["block"].id)}
+    for k, i in enumerate(before["block"].id.tolist() if "block" in before else []):
+        assert np.isclose(x[i], before["block"].corner[2 * k, 0, 0], atol=1e-5)
+    # Each block is shown once: alone, or with others.
+    counted = dict(near.meaning["blocks taken together"].values)["blocks"]
+    several = np.unique(after["blocks taken together"].id)
+    assert len(np.unique(after["block"].id)) + int(counted[several].sum()) == drawn.counts["blocks"]

@@ -18,7 +18,7 @@ from ...tracevis3d.views import registry
 from ...tracevis3d.views.standing import standing
 from .. import hiding, making, settings, sources
 from ..task import idle
-from . import marks, window_time, zoom
+from . import window_time, zoom
 
 _REST = 0.25  # seconds without a move after which a 3D view is at rest
 #: So many times nearer than the picture, or than the detail that is there, is worth more detail.
@@ -92,18 +92,22 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
     if traces is None or settings.of(view).stale or view.library is not None:
         return False
     declared = registry.find(settings.of(view).view)
-    parts = [o for o in view.objects if o.get("tracevis3d_kind") in nearer.PLACED and o.visible_get()]
-    parts = [shown for shown in parts if marks.holding_of(shown) is not None]
-    if declared.closer is None or not parts:
+    if declared.closer is None:
         return False
     closer = _closer_of(view, declared, traces, making.frame_of(scene))
     changed = False
     for i, pane in enumerate(closer.panes):
-        own = [shown for shown in parts if shown.get("tracevis3d_source") == pane.source]
+        own = [
+            o
+            for o in view.objects
+            if o.get("tracevis3d_kind") in pane.kinds
+            and o.get("tracevis3d_source") == pane.source
+            and o.visible_get()
+        ]
         found = seen(own, region, eye) if own else None
         if found is None:
             continue
-        low, high, pixels = found
+        low, high, pixels = pane.at(found[0]), pane.at(found[1]), found[2]
         if pixels < _WORTH * pane.pixels_per_unit:
             changed |= nearer.leave(view, pane.source)
             continue
@@ -111,7 +115,7 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
         if now is not None and now[0] <= low and high <= now[1] and 1 / _WORTH < pixels / now[2] < _WORTH:
             continue
         room = _MARGIN * (high - low)
-        window = max(round(low - room), pane.window[0]), min(round(high + room), pane.window[1])
+        window = max(low - room, pane.window[0]), min(high + room, pane.window[1])
         show(view, closer, i, traces, window, pixels, nearer.view_of(region, eye, own[0].matrix_world))
         changed = True
     return changed
@@ -122,15 +126,15 @@ def show(
     closer: Any,
     pane: int,
     traces: list[Any],
-    window: tuple[int, int],
+    window: tuple[float, float],
     pixels_per_unit: float,
     eye: Any,
 ) -> None:
-    """Show the detail of one pane of a view within ``window`` nanoseconds, with names for ``eye`` to read."""
+    """Show the detail of one pane of a view within a part of its window, with names for ``eye`` to read."""
     from ...tracevis3d.scene import nearer
 
     near = closer.look(pane, window, pixels_per_unit)
-    drawing = Drawing(near.palette, near.parts, closer.camera, near.names)
+    drawing = Drawing(near.palette, near.parts, closer.camera, near.names, meaning=near.meaning)
     if stack := hiding.stack_of(view):
         from ...tracevis3d.views import filtering
 
@@ -140,6 +144,7 @@ def show(
     nearer.enter(
         view,
         closer.panes[pane].source,
+        closer.panes[pane].kinds,
         parts,
         drawing.labels,
         [standing(part, drawing, traces) for part in parts],
@@ -153,24 +158,28 @@ def show(
     )
 
 
-def seen(parts: list[Any], region: Any, eye: Any) -> tuple[int, int, float] | None:
-    """Return the nanoseconds that can be seen of a view, and the most pixels that a unit takes there.
+def seen(parts: list[Any], region: Any, eye: Any) -> tuple[float, float, float] | None:
+    """Return from which x to which boxes can be seen, and the most pixels that a unit takes there.
 
     Parameters
     ----------
     parts : list of bpy.types.Object
-        Boxes with times along x, of one view.
+        Boxes or bent blocks of one view.
     region, eye
         Of the 3D view.
 
     Returns
     -------
-    (int, int, float) or None
+    (float, float, float) or None
         None if nothing of the view can be seen.
     """
+    from ...tracevis3d.scene import held
+
     first, last, most = np.inf, -np.inf, 0.0
     for shown in parts:
-        holds = marks.holding_of(shown)
+        holds = held.held(shown)
+        if holds is None or not len(holds):
+            continue
         low, size = holds.low, holds.size
         if len(low) > _MOST_LOOKED_AT:
             wide = np.argpartition(-size[:, 0], _MOST_LOOKED_AT)[:_MOST_LOOKED_AT]
@@ -195,14 +204,9 @@ def seen(parts: list[Any], region: Any, eye: Any) -> tuple[int, int, float] | No
         clear = long > 1
         if clear.any():
             most = max(most, float((long[clear] / units[clear]).max()))
-        offset, slope = holds.along
-        first = min(first, float((begin + (end - begin) * share[:, 0]).min() - offset) / slope)
-        last = max(last, float((begin + (end - begin) * share[:, 1]).max() - offset) / slope)
-    if not first < last or most <= 0:
-        return None
-    low_ns, high_ns = marks.holding_of(parts[0]).window
-    length = high_ns - low_ns
-    return round(low_ns + length * first), round(low_ns + length * last), most
+        first = min(first, float((begin + (end - begin) * share[:, 0]).min()))
+        last = max(last, float((begin + (end - begin) * share[:, 1]).max()))
+    return (first, last, most) if first < last and most > 0 else None
 
 
 def inside_share(start: Any, end: Any) -> Any:
@@ -246,10 +250,9 @@ def _switched(scene: bpy.types.Scene, _context: bpy.types.Context) -> None:
         if not scene.tracevis3d_detail:
             nearer.leave(view)
             continue
-        inside = nearer.objects_of(view)
-        for shown in inside:
+        for shown in nearer.objects_of(view):
             shown.hide_render = not scene.tracevis3d_detail_rendered
-        for shown in nearer.picture_of(view) if inside else ():
+        for shown in nearer.stood_in(view):
             shown.hide_render = scene.tracevis3d_detail_rendered
 
 

@@ -24,8 +24,8 @@ from .styles import Light
 
 #: Marks the objects of the detail: nanoseconds from which to which it is there, and pixels per unit.
 _NEARER = "tracevis3d_nearer"
-#: Kinds of elements of the picture that the detail takes the place of.
-PLACED = ("call", "cluster", "start")
+#: On the picture's own objects that the detail takes the place of.
+_STOOD_IN = "tracevis3d_stood_in"
 
 
 def objects_of(collection: Any, source: int | None = None) -> list[Any]:
@@ -37,29 +37,33 @@ def objects_of(collection: Any, source: int | None = None) -> list[Any]:
     ]
 
 
-def shown_detail(collection: Any, source: int) -> tuple[int, int, float] | None:
-    """Return nanoseconds and pixels per unit that a trace's detail is for; None if there is none."""
+def shown_detail(collection: Any, source: int) -> tuple[float, float, float] | None:
+    """Return nanoseconds (or bytes) and pixels per unit that a trace's detail is for; None without one."""
     for shown in objects_of(collection, source):
         words = str(shown[_NEARER]).split()
         if len(words) == 3:
-            return int(words[0]), int(words[1]), float(words[2])
+            return float(words[0]), float(words[1]), float(words[2])
     return None
 
 
-def picture_of(collection: Any, source: int | None = None) -> list[Any]:
-    """Return the objects that the detail of a view, or of one of its traces, stands in for."""
-    found = []
-    for shown in collection.objects:
-        if _NEARER in shown:
-            continue
-        if shown.get("tracevis3d_kind") in PLACED:
-            if source in (None, shown.get("tracevis3d_source")):
-                found.append(shown)
-        elif (part := str(shown.get(PART, ""))).startswith(names_part("")) and (
-            source is None or part == names_part(source)
-        ):
-            found.append(shown)
-    return found
+def picture_of(collection: Any, source: int, kinds: tuple[str, ...]) -> list[Any]:
+    """Return the view's own objects of some kinds, and its names of functions, of one of its traces."""
+    return [
+        shown
+        for shown in collection.objects
+        if _NEARER not in shown
+        and (
+            (shown.get("tracevis3d_kind") in kinds and shown.get("tracevis3d_source") == source)
+            or shown.get(PART) == names_part(source)
+        )
+    ]
+
+
+def stood_in(collection: Any, source: int | None = None) -> list[Any]:
+    """Return the objects of a view, or of one of its traces, that the detail stands in for."""
+    return [
+        shown for shown in collection.objects if _STOOD_IN in shown and source in (None, shown[_STOOD_IN])
+    ]
 
 
 def leave(collection: Any, source: int | None = None) -> bool:
@@ -67,8 +71,9 @@ def leave(collection: Any, source: int | None = None) -> bool:
     found = objects_of(collection, source)
     if not found:
         return False
-    for shown in picture_of(collection, source):
+    for shown in stood_in(collection, source):
         shown.hide_viewport = shown.hide_render = False
+        del shown[_STOOD_IN]
     discard(found)
     return True
 
@@ -76,6 +81,7 @@ def leave(collection: Any, source: int | None = None) -> bool:
 def enter(
     collection: Any,
     source: int,
+    kinds: tuple[str, ...],
     parts: tuple[Boxes | Wedges, ...],
     names: tuple[Labels, ...],
     standing: list[Any],
@@ -83,7 +89,7 @@ def enter(
     style: str,
     camera: Camera,
     view: View,
-    seen: tuple[int, int],
+    seen: tuple[float, float],
     pixels_per_unit: float,
     rendered: bool = False,
 ) -> None:
@@ -94,6 +100,8 @@ def enter(
     collection : bpy.types.Collection
     source : int
         Which of the view's traces.
+    kinds : tuple of str
+        Kinds of elements that the parts take the place of.
     parts : tuple of Boxes or Wedges
     names : tuple of Labels
     standing : list of Standing or None
@@ -105,8 +113,8 @@ def enter(
         The picture's, by which light falls.
     view : View
         How one looks: names are chosen for it.
-    seen : (int, int)
-        Nanoseconds of the detail.
+    seen : (float, float)
+        Nanoseconds, or bytes, of the detail.
     pixels_per_unit : float
     rendered : bool
         Pictures show the detail, too.
@@ -116,7 +124,7 @@ def enter(
     before: dict[str, list[Any]] = {}
     for shown in objects_of(collection, source):
         before.setdefault(str(shown.get("tracevis3d_kind", "")), []).append(shown)
-    picture = picture_of(collection, source)
+    picture = picture_of(collection, source, kinds)
     place = next((shown.matrix_world.copy() for shown in picture), None)
     made: list[Any] = []
     for part, stands in zip(parts, standing, strict=True):
@@ -148,10 +156,11 @@ def enter(
         if place is not None:
             shown.matrix_world = place
     for shown in [*objects_of(collection, source), *made]:
-        shown[_NEARER] = f"{seen[0]} {seen[1]} {pixels_per_unit!r}"
+        shown[_NEARER] = f"{seen[0]!r} {seen[1]!r} {pixels_per_unit!r}"
         shown.hide_render = not rendered
     for shown in picture:
         shown.hide_viewport, shown.hide_render = True, rendered
+        shown[_STOOD_IN] = source
 
 
 def _names(collection: Any, names: tuple[Labels, ...], colors: Any, style: Any, view: View) -> Any | None:

@@ -18,7 +18,7 @@ PART, MADE_FROM = "tracevis3d_part", "tracevis3d_made_from"
 STILL = "tracevis3d_still"
 
 
-def names_part(source: int | str) -> str:
+def names_part(source: int) -> str:
     """Return the part that holds the functions' names on the boxes of one of the view's traces."""
     return f"names {source}"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+import math
+from dataclasses import dataclass, field, fields, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.words import Boxes, Camera, Labels, Wedges
+from ..drawing.words import Boxes, Camera, Labels, Meaning, Wedges
 from ..layout.cut import Clusters, Cut, CutBuffers
 from ..trace.model import Trace
 from .derived import derived
@@ -19,21 +20,39 @@ _NAME = 3.2
 
 @dataclass(frozen=True)
 class Pane:
-    """A part of a view along which the time of one trace runs.
+    """A part of a view along which one thing runs along x: the time of a trace, or bytes.
 
     Attributes
     ----------
     source : int
         Which of the view's traces.
-    window : (int, int)
-        Nanoseconds that it shows.
+    window : (float, float)
+        Nanoseconds, or bytes, that it shows.
+    x : (float, float)
+        Where that begins and ends.
     pixels_per_unit : float
         For which its drawing was made.
+    kinds : tuple of str
+        Kinds of elements that what is seen from near takes the place of.
     """
 
     source: int
-    window: tuple[int, int]
+    window: tuple[float, float]
+    x: tuple[float, float]
     pixels_per_unit: float
+    kinds: tuple[str, ...] = ("call", "cluster")
+
+    def at(self, x: float) -> float:
+        """Return what lies at an x, within the window."""
+        low, high = self.x
+        share = min(max((x - low) / (high - low), 0.0), 1.0)
+        return self.window[0] + share * (self.window[1] - self.window[0])
+
+    def place(self, value: float) -> float:
+        """Return the x of a nanosecond or byte, within the pane."""
+        low, high = self.window
+        share = min(max((value - low) / (high - low), 0.0), 1.0)
+        return self.x[0] + share * (self.x[1] - self.x[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +66,14 @@ class Near:
         On what is seen.
     palette : float32 (k, 4)
         sRGB, of both.
+    meaning : dict
+        As :attr:`..drawing.words.Drawing.meaning`, for parts whose ids are no calls.
     """
 
     parts: tuple[Boxes | Wedges, ...]
     names: tuple[Labels, ...]
     palette: NDArray[np.float32]
+    meaning: dict[str, Meaning] = field(default_factory=dict)
 
 
 class Closer(Protocol):
@@ -67,14 +89,14 @@ class Closer(Protocol):
     panes: tuple[Pane, ...]
     camera: Camera
 
-    def look(self, pane: int, seen: tuple[int, int], pixels_per_unit: float) -> Near:
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
         """Return what one pane shows, with more detail where one looks.
 
         Parameters
         ----------
         pane : int
-        seen : (int, int)
-            Nanoseconds within which there is more detail: calls from a pixel on.
+        seen : (float, float)
+            Nanoseconds, or bytes, within which there is more detail: all from a pixel on.
         pixels_per_unit : float
             How many pixels a scene unit takes where one looks.
         """
@@ -84,8 +106,8 @@ class Closer(Protocol):
 def cut_nearer(
     trace: Trace,
     picture: Cut,
-    window: tuple[int, int],
-    seen: tuple[int, int],
+    window: tuple[float, float],
+    seen: tuple[float, float],
     resolution: float,
     threads: NDArray[np.int64],
     buffers: CutBuffers,
@@ -97,7 +119,7 @@ def cut_nearer(
     trace : Trace
     picture : Cut
         What the picture shows of the window.
-    window, seen : (int, int)
+    window, seen : (float, float)
         Nanoseconds.
     resolution : float
         Nanoseconds.
@@ -105,7 +127,8 @@ def cut_nearer(
     buffers : CutBuffers
     """
     calls, known = trace.calls, derived(trace)
-    low, high = max(seen[0], window[0]), min(seen[1], window[1])
+    first, last = round(window[0]), round(window[1])
+    low, high = max(math.floor(seen[0]), first), min(math.ceil(seen[1]), last)
     # Calls without duration at the very end are part of the whole.
     stop = max(high + (high >= known.call_span[1]), low + 1)
 
@@ -114,16 +137,16 @@ def cut_nearer(
 
     parts = [part(low, stop, resolution)]
     # What reaches into it is there already.
-    if low > window[0]:
-        left = part(window[0], low, picture.resolution)
+    if low > first:
+        left = part(first, low, picture.resolution)
         parts.append(replace(left, calls=left.calls[calls.end[left.calls] < low]))
-    if stop < window[1]:
-        right = part(stop, window[1], picture.resolution)
+    if stop < last:
+        right = part(stop, last, picture.resolution)
         parts.append(replace(right, calls=right.calls[calls.start[right.calls] >= stop]))
     columns = {f.name: np.concatenate([getattr(p.clusters, f.name) for p in parts]) for f in fields(Clusters)}
     return replace(
         parts[0], calls=np.concatenate([p.calls for p in parts]), clusters=Clusters(**columns),
-        t0=window[0], t1=max(stop, window[1]),
+        t0=first, t1=max(stop, last),
     )  # fmt: skip
 
 

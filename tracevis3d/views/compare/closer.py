@@ -37,10 +37,13 @@ class Closer:
         picture = self._bundles.picture
         self.comparison = self._bundles.like.comparison
         self.camera = picture.camera
-        self.panes = tuple(Pane(w.source, w.window, picture.pixels_per_unit) for w in picture.walls)
+        self.panes = tuple(
+            Pane(w.source, w.window, (w.offset, w.offset + w.width), picture.pixels_per_unit)
+            for w in picture.walls
+        )
         self._palette = drawing.palette
 
-    def look(self, pane: int, seen: tuple[int, int], pixels_per_unit: float) -> Near:
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
         """Return the calls and clusters of one wall, and names on those within ``seen``."""
         bundles, p = self._bundles, self._p
         picture = bundles.picture
@@ -57,10 +60,7 @@ class Closer:
         color = colors.of_walls(float(self.comparison.settings.tau), paint, p).of(best, own)
         coverage = explained(self.comparison, near) if p.plates == "coverage" else None
         parts = boxes_of(near, color, best, coverage, paint)
-        first, last = (
-            wall.offset + (min(max(t, wall.window[0]), wall.window[1]) - wall.window[0]) * wall.per_ns
-            for t in seen
-        )
+        first, last = (self.panes[pane].place(t) for t in seen)
         nearer = replace(picture, pixels_per_unit=pixels_per_unit)
         texts = names(nearer, near, within(parts[0], first, last), p.labels)
         return Near(tuple(parts), (readable(texts, picture.least_text, pixels_per_unit),), paint.palette)

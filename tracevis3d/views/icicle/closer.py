@@ -26,7 +26,9 @@ class Closer:
         (self._trace,) = traces
         self._picture, self._base, _ = compose(self._trace, parameters, frame)  # type: ignore[arg-type]
         p = self._picture.parameters
-        self.panes: tuple[Pane, ...] = (Pane(0, self._picture.window, self._picture.pixels_per_unit),)
+        self.panes: tuple[Pane, ...] = (
+            Pane(0, self._picture.window, (0.0, WIDTH), self._picture.pixels_per_unit),
+        )
         self.camera = self._picture.camera
         self._colors = coloring(self._trace, p.color, PALETTES[p.palette], p.entries, self._picture.threads)
         self._palette = np.vstack([self._colors.palette, OTHER[None], GRID[None], BASE[None]])
@@ -35,7 +37,7 @@ class Closer:
         self._scale, _, _ = measured(self._measure, p, self._base)
         self._buffers = CutBuffers()
 
-    def look(self, pane: int, seen: tuple[int, int], pixels_per_unit: float) -> Near:
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
         """Return calls and clusters of the whole window, and names on those within ``seen``."""
         picture, p, window = self._picture, self._picture.parameters, self.panes[pane].window
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
@@ -48,10 +50,7 @@ class Closer:
             shares = self._scale.place(values[0]), self._scale.place(values[1])
         calls = call_boxes(picture, cut, self._colors, shares[0])
         clusters = cluster_boxes(picture, cut, self._colors, shares[1])
-        first, last = (
-            WIDTH * (min(max(t, window[0]), window[1]) - window[0]) / max(window[1] - window[0], 1)
-            for t in seen
-        )
+        first, last = (self.panes[pane].place(t) for t in seen)
         nearer = replace(picture, pixels_per_unit=pixels_per_unit)
         names = names_on_fronts(nearer, within(calls, first, last), clusters, p.labels)
         return Near((calls, clusters), (readable(names, picture.least_text, pixels_per_unit),), self._palette)

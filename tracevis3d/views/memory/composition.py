@@ -118,10 +118,10 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Composition:
         text = max(_SMALL_TEXT, _READABLE * frame.least_text / pixels)
         picture = replace(picture, text=text, camera=_camera(p, text), pixels_per_unit=pixels)
     least = p.resolution * (span[1] - span[0]) / (WIDTH * picture.pixels_per_unit)
-    return replace(picture, items=made.pyramid.cut(*span, least, _breaks(picture, least)))
+    return replace(picture, items=made.pyramid.cut(*span, least, breaks(picture, least)))
 
 
-def _breaks(picture: Composition, least: float) -> Ints:
+def breaks(picture: Composition, least: float) -> Ints:
     """Return the positions over which nothing is taken together: bounds of sites and regions."""
     made = picture.arrangement
     if len(made.regions):

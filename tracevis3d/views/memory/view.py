@@ -15,15 +15,17 @@ import numpy as np
 
 from ...drawing.frame import Frame
 from ...drawing.palettes import BASE, GRID, PALETTES, Paint
-from ...drawing.words import Drawing, Element, Labels, Legend, Meaning
+from ...drawing.words import Drawing, Element, Labels, Legend
 from ...errors import InputError
 from ...layout import ticks
 from ...progress import Progress
 from ...trace.model import Trace
 from ..registry import View
 from . import wall, words
+from .closer import Closer
 from .colors import block_colors
 from .composition import DEPTH, Composition, compose
+from .meaning import meaning
 from .parameters import Parameters
 from .terrain import floor, heights, pieces, terrain
 
@@ -104,7 +106,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             "blocks_taken_together": together,
             "pieces": len(cut.item),
         },
-        meaning=_meaning(picture),
+        meaning=meaning(picture),
     )
 
 
@@ -150,33 +152,6 @@ def _notes(picture: Composition, together: int, kind: str) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _meaning(picture: Composition) -> dict[str, Meaning]:
-    """Return what is told of a block: bytes, when it lived, when it was touched last, and its call."""
-    blocks, items = picture.use.blocks, picture.items
-    unit = " (ns)" if picture.use.has_times else " (records)"
-    now = picture.window[1]
-    idle = (np.minimum(blocks.until, now) - np.minimum(blocks.last_touch, now)).astype(np.float64)
-    memory = picture.trace.memory
-    block = Meaning(
-        calls=((0, memory.call[blocks.row]),) if (memory.call[blocks.row] >= 0).any() else (),
-        values=(
-            ("size (bytes)", blocks.size.astype(np.float64)),
-            (f"allocated at{unit}", blocks.born.astype(np.float64)),
-            (f"since its last access{unit}", idle),
-            ("freed", (blocks.free_row >= 0).astype(np.float64)),
-        ),
-        texts=(("call site", picture.use.sites.name, picture.use.sites.of_block),),
-    )
-    several = Meaning(
-        values=(
-            ("blocks", (items.stop - items.first).astype(np.float64)),
-            ("width (bytes)", (items.high - items.low)),
-            ("most bytes alive", items.live.max(axis=1, initial=0).astype(np.float64)),
-        )
-    )
-    return {"block": block, "blocks taken together": several}
-
-
 VIEW = View(
     name="memory",
     title="Memory",
@@ -184,4 +159,5 @@ VIEW = View(
     traces=(1, 1),
     parameters=Parameters,
     draw=draw,
+    closer=Closer,
 )

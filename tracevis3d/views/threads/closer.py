@@ -13,7 +13,7 @@ from ...drawing.palettes import Paint
 from ...layout.cut import CutBuffers
 from ...trace.model import Trace
 from ..closer import Near, Pane, cut_nearer, readable
-from .calls import call_blocks, one_window
+from .calls import call_blocks, meaning, one_window
 from .colors import color_calls
 from .composition import compose
 from .finding import waits_of
@@ -36,12 +36,17 @@ class Closer:
         window = one_window(self._picture)
         self.panes: tuple[Pane, ...] = ()
         if window is not None:
-            self.panes = (Pane(0, window, self._picture.pixels_per_unit),)
+            self.panes = (
+                Pane(
+                    0, window, (0.0, self._picture.theatre.width), self._picture.pixels_per_unit,
+                    ("call", "cluster", "start"),
+                ),
+            )  # fmt: skip
         self._paint = Paint()
         self._colors = color_calls(self._picture, self._paint)
         self._buffers = CutBuffers()
 
-    def look(self, pane: int, seen: tuple[int, int], pixels_per_unit: float) -> Near:
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
         """Return the calls and clusters of all rows, and names on those within ``seen``."""
         picture, window = self._picture, self.panes[pane].window
         finer = picture.pixels_per_unit / pixels_per_unit
@@ -60,4 +65,5 @@ class Closer:
             tuple(call_blocks(nearer, self._colors)),
             tuple(readable(group, picture.least_text, pixels_per_unit) for group in names),
             self._paint.palette,
+            {"start": meaning(self._trace)},
         )

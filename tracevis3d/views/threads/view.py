@@ -381,8 +381,7 @@ def _meaning(waits: Waits) -> dict[str, Meaning]:
     rows = Meaning(calls=((0, ops.call),), values=values)
     kinds = ("correspondence", "correspondence out of sight", "release", "wait marker", "wait start",
              "aggregated", "idle")  # fmt: skip
-    starts = Meaning(calls=((0, np.arange(len(waits.trace.calls), dtype=np.int64)),))
-    return {**dict.fromkeys(kinds, rows), "start": starts, "overview": starts}
+    return {**dict.fromkeys(kinds, rows), **dict.fromkeys(("start", "overview"), blocks.meaning(waits.trace))}
 
 
 VIEW = View(

@@ -1,0 +1,70 @@
+"""Memory's blocks in more detail, in the places that they have in their picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis.allocations_pyramid import Items
+from ...drawing.frame import Frame
+from ...drawing.palettes import Paint
+from ...trace.model import Trace
+from ..closer import Near, Pane
+from .colors import block_colors
+from .composition import WIDTH, breaks, compose
+from .meaning import meaning
+from .terrain import heights, pieces, terrain
+
+if TYPE_CHECKING:
+    from .parameters import Parameters
+
+
+class Closer:
+    """A terrain in which neighbours come apart for those who come nearer; see :class:`..closer.Closer`."""
+
+    def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
+        (trace,) = traces
+        self._picture = compose(trace, parameters, frame)
+        self.camera = self._picture.camera
+        self.panes: tuple[Pane, ...] = (
+            Pane(
+                0, self._picture.span, (0.0, WIDTH), self._picture.pixels_per_unit,
+                ("block", "blocks taken together"),
+            ),
+        )  # fmt: skip
+        # Nobody's height changes on the way.
+        self._heights = heights(self._picture)
+
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
+        """Return the blocks of the whole window, within ``seen`` each that can be seen by itself."""
+        picture, (low, high) = self._picture, self.panes[pane].window
+        pyramid = picture.arrangement.pyramid
+        coarse = picture.parameters.resolution * (high - low) / (WIDTH * picture.pixels_per_unit)
+        fine = coarse * picture.pixels_per_unit / pixels_per_unit
+        begin, end = max(seen[0], low), min(seen[1], high)
+        near = pyramid.cut(begin, end, fine, breaks(picture, fine))
+        parts = [near]
+        # What lies beside it, as in the picture.
+        first, last = (int(near.first[0]), int(near.stop[-1])) if len(near) else (0, 0)
+        if begin > low and first > 0:
+            limits = np.append(breaks(picture, coarse), first)
+            left = pyramid.cut(low, float(pyramid.low[first]), coarse, limits)
+            parts.insert(0, _only(left, left.stop <= first))
+        if end < high and last < len(pyramid):
+            limits = np.append(breaks(picture, coarse), last)
+            right = pyramid.cut(float(pyramid.low[last]), high, coarse, limits)
+            parts.append(_only(right, right.first >= last))
+        columns = {f.name: np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Items)}
+        nearer = replace(picture, items=Items(**columns), pixels_per_unit=pixels_per_unit)
+        paint = Paint()
+        colors = block_colors(nearer, paint)
+        shown = terrain(nearer, pieces(nearer, self._heights), colors)
+        return Near(shown, (), paint.palette, meaning(nearer))
+
+
+def _only(items: Items, which: NDArray[np.bool_]) -> Items:
+    return Items(**{f.name: getattr(items, f.name)[which] for f in fields(Items)})

@@ -1,0 +1,35 @@
+"""What the blocks of a terrain stand for, for whoever points at them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...drawing.words import Meaning
+from .composition import Composition
+
+
+def meaning(picture: Composition) -> dict[str, Meaning]:
+    """Return what is told of a block: bytes, when it lived, when it was touched last, and its call."""
+    blocks, items = picture.use.blocks, picture.items
+    unit = " (ns)" if picture.use.has_times else " (records)"
+    now = picture.window[1]
+    idle = (np.minimum(blocks.until, now) - np.minimum(blocks.last_touch, now)).astype(np.float64)
+    memory = picture.trace.memory
+    block = Meaning(
+        calls=((0, memory.call[blocks.row]),) if (memory.call[blocks.row] >= 0).any() else (),
+        values=(
+            ("size (bytes)", blocks.size.astype(np.float64)),
+            (f"allocated at{unit}", blocks.born.astype(np.float64)),
+            (f"since its last access{unit}", idle),
+            ("freed", (blocks.free_row >= 0).astype(np.float64)),
+        ),
+        texts=(("call site", picture.use.sites.name, picture.use.sites.of_block),),
+    )
+    several = Meaning(
+        values=(
+            ("blocks", (items.stop - items.first).astype(np.float64)),
+            ("width (bytes)", (items.high - items.low)),
+            ("most bytes alive", items.live.max(axis=1, initial=0).astype(np.float64)),
+        )
+    )
+    return {"block": block, "blocks taken together": several}
