@@ -120,6 +120,44 @@ def test_a_program_that_is_killed_is_over_for_viewers(tmp_path):
         pytest.fail("the file was not ended")
 
 
+def test_who_comes_late_is_told_what_is_open_and_lives(tmp_path):
+    script = tmp_path / "server.py"
+    script.write_text("""
+import sys, time
+kept = []
+def serve():
+    kept.append(bytearray(70_000))
+    while not done():
+        handle()
+def done(): return time.monotonic() > until
+def handle(): time.sleep(0.005)
+until = time.monotonic() + 2.5
+serve()
+""")
+    command = [sys.executable, "-m", "tracevis3d", "record", "--live", "tcp://127.0.0.1:*", "--memory"]
+    process = subprocess.Popen(
+        [*command, str(script)],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    endpoint = process.stderr.readline().split()[-1]
+    time.sleep(1)
+    with Subscriber(endpoint) as late:
+        watch(late, seconds=20)
+        assert (late.state, late.lost, late.lost_batches) == ("ended", 0, 0)
+        trace = late.finish()
+    process.communicate()
+    depth = {trace.functions.label[f]: d for f, d in zip(trace.calls.function, trace.calls.depth)}
+    assert (depth["<module>"], depth["serve"], depth["handle"]) == (1, 2, 3)
+    assert "unmatched end" not in trace.problems
+    began = trace.calls.start[[trace.functions.label[f] for f in trace.calls.function].index("serve")]
+    # It began long before the viewer came: that is known, too.
+    assert trace.span_ns - began > 2_000_000_000
+    (block,) = np.flatnonzero(trace.memory.size >= 70_000)
+    assert trace.functions.label[trace.stacks.function[trace.memory.stack[block]]] == "serve"
+
+
 def test_nobody_has_to_watch(tmp_path):
     process, _ = begun(tmp_path, "print('through')")
     said, errors = process.communicate("go\n")
@@ -213,6 +251,8 @@ def test_ends_get_the_function_that_they_end(pieces):
 
 class Heard:
     """Stands for a publisher: keeps what it gets."""
+
+    joined = 0
 
     def __init__(self):
         self.tables, self.names, self.lost = {}, {}, 0

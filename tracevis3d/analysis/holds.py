@@ -124,6 +124,18 @@ def next_holds(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
     return out
 
 
+def repeated(ops: Operations) -> NDArray[np.bool_]:
+    """Tell which waits lie within another of their thread for the same object: they are that wait. (n,)."""
+    n = len(ops)
+    outer = np.maximum.accumulate(np.where((ops.kind == WAIT) & ~ops.nested, np.arange(n), -1))
+    above = np.maximum(outer, 0)
+    some = np.diff(ops.first) > 0
+    object = np.where(some, np.append(ops.object, -1)[ops.first[:-1]], -1)
+    same = some & (object == object[above]) if n else some
+    found: NDArray[np.bool_] = ops.nested & same & (ops.thread == ops.thread[above])
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Queues:
     """How many threads wait for each object at once.
@@ -146,7 +158,7 @@ class Queues:
 
 def queues(ops: Operations) -> Queues:
     """Return the queues of blocked waits at each object."""
-    rows, object = ops.per_object(np.flatnonzero(ops.blocked))
+    rows, object = ops.per_object(np.flatnonzero(ops.blocked & ~repeated(ops)))
     n = len(rows)
     time = np.concatenate([ops.start[rows], ops.end[rows]])
     step = np.concatenate([np.ones(n, np.int64), -np.ones(n, np.int64)])

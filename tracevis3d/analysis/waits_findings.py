@@ -415,7 +415,8 @@ def _outliers(waits: Waits) -> list[Finding]:
             continue
         time = calls.end[mine] - calls.start[mine]
         call = int(mine[int(time.argmax())])
-        if waiting[call] > 0.5 * time.max() or _SLEEPS.search(trace.functions.label[f]):
+        waits_itself = waiting[call] > 0.5 * time.max() or _lies_in_a_wait(waits, call)
+        if waits_itself or _SLEEPS.search(trace.functions.label[f]):
             continue  # it waited for others, or for the time to pass: that is told as a wait
         longest_calls.append((int(time.max()), call, f, int(total[f]), int(usual[f])))
     found = []
@@ -431,6 +432,14 @@ def _outliers(waits: Waits) -> list[Finding]:
             )
         )  # fmt: skip
     return sorted(found, key=lambda finding: -finding.score_ns)[:_CYCLES]
+
+
+def _lies_in_a_wait(waits: Waits, call: int) -> bool:
+    """Tell whether a call is part of how its thread waits."""
+    ops, calls, own = waits.ops, waits.trace.calls, waits.own
+    low, high = np.searchsorted(ops.thread[own], [calls.thread[call], calls.thread[call] + 1])
+    at = low + np.searchsorted(ops.start[own[low:high]], calls.start[call], "right") - 1
+    return bool(at >= low and ops.end[own[at]] >= calls.end[call])
 
 
 def _innermost_alone(

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..trace.model import WAIT
 from .critical_path import STEPS, CriticalPath
+from .holds import repeated
 from .waits import SOURCES, Waits
 from .waits_findings import Finding, findings
 
@@ -67,7 +68,7 @@ def _objects(waits: Waits) -> list[dict[str, Any]]:
     """Return the objects that are waited for or held, the most waited for first."""
     ops, held, tids = waits.ops, waits.held, waits.trace.threads.tid
     n = len(ops.objects)
-    rows, object = ops.per_object(np.flatnonzero(ops.kind == WAIT))
+    rows, object = ops.per_object(np.flatnonzero((ops.kind == WAIT) & ~repeated(ops)))
     blocked = ops.blocked[rows]
     asked = np.bincount(object, minlength=n)
     waits_of = np.bincount(object[blocked], minlength=n)

@@ -25,6 +25,15 @@ class LivingBlocks:
         self._living: dict[tuple[int, int], list[int]] = {}
         self._next = 16
 
+    def living(self) -> tuple[array[int], array[int], array[int]]:
+        """Return addresses, sizes and call sites of what lives."""
+        addresses, sizes, sites = array("Q"), array("q"), array("i")
+        for (site, size), blocks in self._living.items():
+            addresses.extend(blocks)
+            sizes.extend([size] * len(blocks))
+            sites.extend([site] * len(blocks))
+        return addresses, sizes, sites
+
     def take(self, data: bytes) -> tuple[array[int], array[int], array[int], array[int]]:
         """Take a look's columns (site, size, count); return kinds, addresses, sizes and call sites.
 

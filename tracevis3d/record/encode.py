@@ -17,6 +17,9 @@ from .sources import Sources
 
 _ASSIGNED = re.compile(r"^\s*(?:\w+\.)*(\w+)\s*(?::[^=]+)?=[^=]")
 _KINDS = ("wait", "release", "io")
+#: What these begin is the same object in all processes.
+_OF_ALL = ("file:", "host:", "process:", "multiprocessing.")
+_TID = re.compile(rb'"tid":(\d+)')
 #: What VizTracer writes of a call, up to how long it took.
 _VIZTRACER = re.compile(
     rb'[^"]*"pid":\d+,"tid":\d+,"ts":(\d+)\.(\d+),"ph":".","cat":"fee","dur":(\d+)\.(\d+)'
@@ -30,10 +33,13 @@ class Encoder:
     ----------
     folder : str
         Where VizTracer's parts lie.
+    first : Encoder, optional
+        That of the process from which this one was started: what it has learned goes for this one too.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, first: Encoder | None = None) -> None:
         self._folder = folder
+        self._is_child = first is not None
         self._begin: dict[str, Any] = {"pid": 0, "microseconds": False, "ours": "\0", "none": 0, "start": 0}
         self._tids: dict[int, int] = {}
         self._functions: dict[int, str | None] = {}
@@ -53,6 +59,9 @@ class Encoder:
         # Events in order of their end that wait for what ended before them.
         self._calls_held: list[bytes] = []
         self._held: list[tuple[int, bytes]] = []
+        if first is not None:
+            self._functions, self._operations = dict(first._functions), list(first._operations)
+            self._objects, self._labels = dict(first._objects), dict(first._labels)
         #: What was written, for the sentence at the end.
         self.calls = self.waits = self.releases = self.transfers = self.allocations = self.lost = 0
 
@@ -84,7 +93,13 @@ class Encoder:
         elif kind == spool.BEGIN:
             self._begin = json.loads(data)
             pid = self._begin["pid"]
+            if not self._begin.get("forked"):
+                # It numbers everything anew.
+                self._functions, self._operations, self._objects, self._labels = {}, [], {}, {}
             yield from self._once(self._name("process_name", pid, _program(self._begin.get("argv", []))))
+            self._labels = {number: self._of_process(label) for number, label in self._labels.items()}
+        elif kind == spool.PROCESS:
+            yield from self._once(self._name("process_name", self._begin["pid"], json.loads(data)))
         elif kind == spool.COUNTERS:
             said = json.loads(data)
             for name, value in said["values"].items():
@@ -153,6 +168,18 @@ class Encoder:
                 line = event % (self._begin["pid"], tid, _micro(start), _micro(lasts), name, more)
                 self._held.append((start + lasts, line))
         yield from self._in_order()
+        if self._is_child and self._begin["pid"]:
+            # For whoever waits for its end.
+            self.releases += 1
+            yield (
+                b'{"ph":"i","s":"t","pid":%d,"tid":%d,"ts":%s,"cat":"sync","name":"Process.end","args":%s}'
+                % (
+                    self._begin["pid"],
+                    self._begin["pid"],
+                    _micro(max(self._last, self._end)),
+                    _text({"kind": "release", "objects": [f"process:{self._begin['pid']}"]}),
+                )
+            )
         if not self._ended:
             yield b'{"ph":"i","s":"p","pid":%d,"tid":%d,"ts":%s,"name":"the recording breaks off"}' % (
                 self._begin["pid"],
@@ -213,19 +240,39 @@ class Encoder:
             "stack": stack.tobytes(),
         }
 
+    def _living_rows(self) -> dict[str, bytes]:
+        """Return the columns of what lives now, as allocations."""
+        addresses, sizes, sites = self._living.living()
+        n = len(addresses)
+        return {
+            "kind": bytes([ALLOC]) * n,
+            "thread": array("I", [self._begin["pid"]]).tobytes() * n,
+            "time": array("q", [self._looked]).tobytes() * n,
+            "address": addresses.tobytes(),
+            "size": sizes.tobytes(),
+            "stack": array("i", [self._sites.get(site, -1) for site in sites]).tobytes(),
+        }
+
     def _learn_objects(self, said: dict[str, Any]) -> Iterator[bytes]:
         self._operations = [(_text(name), kind) for name, kind in said["operations"]]
         for key, value in said["objects"].items():
             number = int(key)
             self._objects[number] = value
+            self._labels.pop(number, None)
             if isinstance(value, list) and len(value) == 3 and isinstance(value[1], str) and value[1]:
                 label, file, line = value
-                self._labels[number] = _label(label, file, line)
+                self._labels[number] = self._of_process(_label(label, file, line))
                 place = {"object": self._labels[number], "file": file, "line": line}
                 yield b'{"ph":"M","pid":%d,"tid":0,"name":"sync_object","args":%s}' % (
                     self._begin["pid"],
                     _text(place),
                 )
+
+    def _of_process(self, label: str) -> str:
+        """Tell objects of another process than the first apart from what is called so there."""
+        if not self._is_child or label.startswith(_OF_ALL):
+            return label
+        return f"{label} [{self._begin['pid']}]"
 
     def _label_of(self, number: int) -> str:
         label = self._labels.get(number)
@@ -235,6 +282,7 @@ class Encoder:
                 label = said[0]
             else:
                 label = f"object-{number}"
+            label = self._of_process(label)
             self._labels[number] = label
         return label
 
@@ -343,7 +391,9 @@ class Encoder:
         while body.startswith(b'{"ph":"M"'):
             stop = body.find(b"}}")
             line, body = body[: stop + 2], body[stop + 3 :]
-            if b'"thread_name"' in line:
+            match = _TID.search(line)
+            # Of threads that have told their names that is taken: they may be renamed.
+            if b'"thread_name"' in line and not (match and int(match[1]) in self._tids.values()):
                 yield from self._once(line)
         if not body:
             return

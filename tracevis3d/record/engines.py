@@ -161,6 +161,7 @@ class Profile:
             sys.setprofile(hook)
             hook(frame, event, arg)
 
+        self._off = []
         threading.setprofile(first)
         sys.setprofile(self._hook())
 

@@ -47,6 +47,8 @@ class Helper:
 
     Attributes
     ----------
+    folder : str
+        The recording's, for as long as it takes.
     spool : Spool
         What the writer reads.
     endpoint : str
@@ -66,8 +68,8 @@ class Helper:
             # Tell now, and not at the end, that the file can't be written.
             with open(path, "wb"):
                 pass
-        self._folder = _new_folder()
-        self.spool = Spool(self._folder)
+        self.folder = _new_folder()
+        self.spool = Spool(self.folder)
         alive, mine = os.pipe()
         answer, theirs = os.pipe()
         package = __name__.rpartition(".")[0]
@@ -75,7 +77,7 @@ class Helper:
         for _ in range(package.count(".") + 2):
             root = os.path.dirname(root)
         module, flag = f"{package}.writer", "-I"
-        words = [root, self._folder, path, str(alive), str(theirs)]
+        words = [root, self.folder, path, str(alive), str(theirs)]
         if feed is not None:
             # ZeroMQ may lie where only the program's own environment leads.
             module, flag = f"{package.rpartition('.')[0]}.live.recorded", "-P"
@@ -102,7 +104,7 @@ class Helper:
 
     def part(self, number: int) -> str:
         """Return the path of a file that the writer reads and deletes."""
-        return os.path.join(self._folder, f"part-{number}")
+        return os.path.join(self.folder, f"part-{number}")
 
     def finish(self) -> str:
         """Wait for the writer and return its sentence."""

@@ -13,9 +13,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from . import engines, operations, spool, state
+from .child import Child, prepared, serving, spawning
 from .helper import Feed, Helper
+from .operations import RELEASE, operation
 from .patches import Patches
+from .state import local
 
+_FORK = operation("os.fork", RELEASE)
 #: Seconds between two flushes.
 EVERY = 0.05
 #: Bytes that wait for a publisher beyond which a feed without a file drops what comes.
@@ -65,6 +69,8 @@ class Session:
     options : Options
     keep : bool
         Whether the program may make another recording later.
+    child : Child, optional
+        The place of a process that a recorded one has spawned.
 
     Raises
     ------
@@ -74,13 +80,20 @@ class Session:
         If the output can't be written.
     """
 
-    def __init__(self, options: Options, keep: bool = True) -> None:
+    def __init__(self, options: Options, keep: bool = True, child: Child | None = None) -> None:
         self._options = options
         self._keep = keep
         self._engine = engines.choose(options.engine, options.c_functions, bool(options.live))
         feed = Feed(options.live, options.key, options.peers) if options.live else None
-        self._helper = Helper(options.path, feed, os.path.basename(sys.argv[0] or "python"))
-        self._spool = self._helper.spool
+        self._helper: Helper | Child
+        if child is None:
+            helper = Helper(options.path, feed, os.path.basename(sys.argv[0] or "python"))
+            self._helper, self._spool = helper, helper.spool
+        else:
+            self._helper, self._spool = child, child.open()
+        self._is_child, self._is_forked = child is not None, False
+        self._next: Child | None = None
+        self._process = ""
         self._patches = Patches()
         self._imports: Any = None
         self._dumps = 0
@@ -110,12 +123,26 @@ class Session:
         """Begin: everything is patched, then calls are recorded from here on."""
         state.forget()
         state.clock = self._engine.clock
+        self._tell_begin()
+        if self._options.memory:
+            from .memory import Allocations, samples
+
+            self._samples, self._allocations = samples, Allocations()
+        self._patch()
+        self._guard_exits()
+        state.recording = True
+        self._running = True
+        self._start_flushing()
+        self._engine.start()
+
+    def _tell_begin(self) -> None:
         self._spool.add(
             spool.BEGIN,
             0,
             _json(
                 {
                     "pid": self._pid,
+                    "forked": self._is_forked,
                     "microseconds": self._engine.microseconds,
                     "start": state.clock(),
                     "epoch": time.time_ns(),
@@ -127,16 +154,6 @@ class Session:
                 }
             ),
         )
-        if self._options.memory:
-            from .memory import Allocations, samples
-
-            self._samples, self._allocations = samples, Allocations()
-        self._patch()
-        self._guard_exits()
-        state.recording = True
-        self._running = True
-        self._start_flushing()
-        self._engine.start()
 
     def stop(self) -> str:
         """End the recording, wait until it is written, and return one sentence about it."""
@@ -176,7 +193,7 @@ class Session:
         if self._options.threads:
             import threading
 
-            from . import waits
+            from . import processes, waits
             from .unseen import locks, pauses
 
             patches.set(_thread, "allocate_lock", locks.Lock)
@@ -192,6 +209,10 @@ class Session:
             hooks["concurrent.futures._base"] = lambda module: waits.patch_futures(patches, module)
             hooks["concurrent.futures"] = lambda module: waits.patch_futures_package(patches, module)
             hooks["asyncio"] = self._patch_asyncio
+            hooks["multiprocessing.process"] = lambda module: processes.patch_process(patches, module)
+            hooks["multiprocessing.synchronize"] = lambda module: processes.patch_locks(patches, module)
+            hooks["multiprocessing.queues"] = lambda module: processes.patch_queues(patches, module)
+            hooks["multiprocessing.connection"] = lambda module: processes.patch_connection(patches, module)
         if self._options.io:
             from . import audit
             from .unseen import files, sockets
@@ -201,9 +222,15 @@ class Session:
             hooks["ssl"] = lambda module: sockets.patch_ssl(patches, module)
             hooks["selectors"] = lambda module: sockets.patch_selectors(patches, module)
             audit.watch(True)
-        if hooks:
-            self._imports = ImportHooks(hooks)
-            self._imports.install()
+        said = json.dumps({**asdict(self._options), "live": ""})
+        hooks["multiprocessing.spawn"] = lambda module: patches.wrap(
+            module, "get_command_line", spawning(said, self._helper.folder)
+        )
+        hooks["multiprocessing.util"] = lambda module: patches.wrap(
+            module, "spawnv_passfds", serving(said, self._helper.folder)
+        )
+        self._imports = ImportHooks(hooks)
+        self._imports.install()
 
     def _patch_asyncio(self, module: Any) -> None:
         from .tasks import patch_asyncio
@@ -248,28 +275,60 @@ class Session:
                     if not os.path.exists(f"/proc/self/task/{self._flusher}"):
                         break
                     self._pause(0.0005)
+                child = self._next = prepared(self._helper.folder)
+                at, answer = state.clock(), None
                 try:
-                    return original()
+                    answer = original()
                 finally:
+                    self._next = None
                     # Not by a hook: Python 3.13 counts the threads after these.
                     if self._running:
                         self._start_flushing()
+                    if child is not None and child is not self._helper:
+                        child.abandon() if answer else child.discard()
+                pid = answer[0] if isinstance(answer, tuple) else answer
+                if pid and self._options.threads:
+                    local.add((_FORK, state.named_object(f"process:{pid}"), at, at, 0, 0))
+                return answer
 
         return fork
 
     def _in_child(self) -> None:
-        if self._running:
-            self._running = False
-            state.recording = False
-            self._engine.abandon()
-            if self._allocations is not None:
-                self._allocations.stop()
-            state.forget()
-            self._patches.undo()
-            if self._imports is not None:
-                self._imports.remove()
-            self._spool.close()
-            self._helper.abandon()
+        if not self._running:
+            return
+        self._running = False
+        state.recording = False
+        self._engine.abandon()
+        if self._allocations is not None:
+            self._allocations.stop()
+            self._allocations = None
+        self._spool.close()
+        self._helper.abandon()
+        if self._next is not None:
+            self._go_on(self._next)
+            return
+        # A fork that nobody announced: another program takes its place soon.
+        state.forget()
+        self._patches.undo()
+        if self._imports is not None:
+            self._imports.remove()
+
+    def _go_on(self, child: Child) -> None:
+        """Record a forked process, in place of the one that it was forked from."""
+        state.enter_child()
+        try:
+            self._spool = child.open()
+        except OSError:
+            return
+        self._helper, self._pid = child, os.getpid()
+        self._is_child = self._is_forked = True
+        self._dumps = self._operations = 0
+        self._started, self._stopping = _thread.allocate_lock(), _thread.allocate_lock()
+        self._stopped, self._flushing = _thread.allocate_lock(), _thread.allocate_lock()
+        self._tell_begin()
+        state.recording = True
+        self._running = True
+        self._engine.start()
 
     # -- flushing ------------------------------------------------------------------------------
 
@@ -341,6 +400,7 @@ class Session:
         began = state.clock()
         taken = [(log, log.ended, self._take(log.rows), list(log.pending)) for log in list(state.logs)]
         # After the rows: these name threads (as holders) that may have begun meanwhile.
+        self._write_process()
         for log in list(state.logs):
             self._write_thread(log)
         self._write_names()
@@ -376,9 +436,19 @@ class Session:
         del rows[:count]
         return taken
 
+    def _write_process(self) -> None:
+        """Write what ``multiprocessing`` calls this process, which it says a moment after the fork."""
+        known = sys.modules.get("multiprocessing.process")
+        name = known.current_process().name if known is not None else ""
+        if self._is_child and name and name != self._process and name != "MainProcess":
+            self._process = name
+            self._spool.add(spool.PROCESS, 0, _json(name))
+
     def _write_thread(self, log: state.ThreadLog) -> None:
         if not log.ended and not log.is_task:
             log.name = state.thread_name(log.ident) or log.name
+            if log.name == "MainThread" and self._process:
+                log.name = self._process
         told = f"{log.tid} {log.name}"
         if told != log.told:
             log.told = told

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator
+from typing import BinaryIO
 
 #: Kind, number of the thread (or of a file, see VIZTRACER), bytes that follow.
 HEADER = struct.Struct("<cxxxIQ")
@@ -43,11 +44,15 @@ SITES = b"S"
 LIVING = b"A"
 #: JSON: how many rows the program has dropped because the writer is too far behind.
 DROPPED = b"D"
+#: JSON: what the process is called, where that is known only after BEGIN.
+PROCESS = b"P"
 #: Nothing: the next file goes on.
 NEXT = b"N"
 
 #: Bytes of a file after which another follows.
 FULL = 1 << 25
+#: Bytes that are read at once.
+_PIECE = 1 << 24
 
 #: Numbers of a row: operation, object, start, end, flags, other (a thread's number + 1 or bytes).
 STRIDE = 6
@@ -158,3 +163,42 @@ def sections(data: bytes) -> Iterator[tuple[bytes, int, bytes, int]]:
             return
         at = start + size
         yield kind, number, data[start:at], at
+
+
+class Reader:
+    """The writer's end of the files of one process; they need not be there yet.
+
+    Parameters
+    ----------
+    folder : str
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder, self._number, self._rest = folder, 1, b""
+        self._file: BinaryIO | None = None
+
+    def read(self) -> Iterator[list[tuple[bytes, int, bytes]]]:
+        """Yield the sections that have come since the last time, piece by piece."""
+        if self._file is None:
+            try:
+                self._file = open(file_name(self._folder, self._number), "rb")  # noqa: SIM115
+            except FileNotFoundError:
+                return
+        while piece := self._file.read(_PIECE):
+            self._rest += piece
+            came, end, full = [], 0, False
+            for kind, thread, data, end in sections(self._rest):  # noqa: B007
+                full = full or kind == NEXT
+                came.append((kind, thread, data))
+            self._rest = self._rest[end:]
+            yield came
+            if full:
+                self._file.close()
+                os.unlink(file_name(self._folder, self._number))
+                self._number += 1
+                self._file = open(file_name(self._folder, self._number), "rb")  # noqa: SIM115
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            self._file.close()

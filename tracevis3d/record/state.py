@@ -139,7 +139,11 @@ old_objects: dict[int, Any] = {}
 _by_key: dict[object, int] = {}
 #: Modules whose own frames say nothing about who made an object.
 _LIBRARY = frozenset(
-    ("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread", "multiprocessing.pool")
+    (
+        *("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread"),
+        *("concurrent.futures.process", "multiprocessing.pool", "multiprocessing.context"),
+        *("multiprocessing.synchronize", "multiprocessing.queues"),
+    )
 )
 _HERE = __name__.rpartition(".")[0]
 
@@ -191,6 +195,19 @@ def fetch_objects(keep: bool) -> dict[int, Any]:
     if keep:
         old_objects.update(fetched)
     return fetched
+
+
+def enter_child() -> None:
+    """Go on in a forked process: of all threads the running one alone is left, under another id."""
+    mine = local.log
+    logs[:] = [log for log in logs if log is mine or log.is_task]
+    if mine not in logs:
+        logs.append(mine)
+    mine.tid = _thread.get_native_id() if hasattr(_thread, "get_native_id") else mine.ident
+    # What is made from here on has numbers that no other process gives to what it shares.
+    for kind in [kind for kind in _counts if kind.startswith("multiprocessing.")]:
+        _counts[kind] += 1000 * (mine.tid % 100_000)
+    forget()
 
 
 def forget() -> None:

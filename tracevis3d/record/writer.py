@@ -7,17 +7,17 @@ import os
 import select
 import shutil
 import sys
+import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
+from .children import Children
 from .encode import Encoder
-from .spool import NEXT, file_name, sections
+from .spool import Reader
 
 #: Seconds between two looks at the spool.
 _EVERY = 0.05
-#: Bytes that are read from the spool at once.
-_PIECE = 1 << 24
 
 
 class Output:
@@ -61,48 +61,68 @@ def follow(folder: str, alive: int) -> Iterator[list[tuple[bytes, int, bytes]]]:
     alive : int
         The end of a pipe that the recorded program holds open at its other end.
     """
-    number, rest, running = 1, b"", True
-    file = open(file_name(folder, number), "rb")  # noqa: SIM115 (closed where the next one begins)
+    reader, running = Reader(folder), True
     while running:
         ready, _, _ = select.select([alive], [], [], _EVERY)
         running = not ready
-        while piece := file.read(_PIECE):
-            rest += piece
-            came, end, full = [], 0, False
-            for kind, thread, data, end in sections(rest):  # noqa: B007
-                full = full or kind == NEXT
-                came.append((kind, thread, data))
-            rest = rest[end:]
-            yield came
-            if full:
-                file.close()
-                os.unlink(file_name(folder, number))
-                number += 1
-                file = open(file_name(folder, number), "rb")  # noqa: SIM115
-    file.close()
+        yield from reader.read()
+    reader.close()
 
 
-def write(folder: str, path: str, alive: int) -> str:
-    """Write what the spool in ``folder`` holds and will hold, until ``alive`` ends; return one sentence."""
+def write(folder: str, path: str, alive: int, say: Callable[[str], None]) -> None:
+    """Write what the spools in ``folder`` hold and will hold, until all processes have ended.
+
+    ``say`` gets one sentence when ``alive`` ends: the first process waits for it, and for no other process.
+    """
     encoder, output = Encoder(folder), Output(path)
+    children = Children(folder, encoder)
     for came in follow(folder, alive):
         for section in came:
             output.add(list(encoder.lines(*section)))
+        output.add(children.take())
         output.flush()
-    return end_file(encoder, output, path)
+    output.add(list(encoder.finish()))
+    # Twice: what was new the first time is read the second.
+    output.add(children.take())
+    output.add(children.take())
+    said = False
+    while running := children.running():
+        if not said:
+            output.flush()
+            others = "one process that it started still runs and is"
+            if running > 1:
+                others = f"{running:,} processes that it started still run and are"
+            say(f"{_sentence(path, [encoder, *children.encoders])}; {others} added to it")
+            said = True
+        time.sleep(_EVERY)
+        if lines := children.take():
+            output.add(lines)
+            output.flush()
+    output.close()
+    if not said:
+        say(_sentence(path, [encoder, *children.encoders]))
 
 
 def end_file(encoder: Encoder, output: Output, path: str) -> str:
     """Write what had not ended, close the file, and return one sentence about it."""
     output.add(list(encoder.finish()))
     output.close()
-    size = os.path.getsize(path)
-    blocks = f", {encoder.allocations:,} allocations" if encoder.allocations else ""
-    said = (
-        f"{path}: {encoder.calls:,} calls, {encoder.waits:,} waits, {encoder.releases:,} releases, "
-        f"{encoder.transfers:,} transfers{blocks}; {size / 1e6:.1f} MB"
+    return _sentence(path, [encoder])
+
+
+def _sentence(path: str, encoders: list[Encoder]) -> str:
+    """Say what was written of all processes."""
+    calls, waits, releases, transfers, allocations, lost = (
+        sum(getattr(encoder, name) for encoder in encoders)
+        for name in ("calls", "waits", "releases", "transfers", "allocations", "lost")
     )
-    return said + (", and VizTracer's buffer was full for a while" if encoder.lost else "")
+    processes = f", {len(encoders):,} processes" if len(encoders) > 1 else ""
+    blocks = f", {allocations:,} allocations" if allocations else ""
+    said = (
+        f"{path}: {calls:,} calls, {waits:,} waits, {releases:,} releases, "
+        f"{transfers:,} transfers{blocks}{processes}; {os.path.getsize(path) / 1e6:.1f} MB"
+    )
+    return said + (", and VizTracer's buffer was full for a while" if lost else "")
 
 
 def stand_aside() -> None:
@@ -117,13 +137,17 @@ def main(words: list[str]) -> None:
     """Run as a process of its own: the folder, the output, and the two pipes' descriptors."""
     folder, path, alive, answer = words[0], words[1], int(words[2]), int(words[3])
     stand_aside()
+
+    def say(said: str) -> None:
+        with contextlib.suppress(OSError):  # nobody is left to be told
+            os.write(answer, said.encode())
+            os.close(answer)
+
     try:
-        said = write(folder, path, alive)
+        write(folder, path, alive, say)
     except OSError as error:
-        said = f"{path}: can't be written: {error.strerror or error}"
+        say(f"{path}: can't be written: {error.strerror or error}")
     except Exception as error:
-        said = f"{path}: the recording is incomplete: {type(error).__name__}: {error}"
+        say(f"{path}: the recording is incomplete: {type(error).__name__}: {error}")
     shutil.rmtree(folder, ignore_errors=True)
-    with contextlib.suppress(OSError):  # nobody is left to be told
-        os.write(answer, said.encode())
     sys.exit(0)

@@ -1,0 +1,228 @@
+"""Processes that a recorded program starts: their rows lie in the same file."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import tracevis3d as tv
+from tests.conftest import ROOT
+from tracevis3d.analysis.waits import find_waits
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are recorded where files can be locked")
+ENGINE = "monitoring" if hasattr(sys, "monitoring") else "profile"
+
+PROGRAM = """
+import multiprocessing as mp, os, sys, threading, time
+from concurrent.futures import ProcessPoolExecutor
+
+def square(x):
+    time.sleep(0.02)
+    return x * x
+
+def hold(lock, gate):
+    gate.wait()
+    for _ in range(3):
+        with lock:
+            time.sleep(0.03)
+
+def main(method):
+    context = mp.get_context(method)
+    shared, gate = context.Lock(), context.Barrier(2)
+    workers = [context.Process(target=hold, args=(shared, gate), name=f"worker-{i}") for i in range(2)]
+    for worker in workers: worker.start()
+    for worker in workers: worker.join()
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        print([worker.exitcode for worker in workers], list(pool.map(square, range(4))))
+
+if __name__ == "__main__":
+    main(sys.argv[1])
+"""
+FORKS = """
+import os, sys, threading, time
+own = threading.Lock()
+with own:
+    pass
+pid = os.fork()
+if not pid:
+    with own:
+        time.sleep(0.05)
+    if os.fork():
+        os.wait()
+    else:
+        time.sleep(0.02)
+        os._exit(0)
+    sys.exit(6)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+def record(tmp_path, program, *arguments, engine=ENGINE):
+    path, script = tmp_path / "out.json.gz", tmp_path / "program.py"
+    script.write_text(program)
+    words = [
+        "-m",
+        "tracevis3d",
+        "record",
+        "--threads",
+        "--engine",
+        engine,
+        "-o",
+        str(path),
+        "--",
+        str(script),
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, *words, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+    )
+    for _ in range(100):
+        # A process that outlives the first is added when it ends.
+        trace = tv.load(str(path), cache=False)
+        if "truncated" not in trace.problems:
+            break
+        time.sleep(0.1)
+    return done, trace
+
+
+def told(waits, kind):
+    """Return thread, object, and who ended it, of the waits that are called so."""
+    ops, threads = waits.ops, waits.trace.threads
+    names = [*threads.name, None]
+    return [
+        (names[ops.thread[i]], ops.of(i), names[waits.woken_by[i]], names[waits.held_by[i]])
+        for i in waits.own.tolist()
+        if ops.names[ops.name[i]] == kind
+    ]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes_wait_for_each_other_in_one_file(tmp_path, method):
+    done, trace = record(tmp_path, PROGRAM, method)
+    assert (done.returncode, done.stdout) == (0, "[0, 0] [0, 1, 4, 9]\n"), done.stderr
+    assert not trace.problems
+    assert {"worker-0", "worker-1"} <= set(trace.threads.name)
+    assert len(set(trace.threads.process)) == 5 + (method == "forkserver")
+    assert sum(name.startswith("square") for name in trace.functions.label) == 1
+    waits = find_waits(trace)
+    # A worker waits for the other, which holds the lock that both share.
+    locks = told(waits, "multiprocessing.Lock.acquire")
+    between = [row for row in locks if {row[0], row[2]} == {"worker-0", "worker-1"}]
+    assert between
+    assert len({row[1][0] for row in between}) == 1
+    assert all(row[2] == row[3] for row in between)
+    # Whoever joins a process waits for its end.
+    joins = told(waits, "Process.join")
+    assert ("MainThread", "worker-0") in {(row[0], row[2]) for row in joins}
+    # What the pool's processes wait for comes from the first process, and the other way round.
+    process = dict(zip(trace.threads.name, trace.threads.process))
+    main = trace.threads.process[trace.threads.name.index("MainThread")]
+    for kind in ("multiprocessing.Queue.get", "multiprocessing.wait-any"):
+        pairs = {(process[row[0]] == main, process[row[2]] == main) for row in told(waits, kind) if row[2]}
+        assert any(here != there for here, there in pairs), (kind, told(waits, kind))
+
+
+@pytest.mark.parametrize("engine", ["auto", ENGINE])
+def test_forks_and_their_forks(tmp_path, engine):
+    done, trace = record(tmp_path, FORKS, engine=engine)
+    assert (done.returncode, done.stdout) == (0, "6\n"), done.stderr
+    assert "3 processes" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not trace.problems
+    assert len(set(trace.threads.process)) == 3
+    waits = find_waits(trace)
+    ops = waits.ops
+    process = [waits.trace.threads.process[t] for t in range(len(trace.threads))]
+    ended = {
+        (process[ops.thread[i]], process[waits.woken_by[i]])
+        for i in waits.own.tolist()
+        if ops.names[ops.name[i]].startswith("os.wait")
+    }
+    assert any(here != there for here, there in ended)
+    # A lock that was copied by the fork is another lock.
+    locks = {name for name in ops.objects if name.startswith("Lock-1 own")}
+    assert len(locks) == 2
+    # Each process's times lie within those of the first, on one clock.
+    first = trace.threads.process.index(process[0])
+    assert int(trace.calls.end.max()) <= trace.span_ns
+    assert first == 0
+
+
+def test_a_killed_child_leaves_what_it_waited_for(tmp_path):
+    program = """
+import os, signal, threading, time
+pid = os.fork()
+if not pid:
+    stuck = threading.Lock(); stuck.acquire(); stuck.acquire()
+threading.Timer(0.3, os.kill, (pid, signal.SIGKILL)).start(); print(os.waitpid(pid, 0)[1] == signal.SIGKILL)
+"""
+    done, trace = record(tmp_path, program)
+    assert done.stdout == "True\n", done.stderr
+    waits = find_waits(trace)
+    (row,) = [i for i in waits.own.tolist() if waits.ops.of(i)[0].startswith("Lock-1 stuck")]
+    assert int(waits.ops.lasted[row]) > 100_000_000
+    assert told(waits, "os.waitpid")[0][2] == trace.threads.name[waits.ops.thread[row]]
+
+
+def test_the_first_process_waits_for_no_other(tmp_path):
+    program = """
+import os, time
+if not os.fork():
+    os.close(1); os.close(2)
+    def late(): time.sleep(1.5)
+    late()
+    os._exit(0)
+print("gone")
+"""
+    before = time.monotonic()
+    path = tmp_path / "out.json.gz"
+    script = tmp_path / "program.py"
+    script.write_text(program)
+    words = [sys.executable, "-m", "tracevis3d", "record", "--engine", ENGINE, "-o", str(path), str(script)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=60)
+    assert time.monotonic() - before < 1.45
+    assert done.stdout == "gone\n"
+    assert "still runs and is added" in done.stderr
+    for _ in range(100):
+        trace = tv.load(str(path), cache=False)
+        if "truncated" not in trace.problems:
+            break
+        time.sleep(0.1)
+    late = [i for i, f in enumerate(trace.calls.function.tolist()) if trace.functions.label[f] == "late"]
+    assert np.all((trace.calls.end - trace.calls.start)[late] > 1_400_000_000)
+    assert len(late) == 1
+
+
+def test_programs_that_take_a_childs_place_are_left_alone(tmp_path):
+    program = """
+import os, subprocess, sys
+pid = os.fork()
+if not pid:
+    os.execv(sys.executable, [sys.executable, '-c', 'print(1, flush=True)'])
+os.waitpid(pid, 0)
+print(subprocess.run([sys.executable, '-c', 'print(2)'], capture_output=True, preexec_fn=lambda: None).stdout)
+"""
+    done, trace = record(tmp_path, program)
+    assert done.stdout == "1\nb'2\\n'\n", done.stderr
+    assert done.returncode == 0
+    assert len(set(trace.threads.process)) <= 2
+
+
+def test_the_lines_of_a_process_say_whose_they_are(tmp_path):
+    done, _ = record(tmp_path, FORKS)
+    assert done.returncode == 0
+    import gzip
+
+    events = json.loads(gzip.decompress((tmp_path / "out.json.gz").read_bytes()))["traceEvents"]
+    ends = [event for event in events if event.get("name") == "Process.end"]
+    assert len(ends) == 2
+    assert {event["args"]["objects"][0] for event in ends} == {f"process:{event['pid']}" for event in ends}
