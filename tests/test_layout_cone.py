@@ -183,9 +183,32 @@ def test_the_budget_goes_to_what_matters() -> None:
     near = cone.choose(
         graph.edges, cones, graph.roots, zero, zero, worth, budget=300, focus=tuple(path), weight=0.1
     )
-    on_path = near.distance == 0
-    assert int(near.depth[on_path].max()) == len(path)
-    assert near.node[on_path][-1] == node
+    assert near.depth[near.way].tolist() == list(range(1, len(path) + 1))
+    assert near.node[near.way[-1]] == node
+    assert near.distance[near.way].tolist() == list(range(len(path)))[::-1]
+    check_way(edges, near)
+    # Where no more fits, the way is there alone.
+    alone = cone.choose(
+        graph.edges, cones, graph.roots, zero, zero, worth, budget=len(graph.roots), focus=tuple(path)
+    )
+    check_way(edges, alone)
+    assert len(alone) == len(graph.roots) + len(path) - 1
+    several = np.diff(edges.first)[alone.node[alone.way]] > 1
+    assert alone.opened[alone.way][:-1].tolist() == np.where(several, 2, 1)[:-1].tolist()
+    assert alone.opened[alone.way[-1]] == 0
+
+
+def check_way(edges: Edges, shown: cone.Shown) -> None:
+    """Linking parents show the next node alone; all others all of their callees, in order, or none."""
+    for i in range(len(shown)):
+        at = np.flatnonzero(shown.parent == i)
+        every = np.arange(edges.first[shown.node[i]], edges.first[shown.node[i] + 1])
+        if shown.opened[i] == 2:
+            assert len(at) == 1
+            assert i in shown.way
+            assert at[0] in shown.way
+        else:
+            assert shown.edge[at].tolist() == (every.tolist() if shown.opened[i] else [])
 
 
 def test_a_chain_a_million_deep() -> None:

@@ -264,12 +264,10 @@ def choose_nodes(
     first: Any,
     child: Any,
     worth: Any,
-    radius: Any,
     x: Any,
     y: Any,
     focus: Any,
     weight: float,
-    smallest: float,
     heap_key: Any,
     heap: Any,
     node: Any,
@@ -281,53 +279,65 @@ def choose_nodes(
     distance: Any,
     opened: Any,
     roots: int,
+    budget: int,
 ) -> Any:
     """Open the nodes that matter most, one after the other, until the budget is used up.
 
-    A node's degree of interest is its own worth less its distance from the focus (Furnas): ``worth -
-    weight * distance``. Of the closed nodes the most interesting one is opened if all its children fit; those
-    on the way to the focus come first.
+    A node's degree of interest is its own worth less its distance from the focus (Furnas 1986): ``worth -
+    weight * distance``. Of the closed nodes the most interesting one is opened if all its children fit. Those
+    on the way to the focus are there anyway, each with the next one alone until it is opened itself.
 
     Parameters
     ----------
     first : int64 (m + 1,)
     child : int32 (e,)
-    worth, radius : float64 (m,)
+    worth : float64 (m,)
     x, y : float64 (e,)
         As :func:`lay_cones` fills them.
     focus : int64 (f,)
-        The path of the focus: ordinals of edges from the first root on; may be empty.
+        The path of the focus: ordinals of its root, and of edges from there on; may be empty.
     weight : float
         How much a step away from the focus costs.
-    smallest : float
-        Nodes with a disc smaller than this stay closed.
-    heap_key : float64 (budget,)
-    heap : int64 (budget,)
+    heap_key : float64 (n,)
+    heap : int64 (n,)
         Working space.
-    node : int32 (budget,)
-    parent : int64 (budget,)
-    edge : int64 (budget,)
-    depth : int32 (budget,)
-    place_x, place_y : float64 (budget,)
-    distance : int32 (budget,)
-    opened : uint8 (budget,)
-        The shown nodes: class, which shown node calls it, by which edge, depth, place, steps from the
-        focus's path, whether its children are shown. The first ``roots`` of ``node``, ``parent`` (-1),
-        ``edge`` (-1), ``depth``, ``place_x``, ``place_y`` and ``distance`` are filled before.
+    node : int32 (n,)
+    parent : int64 (n,)
+    edge : int64 (n,)
+    depth : int32 (n,)
+    place_x, place_y : float64 (n,)
+    distance : int32 (n,)
+    opened : uint8 (n,)
+        The shown nodes: class, which shown node calls it, by which edge, depth, place, steps from the focus,
+        whether its children are shown (0: no, 1: all, 2: the one on the way to the focus). The first
+        ``roots`` of ``node``, ``parent`` (-1), ``edge`` (-1), ``depth``, ``place_x``, ``place_y`` and
+        ``distance`` are filled before; those on the way to the focus follow. These are not counted.
     roots : int
+    budget : int
+        The most nodes, but for those on the way to the focus.
 
     Returns
     -------
     int
         How many nodes are shown.
     """
-    budget = len(node)
     shown = np.int64(roots)
+    steps = len(focus)
+    if steps > 0:
+        above = focus[0]
+        for d in range(1, steps):
+            k = first[node[above]] + focus[d]
+            opened[above] = 2
+            node[shown], parent[shown], edge[shown] = child[k], above, k
+            depth[shown] = depth[above] + 1
+            place_x[shown], place_y[shown] = place_x[above] + x[k], place_y[above] + y[k]
+            distance[shown], opened[shown] = steps - 1 - d, 0
+            above = shown
+            shown += 1
+    budget += shown - roots
     size = np.int64(0)
-    for i in range(roots):
+    for i in range(shown):
         key = worth[node[i]] - weight * distance[i]
-        if len(focus) > 0 and distance[i] == 0:
-            key = math.inf
         at = size
         size += 1
         while at > 0 and heap_key[(at - 1) // 2] < key:
@@ -336,7 +346,6 @@ def choose_nodes(
             at = (at - 1) // 2
         heap_key[at] = key
         heap[at] = i
-        opened[i] = 0
     while size > 0:
         i = heap[0]
         size -= 1
@@ -359,12 +368,15 @@ def choose_nodes(
             heap[at] = last
         c = node[i]
         low, high = first[c], first[c + 1]
-        if low == high or shown + (high - low) > budget:
-            continue
-        if radius[c] < smallest and distance[i] > 0:
+        there = low - 1
+        if opened[i] == 2:
+            there = low + focus[depth[i]]
+        if low == high or shown + (high - low) - (there >= low) > budget:
             continue
         opened[i] = 1
         for k in range(low, high):
+            if k == there:
+                continue
             j = shown
             shown += 1
             node[j] = child[k]
@@ -374,14 +386,9 @@ def choose_nodes(
             place_x[j] = place_x[i] + x[k]
             place_y[j] = place_y[i] + y[k]
             opened[j] = 0
-            away = distance[i] + 1
-            if distance[i] == 0 and depth[i] < len(focus) and focus[depth[i]] == k - low:
-                away = distance[i]
-            distance[j] = away
+            distance[j] = distance[i] + 1
             if first[child[k] + 1] > first[child[k]]:
-                key = worth[child[k]] - weight * away
-                if len(focus) > 0 and away == 0:
-                    key = math.inf
+                key = worth[child[k]] - weight * distance[j]
                 at = size
                 size += 1
                 while at > 0 and heap_key[(at - 1) // 2] < key:

@@ -84,9 +84,11 @@ class Shown:
         1 for a root.
     x, y : float64 (n,)
     distance : int32 (n,)
-        Steps from the focus's path; 0 on it.
+        Steps from the focus, or from the root without one.
     opened : uint8 (n,)
-        1 if its callees are shown.
+        1 if its callees are shown; 2 if only the one on the way to the focus is: a linking parent.
+    way : int64 (f,)
+        The nodes on the way to the focus, from the root; empty without one.
     """
 
     node: NDArray[np.int32]
@@ -97,6 +99,7 @@ class Shown:
     y: NDArray[np.float64]
     distance: NDArray[np.int32]
     opened: NDArray[np.uint8]
+    way: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.node)
@@ -113,9 +116,10 @@ def choose(
     budget: int,
     focus: tuple[int, ...] = (),
     weight: float = 1.0,
-    smallest: float = 0.0,
 ) -> Shown:
     """Choose at most ``budget`` nodes by their degree of interest, with all their callers.
+
+    The way to the focus is there in any case; its nodes are not counted.
 
     Parameters
     ----------
@@ -128,29 +132,54 @@ def choose(
         How interesting a class is by itself.
     budget : int
     focus : tuple of int
-        Ordinal of the root and of the edges down to the call in focus; the nodes along it cost no distance.
+        Ordinal of the root and of the edges down to the call in focus.
     weight : float
         How much interest a step away from the focus costs.
-    smallest : float
-        Nodes with a disc smaller than this stay closed, unless they are on the focus's path.
     """
     from ..kernels.cone import choose_nodes
 
     count = min(len(roots), budget)
-    n = max(budget, 1)
+    focus = focus if focus and focus[0] < count else ()
+    n = max(budget + len(focus), 1)
     node, parent, edge = np.empty(n, np.int32), np.full(n, -1), np.full(n, -1)
     depth, distance = np.ones(n, np.int32), np.empty(n, np.int32)
     x, y, opened = np.empty(n), np.empty(n), np.zeros(n, np.uint8)
     node[:count], x[:count], y[:count] = roots[:count], root_x[:count], root_y[:count]
-    distance[:count] = 1 if focus else 0
-    if focus and focus[0] < count:
-        distance[focus[0]] = 0
+    # Another root is as far as if all hung on one node.
+    distance[:count] = len(focus) + 1 if focus else 0
+    if focus:
+        distance[focus[0]] = len(focus) - 1
     shown = choose_nodes(
-        edges.first, edges.child, worth, cones.radius, cones.x, cones.y,
-        np.array(focus, np.int64), float(weight), float(smallest), np.empty(n), np.empty(n, np.int64),
-        node, parent, edge, depth, x, y, distance, opened, count,
+        edges.first, edges.child, worth, cones.x, cones.y,
+        np.array(focus, np.int64), float(weight), np.empty(n), np.empty(n, np.int64),
+        node, parent, edge, depth, x, y, distance, opened, count, budget,
     )  # fmt: skip
     part = slice(0, shown)
-    return Shown(
-        node[part], parent[part], edge[part], depth[part], x[part], y[part], distance[part], opened[part]
+    way = (
+        np.append(focus[:1], count + np.arange(len(focus) - 1)).astype(np.int64)
+        if focus
+        else np.empty(0, np.int64)
     )
+    found = Shown(
+        node[part], parent[part], edge[part], depth[part], x[part], y[part], distance[part], opened[part], way
+    )
+    return _in_order(found) if focus else found
+
+
+def _in_order(nodes: Shown) -> Shown:
+    """Return the same nodes by depth, those of one caller in the order of its calls."""
+    n = len(nodes)
+    new, order, done = np.empty(n, np.int64), np.empty(n, np.int64), 0
+    by_depth = np.argsort(nodes.depth, kind="stable")
+    for here in np.split(by_depth, np.flatnonzero(np.diff(nodes.depth[by_depth])) + 1):
+        if done:
+            here = here[np.lexsort((nodes.edge[here], new[nodes.parent[here]]))]
+        order[done : done + len(here)] = here
+        new[here] = np.arange(done, done + len(here))
+        done += len(here)
+    parent = nodes.parent[order]
+    parent[parent >= 0] = new[parent[parent >= 0]]
+    return Shown(
+        nodes.node[order], parent, nodes.edge[order], nodes.depth[order], nodes.x[order], nodes.y[order],
+        nodes.distance[order], nodes.opened[order], new[nodes.way],
+    )  # fmt: skip

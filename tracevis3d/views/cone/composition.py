@@ -78,6 +78,8 @@ class Composition:
         Where the line from the caller bends; empty where all lines are straight.
     balls : float64 (b, 4)
         Centre and radius of each ball that stands for hyperbolic space.
+    missing : int64 (n,)
+        Callees that an open node doesn't show; 0 where it shows all or none.
     """
 
     trace: Trace
@@ -97,6 +99,7 @@ class Composition:
     around: Floats
     bend: Floats
     balls: Floats
+    missing: Ints
 
     def __len__(self) -> int:
         return len(self.call)
@@ -105,6 +108,36 @@ class Composition:
     def closed(self) -> NDArray[np.bool_]:
         """Nodes with callees of which none is shown, bool (n,)."""
         return np.asarray((self.nodes.opened == 0) & (self.below > 1))
+
+    @property
+    def linking(self) -> NDArray[np.bool_]:
+        """Nodes that are there as the way to the focus alone, bool (n,)."""
+        return np.asarray((self.nodes.opened == 2) & (self.missing > 0) & (self.nodes.depth > 1))
+
+    @property
+    def skirt(self) -> Floats:
+        """How far the cone of a closed subtree reaches down, float64 (n,)."""
+        return np.minimum(1.3 * self.disc, 0.8 * np.maximum(self.foot, 1e-4))
+
+    @property
+    def width(self) -> Floats:
+        """Width of the line from the caller, float64 (n,): wider where more calls go."""
+        calls = self.below * self.iterations
+        share = np.log1p(calls) / np.log1p(max(int(calls[self.nodes.parent >= 0].max(initial=1)), 1))
+        return np.minimum(0.012 + 0.05 * share, 0.9 * self.radius)
+
+    def circle(self, which: Ints, turn: Floats, p: Parameters) -> Floats:
+        """Return points of the rings that callees stand on, at angles ``turn`` (t,): float64 (k, t, 3).
+
+        In a plan, the rings around all that is below.
+        """
+        flat = p.opening == 0
+        reach = (self.disc if flat else self.ring)[which]
+        point = np.repeat((self.around if flat else self.center)[which, None], len(turn), axis=1)
+        plan, axis = ([1, 2], 0) if p.recline else ([0, 1], 2)
+        point[:, :, plan] += reach[:, None, None] * np.stack([np.cos(turn), np.sin(turn)], axis=-1)
+        point[:, :, axis] += (1 if p.recline else -1) * self.foot[which, None]
+        return point
 
 
 def compose(trace: Trace, p: Parameters) -> Composition:
@@ -134,14 +167,14 @@ def compose(trace: Trace, p: Parameters) -> Composition:
     iterations = np.where(known, forest.count[nodes.edge], 1)
     below = extent[nodes.node]
     own = _own_radius(trace, graph, nodes, p)
-    on_path = np.flatnonzero(nodes.distance == 0) if focus else np.empty(0, np.int64)
+    missing = np.where(nodes.opened == 2, np.diff(forest.first)[nodes.node] - 1, 0)
     placed = {"cone": _cones, "bubble": _bubbles, "hyperbolic": _balls}[p.layout](
-        trace, graph, forest, nodes, own, below, on_path, p
+        trace, graph, forest, nodes, own, below, nodes.way, p
     )
     return Composition(
         trace, graph, forest, threads, nodes, _calls(trace, graph, nodes, threads), iterations, below,
-        placed.center, placed.radius, placed.ring, placed.disc, placed.foot, on_path, placed.around,
-        placed.bend, placed.balls,
+        placed.center, placed.radius, placed.ring, placed.disc, placed.foot, nodes.way, placed.around,
+        placed.bend, placed.balls, missing,
     )  # fmt: skip
 
 
@@ -356,7 +389,7 @@ def _all_room(
     """Lay out every class; the shown nodes take their places from there."""
     every = cone.Shown(
         np.arange(len(forest.first) - 1, dtype=np.int32),
-        *(np.zeros(0, np.int64),) * 7,  # type: ignore[arg-type]
+        *(np.zeros(0, np.int64),) * 8,  # type: ignore[arg-type]
     )
     cones = cone.lay(forest, _own_radius(trace, graph, every, p), most=p.rings)
     known = nodes.edge >= 0

@@ -1,6 +1,8 @@
-"""Names in a cone tree: those in front, the most interesting first."""
+"""Names in a cone tree: those in front, the most interesting first, each where there is room for it."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,68 +12,64 @@ from ...drawing.projection import Projection, fit
 from ...drawing.words import Camera, Labels
 from ...layout.ticks import count
 from .composition import Composition
+from .occupied import Occupied, occupied
 from .parameters import Parameters
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
 #: Pixels of a line by the least that can be read: of names, and of the threads' titles.
-_NAME, _THREAD = 1.8, 2.3
+_NAME, _THREAD = 2.4, 2.7
 #: A node in front of its cone's middle is this much more worth a name than one behind it.
 _FRONT = 3.0
-#: Width of a character by the line height, about.
-_CHARACTER = 0.5
-#: Balls that can cover a name: so many, the nearest to the camera.
-_IN_FRONT = 3000
+#: Width of a character by the line height, about; a little more than it is.
+_CHARACTER = 0.52
+#: The part of a name's place that may be taken by what is drawn: of names that must be there, of others.
+_MUST, _MAY = 0.25, 0.06
+#: So many nodes are tried for each name that is wanted.
+_TRIED = 6
+#: Share of the picture that the tree has, about.
+SHARE = (0.86, 0.8)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a name can be: to which side of its node, how it is aligned, and up or down."""
+
+    align: int
+    right: float
+    up: float
+
+
+_PLACES = (
+    _Place(-1, 1.0, 0.0), _Place(1, -1.0, 0.0), _Place(-1, 0.8, 0.8), _Place(-1, 0.8, -0.8),
+    _Place(1, -0.8, 0.8), _Place(1, -0.8, -0.8), _Place(0, 0.0, 1.0), _Place(0, 0.0, -1.0),
+    _Place(-1, 1.6, 0.5), _Place(-1, 1.6, -0.5), _Place(1, -1.6, 0.5), _Place(1, -1.6, -0.5),
+)  # fmt: skip
 
 
 def labels(
-    picture: Composition,
-    camera: Camera,
-    faded: NDArray[np.bool_],
-    path: NDArray[np.int64],
-    p: Parameters,
-    frame: Frame,
+    picture: Composition, camera: Camera, faded: NDArray[np.bool_], path: Ints, p: Parameters, frame: Frame
 ) -> list[Labels]:
     """Return the names of nodes, of closed subtrees with what they hold, and of threads.
 
-    Names lie in the picture's plane, all at one height in pixels. Those behind are left out where one in
-    front covers their place; the path's and the focus's come first.
+    Names lie in the picture's plane, all at one height in pixels, beside, above or below their nodes, where
+    they cover little of what is drawn. The path's and the focus's come first; of a closed subtree there is at
+    least the number of its calls.
     """
-    projection = fit(camera, frame, (0.86, 0.8))
+    projection = fit(camera, frame, SHARE)
     toward = -projection.forward
-    unit = _units_per_pixel(projection, picture)
-    named = np.flatnonzero((picture.nodes.depth > 1) & ~faded)
-    rank = np.log2(1.0 + picture.below) - 0.6 * picture.nodes.depth
-    inner = picture.nodes.parent >= 0
-    offset = np.zeros(len(picture))
-    offset[inner] = ((picture.center[inner] - picture.center[picture.nodes.parent[inner]]) * toward).sum(
-        axis=1
-    )
-    rank += _FRONT * np.sign(np.round(offset / max(float(picture.radius.max(initial=1.0)), 1e-9), 3))
-    rank[path] += 8.0
-    rank[picture.focus] += 12.0
-    height = _NAME * frame.least_text * unit
-    texts = _texts(picture, named)
-    # A name that a nearer ball covers can't be read, and one whose own ball is covered points nowhere.
-    visible = _visible(picture, projection, toward, named, [len(text) for text in texts], height)
-    kept = named[visible | np.isin(named, path) | np.isin(named, picture.focus)]
-    named = kept[np.argsort(-rank[kept], kind="stable")][: p.labels]
-    texts = _texts(picture, named)
-    trace = picture.trace
+    unit = _units_per_pixel(projection, picture.center)
+    there = occupied(picture, path, projection, p)
     found = []
-    if texts:
-        at = picture.center[named] + toward * (1.1 * picture.radius[named, None])
-        at = at + projection.right * (picture.radius[named, None] + 0.3 * height[named, None])
-        found.append(
-            Labels(
-                "name", tuple(texts), at.astype(np.float32), height[named].astype(np.float32),
-                np.full(len(named), np.inf, np.float32), rank[named].astype(np.float32), -1,
-                _vector(projection.right), _vector(projection.up),
-            )
-        )  # fmt: skip
     roots = np.flatnonzero(picture.nodes.depth == 1)
     if len(roots):
         tall = _THREAD * frame.least_text * unit[roots]
         above = picture.center[roots] + projection.up * (picture.radius[roots] + 0.8 * tall)[:, None]
-        titles = tuple(trace.threads.title(int(t)) for t in picture.threads[: len(roots)])
+        titles = tuple(picture.trace.threads.title(int(t)) for t in picture.threads[: len(roots)])
+        pixel = projection.pixels(above)
+        for k, title in enumerate(titles):
+            there.take(*_box(pixel[k, 0], pixel[k, 1], 0, title, _THREAD * frame.least_text))
         found.append(
             Labels(
                 "thread", titles, above.astype(np.float32), tall.astype(np.float32),
@@ -79,54 +77,103 @@ def labels(
                 _vector(projection.right), _vector(projection.up),
             )
         )  # fmt: skip
+    named = np.flatnonzero((picture.nodes.depth > 1) & ~faded)
+    rank = _ranks(picture, toward, path)
+    named = named[np.argsort(-rank[named], kind="stable")][: _TRIED * p.labels]
+    must = np.isin(named, np.append(path, picture.focus))
+    chosen = _placed(picture, named, must, projection, unit, there, frame, p)
+    height = _NAME * frame.least_text * unit
+    for align in (-1, 0, 1):
+        here = [c for c in chosen if c[2].align == align]
+        if not here:
+            continue
+        node = np.array([c[0] for c in here], np.int64)
+        way = np.array([(c[2].right, c[2].up) for c in here])
+        reach = picture.radius[node, None] + 0.3 * height[node, None] * np.abs(way)
+        reach[:, 1] += np.where(way[:, 0] == 0.0, 0.3 * height[node], 0.0)
+        at = picture.center[node] + toward * (1.1 * picture.radius[node, None])
+        at += projection.right * (reach * way)[:, :1] + projection.up * (reach * way)[:, 1:]
+        found.append(
+            Labels(
+                "name", tuple(c[1] for c in here), at.astype(np.float32), height[node].astype(np.float32),
+                np.full(len(node), np.inf, np.float32), rank[node].astype(np.float32), align,  # type: ignore[arg-type]
+                _vector(projection.right), _vector(projection.up),
+            )
+        )  # fmt: skip
     return found
 
 
-def _vector(v: NDArray[np.float64]) -> tuple[float, float, float]:
+def _placed(
+    picture: Composition, named: Ints, must: NDArray[np.bool_], projection: Projection, unit: Floats,
+    there: Occupied, frame: Frame, p: Parameters,
+) -> list[tuple[int, str, _Place]]:  # fmt: skip
+    """Return which names are written, and where: the first ones have the choice."""
+    pixel = projection.pixels(picture.center)
+    radius = picture.radius / unit
+    tall = _NAME * frame.least_text
+    chosen = []
+    for node, needed in zip(named.tolist(), must.tolist()):
+        if len(chosen) >= p.labels:
+            break
+        for text in _texts(picture, node):
+            best, least = None, _MUST if needed else _MAY
+            for place in _PLACES:
+                x = pixel[node, 0] + place.right * (radius[node] + 0.3 * tall)
+                y = pixel[node, 1] + place.up * (radius[node] + (0.6 if place.right == 0.0 else 0.3) * tall)
+                box = _box(x, y, place.align, text, tall)
+                share = there.share(*box)
+                if share < least:
+                    best, least = (place, box), share
+                if share < 0.25 * _MAY:
+                    break
+            if best is not None:
+                there.take(*best[1])
+                chosen.append((node, text, best[0]))
+                break
+    return chosen
+
+
+def _box(x: float, y: float, align: int, text: str, tall: float) -> tuple[float, float, float, float]:
+    """Return left, bottom, right and top of a text in pixels."""
+    wide = _CHARACTER * len(text) * tall
+    left = x - (align + 1) / 2 * wide
+    return left, y - 0.45 * tall, left + wide, y + 0.45 * tall
+
+
+def _ranks(picture: Composition, toward: Floats, path: Ints) -> Floats:
+    rank = np.log2(1.0 + picture.below) - 0.6 * picture.nodes.depth
+    inner = picture.nodes.parent >= 0
+    offset = np.zeros(len(picture))
+    away = picture.center[inner] - picture.center[picture.nodes.parent[inner]]
+    offset[inner] = (away * toward).sum(axis=1)
+    rank += _FRONT * np.sign(np.round(offset / max(float(picture.radius.max(initial=1.0)), 1e-9), 3))
+    rank[path] += 8.0
+    rank[picture.focus] += 12.0
+    if len(picture.focus):
+        rank[picture.focus[-1]] += 20.0
+    return np.asarray(rank)
+
+
+def _vector(v: Floats) -> tuple[float, float, float]:
     return float(v[0]), float(v[1]), float(v[2])
 
 
-def _units_per_pixel(projection: Projection, picture: Composition) -> NDArray[np.float64]:
+def _units_per_pixel(projection: Projection, points: Floats) -> Floats:
     step = projection.right * 0.01
-    here, there = projection.pixels(picture.center), projection.pixels(picture.center + step)
+    here, there = projection.pixels(points), projection.pixels(points + step)
     return np.asarray(0.01 / np.maximum(np.hypot(*(there - here).T), 1e-9))
 
 
-def _visible(
-    picture: Composition,
-    projection: Projection,
-    toward: NDArray[np.float64],
-    named: NDArray[np.int64],
-    characters: list[int],
-    height: NDArray[np.float64],
-) -> NDArray[np.bool_]:
-    """Whether neither the ball nor the name of each node is covered by a nearer ball."""
-    pixel = projection.pixels(picture.center)
-    near = picture.center @ toward
-    unit = _units_per_pixel(projection, picture)
-    size = picture.radius / unit
-    order = np.argsort(-near)[:_IN_FRONT]
-    shown = np.ones(len(named), np.bool_)
-    for k, i in enumerate(named.tolist()):
-        front = order[near[order] > near[i] + 1e-6]
-        x, y = (pixel[front] - pixel[i]).T
-        left = size[i] + 0.3 * height[i] / unit[i]
-        right = left + _CHARACTER * characters[k] * height[i] / unit[i]
-        beside = np.maximum(np.maximum(left - x, x - right), 0.0)
-        over = np.maximum(np.abs(y) - 0.35 * height[i] / unit[i], 0.0)
-        covered = np.hypot(x, y) < 0.8 * size[front]
-        shown[k] = not (covered | (np.hypot(beside, over) < size[front])).any()
-    return shown
-
-
-def _texts(picture: Composition, named: NDArray[np.int64]) -> list[str]:
-    trace, graph, closed = picture.trace, picture.graph, picture.closed
-    texts = []
-    for i in named.tolist():
-        text = trace.functions.label[graph.subtrees.function[picture.nodes.node[i]]]
-        if picture.iterations[i] > 1:
-            text += f" \u00d7{count(int(picture.iterations[i]))}"
-        if closed[i]:
-            text += f" +{count(int(picture.below[i] - 1))}"
-        texts.append(text)
-    return texts
+def _texts(picture: Composition, node: int) -> list[str]:
+    """Return what can be written at a node, the best first."""
+    trace, graph = picture.trace, picture.graph
+    text = trace.functions.label[graph.subtrees.function[picture.nodes.node[node]]]
+    if picture.iterations[node] > 1:
+        text += f" \u00d7{count(int(picture.iterations[node]))}"
+    if picture.closed[node]:
+        more = f"+{count(int(picture.below[node] - 1))}"
+        return [f"{text} {more}", more]
+    if picture.missing[node]:
+        more = f"~{count(int(picture.missing[node]))}"
+        return [f"{text} {more}", more]
+    return [text]

@@ -19,6 +19,7 @@ from ...analysis.filters.facts import Facts
 from ...analysis.filters.reduce import reduced
 from ...drawing.frame import Frame
 from ...drawing.palettes import BASE, GRID, OTHER, PALETTES
+from ...drawing.projection import fit
 from ...drawing.words import (
     Camera,
     Drawing,
@@ -54,6 +55,8 @@ _SHADES = 6
 _ABOVE = 0.08
 #: Corners of a ring.
 _CORNERS = 72
+#: Dashes of the ring around a node of which some callees are shown.
+_DASHES = 9
 #: What of the faded is left.
 _FADED = 0.28
 
@@ -94,15 +97,20 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     colors = coloring(trace, p.color, PALETTES[p.palette], p.entries, picture.threads, area)
     faded = np.zeros(len(picture), np.bool_)
     faded[call >= 0] = state[call[call >= 0]] >= filtering.FADED
-    color, palette, neutral = _colors(picture, colors, faded)
+    if facts:
+        picture = replace(picture, missing=picture.missing + _hidden_callees(whole, state, call))
+    # Linking parents are seen through, as what a filter fades is.
+    pale = faded | picture.linking
+    color, palette, neutral = _colors(picture, colors, pale)
     sunk = np.zeros(len(picture), np.bool_)
     sunk[call >= 0] = state[call[call >= 0]] == filtering.SUNK
     picture = _sink(picture, sunk, p)
     path = find_path(picture, p)
     elements: list[Any] = [
         *_shells(picture, color, p),
-        *_nodes(picture, color, faded, call, p),
+        *_nodes(picture, color, pale, p),
         _links(picture, neutral["line"], p),
+        *_dashes(picture, color, p),
         *_stacks(picture, color, p),
         *_shadows(picture, neutral["surface"], p),
         *_horizons(picture, neutral["line"]),
@@ -110,7 +118,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     if len(path) > 1:
         elements.append(_path_tube(picture, path, neutral["path"], p))
     progress(0.9, "writing labels")
-    camera = _camera(picture, p)
+    camera = _camera(picture, p, frame)
     texts = names.labels(picture, camera, faded, path, p, frame)
     closed = picture.closed
     progress(1.0, "drawn")
@@ -140,9 +148,19 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
                     ("Calls in its subtree", picture.below.astype(np.float64)),
                 ),
             )
-            for kind in ("node", "closed subtree", "cone", "ring", "link", "repetition")
+            for kind in ("node", "closed subtree", "cone", "ring", "link", "repetition", "partly shown")
         },
     )
+
+
+def _hidden_callees(whole: Trace, state: NDArray[np.uint8], call: Ints) -> Ints:
+    """Return how many callees of each node filters hide where others are shown, int64 (n,)."""
+    calls = whole.calls
+    hidden = np.flatnonzero((state == filtering.HIDDEN) & (calls.parent >= 0))
+    count = np.bincount(calls.parent[hidden], minlength=len(calls))
+    every = np.bincount(calls.parent[calls.parent >= 0], minlength=len(calls))
+    partly = (count > 0) & (count < every)
+    return np.where(call >= 0, (count * partly)[call], 0)
 
 
 def _settled(p: Parameters) -> Parameters:
@@ -227,14 +245,8 @@ def _shells(picture: Composition, color: NDArray[np.int32], p: Parameters) -> li
     open_ones = np.flatnonzero((picture.nodes.opened == 1) & (count > (2 if p.opening > 0 else 0)))
     if p.shells == "none" or not len(open_ones):
         return []
-    turn = np.linspace(0, 2 * np.pi, _CORNERS + 1)
-    plan = picture.disc if p.opening == 0 else picture.ring
-    around = plan[open_ones, None, None] * np.stack([np.cos(turn), np.sin(turn)], axis=-1)
-    middle = picture.around if p.opening == 0 else picture.center
-    point = np.repeat(middle[open_ones, None], _CORNERS + 1, axis=1)
-    point[:, :, [1, 2] if p.recline else [0, 1]] += around
-    point[:, :, 0 if p.recline else 2] += (1 if p.recline else -1) * picture.foot[open_ones, None]
-    width = np.clip(0.02 * picture.ring[open_ones], 0.006, 0.03)
+    point = picture.circle(open_ones, np.linspace(0, 2 * np.pi, _CORNERS + 1), p)
+    width = np.clip(0.02 * picture.ring[open_ones], 0.006 if p.opening > 0 else 0.014, 0.03)
     rings = Lines(
         "ring", point.reshape(-1, 3).astype(np.float32), (_CORNERS + 1) * np.arange(len(open_ones) + 1),
         width.astype(np.float32), color[open_ones], open_ones,
@@ -262,7 +274,7 @@ def _float(points: Floats) -> NDArray[np.float32]:
 
 
 def _nodes(
-    picture: Composition, color: NDArray[np.int32], faded: NDArray[np.bool_], call: Ints, p: Parameters
+    picture: Composition, color: NDArray[np.int32], faded: NDArray[np.bool_], p: Parameters
 ) -> list[Marks]:
     """Return the nodes: balls, and closed subtrees as full cones below them."""
     along: Any = "x" if p.recline else "z"
@@ -283,7 +295,7 @@ def _nodes(
                                    color[which], which, look))  # type: ignore[arg-type]  # fmt: skip
     if len(closed) and p.layout != "hyperbolic":
         across = 2 * 0.92 * picture.disc[closed]
-        down = np.minimum(1.3 * picture.disc[closed], 0.8 * np.maximum(picture.foot[closed], 1e-4))
+        down = picture.skirt[closed]
         shape: Any = "shell" if p.opening > 0 else "disc"
         if p.opening == 0:
             down = np.full(len(closed), 0.01)
@@ -301,9 +313,7 @@ def _links(picture: Composition, color: int, p: Parameters) -> Lines:
     if len(picture.bend):
         stops.insert(1, picture.bend[inner])
     point = np.stack(stops, axis=1).reshape(-1, 3).astype(np.float32)
-    calls = picture.below[inner] * picture.iterations[inner]
-    share = np.log1p(calls) / np.log1p(max(int(calls.max(initial=1)), 1))
-    width = np.minimum(0.012 + 0.05 * share, 0.9 * picture.radius[inner])
+    width = picture.width[inner]
     return Lines(
         "link", point, len(stops) * np.arange(len(inner) + 1), width.astype(np.float32),
         np.full(len(inner), color, np.int32), inner,
@@ -323,6 +333,26 @@ def _horizons(picture: Composition, color: int) -> list[Any]:
         Lines(
             "horizon", point.reshape(-1, 3).astype(np.float32), (_CORNERS + 1) * np.arange(lines + 1),
             np.full(lines, 0.012, np.float32), np.full(lines, color, np.int32), np.arange(lines),
+        )
+    ]  # fmt: skip
+
+
+def _dashes(picture: Composition, color: NDArray[np.int32], p: Parameters) -> list[Lines]:
+    """Return a dashed ring around each node that shows some of its callees and not others."""
+    partly = np.flatnonzero(picture.missing > 0)
+    if not len(partly):
+        return []
+    step = 2 * np.pi / _DASHES
+    turn = (step * np.arange(_DASHES)[:, None] + np.linspace(0, 0.6 * step, 5)).ravel()
+    around = np.zeros((len(turn), 3))
+    around[:, [1, 2] if p.recline else [0, 1]] = np.column_stack([np.cos(turn), np.sin(turn)])
+    point = picture.center[partly, None] + 1.6 * picture.radius[partly, None, None] * around
+    lines = len(partly) * _DASHES
+    return [
+        Lines(
+            "partly shown", point.reshape(-1, 3).astype(np.float32), 5 * np.arange(lines + 1),
+            np.repeat(np.clip(0.16 * picture.radius[partly], 0.012, 0.05), _DASHES).astype(np.float32),
+            np.repeat(color[partly], _DASHES).astype(np.int32), np.repeat(partly, _DASHES),
         )
     ]  # fmt: skip
 
@@ -382,7 +412,7 @@ def _path_tube(picture: Composition, path: Ints, color: int, p: Parameters) -> T
     )  # fmt: skip
 
 
-def _camera(picture: Composition, p: Parameters) -> Camera:
+def _camera(picture: Composition, p: Parameters, frame: Frame) -> Camera:
     if len(picture.balls):
         elevation = np.radians(p.elevation)
         middle, far = picture.balls[:, :3], picture.balls[:, 3:]
@@ -395,36 +425,21 @@ def _camera(picture: Composition, p: Parameters) -> Camera:
             high=(float(high[0]), float(high[1]), float(high[2])),
             lens=70.0,
         )
-    # Nodes, and the rings below them.
-    reach = np.maximum(picture.radius, picture.ring if p.shells != "none" else 0.0)
-    plan = [1, 2] if p.recline else [0, 1]
-    low = (picture.center - picture.radius[:, None]).min(axis=0)
-    high = (picture.center + picture.radius[:, None]).max(axis=0)
-    if p.opening == 0:
-        reach = picture.disc
-    low[plan] = np.minimum(low[plan], (picture.around - reach[:, None])[:, plan].min(axis=0))
-    high[plan] = np.maximum(high[plan], (picture.around + reach[:, None])[:, plan].max(axis=0))
+    elevation = np.radians(p.elevation)
     if p.recline:
-        elevation = np.radians(p.elevation * p.opening)
         side = np.radians(90 * (1 - p.opening) + 18 * p.opening)
+        elevation *= p.opening
         direction = (-np.sin(side) * np.cos(elevation), -np.cos(side) * np.cos(elevation), np.sin(elevation))
         direction = direction if p.opening else (-1.0, 0.0, 0.0)
         up = (0.0, 0.0, 1.0)
     else:
-        elevation = np.radians(90 * (1 - p.opening) + p.elevation * p.opening)
+        elevation = np.radians(90 * (1 - p.opening)) + elevation * p.opening
         direction = (0.0, -float(np.cos(elevation)), float(np.sin(elevation)))
         up = (0.0, 0.0, 1.0) if p.opening else (0.0, 1.0, 0.0)
-        if p.opening:
-            roots = picture.nodes.parent < 0
-            floor = (
-                (picture.center - picture.disc[:, None])[roots],
-                (picture.center + picture.disc[:, None])[roots],
-            )
-            low[:2] = np.minimum(low[:2], floor[0][:, :2].min(axis=0))
-            high[:2] = np.maximum(high[:2], floor[1][:, :2].max(axis=0))
-            low[2] -= _FLOOR
+    points = _outline(picture, p)
+    low, high = points.min(axis=0), points.max(axis=0)
     x, y, z = (float(v) for v in direction)
-    return Camera(
+    camera = Camera(
         direction=(x, y, z),
         low=(float(low[0]), float(low[1]), float(low[2])),
         high=(float(high[0]), float(high[1]), float(high[2])),
@@ -432,6 +447,45 @@ def _camera(picture: Composition, p: Parameters) -> Camera:
         projection="perspective" if p.opening else "orthographic",
         lens=100.0,
     )
+    return camera if p.opening == 0 or p.recline else _without_corners(camera, points, frame)
+
+
+def _outline(picture: Composition, p: Parameters) -> Floats:
+    """Return points that must be in the picture, and hold all that is drawn in their middle, (n, 3)."""
+    balls = picture.radius[:, None, None] * np.concatenate([np.eye(3), -np.eye(3)])
+    turn = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    wide = np.flatnonzero((picture.ring > 0) if p.opening and p.shells != "none" else picture.disc > 0)
+    closed = np.flatnonzero(picture.closed)
+    foot = replace(picture, ring=0.92 * picture.disc, foot=picture.skirt) if p.opening else picture
+    points = [
+        (picture.center[:, None] + balls).reshape(-1, 3),
+        picture.circle(wide, turn, p).reshape(-1, 3),
+        foot.circle(closed, turn, p).reshape(-1, 3),
+    ]
+    if p.opening and not p.recline:
+        roots = np.flatnonzero(picture.nodes.parent < 0)
+        floor = replace(picture, ring=picture.disc).circle(roots, turn, p)
+        floor[:, :, 2] = picture.center[:, 2].min() - _FLOOR
+        points.append(floor.reshape(-1, 3))
+    return np.concatenate(points)
+
+
+def _without_corners(camera: Camera, points: Floats, frame: Frame) -> Camera:
+    """Let the camera's box be no higher and wider than what the camera sees of the points in it.
+
+    The box around a tree of cones has corners far from everything, for which the camera would step back.
+    """
+    near, far = camera.low[1], camera.high[1]
+    seen = fit(camera, frame, names.SHARE)
+    # Twice: what is seen changes as the camera comes nearer.
+    for _ in range(2):
+        way = points - seen.eye
+        front, back = (seen.eye + way * ((y - seen.eye[1]) / way[:, 1])[:, None] for y in (near, far))
+        low, high = front.min(axis=0), front.max(axis=0)
+        top = max(float(back[:, 2].max()), float(low[2]) + 1e-3)
+        camera = replace(camera, low=(float(low[0]), near, float(low[2])), high=(float(high[0]), far, top))
+        seen = fit(camera, frame, names.SHARE)
+    return camera
 
 
 def _legends(
@@ -446,6 +500,12 @@ def _legends(
     if closed.any() and p.layout != "hyperbolic":
         shape = "cone" if p.opening > 0 else "large disc"
         entries.append(LegendEntry(f"{shape}: closed subtree, +calls below", neutral["other"]))
+    elif closed.any():
+        entries.append(LegendEntry("+calls: below a closed subtree", neutral["other"]))
+    if (picture.missing > 0).any():
+        entries.append(LegendEntry("dashed ring: partly shown, ~callees not shown", neutral["other"]))
+    if picture.linking.any():
+        entries.append(LegendEntry("pale: leads to the focus", len(colors.palette), "ghost"))
     if p.shells != "none":
         words = "bubble: all below one call" if p.layout == "bubble" else "ring: callees of one call"
         entries.append(LegendEntry(words, neutral["other"]))

@@ -1,0 +1,107 @@
+"""Which part of the picture is taken by what is drawn: names go where there is room."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...drawing.projection import Projection
+from .composition import Composition
+from .parameters import Parameters
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Pixels of a cell.
+_CELL = 3.0
+#: How much of a cell a solid, the path, a line of so many pixels' width, and a ring take.
+_SOLID, _PATH, _WIDE, _LINE, _RING = 1.0, 0.9, 5.0, 0.6, 0.2
+#: Points by which a ball and a cone are sampled, and a small ball, of so many pixels' radius.
+_POINTS, _FEW, _SMALL = 150, 12, 5.0
+#: Points of a ring.
+_AROUND = 120
+#: A line is sampled at no more points.
+_ALONG = 1500
+
+
+class Occupied:
+    """A grid over the picture that tells how much of each cell is taken.
+
+    Parameters
+    ----------
+    width, height : float
+        Of the picture, in pixels.
+    """
+
+    def __init__(self, width: float, height: float) -> None:
+        self.grid = np.zeros((int(height / _CELL) + 1, int(width / _CELL) + 1))
+        self._names: list[tuple[float, float, float, float]] = []
+
+    def mark(self, pixel: Floats, weight: Floats | float) -> None:
+        """Take the cells of ``pixel`` (n, 2), as much of them as ``weight`` says."""
+        at = np.floor(pixel / _CELL).astype(np.int64)
+        seen = (at >= 0).all(axis=1) & (at[:, 0] < self.grid.shape[1]) & (at[:, 1] < self.grid.shape[0])
+        weights = np.broadcast_to(weight, len(at))[seen]
+        np.maximum.at(self.grid, (at[seen, 1], at[seen, 0]), weights)
+
+    def share(self, left: float, bottom: float, right: float, top: float) -> float:
+        """Return which part of a rectangle is taken; 1 where there is a name already or the picture ends."""
+        if any(left < x1 and x0 < right and bottom < y1 and y0 < top for x0, y0, x1, y1 in self._names):
+            return 1.0
+        rows, columns = self.grid.shape
+        i, j = int(bottom / _CELL), int(np.ceil(top / _CELL))
+        k, m = int(left / _CELL), int(np.ceil(right / _CELL))
+        if i < 0 or k < 0 or j > rows or m > columns:
+            return 1.0
+        return float(self.grid[i:j, k:m].mean())
+
+    def take(self, left: float, bottom: float, right: float, top: float) -> None:
+        """Keep a rectangle for a name."""
+        self._names.append((left, bottom, right, top))
+
+
+def occupied(picture: Composition, path: Ints, projection: Projection, p: Parameters) -> Occupied:
+    """Return what the tree takes of the picture: balls, closed cones, links, rings and the path."""
+    there = Occupied(projection.frame.width, projection.frame.height)
+    pixel = projection.pixels(picture.center)
+    step = projection.pixels(picture.center + projection.right * 0.01)
+    scale = np.hypot(*(step - pixel).T) / 0.01
+    # Sunflowers: points spread evenly over a disc.
+    for which, points in (
+        (picture.radius * scale >= _SMALL, _POINTS),
+        (picture.radius * scale < _SMALL, _FEW),
+    ):
+        turn, out = np.arange(points) * 2.399963, np.sqrt((np.arange(points) + 0.5) / points)
+        disc = np.column_stack([out * np.cos(turn), out * np.sin(turn)])
+        radius = 0.9 * (picture.radius * scale)[which]
+        there.mark((pixel[which, None] + radius[:, None, None] * disc).reshape(-1, 2), _SOLID)
+    closed = np.flatnonzero(picture.closed)
+    if p.layout != "hyperbolic" and len(closed):
+        turn, out = np.arange(_POINTS) * 2.399963, np.sqrt((np.arange(_POINTS) + 0.5) / _POINTS)
+        point = np.repeat(picture.around[closed, None], _POINTS, axis=1)
+        plan, axis = ([1, 2], 0) if p.recline else ([0, 1], 2)
+        across = (0.92 * picture.disc[closed])[:, None] * out
+        point[:, :, plan[0]] += across * np.cos(turn)
+        point[:, :, plan[1]] += across * np.sin(turn)
+        if p.opening > 0:
+            point[:, :, axis] += (1 if p.recline else -1) * picture.skirt[closed, None] * out
+        there.mark(projection.pixels(point.reshape(-1, 3)), _SOLID)
+    inner = np.flatnonzero(picture.nodes.parent >= 0)
+    wide = np.minimum(picture.width[inner] * scale[inner] / _WIDE, 1.0)
+    _lines(there, pixel[picture.nodes.parent[inner]], pixel[inner], _LINE * wide)
+    if len(path) > 1:
+        _lines(there, pixel[path[:-1]], pixel[path[1:]], np.full(len(path) - 1, _PATH))
+    rings = np.flatnonzero(picture.ring > 0)
+    if p.shells != "none" and len(rings):
+        turn = np.linspace(0, 2 * np.pi, _AROUND, endpoint=False)
+        for line in (picture.circle(rings, turn, p)[:, k] for k in range(_AROUND)):
+            there.mark(projection.pixels(line), _RING)
+    return there
+
+
+def _lines(there: Occupied, begin: Floats, end: Floats, weight: Floats) -> None:
+    """Take the cells along lines; a cell's weight is that of the widest there."""
+    count = np.clip((np.hypot(*(end - begin).T) / (0.7 * _CELL)).astype(np.int64) + 1, 2, _ALONG)
+    which = np.repeat(np.arange(len(count)), count)
+    share = (np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)) / (count - 1)[which]
+    there.mark(begin[which] + share[:, None] * (end - begin)[which], weight[which])
