@@ -195,32 +195,38 @@ def fill(collection: bpy.types.Collection, trace: Any) -> None:
     ):
         stored = state.rows.add()
         stored.key = str(key)
-        _word(stored, state.kind, row)
+        _word(stored, state, row)
 
 
-def _word(stored: Any, kind: str, row: dict[str, Any]) -> None:
+def _word(stored: Any, state: Any, row: dict[str, Any]) -> None:
+    """Word a row; its number is what the list is sorted by."""
     from ..tracevis3d.layout.ticks import duration
 
-    if kind == "library":
+    if state.kind == "library":
         stored.title, stored.role = row["name"], row["kind"]
         stored.count, stored.hidden = f"{row['calls']:,}", not row["calls"]
-        stored.detail = (
-            f"{row['criterion']}, {row['nodes']:,} different calls" if row["criterion"] else "utility"
-        ) + (f": {row['calls']:,} occurrences here" if row["calls"] else ": does not occur here")
+        what = f"{row['criterion']}, {row['nodes']:,} different calls" if row["criterion"] else "utility"
+        here = f"{row['calls']:,} occurrences here" if row["calls"] else "does not occur here"
+        stored.detail = f"{what}: {here}"
         return
-    hidden = row["hidden"]
-    stored.hidden = hidden >= row["occurrences"]
-    left_out = f", {hidden:,} hidden" if hidden else ""
-    if kind == "patterns":
+    stored.hidden = row["hidden"] >= row["occurrences"]
+    left_out = f", {row['hidden']:,} hidden" if row["hidden"] else ""
+    if state.kind == "patterns":
         stored.title, stored.role = row["name"], "pattern"
-        stored.count = f"{row['occurrences']:,} \u00d7 {row['calls_each']:,}"
+        number = {"calls": "calls", "size": "calls_each"}.get(state.pattern_sort, "occurrences")
+        stored.count = f"{row[number]:,}"
         shapes = f", {row['shapes']:,} shapes" if row["shapes"] > 1 else ""
         stored.detail = (
             f"{row['occurrences']:,} \u00d7 {row['calls_each']:,} calls{shapes}{left_out}: {row['shape']}"
         )
         return
     stored.title, stored.role = row["function"], row["role"]
-    stored.count = f"{row['utilityhood']:.4f}" if kind == "utilities" else f"{row['occurrences']:,}"
+    if state.kind == "utilities":
+        stored.count = f"{row['utilityhood']:.4f}"
+    elif state.sort == "duration":
+        stored.count = duration(row["duration_ns"])
+    else:
+        stored.count = f"{row[state.sort if state.sort != 'name' else 'occurrences']:,}"
     stored.detail = (
         f"{row['occurrences']:,} calls{left_out}, {duration(row['duration_ns'])}, "
         f"{row['subtrees']:,} distinct subtrees, {row['callers']:,} callers, {row['callees']:,} callees"

@@ -7,6 +7,7 @@ the trace, and after undo.
 from contextlib import suppress
 from typing import Any
 
+import blf
 import bpy
 import gpu
 import numpy as np
@@ -24,7 +25,7 @@ _MARGIN = 12.0
 _LEAST = 160.0  # a strip that is narrower tells nothing
 _GROUND, _INK, _QUIET = (0.08, 0.09, 0.11, 0.94), (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0)
 #: Calls that are shown, that filters hide, and the part that the list shows: told apart by the colour-blind.
-_SHOWN, _HIDDEN, _PART = (0.45, 0.78, 1.0), (0.62, 0.36, 0.10), (1.0, 0.72, 0.86, 1.0)
+_SHOWN, _HIDDEN, _PART = (0.45, 0.78, 1.0), (0.88, 0.52, 0.16), (1.0, 0.72, 0.86, 1.0)
 _LEAST_PART = 3.0  # pixels
 #: The words that go with the calls that filters hide, at the strip's right end.
 _LEGEND = (("in the list", _PART), ("calls", (*_SHOWN, 1.0)), ("hidden", (*_HIDDEN, 1.0)))
@@ -129,7 +130,7 @@ _textures: dict[str, Any] = {}
 
 def _texture(cells: str) -> Any:
     """Return the strip as a texture; None if the text is none."""
-    from ..tracevis3d.analysis.mural import HEIGHT, WIDTH, unpacked
+    from ..tracevis3d.analysis.mural import unpacked
 
     if cells not in _textures:
         _textures.clear()
@@ -137,16 +138,20 @@ def _texture(cells: str) -> Any:
         if found is None:
             return None
         pixels = colored(found.shown, found.hidden)
+        height, width, _ = pixels.shape
         buffer = gpu.types.Buffer("FLOAT", pixels.size, pixels.ravel())
-        _textures[cells] = gpu.types.GPUTexture((WIDTH, HEIGHT), format="RGBA16F", data=buffer)
+        _textures[cells] = gpu.types.GPUTexture((width, height), format="RGBA16F", data=buffer)
     return _textures[cells]
 
 
 def colored(shown: Any, hidden: Any) -> Any:
-    """Return the strip's picture, float32 (height, width, 4), from below: the roots are its last row.
+    """Return the strip's picture, float32 (rows, width, 4), roots first; rows that hold nothing are left out.
 
     A cell's brightness is that of all its calls; its colour mixes those of shown and hidden ones.
     """
+    full = np.flatnonzero((shown | hidden).any(axis=1))
+    high = int(full[-1]) + 1 if len(full) else 1
+    shown, hidden = shown[:high], hidden[:high]
     a, b = (cells.astype(np.float32) / 255.0 for cells in (shown, hidden))
     both = a**2 + b**2
     share = np.divide(a**2, both, out=np.zeros_like(a), where=both > 0)[..., None]
@@ -156,13 +161,17 @@ def colored(shown: Any, hidden: Any) -> Any:
     picture = np.ones((*a.shape, 4), np.float32)
     # The faintest cell must still be seen: a third of the way is given to all that hold a call.
     picture[..., :3] = ground + (color - ground) * np.where(light > 0, 0.33 + 0.67 * light, 0.0)
-    return np.ascontiguousarray(picture[::-1])
+    return picture
 
 
 def box(context: bpy.types.Context) -> tuple[float, float, float, float] | None:
     """Return left, low, right and high edge of the strip in the region's pixels; None without room."""
     region, scale = context.region, context.preferences.system.ui_scale
     left, right, _ = viewport.covered(context.area, region)
+    for other in context.area.regions:
+        # The panel of the last operator stands in the corner.
+        if other.type == "HUD" and other.width > 1:
+            left = max(left, other.x + other.width - region.x)
     left, right = left + _MARGIN * scale, region.width - right - _MARGIN * scale
     low = _MARGIN * scale
     high = low + _STRIP * scale
@@ -191,21 +200,19 @@ def draw(context: bpy.types.Context, collection: bpy.types.Collection) -> None:
     batch.draw(shader)
     _draw_part(stored, found, scale)
     base, at = high + 0.35 * _LINE * scale, right
-    import blf
-
     blf.size(0, size)
-    for words, color in _LEGEND:
-        at -= blf.dimensions(0, words)[0]
-        write(words, at, base, size, _QUIET)
-        at -= 1.3 * size
-        rectangle(at, base, at + 0.9 * size, base + 0.75 * size, color)
-        at -= 1.2 * size
-    # Where there is room for one of both, the numbers matter more.
     text = stored.headline
-    if left + blf.dimensions(0, text)[0] > at:
-        rectangle(left, base - 0.3 * size, right, base + 0.95 * size, _GROUND)
-        while text and left + blf.dimensions(0, text)[0] > right:
-            text = text.rpartition(",")[0]
+    wide = sum(blf.dimensions(0, words)[0] + 2.5 * size for words, _ in _LEGEND)
+    # Where there is no room for both, the numbers matter more.
+    if left + blf.dimensions(0, text)[0] + wide <= right:
+        for words, color in _LEGEND:
+            at -= blf.dimensions(0, words)[0]
+            write(words, at, base, size, _QUIET)
+            at -= 1.3 * size
+            rectangle(at, base, at + 0.9 * size, base + 0.75 * size, color)
+            at -= 1.2 * size
+    while text and left + blf.dimensions(0, text)[0] > right:
+        text = text.rpartition(",")[0]
     write(text, left, base, size, _INK)
 
 

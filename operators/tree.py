@@ -38,7 +38,7 @@ class TRACEVIS3D_PG_tree_row(bpy.types.PropertyGroup):
     path: StringProperty()
     name: StringProperty()
     sign: StringProperty()
-    below: StringProperty(description="Calls in the subtree, and how many of them filters hide")
+    below: StringProperty(description="Calls below it that filters do not hide, and of how many")
     role: StringProperty(description="What kind of function it is")
     depth: IntProperty()
     filtered: BoolProperty()
@@ -200,10 +200,11 @@ def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: A
         return str(trace.functions.label[int(function[node])])
 
     def below(call: int) -> str:
-        """Tell how many calls a row has below it, and how many of these are hidden."""
+        """Tell how many calls a row has below it that aren't hidden, and of how many."""
         inside = int(extent[call]) - 1
         hidden = found.hidden(call + 1, call + 1 + inside)
-        return f"{count(inside)}, {count(hidden)} hidden" if hidden else count(inside) if inside else ""
+        left = count(inside - hidden)
+        return f"{left} of {count(inside)}" if hidden else left if inside else ""
 
     shown, chosen = navigation.rows(), set(navigation.selected)
     with settings.quietly():

@@ -8,6 +8,8 @@ from ..operators import lists, overview, settings
 from . import parts
 from .roles import ICONS, draw_legend
 
+_NAMES = 0.7  # share of a row that the name has
+
 
 class TRACEVIS3D_PT_overview(parts.ViewPanel, bpy.types.Panel):
     bl_idname = "TRACEVIS3D_PT_overview"
@@ -20,8 +22,8 @@ class TRACEVIS3D_PT_overview(parts.ViewPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         stored = overview.of(settings.active(context))
-        row = self.layout.row()
-        parts.paragraph(row.column(), context, stored.headline, "INFO")
+        row = self.layout.box().row()
+        parts.paragraph(row.column(), context, stored.headline)
         row.prop(stored, "shown", text="", icon="SEQ_HISTOGRAM")
 
 
@@ -31,16 +33,16 @@ class TRACEVIS3D_UL_list(bpy.types.UIList):
     bl_idname = "TRACEVIS3D_UL_list"
 
     def draw_item(
-        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: Any, _active: Any, _name: Any, *_: Any
+        self, _context: Any, layout: Any, data: Any, item: Any, _icon: Any, _active: Any, _name: Any, *_: Any
     ) -> None:
-        row = layout.split(factor=0.68, align=True)
+        row = layout.split(factor=_NAMES, align=True)
         row.active = not item.hidden
-        row.label(text=item.title, icon=ICONS.get(item.role, "DOT"))
+        # Where all are of one kind an icon tells nothing, and takes room.
+        icon = {} if item.role == "pattern" and data.kind == "patterns" else {"icon": ICONS[item.role]}
+        row.label(text=item.title, **icon)
         count = row.row()
         count.alignment = "RIGHT"
         count.label(text=item.count)
-        if item.hidden:
-            count.label(text="", icon="HIDE_ON")
 
     def draw_filter(self, _context: Any, _layout: Any) -> None:
         """The list has no filter of its own: the field above is one, over all rows of all pages."""
@@ -54,7 +56,9 @@ class TRACEVIS3D_PT_lists(parts.ViewPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, scene = self.layout, context.scene
         state = lists.of(settings.active(context))
-        layout.row().prop(state, "kind", expand=True, icon_only=False)
+        grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
+        for kind, *_ in lists.KINDS:
+            grid.prop_enum(state, "kind", kind)
         if state.kind == "library":
             layout.prop(scene, "tracevis3d_library", text="")
         if not state.summary:

@@ -4,10 +4,10 @@ from typing import Any
 
 #: Kind -> Blender's icon.
 ICONS = {
-    "constructor": "ADD",
+    "constructor": "FILE_NEW",
     "accessor": "EYEDROPPER",
     "utility": "TOOL_SETTINGS",
-    "polymorphic": "MOD_ARRAY",
+    "polymorphic": "DUPLICATE",
     "function": "DOT",
     "pattern": "COPYDOWN",
 }

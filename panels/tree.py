@@ -10,11 +10,12 @@ from ..tracevis3d.errors import TraceVisError
 from . import parts
 from .roles import ICONS, draw_legend
 
-_INDENT = 4  # spaces of a level
+_INDENT = 3  # spaces of a level
 _SIGN = 4  # width of the signs, in characters
+_ICON = 6  # of an icon with what is around it
 _SIGNS = {"+": "ADD", "-": "REMOVE", "~": "IPO_SINE"}
 _MOST_LEVELS = 10  # that rows are indented by, from the highest row of the window on
-_LEAST = 8  # characters that a name is shortened to at most
+_LEAST = 6  # characters that a name is shortened to at most
 
 
 class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
@@ -73,9 +74,15 @@ class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
 
 
 def _draw_rows(box: Any, rows: Any, characters: int) -> None:
-    # The signs have a column of their own: beside a long name in one row Blender would squeeze them away.
+    # Signs and numbers have columns of their own: Blender would squeeze them away beside a long name.
     split = box.split(factor=_SIGN / characters, align=True)
-    signs, names = split.column(align=True), split.column(align=True)
+    signs, rest = split.column(align=True), split
+    numbers = max((len(row.below) for row in rows), default=0)
+    room = characters - _SIGN - _ICON - numbers
+    if numbers:
+        rest = split.split(factor=1.0 - (numbers + 1) / (characters - _SIGN), align=True)
+    names = rest.column(align=True)
+    below = rest.column(align=True) if numbers else None
     top = min(row.depth for row in rows)
     for stored in rows:
         sign = signs.row(align=True)
@@ -88,20 +95,23 @@ def _draw_rows(box: Any, rows: Any, characters: int) -> None:
         line.alignment = "LEFT"
         line.active = sign.active = not stored.filtered
         indent = _INDENT * min(stored.depth - top, _MOST_LEVELS)
-        text = f"{stored.name}   {stored.below}" if stored.below else stored.name
         # Two spaces are about as wide as another character.
-        room = max(characters - _SIGN - indent // 2, _LEAST)
-        if len(text) > room:
-            text = text[: room - 1] + "\u2026"
-        icon = {"icon": "HIDE_ON" if stored.filtered else ICONS.get(stored.role, "DOT")}
+        text, most = stored.name, max(room - indent // 2, _LEAST)
+        if len(text) > most:
+            text = text[: most - 1] + "\u2026"
         name = line.operator(
             "tracevis3d.tree_click",
             text=" " * indent + text,
+            icon="HIDE_ON" if stored.filtered else ICONS.get(stored.role, "DOT"),
             emboss=stored.chosen,
             depress=stored.chosen,
-            **icon,
         )
         name.path, name.part = stored.path, "label"
+        if below is not None:
+            count = below.row(align=True)
+            count.alignment = "RIGHT"
+            count.active = False
+            count.label(text=stored.below)
 
 
 class TRACEVIS3D_PT_filters(parts.ViewPanel, bpy.types.Panel):
