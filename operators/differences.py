@@ -144,7 +144,8 @@ def go(context: bpy.types.Context, collection: bpy.types.Collection) -> bool:
 def _fly(area: bpy.types.Area, collection: bpy.types.Collection, difference: Any) -> None:
     """Let a 3D view fly to the times of a difference, below its words, looking as the view's camera does."""
     spans = [selection.read_range(text) for text in difference.spans.split("|")]
-    box = box_of(collection, spans)
+    about = [source for source, calls in enumerate(difference.calls.split("|")) if calls]
+    box = box_of(collection, spans, about or list(range(len(spans))))
     if box is None:
         return
     eye = next((o for o in collection.objects if o.type == "CAMERA"), None)
@@ -153,17 +154,18 @@ def _fly(area: bpy.types.Area, collection: bpy.types.Collection, difference: Any
 
 
 def box_of(
-    collection: bpy.types.Collection, spans: list[tuple[int, int] | None]
+    collection: bpy.types.Collection, spans: list[tuple[int, int] | None], about: list[int]
 ) -> tuple[Floats, Floats] | None:
-    """Return the box in the scene around what a view draws in these times of its traces.
+    """Return the box in the scene around what a view draws in these times of some of its traces.
 
     Parameters
     ----------
     collection : Collection
     spans : list of (int, int) or None
-        Nanoseconds, for each trace; None: all of it, which counts only if no trace has a time.
+        Nanoseconds, for each trace; None: all of it.
+    about : list of int
+        Which of the traces.
     """
-    about = [source for source, span in enumerate(spans) if span is not None] or list(range(len(spans)))
     boxes = []
     for holder, shown, holds in pointer.shown_in(bpy.context.scene):
         if holder != collection or holds.source not in about or marks.holding_of(shown) is None:

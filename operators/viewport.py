@@ -21,7 +21,9 @@ _OVERLAYS = ("show_floor", "show_axis_x", "show_axis_y", "show_cursor", "show_ex
 #: Share of the free room that the camera's frame takes.
 _SHARE = 0.97
 _CLIP_START = 0.1  # scene units
-_SETTLED = 0.2  # seconds after which a sidebar that was just opened has its width
+#: Seconds after which a sidebar that was just opened has its width, and is drawn: sooner or later, as busy as
+#: Blender is with the new scene.
+_SETTLED = (0.2, 0.5, 1.0)
 
 
 @contextmanager
@@ -56,8 +58,12 @@ def look(context: bpy.types.Context) -> None:
     space.show_region_ui = True
     _stand_at(space, scene.camera)
     space.region_3d.view_perspective = "CAMERA"
-    name = scene.name
-    bpy.app.timers.register(lambda: _fit(area, name), first_interval=_SETTLED)
+    name, rests = scene.name, iter(_SETTLED[1:])
+
+    def settle() -> float | None:
+        return next(rests, None) if _fit(area, name) else None
+
+    bpy.app.timers.register(settle, first_interval=_SETTLED[0])
 
 
 def area_of(context: bpy.types.Context) -> bpy.types.Area | None:
@@ -103,22 +109,32 @@ def is_open(area: bpy.types.Area) -> bool:
     return False
 
 
-def _fit(area: bpy.types.Area, name: str) -> None:
-    """Put the camera's frame into the part of the 3D view that no sidebar covers."""
+def _fit(area: bpy.types.Area, name: str) -> bool:
+    """Put the camera's frame into the part of the 3D view that no sidebar covers.
+
+    Returns
+    -------
+    bool
+        Whether it is to be done again: not if somebody looks elsewhere meanwhile.
+    """
     scene = bpy.data.scenes.get(name)
     if scene is None or not is_open(area):
-        return
+        return False
     window = next(region for region in area.regions if region.type == "WINDOW")
     view = area.spaces.active.region_3d
     with suppress(AttributeError, TypeError, StopIteration):  # a sidebar without tabs
         next(r for r in area.regions if r.type == "UI").active_panel_category = "TraceVis"
+    for region in area.regions:
+        region.tag_redraw()
+    if view.view_perspective != "CAMERA":
+        return False
     left, right, top = covered(area, window)
     free, high = window.width - left - right, window.height - top
     render = scene.render
     ratio = render.resolution_y * render.pixel_aspect_y / (render.resolution_x * render.pixel_aspect_x)
     wide = _SHARE * min(free, high / ratio)
     if wide < 64:
-        return
+        return True
     # Blender's own measure: the frame's longer side is this share of the region's.
     share = wide * max(1.0, ratio) / max(window.width, window.height)
     view.view_camera_zoom = min(max((2 * math.sqrt(share) - math.sqrt(2)) * 50, -30.0), 600.0)
@@ -127,6 +143,7 @@ def _fit(area: bpy.types.Area, name: str) -> None:
         top / 2 / (2 * window.height * share),
     )
     area.tag_redraw()
+    return True
 
 
 def covered(area: bpy.types.Area, window: bpy.types.Region) -> tuple[int, int, int]:

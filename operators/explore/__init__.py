@@ -10,6 +10,7 @@ from . import (
     detail,
     drum,
     elements,
+    in_frame,
     keys,
     menu,
     modal,
@@ -21,7 +22,7 @@ from . import (
     zoom,
 )
 
-_MODULES: tuple[Any, ...] = (overlay, elements, source, menu, navigate, detail, undoing, keys)
+_MODULES: tuple[Any, ...] = (overlay, elements, source, menu, navigate, detail, in_frame, undoing, keys)
 
 #: What lights up with an element.
 KIN = (

@@ -17,9 +17,11 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
+        # Menus run operators as they are, but those that may ask for something.
+        layout.operator_context = "INVOKE_DEFAULT"
         target = target_of(state.hit)
         if target is None:
-            layout.label(text="Nothing is under the mouse")
+            _draw_beside(layout, context)
             return
         view, key, call = target
         trace = sources.loaded(key)
@@ -36,8 +38,6 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
             for attribute, value in values.items():
                 setattr(operator, attribute, value)
 
-        # Menus run operators as they are, but those that may ask for something.
-        layout.operator_context = "INVOKE_DEFAULT"
         entry(layout, "tracevis3d.zoom_to_subtree", icon="VIEWZOOM")
         entry(layout, "tracevis3d.show_all", icon="FULLSCREEN_EXIT")
         layout.separator()
@@ -54,6 +54,18 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
         layout.separator()
         entry(layout, "tracevis3d.open_source", icon="TEXT")
         entry(layout, "tracevis3d.copy_as_python", icon="COPYDOWN")
+
+
+def _draw_beside(layout: Any, context: bpy.types.Context) -> None:
+    """Lay out what can be done where no element is under the mouse."""
+    layout.label(text="Nothing is under the mouse")
+    layout.separator()
+    layout.operator("tracevis3d.show_all", icon="FULLSCREEN_EXIT")
+    layout.operator("view3d.view_camera", text="Look through the Camera", icon="VIEW_CAMERA")
+    layout.operator("tracevis3d.search_ask", icon="VIEWZOOM")
+    layout.operator("tracevis3d.copy_as_python", icon="COPYDOWN")
+    layout.separator()
+    layout.operator("tracevis3d.explore", text="Leave Explore", icon="PANEL_CLOSE")
 
 
 def target_of(hit: Any) -> tuple[str, str, int] | None:

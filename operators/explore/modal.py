@@ -314,8 +314,6 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
 
     def _menu(self, context: bpy.types.Context, place: Place) -> set[str]:
         self._point(context, place)
-        if state.hit is None:
-            return {"PASS_THROUGH"}
         state.told = []
         with context.temp_override(window=context.window, area=place.area, region=place.region):
             bpy.ops.wm.call_menu(name="TRACEVIS3D_MT_element")

@@ -11,7 +11,7 @@ from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
 
 from .. import selection, settings, trace_state, viewport
-from . import detail, kin, marks, pointer
+from . import detail, in_frame, kin, marks, pointer
 from .words import Told
 
 Ints = NDArray[np.int64]
@@ -121,6 +121,7 @@ def _draw_lit() -> None:
     if view is None or not settings.all_in(context.scene) or not space.overlay.show_overlays:
         return
     detail.saw(context)
+    in_frame.saw(context)
     present = [entry for entry in pointer.shown_in(context.scene, space) if entry[2].stands]
     if not present:
         return
