@@ -42,6 +42,16 @@ def add(commands: Subcommands) -> None:
         default="auto",
         help="what records the calls (default: the first of these that there is)",
     )
+    parser.add_argument(
+        "--native",
+        action="store_true",
+        help="any program linked dynamically, in place of a Python script: its allocations, by LD_PRELOAD",
+    )
+    parser.add_argument(
+        "--accesses",
+        action="store_true",
+        help="with --native: accesses to memory, sampled by page protection (may disturb the program)",
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing at the end")
     parser.add_argument(
         "-m",
@@ -65,6 +75,10 @@ def run(words: argparse.Namespace) -> None:
         raise UsageError("say which program to record: tracevis3d record -o OUT -- script.py")
     if not words.output and not words.endpoint:
         raise UsageError("say where to: -o OUT for a file, --live ENDPOINT for viewers, or both")
+    if words.native:
+        _run_native(program, words)
+    if words.accesses:
+        raise UsageError("--accesses goes with --native: Python's own memory is not watched by pages")
     options = {
         "path": os.path.abspath(words.output) if words.output else "",
         "threads": words.threads,
@@ -79,6 +93,24 @@ def run(words: argparse.Namespace) -> None:
     }
     how = ["script", *program] if module is None else ["module", *module]
     _become(json.dumps(options), how)
+
+
+def _run_native(program: list[str], words: argparse.Namespace) -> None:
+    """Run a native program, and end as it ends."""
+    if not program:
+        raise UsageError("--native needs a program: tracevis3d record --native -o OUT -- PROGRAM")
+    if not sys.platform.startswith("linux"):
+        raise UsageError("--native needs Linux: LD_PRELOAD and /proc are its own")
+    given = [name for name in ("threads", "io", "memory", "c_functions") if getattr(words, name)]
+    if given or words.engine != "auto":
+        raise UsageError(
+            "--native records allocations; --threads, --io, --memory and --engine are for Python"
+        )
+    from ..native.recorder import Options, end_like, run
+    from ..record.helper import Feed
+
+    feed = Feed(words.endpoint, words.key, words.peers) if words.endpoint else None
+    end_like(run(program, Options(words.output, feed, words.accesses, words.quiet)))
 
 
 def _become(options: str, program: list[str]) -> None:

@@ -48,6 +48,8 @@ _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _SUBSYSTEM = re.compile(r"([a-z]\w*):(\w+)")
 _PYTHON_SUFFIX = re.compile(r"\.(?:pyx?|pyc|pyw|pyi|(?:[\w-]+\.)?(?:so|pyd))$")
 _FILE_NAME = re.compile(r"[^/\\]*\.\w{1,5}$")
+#: A program's own file: ``main (/usr/bin/ed)``.
+_PROGRAM = re.compile(r"/[^\s()]+")
 _BUILTIN_TYPES = frozenset(
     (
         *(
@@ -103,7 +105,9 @@ def _place_in_brackets(name: str) -> tuple[str, str, int] | None:
     said = _LINE.fullmatch(inside)
     if said and said["file"]:
         return name[:opening], said["file"], int(said["line"])
-    if _PYTHON_SUFFIX.search(inside) or (_FILE_NAME.search(inside) and "/" in inside):
+    if _PYTHON_SUFFIX.search(inside) or _PROGRAM.fullmatch(inside) or (
+        _FILE_NAME.search(inside) and "/" in inside
+    ):
         return name[:opening], inside, 0
     return None
 

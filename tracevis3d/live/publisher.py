@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,13 +33,17 @@ MOST_VIEWERS = 64
 _SILENT_S = 30.0
 #: Seconds that a patient publisher waits for a viewer.
 PATIENCE_S = 5.0
+#: In place of a batch's number: it is for viewers that have just come.
+_FOR_NEW = -1
 
 
 class _Viewer:
-    __slots__ = ("credit", "dropped", "heard", "named")
+    __slots__ = ("credit", "dropped", "heard", "is_new", "named")
 
-    def __init__(self, credit: int) -> None:
+    def __init__(self, credit: int, is_new: bool) -> None:
         self.credit, self.dropped, self.heard = credit, 0, time.monotonic()
+        # It waits for what is open and lives already, and gets no rows before.
+        self.is_new = is_new
         self.named = dict.fromkeys(p.NAMES, 0)
 
 
@@ -58,6 +62,8 @@ class Publisher:
         Nanoseconds since 1970 of time 0; now if left out.
     keys : Keys, optional
         Needed where other machines can reach the endpoint.
+    retells : bool
+        Whether :meth:`retell` is called whenever :attr:`joined` has grown.
     patient : bool
         Wait for viewers that are behind, up to :data:`PATIENCE_S` for each batch: for files, which are in no
         hurry. Programs must not.
@@ -70,6 +76,8 @@ class Publisher:
         Rows dropped before any viewer, because they came faster than the thread could hand them on.
     skipped : int
         Rows dropped for single viewers that were behind, summed over these.
+    joined : int
+        How many viewers have come so far.
 
     Raises
     ------
@@ -85,11 +93,12 @@ class Publisher:
         start: int | None = None,
         keys: Keys | None = None,
         patient: bool = False,
+        retells: bool = False,
     ) -> None:
         z = zmq()
         keys = keys or Keys()
         check(endpoint, keys)
-        self._patient = patient
+        self._patient, self._retells = patient, retells
         self._held = 0.0
         self._start = time.time_ns() if start is None else start
         self.welcome = p.Welcome(
@@ -99,7 +108,7 @@ class Publisher:
             self._start,
         )
         self.dropped = self.skipped = 0
-        self.sent = 0
+        self.sent = self.joined = 0
         self._sequence = 0
         self._names: dict[str, list[Any]] = {table: [] for table in p.NAMES}
         self._numbers: dict[str, dict[Any, int]] = {table: {} for table in p.NAMES}
@@ -189,6 +198,24 @@ class Publisher:
                 self._waiting.append(p.Batch(table, 0, 0, 0, part))
         return True
 
+    def retell(self, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Tell viewers that have come since the last time what is open and lives already.
+
+        What was put before and what is put later has to fit to it: both stand in one queue.
+
+        Parameters
+        ----------
+        tables : sequence of (table, columns)
+            As for :meth:`put`, in times before those that follow.
+        """
+        for table, columns in tables:
+            arrays = {n: np.ascontiguousarray(columns[n], dtype) for n, dtype, _, _ in p.TABLES[table]}
+            n = len(next(iter(arrays.values())))
+            for low in range(0, n, p.MOST_ROWS):
+                part = {name: column[low : low + p.MOST_ROWS] for name, column in arrays.items()}
+                self._waiting.append(p.Batch(table, _FOR_NEW, 0, 0, part))
+        self._waiting.append(p.Batch("", _FOR_NEW, 0, 0, {}))
+
     def lose(self, rows: int) -> None:
         """Tell viewers of rows that were dropped before they came here."""
         with self._lock:
@@ -241,7 +268,9 @@ class Publisher:
                     self._forget_silent()
                     for identity, viewer in list(self._viewers.items()):
                         dropped = viewer.dropped + self.dropped
-                        self._send(z, identity, p.encode(p.Alive(self._sequence, dropped, self.now())))
+                        alive_now = p.Alive(self._sequence, dropped, self.now())
+                        # For who is new the batches so far are no losses.
+                        self._send(z, identity, p.encode(self.welcome if viewer.is_new else alive_now))
             until = time.monotonic() + self._grace
             # Give viewers with no credit a moment to take the rest.
             while self._waiting and self._viewers and time.monotonic() < until:
@@ -291,7 +320,8 @@ class Publisher:
         elif len(self._viewers) >= MOST_VIEWERS and identity not in self._viewers:
             why = f"{MOST_VIEWERS} viewers are connected already"
         else:
-            self._viewers[identity] = viewer = _Viewer(hello.credit)
+            self._viewers[identity] = viewer = _Viewer(hello.credit, self._retells)
+            self.joined += 1
             self._send(z, identity, p.encode(self.welcome))
             self._announce(z, identity, viewer)
             return
@@ -312,11 +342,16 @@ class Publisher:
                     return
             self._held = 0.0
             batch = self._waiting.popleft()
+            if batch.sequence == _FOR_NEW:
+                self._send_retold(z, batch)
+                continue
             with self._lock:
                 self._rows -= len(batch)
             sequence, self._sequence = self._sequence, self._sequence + 1
             now = self.now()
             for identity, viewer in list(self._viewers.items()):
+                if viewer.is_new:
+                    continue
                 if viewer.credit <= 0:
                     viewer.dropped += len(batch)
                     self.skipped += len(batch)
@@ -328,6 +363,17 @@ class Publisher:
                     z, identity, p.encode(p.Batch(batch.table, sequence, dropped, now, batch.columns))
                 ):
                     self.sent += len(batch)
+
+    def _send_retold(self, z: Any, batch: p.Batch) -> None:
+        """Send new viewers what was there before them, under the number of the next batch that all get."""
+        for identity, viewer in list(self._viewers.items()):
+            if viewer.is_new and batch.table:
+                self._announce(z, identity, viewer)
+                viewer.credit -= 1
+                retold = p.Batch(batch.table, self._sequence, viewer.dropped, self.now(), batch.columns)
+                self._send(z, identity, p.encode(retold))
+            elif viewer.is_new:
+                viewer.is_new = False
 
     def _send(self, z: Any, identity: bytes, frames: Sequence[Any]) -> bool:
         try:

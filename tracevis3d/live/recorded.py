@@ -44,6 +44,8 @@ class _Thread:
     stack: list[int] = field(default_factory=list)
     held: list[Ints] = field(default_factory=list)
     open: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    #: Calls that viewers know to be open: function and start.
+    told: list[tuple[int, int]] = field(default_factory=list)
 
 
 class SpoolFeed(Encoder):
@@ -67,6 +69,7 @@ class SpoolFeed(Encoder):
         self._waiting_sync: list[dict[str, Any]] = []
         #: Rows that the program itself has dropped, and that this process has handed over.
         self.dropped = self.rows = 0
+        self._joined = 0
 
     def take(self, kind: bytes, number: int, data: bytes) -> None:
         """Take a section."""
@@ -99,6 +102,9 @@ class SpoolFeed(Encoder):
 
     def send(self, until: int | None = None) -> None:
         """Publish what ended up to a moment of the program's clock; all that there is if none is given."""
+        if self._publisher.joined != self._joined:
+            self._joined = self._publisher.joined
+            self._publisher.retell(self._there())
         parts: list[tuple[int, Ints]] = []
         for thread in self._threads.values():
             if not thread.held:
@@ -113,6 +119,7 @@ class SpoolFeed(Encoder):
             thread.held = [events[stop:]] if stop < len(events) else []
             if stop:
                 parts.append((thread.number, events[:stop]))
+                _follow(thread.told, events[:stop])
         if parts:
             events = np.concatenate([part for _, part in parts])
             number = np.repeat([n for n, _ in parts], [len(part) for _, part in parts])
@@ -123,6 +130,16 @@ class SpoolFeed(Encoder):
         for rows in self._waiting_sync:
             self._put("sync", **rows)
         self._waiting_sync = []
+
+    def _there(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield what is open and lives, as rows."""
+        told = [(t.number, *call) for t in self._threads.values() for call in t.told]
+        open_calls = np.array(told, np.int64).reshape(-1, 3)
+        yield "calls", {
+            "kind": np.full(len(told), p.BEGIN), "thread": open_calls[:, 0], "function": open_calls[:, 1],
+            "time": open_calls[:, 2] + self._shift,
+        }  # fmt: skip
+        yield "memory", self._memory(self._living_rows())
 
     def _put(self, table: str, **columns: Any) -> None:
         self.rows += len(next(iter(columns.values())))
@@ -235,10 +252,13 @@ class SpoolFeed(Encoder):
         self._put("counters", series=series, time=time, value=list(said["values"].values()))
 
     def _take_living(self, data: bytes) -> None:
-        columns = self._memory_rows(data)
+        rows = self._memory(self._memory_rows(data))
+        if len(rows["time"]):
+            self._put("memory", **rows)
+
+    def _memory(self, columns: dict[str, bytes]) -> dict[str, NDArray[Any]]:
+        """Return rows of memory with the feed's numbers and times."""
         rows = memory_columns(columns)
-        if not len(rows["time"]):
-            return
         self._frame_numbers += announce_frames(
             self._publisher, list(self._frames)[len(self._frame_numbers) :], self._frame_numbers
         )
@@ -247,7 +267,20 @@ class SpoolFeed(Encoder):
         rows["time"] = rows["time"] + self._shift
         main = next((t.number for t in self._threads.values()), 0)
         rows["thread"] = np.full(len(rows["time"]), main)
-        self._put("memory", **rows)
+        return rows
+
+
+def _follow(told: list[tuple[int, int]], events: Ints) -> None:
+    """Bring the open calls of a thread up to date with events that were published."""
+    before = list(told)
+    which = len(before) + np.arange(len(events))
+    still = list(range(len(before)))
+    name_ends(events[:, _KIND] == p.BEGIN, which, still)
+    first = len(before)
+    told[:] = [
+        before[at] if at < first else (int(events[at - first, _FUNCTION]), int(events[at - first, _TIME]))
+        for at in still
+    ]
 
 
 def announce_frames(publisher: Publisher, frames: list[tuple[str, int, int]], known: list[int]) -> list[int]:
@@ -321,7 +354,11 @@ def main(words: list[str]) -> None:
     try:
         start = time.time_ns()
         publisher = Publisher(
-            said["endpoint"], said["program"], start=start, keys=Keys(said["key"], said["peers"])
+            said["endpoint"],
+            said["program"],
+            start=start,
+            keys=Keys(said["key"], said["peers"]),
+            retells=True,
         )
     except TraceVisError as error:
         shutil.rmtree(folder, ignore_errors=True)
