@@ -2,10 +2,24 @@
 
 import bpy
 
-from . import bookmarks, differences, explore, lists, render, search, selection, threads, trace, tree, view
+from . import (
+    bookmarks,
+    differences,
+    explore,
+    lists,
+    live,
+    render,
+    search,
+    selection,
+    threads,
+    trace,
+    tree,
+    view,
+)
 
 _CLASSES = (
     *trace.CLASSES,
+    *live.CLASSES,
     *differences.CLASSES,
     *explore.CLASSES,
     *view.CLASSES,

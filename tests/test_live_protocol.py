@@ -30,8 +30,8 @@ def columns(table: str, n: int, seed: int) -> dict:
 
 MESSAGES = st.one_of(
     st.builds(p.Welcome, TEXT, TEXT, st.integers(0, 2**30), WHOLE),
-    st.builds(p.Names, st.sampled_from([n for n in p.NAMES if n != "threads"]), st.integers(0, 1000),
-              st.lists(TEXT, max_size=5).map(tuple)),
+    st.builds(p.Names, st.sampled_from(["functions", "objects", "operations", "counters"]),
+              st.integers(0, 1000), st.lists(TEXT, max_size=5).map(tuple)),
     st.builds(p.Names, st.just("threads"), st.integers(0, 100),
               st.lists(st.tuples(st.integers(0, 9) | TEXT, st.integers(0, 9), TEXT), max_size=4).map(tuple)),
     st.builds(p.Alive, WHOLE, WHOLE, WHOLE),

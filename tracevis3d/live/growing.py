@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,49 +24,95 @@ _FIRST_ROOM = 1 << 14
 _MOST_UNKNOWN, _MOST_UNKNOWN_THREADS = 10_000, 256
 
 
-class _Thread:
+class CallsOfThread:
     """The calls of one thread, in the order of their begins.
 
-    ``columns`` are function, parent, depth, start and end, as :func:`.growing.grow_calls` fills them.
+    Attributes
+    ----------
+    columns : tuple of array
+        Function, parent, depth, start and end, as :func:`.growing.grow_calls` fills them; the first
+        :attr:`count` of each are calls.
+    watch : int64 (w,)
+        Calls that a live view watches until they end; kept up to date when calls are forgotten.
+    flow : int64
+        State of that view: see :func:`.flowing.flow_calls`.
     """
 
+    _DTYPES = np.int32, np.int64, np.int32, np.int64, np.int64
+
     def __init__(self) -> None:
+        from ..kernels import flowing as f
         from ..kernels import growing as g
 
         self.state = np.zeros(g.STATE_SIZE, np.int64)
         self.state[g.TOP] = -1
         self.state[g.LATEST] = np.iinfo(np.int64).min
-        self._room(0)
+        self.watch = np.empty(0, np.int64)
+        self.flow = np.zeros(f.STATE_SIZE, np.int64)
+        self._next: tuple[NDArray[Any], ...] | None = None
+        self._moved = 0
+        self._open: list[NDArray[np.int64]] = []
+        self._set(tuple(np.empty(0, dtype) for dtype in self._DTYPES))
 
-    def _room(self, n: int) -> None:
-        """Make room for ``n`` calls; those there are move there."""
-        kept = self.count if n else 0
-
-        def moved(column: NDArray[Any] | None, dtype: Any) -> NDArray[Any]:
-            larger = np.empty(n, dtype)
-            if column is not None and kept:
-                larger[:kept] = column[:kept]
-            return larger
-
-        before = self.columns if kept else (None,) * 5
-        dtypes = np.int32, np.int64, np.int32, np.int64, np.int64
-        self.columns: tuple[NDArray[Any], ...] = tuple(map(moved, before, dtypes))
-        _, _, self.depth, self.start, _ = self.columns
+    def _set(self, columns: tuple[NDArray[Any], ...]) -> None:
+        self.columns = columns
+        _, self._parent, self.depth, self.start, self._end = columns
 
     @property
     def count(self) -> int:
         return int(self.state[1])
 
+    @property
+    def top(self) -> int:
+        """The innermost open call; -1: none."""
+        return int(self.state[0])
+
+    def _make_room(self, n: int) -> None:
+        """Have room for ``n`` more calls.
+
+        What is there moves to a larger place bit by bit before that is needed: all at once it would hold up
+        who watches for a tenth of a second.
+        """
+        room, count = len(self.start), self.count
+        if count + n > room // 2 and self._next is None:
+            larger = max(4 * room, count + n, _FIRST_ROOM)
+            self._next = tuple(np.empty(larger, dtype) for dtype in self._DTYPES)
+            self._moved, self._open = 0, []
+        if self._next is None:
+            return
+        needed = count + n > room
+        # So much that all is moved well before the old place is full.
+        high = count if needed else min(count, self._moved + 4 * n + _FIRST_ROOM)
+        self._move(high)
+        if needed:
+            # Of what was moved while it was open the end may have come since.
+            for opened in self._open:
+                self._next[4][opened] = self._end[opened]
+            self._set(self._next)
+            self._next, self._open = None, []
+            if count + n > len(self.start):
+                self._make_room(n)
+
+    def _move(self, high: int) -> None:
+        from ..kernels import growing as g
+
+        assert self._next is not None
+        part = slice(self._moved, high)
+        for before, after in zip(self.columns, self._next, strict=True):
+            after[part] = before[part]
+        self._open.append(self._moved + np.flatnonzero(self._end[part] == g.OPEN))
+        self._moved = max(high, self._moved)
+
     def add(self, kind: NDArray[np.uint8], function: NDArray[np.uint32], time: NDArray[np.int64]) -> None:
+        """Take begins and ends, in the order in which they happened."""
         from ..kernels.growing import grow_calls
 
-        needed = self.count + len(kind)
-        if needed > len(self.start):
-            self._room(max(4 * len(self.start), needed, _FIRST_ROOM))
+        self._make_room(len(kind))
         grow_calls(kind, function, time, self.state, *self.columns)
 
     def forget(self, keep: int) -> int:
         """Drop the oldest finished calls but for the last ``keep`` calls; return how many went."""
+        from ..kernels import flowing as f
         from ..kernels import growing as g
 
         function, parent, depth, start, end = self.columns
@@ -86,6 +133,11 @@ class _Thread:
         top = int(self.state[g.TOP])
         self.state[g.TOP] = new[top] if top >= 0 else -1
         self.state[g.COUNT] = kept
+        watched = np.flatnonzero(self.watch[: int(self.flow[f.WATCHED])] >= 0)
+        calls = self.watch[watched]
+        self.watch[watched] = np.where(stays[calls], new[calls], -1)
+        self.flow[f.SEEN] = int(np.count_nonzero(stays[: int(self.flow[f.SEEN])]))
+        self._next, self._open = None, []
         return n - kept
 
 
@@ -166,9 +218,10 @@ class GrowingTrace:
         self._function_numbers: dict[str, int] = {}
         self._thread_numbers: dict[tuple[int, Any, Any], int] = {}
         self._thread_names: list[tuple[Any, Any, str]] = []
-        self._threads: list[_Thread] = []
+        self._threads: list[CallsOfThread] = []
         self._rows: dict[str, list[dict[str, Any]]] = {"sync": [], "memory": [], "counters": []}
         self._row_count = dict.fromkeys(self._rows, 0)
+        self._batches_gone = dict.fromkeys(self._rows, 0)
 
     # -- what comes in ------------------------------------------------------------------------------------
 
@@ -253,6 +306,7 @@ class GrowingTrace:
         self._row_count[batch.table] += len(batch)
         while self._row_count[batch.table] > MOST_ROWS and len(self._rows[batch.table]) > 1:
             gone = self._rows[batch.table].pop(0)
+            self._batches_gone[batch.table] += 1
             count = len(next(iter(gone.values())))
             self._row_count[batch.table] -= count
             self.forgotten += count
@@ -344,9 +398,27 @@ class GrowingTrace:
             base += taken
         return Calls(**{name: column[:base] for name, column in out.items()}), count
 
-    def functions(self) -> Sequence[str]:
-        """Return the names of the functions by number."""
-        return list(self._function_numbers)
+    @property
+    def shift(self) -> int:
+        """Nanoseconds from the first session's start to this one's."""
+        return self._session.shift if self._session else 0
+
+    def functions(self, first: int = 0) -> Sequence[str]:
+        """Return the names of the functions by number, from ``first`` on."""
+        return list(islice(self._function_numbers, first, None))
+
+    def calls_of_threads(self) -> Sequence[CallsOfThread]:
+        """Return the calls of each thread by number: what grows, not a copy."""
+        return self._threads
+
+    def batches(self, table: str, first: int) -> tuple[Sequence[Mapping[str, Any]], int]:
+        """Return the batches of a table but calls from number ``first`` on, and the number of the next one.
+
+        Beside the columns of the protocol (threads have this object's numbers, times its time) each has
+        those names that its numbers stand for: ``operation names``, ``object names``, ``series names``.
+        """
+        gone, rows = self._batches_gone[table], self._rows[table]
+        return rows[max(first - gone, 0) :], gone + len(rows)
 
     def threads(self) -> Sequence[tuple[Any, Any, str]]:
         """Return process, thread id and name of each thread by number."""
@@ -415,7 +487,7 @@ class GrowingTrace:
         if found == len(self._thread_names):
             said = process if self.sessions == 1 else f"{process} (run {self.sessions})"
             self._thread_names.append((said, tid, name))
-            self._threads.append(_Thread())
+            self._threads.append(CallsOfThread())
         elif name:
             self._thread_names[found] = (*self._thread_names[found][:2], name)
         return found
@@ -448,4 +520,4 @@ def _numbers(
     return np.asarray(np.array([put(text) for text in texts], np.int64)[place.ravel()])
 
 
-__all__ = ["GrowingTrace"]
+__all__ = ["CallsOfThread", "GrowingTrace"]

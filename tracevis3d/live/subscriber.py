@@ -16,6 +16,8 @@ from .growing import MOST_CALLS, GrowingTrace
 CREDIT = 256
 #: Seconds of silence after which the publisher counts as gone and is greeted again.
 SILENT_S = 3.0
+#: Nanoseconds that events may lie behind the publisher's clock, or before it, if it is the trace's.
+_CLOCK_NS = 1_000_000_000
 #: Seconds over which rates are told.
 _RATE_S = 2.0
 
@@ -74,6 +76,8 @@ class Subscriber:
         self._rates: deque[tuple[float, int]] = deque()
         self._session = ""
         self._start = 0
+        self._said = self._said_at = 0
+        self._keeps_time = False
         self._expected = -1
         self._taken = 0
         self._context = self._z.Context()
@@ -176,23 +180,44 @@ class Subscriber:
                 self._expected = message.sequence + 1
                 self.state = "connected"
                 self.rows += len(message)
+                self._hear_clock(message.now)
                 self.latency_ns = max(time.time_ns() - self._start - message.now, 0)
                 if self.paused:
                     self.left_out += len(message)
                 else:
                     self.trace.add(message)
+                    self._keeps_time = abs(self._said - self.trace.now) < _CLOCK_NS
             case p.Alive():
                 self._count(message.sequence, message.dropped)
                 self._expected = max(self._expected, message.sequence)
+                self._hear_clock(message.now)
                 self.state = "connected"
             case p.Ended():
                 self._count(message.sequence, message.dropped)
                 self.state = "ended"
 
+    def _hear_clock(self, now: int) -> None:
+        self._said, self._said_at = now + self.trace.shift, time.monotonic_ns()
+
     def _count(self, sequence: int, dropped: int) -> None:
         if self._expected >= 0 and sequence > self._expected:
             self.lost_batches += sequence - self._expected
         self.lost = max(self.lost, self._lost_before + dropped)
+
+    def clock(self) -> int:
+        """Return the trace's time now, in nanoseconds: that of the newest event, or the publisher's clock.
+
+        The clock goes on when nothing happens. It is none of the trace's where a recording is played faster
+        or slower than it ran.
+        """
+        newest = self.trace.now
+        if not self._keeps_time or self.state != "connected":
+            return newest
+        return max(self._said + time.monotonic_ns() - self._said_at, newest)
+
+    def since_1970(self, when: int) -> int:
+        """Return the moment ``when`` of the trace, in nanoseconds since 1970 by the publisher's clock."""
+        return self._start - self.trace.shift + when
 
     @property
     def rate(self) -> float:

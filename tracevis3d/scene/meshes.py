@@ -90,6 +90,21 @@ def polygons(
         Smooth instead of flat shading.
     """
     mesh: Any = bpy.data.meshes.new(name)
+    fill(mesh, position, corner, first, edge, corner_edge, smooth=smooth)
+    return mesh
+
+
+def fill(
+    mesh: Any,
+    position: NDArray[np.float32],
+    corner: NDArray[np.int32],
+    first: NDArray[np.int32],
+    edge: NDArray[np.int32] | None = None,
+    corner_edge: NDArray[np.int32] | None = None,
+    *,
+    smooth: bool = False,
+) -> None:
+    """Give an empty mesh the polygons that :func:`polygons` describes."""
     mesh.vertices.add(len(position))
     mesh.loops.add(len(corner))
     mesh.polygons.add(len(first))
@@ -104,7 +119,6 @@ def polygons(
         mesh.update(calc_edges=edge is None)
         if not smooth:
             set_attribute(mesh, "sharp_face", "BOOLEAN", "FACE", np.ones(len(first), np.bool_))
-    return mesh
 
 
 def set_color(

@@ -1,0 +1,114 @@
+"""The panel *Live*: where a program publishes, and how its feed goes."""
+
+import bpy
+
+from ..operators import live_feed, live_settings
+from ..operators.live_feed import STATES, Feed
+from . import parts
+
+
+class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_live"
+    bl_label = "Live"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        if sentence := live_feed.missing():
+            parts.paragraph(layout, context, sentence + ".", "ERROR")
+            return
+        wanted, feed = live_settings.of(context), Feed.current
+        if feed is None:
+            self._draw_asking(context, wanted)
+        else:
+            self._draw_watching(context, wanted, feed)
+
+    def _draw_asking(self, context: bpy.types.Context, wanted: bpy.types.PropertyGroup) -> None:
+        layout = self.layout
+        layout.prop(wanted, "endpoint")
+        layout.prop(wanted, "view")
+        layout.prop(wanted, "window")
+        layout.prop(wanted, "style")
+        header, body = layout.panel("tracevis3d_live_more", default_closed=True)
+        header.label(text="Keys and Folder")
+        if body is not None:
+            body.prop(wanted, "key")
+            body.prop(wanted, "peer")
+            body.prop(wanted, "folder", placeholder="the extension's own")
+        row = layout.row()
+        row.scale_y = 1.3
+        row.operator("tracevis3d.live_connect", icon="PLAY")
+
+    def _draw_watching(self, context: bpy.types.Context, wanted: bpy.types.PropertyGroup, feed: Feed) -> None:
+        layout, subscriber = self.layout, feed.subscriber
+        waits = subscriber.state in ("waiting", "silent")
+        icon = {"connected": "RADIOBUT_ON", "ended": "CHECKMARK", "refused": "ERROR"}.get(
+            subscriber.state, "SORTTIME" if waits else "INFO"
+        )
+        words = "Paused" if subscriber.paused else STATES[subscriber.state]
+        if subscriber.state == "refused":
+            words += f": {subscriber.why}"
+        parts.paragraph(layout, context, words + ".", "PAUSE" if subscriber.paused else icon)
+        row = layout.row(align=True)
+        row.scale_y = 1.2
+        row.operator(
+            "tracevis3d.live_pause",
+            text="Go On" if subscriber.paused else "Pause",
+            icon="PLAY" if subscriber.paused else "PAUSE",
+            depress=subscriber.paused,
+        )
+        row.operator("tracevis3d.live_stop", icon="SNAP_FACE")
+        if feed.out_of_sight:
+            box = layout.box()
+            parts.paragraph(box, context, feed.trouble or "What comes is kept, but not shown here.", "INFO")
+            box.operator("tracevis3d.live_show", icon="HIDE_OFF")
+        layout.prop(wanted, "view")
+        layout.prop(wanted, "window")
+        layout.prop(wanted, "style")
+        self._draw_numbers(feed)
+        if subscriber.bad and subscriber.why:
+            parts.paragraph(layout, context, f"{subscriber.bad:,} messages made no sense and were left out, "
+                            f"the last one: {subscriber.why}.", "ERROR")  # fmt: skip
+
+    def _draw_numbers(self, feed: Feed) -> None:
+        subscriber, trace = feed.subscriber, feed.subscriber.trace
+        rows = [
+            ("Program", subscriber.program or "–"),
+            ("Rows a Second", f"{subscriber.rate:,.0f}"),
+            ("Received", f"{subscriber.rows:,}"),
+            ("Lost", f"{subscriber.lost:,}" if subscriber.lost else "none"),
+        ]
+        if subscriber.lost_batches:
+            rows.append(("Gaps", f"{subscriber.lost_batches:,} batches"))
+        if subscriber.left_out:
+            rows.append(("Left Out", f"{subscriber.left_out:,} while paused"))
+        if trace.forgotten:
+            rows.append(("Forgotten", f"{trace.forgotten:,} oldest"))
+        if trace.sessions > 1:
+            rows.append(("Runs", f"{trace.sessions:,}"))
+        rows.append(("Latency", f"{subscriber.latency_ns / 1e6:,.1f} ms to here"))
+        if feed.latency_s:
+            drawn = sorted(feed.latency_s)[len(feed.latency_s) // 2]
+            rows.append(("", f"{1e3 * drawn:,.0f} ms to the picture"))
+        if len(feed.updates) > 8:
+            span = feed.updates[-1] - feed.updates[0]
+            rows.append(("Updates a Second", f"{(len(feed.updates) - 1) / max(span, 1e-9):,.0f}"))
+        if feed.tick_s:
+            ticks = sorted(feed.tick_s)
+            rows.append(("A Tick", f"{1e3 * ticks[len(ticks) // 2]:.1f} ms, 99 %: {1e3 * ticks[-2]:.1f} ms"))
+        if feed.shown is not None:
+            rows.append(("Bars Shown", f"{feed.shown.ring.rows:,}"))
+        column = self.layout.column(align=True)
+        column.scale_y = 0.85
+        for label, text in rows:
+            line = column.split(factor=0.45)
+            left = line.row()
+            left.alignment = "RIGHT"
+            left.active = False
+            left.label(text=label)
+            line.row().label(text=text)
+
+
+CLASSES = (TRACEVIS3D_PT_live,)

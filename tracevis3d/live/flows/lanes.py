@@ -1,0 +1,106 @@
+"""Lanes of threads with their levels: who gets one, and how high it is."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..growing import GrowingTrace
+
+#: Levels that a lane can have.
+LEVELS = 64
+#: Steps in which a lane gets room for more levels, so that it is rarely laid out anew.
+_STEPS = (2, 4, 6, 9, 13, 18, 24, 32, 46, LEVELS)
+
+
+class Lanes:
+    """Lanes in the order in which their threads first did something.
+
+    Attributes
+    ----------
+    threads : list of int
+        Of each lane.
+    rooms : list of int
+        Levels that each lane has room for.
+    without : int
+        Threads that did something and have no lane.
+    """
+
+    def __init__(self, growing: GrowingTrace, most: int) -> None:
+        self._growing, self._most = growing, most
+        self.threads: list[int] = []
+        self.rooms: list[int] = []
+        self.lane_of: dict[int, int] = {}
+        self._refused: set[int] = set()
+        self._reached: list[int] = []
+        self._history: list[list[tuple[int, int]]] = []
+
+    @property
+    def without(self) -> int:
+        return len(self._refused)
+
+    def lane(self, thread: int) -> int:
+        """Return the thread's lane, a new one if it has none and there is room; else -1."""
+        lane = self.lane_of.get(thread, -1)
+        if lane < 0:
+            if len(self.threads) >= self._most:
+                self._refused.add(thread)
+                return -1
+            lane = self.lane_of[thread] = len(self.threads)
+            self.threads.append(thread)
+            self.rooms.append(_STEPS[0])
+            self._reached.append(0)
+            self._history.append([])
+        return lane
+
+    def reach(self, lane: int, level: int) -> bool:
+        """Let a lane have room for a level (from 0); return whether it had to grow."""
+        self._reached[lane] = max(self._reached[lane], level)
+        if level < self.rooms[lane]:
+            return False
+        self.rooms[lane] = _room(level)
+        return True
+
+    def shrink(self, now: int, window_ns: int) -> bool:
+        """Take room away that nothing in the window needs any more; return whether any was."""
+        before = list(self.rooms)
+        for lane, history in enumerate(self._history):
+            history.append((now, self._reached[lane]))
+            self._history[lane] = [entry for entry in history if entry[0] > now - window_ns]
+            self._reached[lane] = 0
+            self.rooms[lane] = _room(max((level for _, level in self._history[lane]), default=0))
+        return before != self.rooms
+
+    def name(self, lane: int) -> str:
+        """Return what the thread is called."""
+        process, tid, name = self._growing.threads()[self.threads[lane]]
+        several = len({p for p, _, _ in self._growing.threads()}) > 1
+        name = name or f"thread {tid}"
+        return f"{name} ({process})" if several else name
+
+    def levels(self, total: float, highest: float, gap: float) -> NDArray[np.float32]:
+        """Return base and height of each level of each lane, float32 (lanes * LEVELS, 2).
+
+        Parameters
+        ----------
+        total : float
+            Scene units that all lanes together may be high.
+        highest, gap : float
+            Of one level, and between two lanes.
+        """
+        out = np.zeros((max(len(self.rooms), 1) * LEVELS, 2), np.float32)
+        all_levels = sum(self.rooms)
+        height = min(highest, (total - gap * max(len(self.rooms) - 1, 0)) / max(all_levels, 1))
+        base = 0.0
+        for lane, room in enumerate(self.rooms):
+            part = slice(lane * LEVELS, (lane + 1) * LEVELS)
+            level = np.minimum(np.arange(LEVELS), room)
+            out[part, 0] = base + height * level
+            out[part, 1] = np.where(np.arange(LEVELS) < room, height, 0.0)
+            base += room * height + gap
+        return out
+
+
+def _room(level: int) -> int:
+    """Return how many levels a lane gets that needs ``level`` (from 0)."""
+    return next((step for step in _STEPS if step > level), LEVELS)

@@ -1,0 +1,189 @@
+"""The live threads: an amphitheatre of rows; what each does, waits for, and who lets it go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..growing import GrowingTrace
+from .calls import CallFlow, Ended
+from .flow import Flow, Rows, Section, Text, boxes, colors, rows
+from .lanes import Lanes
+
+_MOST_ROWS = 24
+#: Levels of calls that a row shows; deeper ones are one with the last.
+_LEVELS = 12
+_WAIT, _RELEASE, _IO = 0, 1, 2
+#: Kinds: computing by level, waits, I/O, what lets another thread go on.
+_COMPUTES, _WAITS, _READS, _LINK = 0, _LEVELS, _LEVELS + 1, _LEVELS + 2
+_LINKS = 1 << 20  # added to the key of a link
+#: Scene units: how high the rows lie above each other and how far behind; height of a row's calls.
+_RADIUS, _BARS = 4.6, 0.52
+#: Releases of an object that are remembered, to find whom a wait was for.
+_REMEMBERED = 512
+
+
+class Threads(Flow):
+    """Rows of threads on a half cylinder: computing, waiting, reading; links from releases to waits."""
+
+    direction = (0.36, -0.80, 0.48)
+    hidden_what = "rows of calls"
+
+    def __init__(self, growing: GrowingTrace, window_ns: int) -> None:
+        super().__init__(growing, window_ns)
+        self.calls = CallFlow(growing, lambda name: 0, 64)
+        self.lanes = Lanes(growing, _MOST_ROWS)
+        self._next = growing.batches("sync", 0)[1]
+        batches, _ = growing.batches("sync", 0)
+        # Of what came before only the last matters.
+        self._next -= min(len(batches), 64)
+        #: Object -> (time, lane) of its last releases.
+        self._released: dict[str, list[tuple[int, int]]] = {}
+        self._place = np.zeros((_MOST_ROWS, 2), np.float32)
+        self._waited = np.zeros(_MOST_ROWS)
+        self.waits = 0
+
+    def advance(self) -> Rows:
+        self.calls.learn()
+        parts = []
+        since = self.growing.now - self.window_ns
+        for thread, calls in enumerate(self.growing.calls_of_threads()):
+            if calls.count and (lane := self._lane(thread)) >= 0:
+                ended = self.calls.advance(thread, 2 * self.cell_ns, since)
+                if len(ended):
+                    parts.append(self._computing(lane, ended))
+        batches, self._next = self.growing.batches("sync", self._next)
+        for batch in batches:
+            parts += self._sync(batch, since)
+        self.hidden = self.calls.lost
+        return Rows.joined(parts)
+
+    def _lane(self, thread: int) -> int:
+        before = len(self.lanes.threads)
+        lane = self.lanes.lane(thread)
+        if len(self.lanes.threads) != before:
+            self.relaid = True
+        return lane
+
+    def front(self, now: int) -> Rows:
+        parts = []
+        for lane, thread in enumerate(self.lanes.threads):
+            going = self.calls.open(thread, now)
+            if len(going):
+                parts.append(self._computing(lane, going))
+        return Rows.joined(parts)
+
+    def _computing(self, lane: int, ended: Ended) -> Rows:
+        level = np.minimum(ended.level, _LEVELS - 1)
+        shown = ended.level < _LEVELS
+        made = rows(ended.time, np.full(len(ended), lane), _COMPUTES + level, level / _LEVELS,
+                    (level + 1) / _LEVELS)  # fmt: skip
+        return made[shown]
+
+    def _sync(self, batch: Any, since: int) -> list[Rows]:
+        """Return the rows of waits and I/O, and links to the waits from what ended them."""
+        recent = batch["end"] >= since
+        thread, kind = batch["thread"][recent], batch["kind"][recent]
+        start, end, thing = batch["start"][recent], batch["end"][recent], batch["object"][recent]
+        lane_of = {int(t): self._lane(int(t)) for t in np.unique(thread)}
+        lane = np.array([lane_of[int(t)] for t in thread], np.int64)
+        names = batch["object names"]
+        links = []
+        # Every object's releases in order: a loop over operations, of which there are few beside calls.
+        for i in np.argsort(end, kind="stable")[-20_000:].tolist():
+            if lane[i] < 0 or thing[i] < 0:
+                continue
+            name = names.get(int(thing[i]), str(thing[i]))
+            if kind[i] == _RELEASE:
+                known = self._released.setdefault(name, [])
+                known.append((int(end[i]), int(lane[i])))
+                del known[:-_REMEMBERED]
+            elif kind[i] == _WAIT:
+                if end[i] - start[i] < self.cell_ns:
+                    continue
+                for when, who in reversed(self._released.get(name, ())):
+                    if when <= start[i]:
+                        break
+                    if when <= end[i] and who != lane[i]:
+                        links.append((when, int(end[i]), who, int(lane[i])))
+                        break
+        keep = (lane >= 0) & (kind != _RELEASE)
+        lane, kind = lane[keep], kind[keep]
+        time = np.stack([start[keep], np.maximum(end[keep], start[keep] + self.cell_ns)], axis=1)
+        waits = kind == _WAIT
+        self.waits += int(waits.sum())
+        np.add.at(self._waited, lane[waits], (time[waits, 1] - time[waits, 0]) / 1e9)
+        parts = [rows(time, lane, np.where(waits, _WAITS, _READS), np.zeros(len(lane)), np.ones(len(lane)))]
+        if links:
+            given = np.array(links, np.int64)
+            least = np.maximum(given[:, 1], given[:, 0] + self.cell_ns)
+            parts.append(
+                rows(np.stack([given[:, 0], least], axis=1), _LINKS + given[:, 2] * _MOST_ROWS + given[:, 3],
+                     np.full(len(given), _LINK))
+            )  # fmt: skip
+        return parts
+
+    def lay_out(self) -> None:
+        """Spread the rows on a quarter of a cylinder that opens towards the reader."""
+        n = max(len(self.lanes.threads), 1)
+        share = np.arange(n) / max(n - 1, 1) if n > 1 else np.zeros(1)
+        # A few threads don't need all of it.
+        opening = min(1.0, 0.25 + n / 12)
+        angle = share * np.pi / 2 * opening
+        radius = max(_RADIUS, 0.42 * n)
+        self._place = np.zeros((_MOST_ROWS, 2), np.float32)
+        self._place[:n, 0] = radius * np.sin(angle)
+        self._place[:n, 1] = radius * (1 - np.cos(angle)) + 0.12 * np.arange(n)
+
+    def sections(self, given: Rows) -> Section:
+        out: Section = np.empty((len(given), 2, 4, 2), np.float32)
+        link = given.key >= _LINKS
+        own = ~link
+        across, base = self._place[given.key[own], 0], self._place[given.key[own], 1]
+        kind = given.kind[own, 0]
+        # Waits stand before the calls, so that both are seen.
+        before = np.where(kind >= _WAITS, -0.2, 0.0).astype(np.float32)
+        deep = np.where(kind >= _WAITS, 0.14, 0.42).astype(np.float32)
+        bars = _BARS * given.value[own, :2]
+        bars[kind >= _WAITS] = [0.0, 0.34]
+        out[own] = boxes(np.stack([across + before, across + before + deep], axis=1), base[:, None] + bars)
+        pair = given.key[link] - _LINKS
+        for end, lane in ((0, pair // _MOST_ROWS), (1, pair % _MOST_ROWS)):
+            a, h = self._place[lane, 0] - 0.16, self._place[lane, 1] + 0.2
+            out[link, end] = boxes(
+                np.stack([a - 0.03, a + 0.03], axis=1), np.stack([h - 0.03, h + 0.03], axis=1)
+            )[:, 0]
+        return out
+
+    def colors(self) -> NDArray[np.float32]:
+        low, high = colors("8f7d57 e3cf9e")
+        shade = np.linspace(0, 1, _LEVELS)[:, None]
+        return np.concatenate([low + (high - low) * shade, colors("2fae66 e8863a 4fb3ff")]).astype(np.float32)
+
+    def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        used = self._place[: max(len(self.lanes.threads), 1)]
+        return (-0.25, float(used[:, 0].max()) + 0.45), (0.0, float(used[:, 1].max()) + _BARS + 0.1)
+
+    def legend(self) -> list[tuple[str, NDArray[np.float32]]]:
+        found = self.colors()
+        return [("computes, higher: deeper calls", found[_LEVELS - 3]), ("waits", found[_WAITS]),
+                ("reads or writes", found[_READS]), ("lets another go on", found[_LINK])]  # fmt: skip
+
+    def texts(self, now: int) -> list[Text]:
+        out = []
+        n = len(self.lanes.threads)
+        size = 0.34 if n <= 8 else max(0.2, 0.34 - 0.012 * (n - 8))
+        for lane in range(n):
+            a, h = (float(x) for x in self._place[lane])
+            out.append(Text(self.lanes.name(lane), a, h + 0.06, size))
+        return out
+
+    def facts(self) -> str:
+        words = f"{self.waits:,} waits"
+        if self.waits:
+            worst = int(np.argmax(self._waited))
+            words += f", most of them {self.lanes.name(worst)}'s: {self._waited[worst]:.3g} s in all"
+        more = self.lanes.without
+        return words + (f"; {more} more threads not shown" if more else "")
