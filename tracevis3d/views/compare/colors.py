@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -160,11 +161,11 @@ def fade(color: Indices, similarity: Floats, thin: NDArray[np.bool_], tau: float
 
 
 def of_similarity(
-    thick: NDArray[np.bool_], shining: NDArray[np.bool_], tau: float, paint: Paint
+    faded: NDArray[np.bool_], shining: NDArray[np.bool_], tau: float, paint: Paint
 ) -> list[LegendEntry]:
     """Return what the legend says of :func:`fade`, and of wide tubes that shine, where there are such."""
     entries = []
-    if not thick.all():
+    if faded.any():
         pale = paint.add(OTHER * np.array([1, 1, 1, _FAINTEST], np.float32))
         entries.append(LegendEntry(f"thin and pale: s near {tau:g}", pale))
     if shining.any():
@@ -190,6 +191,30 @@ def own_of(drawn: Ints, matched: Ints, color: Indices) -> Indices:
         hit = call[place] == drawn
         own[hit] = color[first[place[hit]]]
     return own
+
+
+def only_seen(legend: Legend, used: Indices) -> Legend:
+    """Return the legend without the entries, and the ramp, in whose colours nothing is drawn."""
+    seen = np.unique(used)
+    entries = tuple(entry for entry in legend.entries if (seen == entry.color).any())
+    if legend.ramp and not ((seen >= legend.ramp[0]) & (seen <= legend.ramp[1])).any():
+        return Legend(legend.title, entries)
+    return replace(legend, entries=entries)
+
+
+def all_seen(legends: Iterable[Legend], used: Sequence[Indices]) -> tuple[Legend, ...]:
+    """Return what is left of legends of what is drawn in the colours ``used``."""
+    every = np.concatenate([np.empty(0, np.int32), *used])
+    kept = (only_seen(legend, every) for legend in legends)
+    return tuple(legend for legend in kept if legend.entries or legend.ramp)
+
+
+def with_entries(legends: tuple[Legend, ...], more: Sequence[LegendEntry]) -> tuple[Legend, ...]:
+    """Return legends, the last one with ``more`` entries."""
+    if not more:
+        return legends
+    last = legends[-1] if legends else Legend("")
+    return (*legends[:-1], replace(last, entries=(*last.entries, *more)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +255,15 @@ class WallPaint:
         else:
             calm = np.where(own >= 0, own, self.first) if self.grouped else np.full_like(own, self.first)
         return np.where(best > 0, calm, self.none).astype(np.int32)
+
+    def told(self, used: Iterable[Indices], merged: bool) -> Legend:
+        """Return the legend of what is drawn in the colours ``used``, clusters among it if ``merged``."""
+        kept = only_seen(self.legend, np.concatenate([np.empty(0, np.int32), *used]))
+        if not merged:
+            return kept
+        plain = self.legend.ramp[1] if self.legend.ramp else self.first
+        words = "several calls, the paler the less of their time they fill"
+        return replace(kept, entries=(*kept.entries, LegendEntry(words, plain, "cluster")))
 
 
 def of_walls(tau: float, paint: Paint, p: Parameters) -> WallPaint:

@@ -82,7 +82,6 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
     tau = float(match.threshold(p.tau))
     best = _best(stage, pairs)
     walls = _wall_colors(stage, pairs, bridge_color, best, tau, paint, p)
-    legends = (*legends, walls[1])
     elements: list[Any] = []
     labels: list[Labels] = fan_names(stage)
     coverage = _explained(stage, pairs) if p.plates == "coverage" else [None] * n
@@ -90,9 +89,10 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
         boxes = boxes_of(wall, color, np.nan_to_num(similar, nan=1.0), covered, paint)
         elements += boxes
         labels.append(names(stage.view_of_names(), wall, boxes[0], p.labels))
-    swept, moved, more = _swept(stage, pairs, bridge_color, tau, paint, replace(p, tubes=tubes_each))
+    swept, moved, more, used = _swept(stage, pairs, bridge_color, tau, paint, replace(p, tubes=tubes_each))
     elements += swept
-    legends = (*legends, *more)
+    legends = colors.all_seen(legends, [used, *(walls[0] if p.walls == "group" else [])])
+    legends = (*colors.with_entries(legends, more), walls[1])
     if p.matrix != "none" and known is not None:
         grid, texts, more_legends = matrix(
             stage, known.cells(p.matrix)[np.ix_(order, order)], places, paint, p
@@ -196,7 +196,7 @@ def _wall_colors(
             own[k] = np.where(own[k] < 0, colors.own_of(stage.walls[k].drawn, ids, color), own[k])
     walls = colors.of_walls(tau, paint, p)
     of = [walls.of(np.nan_to_num(b, nan=1.0), o) for b, o in zip(best, own)]
-    legend = walls.legend
+    legend = walls.told(of, any(len(w.cut.clusters) for w in stage.walls))
     if any(np.isnan(b).all() for b in best if len(b)):
         plain = paint.add(colors.PLAIN)
         of = [np.where(np.isnan(b), plain, c).astype(np.int32) for b, c in zip(best, of)]
@@ -206,9 +206,12 @@ def _wall_colors(
 
 def _swept(
     stage: Stage, pairs: Sequence[Pair], color: Sequence[Indices], tau: float, paint: Paint, p: Parameters
-) -> tuple[list[Tubes | Lines], int, tuple[Legend, ...]]:
-    """Return the bridges of all pairs, how many matches have moved, and what else the legend says."""
+) -> tuple[list[Tubes | Lines], int, tuple[LegendEntry, ...], Indices]:
+    """Return the bridges of all pairs, how many matches have moved, what the legend adds, and colours."""
     made: list[Tubes | Lines] = []
+    used: list[Indices] = []
+    faded: list[Flags] = []
+    bright: list[Flags] = []
     moved = base = 0
     ghosts = _out_of_focus(stage, pairs, p.focus)
     grey = paint.add(OTHER * np.array([1, 1, 1, 0.45], np.float32)) if p.focus else -1
@@ -216,19 +219,23 @@ def _swept(
         chosen, m = pair.chosen, len(pair.chosen)
         shining = np.zeros(m, np.bool_)
         own = np.where(ghost, grey, own).astype(np.int32)
+        used.append(np.unique(own))
         if p.fade and m:
             picture = stage.pair(pair.back, pair.front, p.band)
             wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (chosen.a, chosen.b))))
             thick = wide * stage.pixels_per_unit >= THIN_PX
-            own = colors.fade(own, chosen.similarity, ~thick, tau, paint)
-            shining = thick & (chosen.similarity >= STRONG)
+            before, own = own, colors.fade(own, chosen.similarity, ~thick, tau, paint)
+            shining = thick & (chosen.similarity >= STRONG) & (np.arange(m) < p.tubes)
+            faded.append((before != own)[~ghost])
+            bright.append(shining[~ghost])
         elements, far = bridges(stage, pair, own, ghost, shining, base, p)
         made += elements
         moved += int(np.count_nonzero(far > 0))
         base += m
-    if not p.focus:
-        return made, moved, ()
-    return made, moved, (Legend("", (LegendEntry(f"not within {p.focus}", grey, "ghost"),)),)
+    entries = [LegendEntry(f"not within {p.focus}", grey, "ghost")] if any(g.any() for g in ghosts) else []
+    if faded:
+        entries += colors.of_similarity(np.concatenate(faded), np.concatenate(bright), tau, paint)
+    return made, moved, tuple(entries), np.concatenate([np.empty(0, np.int32), *used])
 
 
 def _out_of_focus(stage: Stage, pairs: Sequence[Pair], text: str) -> list[Flags]:

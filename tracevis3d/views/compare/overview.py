@@ -239,9 +239,14 @@ def overview(
                 else ("", "together", ""),
             )
         )
-    entry = (LegendEntry("what the walls show of the whole trace", window),) if window >= 0 else ()
-    if legends:
-        legends = [replace(legends[0], entries=entry)]
+    entries = []
+    if any((line.alone > _LEAST_ALONE).any() for line in lines):
+        entries.append(LegendEntry("time without any match, by its share", alone + _SHADES - 1))
+    if window >= 0:
+        entries.append(LegendEntry("what the walls show of the whole trace", window))
+    legends = [
+        replace(x, entries=tuple(entries)) for x in legends or [Legend("Overview")] if legends or entries
+    ]
     notes = []
     if highest > 0:
         notes.append(

@@ -87,8 +87,10 @@ class _Bundles:
         near = closer(self.picture, swept, self.near)
         if near is not None:
             cameras["focus"] = near
+        rising = p.lift > 0 and bool((self.moved > 0).any())
         return replace(
             drawing,
+            notes=(*drawing.notes, *(["tubes rise whose calls moved in the order of calls"] * rising)),
             elements=(*drawing.elements, *(e for e in more if len(e))),
             camera=cameras.get(p.camera, cameras["overview"]),
             cameras=cameras,
@@ -168,23 +170,27 @@ def _still(
         ghost = ~inside
         grey = paint.add(OTHER * np.array([1, 1, 1, 0.45], np.float32))
         color = np.where(inside, color, grey).astype(np.int32)
-        legends = tuple(_only_seen(legend, color) for legend in legends)
-        of_tubes.append(LegendEntry(f"not within {named(comparison, p.focus)}", grey, "ghost"))
+        if ghost.any():
+            of_tubes.append(LegendEntry(f"not within {named(comparison, p.focus)}", grey, "ghost"))
+    unfaded = color
     moved = matching.displacement(comparison, shown)
     shining = np.zeros(len(shown), np.bool_)
     if p.fade and len(shown):
         wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (shown.a, shown.b))))
         thick = wide * picture.pixels_per_unit >= THIN_PX
-        color = colors.fade(color, shown.similarity, ~thick, tau, paint)
-        shining = thick & (shown.similarity >= colors.STRONG)
-        of_tubes += colors.of_similarity(thick[~ghost], shining[~ghost], tau, paint)
+        faded = colors.fade(color, shown.similarity, ~thick, tau, paint)
+        shining = thick & (shown.similarity >= colors.STRONG) & (np.arange(len(shown)) < p.tubes)
+        of_tubes += colors.of_similarity((faded != color)[~ghost], shining[~ghost], tau, paint)
+        color = faded
     walls = colors.of_walls(tau, paint, p)
     elements: list[Any] = []
     labels: list[Any] = []
+    used: list[NDArray[np.int32]] = []
     unmatched = repeated = 0
     red = paint.add(_REPEATED) if p.repeats else -1
     for wall, ids, similarity in zip(picture.walls, (shown.a, shown.b), like.best):
         wall_color = walls.of(similarity, colors.own_of(wall.drawn, ids, own))
+        used.append(wall_color)
         coverage = explained(comparison, wall) if p.plates == "coverage" else None
         boxes = boxes_of(wall, wall_color, similarity, coverage, paint)
         elements += boxes
@@ -211,7 +217,9 @@ def _still(
         of_calls.append(LegendEntry("what this picture is about", framed))
     if repeated:
         of_calls.append(LegendEntry("repeats, ×n in a row", red))
-    of_walls = replace(walls.legend, entries=(*walls.legend.entries, *of_calls))
+    legends = colors.all_seen(legends, [unfaded, *(used if p.walls == "group" else [])])
+    of_walls = walls.told(used, any(len(w.cut.clusters) for w in picture.walls))
+    of_walls = replace(of_walls, entries=(*of_walls.entries, *of_calls))
     notes: list[str] = []
     scales: tuple[Any, ...] = ()
     of_bars: tuple[Legend, ...] = ()
@@ -252,13 +260,12 @@ def _still(
         labels=(trace_names(picture, lines), *(x for x in labels if len(x))),
         axes=(*rulers(picture, lines), *scales),
         legends=(
-            *legends[:-1],
-            replace(legends[-1], entries=(*legends[-1].entries, *of_tubes)),
-            of_walls,
+            *colors.with_entries(legends, of_tubes),
+            *([of_walls] if of_walls.entries or of_walls.ramp else []),
             *of_bars,
         ),
         title=p.caption or _title(comparison, picture),
-        notes=_notes(comparison, picture, chosen, shown, note, p, notes),
+        notes=_notes(comparison, picture, chosen, shown, note, p, [*notes, *_of_shapes(picture, p)]),
         counts={
             "calls": sum(w.cut.total for w in picture.walls),
             "clusters": sum(map(len, clusters)),
@@ -278,14 +285,6 @@ def _still(
         },
     )
     return drawing, bundles
-
-
-def _only_seen(legend: Legend, color: NDArray[np.int32]) -> Legend:
-    """Return the legend without colours that no match has, because it is not within the focus."""
-    if legend.ramp is not None:
-        return legend
-    seen = set(np.unique(color).tolist())
-    return replace(legend, entries=tuple(entry for entry in legend.entries if entry.color in seen))
 
 
 #: The last drawing without its tubes, and what these are swept from: moving them doesn't draw all anew.
@@ -427,6 +426,16 @@ def _title(comparison: match.Comparison, picture: Composition) -> str:
         shares_.append("100%" if found >= 1.0 else f"{min(found, 0.9999):.{2 if found > 0.99 else 1}%}")
     text = shares_[0] if shares_[0] == shares_[1] else f"{shares_[0]} | {shares_[1]}"
     return f"{names_[0]}  against  {names_[1]}:  {text} of the time is in calls that match"
+
+
+def _of_shapes(picture: Composition, p: Parameters) -> list[str]:
+    """Return what is told by shapes, not by colours."""
+    notes = ["tubes are as wide as their calls last"]
+    if p.plates == "coverage":
+        notes.append("boxes are the thicker, the more of their time matches explain")
+    if picture.walls[0].fold.inner:
+        notes.append("names of A stand above its wall")
+    return notes
 
 
 def _notes(
