@@ -23,7 +23,6 @@ from tracevis3d.analysis.filters.stack import (
     as_text,
     parse,
 )  # fmt: skip
-from tracevis3d.analysis.filters.utilities import ranking
 from tracevis3d.analysis.partial_tree import ALL, PartialTree
 from tracevis3d.cli import main
 from tracevis3d.errors import InputError, UsageError
@@ -117,8 +116,6 @@ def test_utilityhood_is_the_published_one(seed, steps) -> None:
     for f in range(n):
         expected = len(callers[f]) / n * math.log(n / (len(callees[f]) + 1)) / math.log(n) if n > 1 else 0
         assert facts.utilityhood[f] == pytest.approx(max(expected, 0))
-    scores = [row["utilityhood"] for row in ranking(facts)]
-    assert scores == sorted(scores, reverse=True)
 
 
 def test_utilities() -> None:

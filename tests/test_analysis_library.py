@@ -11,11 +11,11 @@ import tracevis3d as tv
 from tests import walked_traces
 from tests.test_analysis_compact import plain_key
 from tests.test_analysis_filters import trace_of
-from tracevis3d.analysis import library, nodes
+from tracevis3d.analysis import library, lists, nodes
 from tracevis3d.analysis.compact import compact
 from tracevis3d.analysis.criteria import CRITERIA
 from tracevis3d.analysis.filters.facts import Facts
-from tracevis3d.analysis.filters.stack import parse
+from tracevis3d.analysis.filters.stack import apply, parse
 from tracevis3d.cli import main
 from tracevis3d.errors import InputError, UsageError
 
@@ -128,14 +128,10 @@ def test_patterns_that_make_no_sense(tmp_path, change) -> None:
 
 def test_list_of_functions() -> None:
     facts = Facts(ONE)
-    rows = nodes.function_rows(facts, parse("name(pattern=h)"))
+    rows = lists.model(facts, apply(parse("name(pattern=h)"), facts)).rows(0, 10)
     assert [(r["function"], r["occurrences"], r["hidden"], r["subtrees"]) for r in rows] == [
         ("g", 4, 0, 1), ("f", 3, 0, 2), ("h", 3, 3, 1), ("main", 1, 0, 1),
     ]  # fmt: skip
-    assert [r["function"] for r in nodes.function_rows(facts, sort="name")] == ["f", "g", "h", "main"]
-    assert [r["function"] for r in nodes.function_rows(facts, sort="calls", most=2)] == ["main", "f"]
-    with pytest.raises(UsageError, match="no order"):
-        nodes.function_rows(facts, sort="luck")
     f = ONE.functions.label[:].index("f")
     told = nodes.subtree_rows(facts, f)
     assert [(r["occurrences"], r["calls"], r["shape"]) for r in told] == [

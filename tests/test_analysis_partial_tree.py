@@ -293,3 +293,15 @@ def test_what_is_not_there_is_said() -> None:
     assert tree.previous_sibling((0, 0)) is None
     assert tree.parent((0, 1)) == (0,)
     assert tree.parent((0,)) is None
+
+
+def test_hidden_roots_are_shown_when_they_are_gone_to() -> None:
+    tree = PartialTree(sample_tree().graph, filtered=np.ones(len(sample_tree().graph), np.bool_))
+    assert tree.size == 0
+    assert tree.reveal((0, 1)) > 0
+    assert tree.is_shown((0, 1))
+    again = PartialTree(tree.graph, filtered=np.ones(len(tree.graph), np.bool_))
+    assert again.restore(tree.exceptions()) == 0
+    assert again.is_shown((0, 1))
+    with pytest.raises(UsageError, match="expand_levels"):
+        tree.collapse(())

@@ -16,7 +16,7 @@ from ..errors import UsageError
 from ..trace.model import Trace
 from .compact import CompactTrace
 from .filters.facts import Facts
-from .filters.stack import HIDDEN, Applied, Filtered, apply
+from .filters.stack import HIDDEN, Filtered
 
 #: Orders of the list.
 SORTS = {
@@ -85,30 +85,6 @@ class FunctionTable:
             "callers": int(facts.fan_in[function]),
             "callees": int(facts.fan_out[function]),
         }
-
-
-def function_rows(
-    facts: Facts, stack: Sequence[Applied] = (), sort: str = "occurrences", most: int | None = None
-) -> list[dict[str, Any]]:
-    """Return a row for each function: the Model view.
-
-    Parameters
-    ----------
-    facts : Facts
-    stack : sequence of Applied
-        Filters; ``hidden`` counts the calls that they hide.
-    sort : str
-        A key of :data:`SORTS`.
-    most : int, optional
-        At most so many rows.
-
-    Raises
-    ------
-    UsageError
-        If there is no such order.
-    """
-    table = FunctionTable(facts, apply(stack, facts) if any(a.on for a in stack) else None)
-    return [table.row(i) for i in table.order(sort)[:most].tolist()]
 
 
 def subtree_rows(facts: Facts, function: int | None = None, most: int = 50) -> list[dict[str, Any]]:

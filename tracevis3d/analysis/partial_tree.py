@@ -320,8 +320,14 @@ class PartialTree:
         self._change(path, hidden=False)
 
     def exceptions(self) -> list[tuple[UniquePath, int | None, Override | None, bool]]:
-        """Return what was done by hand as rows of path, levels, override and own mark, to be stored."""
-        return [
+        """Return what was done by hand as rows of path, levels, override and own mark, to be stored.
+
+        The empty path stands for the roots' parent, which has an override alone.
+        """
+        top: list[tuple[UniquePath, int | None, Override | None, bool]] = []
+        if self._special.override:
+            top.append(((), None, self._special.override, False))
+        return top + [
             (path, e.levels, e.override, e.hidden)
             for path, e in self._walk(self._special, ())
             if e.hidden or e.override or e.levels is not None
@@ -332,7 +338,10 @@ class PartialTree:
         lost = 0
         for path, levels, override, hidden in rows:
             try:
-                self._change(tuple(path), levels=levels, override=override, hidden=hidden)
+                if path:
+                    self._change(tuple(path), levels=levels, override=override, hidden=hidden)
+                else:
+                    self._change((), override=override)
             except UsageError:
                 lost += 1
         return lost
@@ -625,8 +634,12 @@ class PartialTree:
     def _change(self, path: UniquePath, **values: Any) -> None:
         """Set attributes of the exception at ``path`` and count the rows of it and its callers anew."""
         self.node(path)
+        if not path and set(values) != {"override"}:
+            raise UsageError("the whole tree is expanded by expand_levels, and no one hides it")
         if not path:
-            raise UsageError("the whole tree is expanded by expand_levels and filtered by show_filtered")
+            self._special.override = values["override"]
+            self._recount()
+            return
         way = [self._special]
         for ordinal in path:
             special = way[-1]

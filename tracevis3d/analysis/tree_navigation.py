@@ -275,7 +275,7 @@ class TreeNavigation:
             ]
         except (ValueError, TypeError):
             opened = []
-        lost = self.tree.restore([row for row in opened if row[0]])
+        lost = self.tree.restore([row for row in opened if row[0] or row[2]])
         self.place(words)
         return lost
 
@@ -359,7 +359,9 @@ def carried(words: Mapping[str, str], old: PartialTree, new: PartialTree) -> dic
 
     opened = []
     for text, *what in json.loads(words.get("opened") or "[]"):
-        path = moved(text)
+        path = moved(text) if text else None
+        if not text:
+            opened.append(["", *what])
         if path is not None and new.call(path) == old.call(path_of(text) or ()):
             opened.append([text_of(path), *what])
     return {

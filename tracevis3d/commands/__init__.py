@@ -22,6 +22,7 @@ _OWN = (
     "waits",
     "memory",
     "filter",
+    "tree",
     "nodes",
     "library",
     "replay",

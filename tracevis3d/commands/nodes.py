@@ -14,8 +14,9 @@ def add(commands: Subcommands) -> None:
     parser = command(commands, "nodes", run, "list the functions of a trace with their occurrences")
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
-        "--sort", default="occurrences", metavar="ORDER",
-        help="occurrences (default), calls, duration, subtrees or name",
+        "--sort", metavar="ORDER",
+        help="occurrences (default), calls, duration, subtrees or name; of patterns calls (default), "
+        "occurrences, size or name",
     )  # fmt: skip
     parser.add_argument("--subtrees", metavar="FUNCTION", help="list the distinct subtrees of one function")
     parser.add_argument(
@@ -27,6 +28,11 @@ def add(commands: Subcommands) -> None:
     parser.add_argument(
         "--utilities", action="store_true", help="list functions by how much of a utility they are"
     )
+    parser.add_argument(
+        "--patterns", nargs="?", const="exact", metavar="CRITERION",
+        help="list the subtrees that occur again; see 'filters patterns' (default: exact)",
+    )  # fmt: skip
+    parser.add_argument("--contains", default="", metavar="TEXT", help="only what has this in its name")
     parser.add_argument("--filters", default="", metavar="STACK", help="filters; what they hide is counted")
     parser.add_argument("--limit", type=int, default=50, metavar="N", help="the most rows (default 50)")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
@@ -35,10 +41,10 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Print the list, with the trace's statistics above it."""
-    from ..analysis import nodes
+    from ..analysis import lists, nodes
     from ..analysis.filters.facts import Facts
-    from ..analysis.filters.stack import parse
-    from ..analysis.filters.utilities import ranking
+    from ..analysis.filters.patterns import Parameters
+    from ..analysis.filters.stack import apply, parse
     from ..analysis.search import Query, matching_functions
 
     if words.limit < 1:
@@ -56,9 +62,15 @@ def run(words: argparse.Namespace) -> None:
         elif words.below is not None:
             rows = nodes.functions_below(trace, words.below)
         elif words.utilities:
-            rows = ranking(facts, words.limit)
+            rows = lists.utilities(facts, words.contains).rows(0, words.limit)
         else:
-            rows = nodes.function_rows(facts, stack, words.sort, words.limit)
+            filtered = apply(stack, facts) if stack else None
+            if words.patterns:
+                p = Parameters(criterion=words.patterns)
+                listing = lists.repeated(facts, p, words.sort or "calls", words.contains, filtered)
+            else:
+                listing = lists.model(facts, filtered, words.sort or "occurrences", words.contains)
+            rows = listing.rows(0, words.limit)
     head = {
         "file": words.trace,
         "calls": len(trace.calls),
@@ -78,12 +90,16 @@ def run(words: argparse.Namespace) -> None:
         f"their lists of callees: {sizes['callees']:,}, with iterations {sizes['with_iterations']:,}, "
         f"with repeated blocks {sizes['with_blocks']:,}"
     )
-    print(table([(str(row["function"]), _told(row)) for row in rows]))
+    print(table([(str(row["name" if "calls_each" in row else "function"]), _told(row)) for row in rows]))
 
 
 def _told(row: dict[str, object]) -> str:
     from ..layout.ticks import duration
 
+    if "calls_each" in row:
+        shapes = f", {row['shapes']:,} shapes" if row["shapes"] != 1 else ""
+        hidden = f", {row['hidden']:,} hidden" if row["hidden"] else ""
+        return f"{row['occurrences']:,} x {row['calls_each']:,} calls{shapes}{hidden}: {row['shape']}"
     if "shape" in row:
         functions = row["functions"]
         assert isinstance(functions, list)
@@ -91,12 +107,12 @@ def _told(row: dict[str, object]) -> str:
             f"{row['occurrences']:,} x {row['calls']:,} calls, first {row['first_call']:,}, "
             f"{len(functions):,} function{'s' if len(functions) > 1 else ''}: {row['shape']}"
         )
-    if "occurrences" not in row and "utilityhood" not in row:
+    if "occurrences" not in row:
         return f"{row['calls']:,} calls, {duration(int(str(row['duration_ns'])))} in all"
     if "utilityhood" in row:
         return (
             f"utilityhood {row['utilityhood']:.4f}, {row['callers']:,} callers in {row['modules']:,} "
-            f"modules, {row['callees']:,} callees, {row['calls']:,} calls"
+            f"modules, {row['callees']:,} callees, {row['occurrences']:,} calls"
         )
     hidden = f", {row['hidden']:,} hidden" if row["hidden"] else ""
     return (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ...errors import UsageError
 from ...parameters import parameter
 from .facts import Facts
@@ -49,25 +47,6 @@ def _named(facts: Facts, parameter: str, text: str) -> list[int]:
     if missing := wanted - known:
         raise UsageError(f"{parameter}={text}: there is no function {min(missing)!r} in this trace")
     return found
-
-
-def ranking(facts: Facts, most: int = 50) -> list[dict[str, object]]:
-    """Return the functions with the highest utilityhood, for lists and ``--json``."""
-    order = np.argsort(-facts.utilityhood, kind="stable")[:most]
-    calls = np.bincount(facts.trace.calls.function, minlength=len(facts.trace.functions))
-    return [
-        {
-            "function": facts.trace.functions.label[i],
-            "name": facts.trace.functions.name[i],
-            "utilityhood": round(float(facts.utilityhood[i]), 6),
-            "callers": int(facts.fan_in[i]),
-            "callees": int(facts.fan_out[i]),
-            "modules": int(facts.modules_in[i]),
-            "calls": int(calls[i]),
-        }
-        for i in order.tolist()
-        if facts.utilityhood[i] > 0
-    ]
 
 
 FILTERS = {
