@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import parameters as declarations
+from .animation import Change, eased, read_changes
 from .drawing.frame import Frame
-from .drawing.output import Output, check_folder
+from .drawing.output import FILMS, Output, check_folder
 from .drawing.output import check as check_output
 from .drawing.words import Drawing
 from .errors import InputError, UsageError
@@ -435,6 +436,7 @@ class Figure:
         path: str | os.PathLike[str],
         output: Output | None = None,
         *,
+        animate: Mapping[str, Any] | None = None,
         progress: Progress = silent,
         **options: Any,
     ) -> dict[str, Any]:
@@ -447,6 +449,8 @@ class Figure:
         output : Output, optional
             Style, engine, size and so on; ``options`` are fields of it, ``size`` may be a text
             such as ``180mmx100mm`` (with ``dpi``).
+        animate : dict, optional
+            For films: parameters that change -> ``(from, to)``, or ``"from..to"``: numbers or times.
         progress : Progress
 
         Returns
@@ -462,12 +466,44 @@ class Figure:
         except TypeError as error:
             raise UsageError(f"render: {error}") from None
         check_output(path, output)
+        changes = self.changes(path, animate)
         from .scene.produce import produce
 
-        drawing = self.drawing(output.frame, part(progress, 0.0, 0.2))
-        produced = produce(drawing, path, output, progress=part(progress, 0.2, 1.0))
+        changing = self._changing(changes, output.frame) if changes else None
+        first = part(progress, 0.0, 0.2)
+        drawing = changing(0.0) if changing is not None else self.drawing(output.frame, first)
+        produced = produce(drawing, path, output, changing=changing, progress=part(progress, 0.2, 1.0))
         self.stages.update(produced.stages)
         return self._report(drawing, output, produced.counts)
+
+    def changes(self, path: str | os.PathLike[str], animate: Mapping[str, Any] | None) -> tuple[Change, ...]:
+        """Return the parameters that change in the film ``path``.
+
+        Raises
+        ------
+        UsageError
+            If it is no film, or the words don't fit.
+        """
+        if not animate:
+            return ()
+        if Path(path).suffix.lower() not in FILMS:
+            raise UsageError(f"{path}: only films ({' '.join(FILMS)}) can show parameters that change")
+        return read_changes(self.view.parameters, animate)
+
+    def _changing(self, changes: Sequence[Change], frame: Frame) -> Callable[[float], Drawing]:
+        """Return what draws the figure at a share of a film, the last drawing again where nothing changes."""
+        last: list[tuple[float, Drawing]] = []
+
+        def draw(share: float) -> Drawing:
+            gone = eased(share)
+            if not last or last[0][0] != gone:
+                values = {**self.settings, **{change.name: change.at(gone) for change in changes}}
+                figure = replace(self, settings=values, stages={})
+                last[:] = [(gone, figure.drawing(frame))]
+                self.stages["draw"] = self.stages.get("draw", 0.0) + figure.stages["draw"]
+            return last[0][1]
+
+        return draw
 
     def _report(self, drawing: Drawing, output: Output, counts: Mapping[str, Any]) -> dict[str, Any]:
         elements: dict[str, int] = {}

@@ -38,6 +38,13 @@ def add(commands: Subcommands) -> None:
         help="a parameter; see 'views VIEW'",
     )
     parser.add_argument(
+        "--animate",
+        metavar="NAME=FROM..TO",
+        action="append",
+        default=[],
+        help="a number or a time that changes while a film runs, such as opening=180..60",
+    )
+    parser.add_argument(
         "--filters", metavar="STACK", default="", help="leave out what these hide; see 'filters'"
     )
     parser.add_argument("--report", metavar="R.json", help="write what was drawn")
@@ -59,6 +66,8 @@ def run(words: argparse.Namespace) -> None:
     frame = Frame.parse(words.size, words.dpi) if words.size else Frame()
     # Whatever can be wrong with the words is told before minutes are spent on reading.
     figure = api.Figure(view.name, (), settings, filters=words.filters)
+    animate = dict(setting(text, "--animate") for text in words.animate)
+    figure.changes(words.output, animate)
     if words.filters.strip():
         from ..analysis.filters.stack import parse
 
@@ -79,14 +88,14 @@ def run(words: argparse.Namespace) -> None:
         traces = [load(path, words, bar) for path in words.traces]
         figure = figure.of(*traces)
         figure.stages["read"] = bar.now() - started
-        report = figure.render(words.output, options, progress=bar)
+        report = figure.render(words.output, options, animate=animate, progress=bar)
     if words.report:
         api.write_report(report, words.report)
 
 
-def setting(text: str) -> tuple[str, str]:
+def setting(text: str, option: str = "--set") -> tuple[str, str]:
     """Split ``NAME=VALUE``."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise UsageError(f"--set {text}: NAME=VALUE is wanted")
+        raise UsageError(f"{option} {text}: NAME=VALUE is wanted")
     return name.strip(), value.strip()

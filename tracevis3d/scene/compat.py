@@ -111,6 +111,12 @@ def set_movie_output(render: Any, container: str) -> None:
     render.ffmpeg.gopsize = 12
 
 
+def strips(scene: Any) -> Any:
+    """Return the strips of a scene's sequencer, which were called sequences before 4.4."""
+    editor = scene.sequence_editor
+    return editor.strips if hasattr(editor, "strips") else editor.sequences
+
+
 def ease(block: Any) -> None:
     """Let the keyframes of a datablock start and end gently; ``Action.fcurves`` is gone in 5.0."""
     data = block.animation_data

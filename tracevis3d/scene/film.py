@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import os
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
+from ..drawing.words import Drawing
 from ..errors import UsageError
-from ..progress import Progress, silent
-from . import compat
-from .build import Built
-from .render import prepare, replacing, run
+from ..progress import Progress, part, silent
+from . import compat, engines
+from .build import Built, apply_frame, build, show_colors_as_data
+from .render import prepare, replacing, run, still
 
 _CONTAINERS = {".mp4": "MPEG4", ".mkv": "MKV"}
 #: Share of the film in which time runs; then the whole picture stands.
@@ -85,17 +89,100 @@ def film(
     UsageError, InputError, MissingDependency, Cancelled
     """
     target = Path(path)
-    container = _CONTAINERS.get(target.suffix.lower())
-    if container is None:
-        raise UsageError(f"{path}: the suffix {target.suffix!r} is none of {' '.join(_CONTAINERS)}")
+    container = _container(target)
     name = prepare(built, engine, samples, transparent=False, film=True)
     scene = built.scene
-    # H.264 stores colours at half resolution: both sides have to be even.
-    scene.render.resolution_x += scene.render.resolution_x % 2
-    scene.render.resolution_y += scene.render.resolution_y % 2
-    compat.set_movie_output(scene.render, container)
+    _write_films(scene, container)
     frames = play(built, seconds, fps)
     with replacing(target) as partial:
         scene.render.filepath = str(partial)
         run(scene, partial, progress, frames=frames, animation=True)
     return name, frames
+
+
+def changing(
+    built: Built,
+    draw: Callable[[float], Drawing],
+    path: str | os.PathLike[str],
+    *,
+    engine: str = "auto",
+    samples: int = 0,
+    seconds: float = 8.0,
+    fps: int = 24,
+    progress: Progress = silent,
+) -> tuple[str, int]:
+    """Render a film in which the drawing itself changes: each frame is drawn, built and rendered.
+
+    Parameters
+    ----------
+    built : Built
+        Any drawing of it; what stays from frame to frame is kept in its collection.
+    draw : callable
+        ``draw(share) -> Drawing`` at a share of the film, 0 to 1. Frames whose drawing is the very same
+        object are rendered once.
+    path, engine, samples, seconds, fps, progress
+        As for :func:`film`.
+
+    Raises
+    ------
+    UsageError, InputError, MissingDependency, Cancelled
+    """
+    target = Path(path)
+    container = _container(target)
+    frames = max(2, round(seconds * fps))
+    name = engines.suited(built.style.name, True) if engine == "auto" else engine
+    pictures: list[Path] = []
+    with replacing(target) as partial, tempfile.TemporaryDirectory(prefix="tracevis3d-film-") as folder:
+        before: Drawing | None = None
+        for i in range(frames):
+            here = part(progress, 0.95 * i / frames, 0.95 * (i + 1) / frames)
+            drawing = draw(i / (frames - 1))
+            if drawing is before:
+                pictures.append(pictures[-1])
+                continue
+            before = drawing
+            built = build(
+                drawing, style=built.style.name, frame=built.frame, scene=built.scene,
+                collection=built.collection,
+            )  # fmt: skip
+            pictures.append(Path(folder) / f"{i:06}.png")
+            still(built, pictures[-1], engine=name, samples=samples, progress=here)
+        _join(pictures, partial, container, fps, built, part(progress, 0.95, 1.0))
+    return name, frames
+
+
+def _container(target: Path) -> str:
+    container = _CONTAINERS.get(target.suffix.lower())
+    if container is None:
+        raise UsageError(f"{target}: the suffix {target.suffix!r} is none of {' '.join(_CONTAINERS)}")
+    return container
+
+
+def _write_films(scene: Any, container: str) -> None:
+    # H.264 stores colours at half resolution: both sides have to be even.
+    scene.render.resolution_x += scene.render.resolution_x % 2
+    scene.render.resolution_y += scene.render.resolution_y % 2
+    compat.set_movie_output(scene.render, container)
+
+
+def _join(
+    pictures: Sequence[Path], target: Path, container: str, fps: int, built: Built, progress: Progress
+) -> None:
+    """Write pictures of one folder as a film, by the sequencer of a scene of its own."""
+    scene: Any = bpy.data.scenes.new("TraceVis3D film")
+    try:
+        apply_frame(scene, built.frame)
+        show_colors_as_data(scene)
+        scene.sequence_editor_create()
+        strip = compat.strips(scene).new_image("film", str(pictures[0]), 1, 1)
+        for picture in pictures[1:]:
+            strip.elements.append(picture.name)
+        scene.frame_start, scene.frame_end, scene.frame_step = 1, len(pictures), 1
+        scene.render.fps, scene.render.fps_base = fps, 1.0
+        scene.render.use_sequencer, scene.render.use_compositing = True, False
+        scene.render.use_file_extension = True
+        _write_films(scene, container)
+        scene.render.filepath = str(target)
+        run(scene, target, progress, frames=len(pictures), animation=True)
+    finally:
+        bpy.data.scenes.remove(scene)

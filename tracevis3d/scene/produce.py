@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,13 @@ def produce(
     output: Output,
     *,
     stops: Sequence[Stop] = (),
+    changing: Callable[[float], Drawing] | None = None,
     progress: Progress = silent,
 ) -> Produced:
     """Build ``drawing`` in a scene of its own, write the file, and remove the scene.
 
-    Scene files play the drawing's time, or hold the ``stops`` if there are any.
+    Scene files play the drawing's time, or hold the ``stops`` if there are any. With ``changing`` a film
+    shows what that returns for each share of it.
 
     Raises
     ------
@@ -76,17 +79,19 @@ def produce(
             )
             produced.stages["render"] = time.perf_counter() - started
         elif suffix in FILMS:
-            from .film import film
+            from . import film
 
-            produced.counts["engine"], produced.counts["frames"] = film(
+            make = film.film if changing is None else partial(film.changing, draw=changing)
+            done = make(
                 built,
-                path,
+                path=path,
                 engine=output.engine,
                 samples=output.samples,
                 seconds=output.seconds,
                 fps=output.fps,
                 progress=rest,
             )
+            produced.counts["engine"], produced.counts["frames"] = done
             produced.stages["render"] = time.perf_counter() - started
         else:
             from . import export
