@@ -69,14 +69,14 @@ def run(words: argparse.Namespace) -> None:
     module = words.module
     if module is None and program[:1] == ["-m"]:
         module, program = program[1:], []
+    if words.native:
+        _run_native(program, words)
     if module is not None and (not module or program):
         raise UsageError("-m needs the name of a module, and comes last: tracevis3d record -o OUT -m MODULE")
     if module is None and not program:
         raise UsageError("say which program to record: tracevis3d record -o OUT -- script.py")
     if not words.output and not words.endpoint:
         raise UsageError("say where to: -o OUT for a file, --live ENDPOINT for viewers, or both")
-    if words.native:
-        _run_native(program, words)
     if words.accesses:
         raise UsageError("--accesses goes with --native: Python's own memory is not watched by pages")
     options = {
@@ -97,6 +97,8 @@ def run(words: argparse.Namespace) -> None:
 
 def _run_native(program: list[str], words: argparse.Namespace) -> None:
     """Run a native program, and end as it ends."""
+    if not words.output and not words.endpoint:
+        raise UsageError("say where to: -o OUT for a file, --live ENDPOINT for viewers, or both")
     if not program:
         raise UsageError("--native needs a program: tracevis3d record --native -o OUT -- PROGRAM")
     if not sys.platform.startswith("linux"):

@@ -54,7 +54,7 @@ class Module:
                 loads = self._loads
                 self._read(debug.read_bytes(), starts, str(debug))
                 self._loads = loads
-        except (OSError, struct.error, ValueError):
+        except (OSError, struct.error, ValueError, OverflowError, MemoryError):
             starts = {}
         self._starts = sorted(starts)
         self._names = [starts[start] for start in self._starts]

@@ -23,6 +23,7 @@
 #include <unwind.h>
 
 __thread int tv_inside __attribute__((tls_model("initial-exec")));
+__thread int tv_allocating __attribute__((tls_model("initial-exec")));
 static __thread uint32_t thread_id __attribute__((tls_model("initial-exec")));
 static struct ring *ring;
 static struct slot *slots;
@@ -169,6 +170,14 @@ static void died(void *block)
     tv_note(FREE, (uintptr_t)block, 0, 0);
 }
 
+#define REAL(call) \
+    ({ \
+        tv_allocating++; \
+        __auto_type result = call; \
+        tv_allocating--; \
+        result; \
+    })
+
 #define FIND(early_result) \
     if (!real_malloc) { \
         find_all(); \
@@ -179,13 +188,13 @@ static void died(void *block)
 void *malloc(size_t size)
 {
     FIND(early_alloc(size))
-    return born(real_malloc(size), size, __builtin_return_address(0));
+    return born(REAL(real_malloc(size)), size, __builtin_return_address(0));
 }
 
 void *calloc(size_t count, size_t size)
 {
     FIND(size && count > sizeof early / size ? NULL : early_alloc(count * size))
-    return born(real_calloc(count, size), count * size, __builtin_return_address(0));
+    return born(REAL(real_calloc(count, size)), count * size, __builtin_return_address(0));
 }
 
 void *realloc(void *block, size_t size)
@@ -198,7 +207,7 @@ void *realloc(void *block, size_t size)
     }
     size_t had = block && ring ? malloc_usable_size(block) : 0;
     died(block); /* told first: another thread may get the address as soon as it is free */
-    void *moved = real_realloc(block, size);
+    void *moved = REAL(real_realloc(block, size));
     if (!moved && size)
         born(block, had, __builtin_return_address(0));
     return born(moved, size, __builtin_return_address(0));
@@ -219,25 +228,27 @@ void free(void *block)
         return;
     FIND()
     died(block);
+    tv_allocating++;
     real_free(block);
+    tv_allocating--;
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
     FIND(NULL)
-    return born(real_aligned_alloc(alignment, size), size, __builtin_return_address(0));
+    return born(REAL(real_aligned_alloc(alignment, size)), size, __builtin_return_address(0));
 }
 
 void *memalign(size_t alignment, size_t size)
 {
     FIND(NULL)
-    return born(real_memalign(alignment, size), size, __builtin_return_address(0));
+    return born(REAL(real_memalign(alignment, size)), size, __builtin_return_address(0));
 }
 
 int posix_memalign(void **block, size_t alignment, size_t size)
 {
     FIND(ENOMEM)
-    int failed = real_posix_memalign(block, alignment, size);
+    int failed = REAL(real_posix_memalign(block, alignment, size));
     if (!failed)
         born(*block, size, __builtin_return_address(0));
     return failed;
@@ -267,12 +278,13 @@ int munmap(void *block, size_t size)
 
 static void tell_maps(void)
 {
-    char *text = (char *)(stacks + ring->stacks);
+    uint64_t image = (atomic_load(&ring->images) - 1) % IMAGES;
+    char *text = (char *)(stacks + ring->stacks) + image * MAPS;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
     long count = 1, size = 0;
     while (fd >= 0 && size < MAPS && (count = syscall(SYS_read, fd, text + size, MAPS - size)) > 0)
         size += count;
-    atomic_store(&ring->mapped, (uint64_t)size);
+    atomic_store(&ring->mapped[image], (uint64_t)size);
     if (fd >= 0)
         syscall(SYS_close, fd);
 }
@@ -315,6 +327,7 @@ static __attribute__((constructor)) void start(void)
     stacks = (struct stack *)(slots + found->slots);
     pthread_atfork(NULL, NULL, in_child);
     ring = found;
+    atomic_fetch_add(&ring->images, 1);
     tell_maps();
     if (!first)
         tv_note(EXEC, 0, 0, 0);

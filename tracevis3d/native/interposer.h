@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum { ALLOC, FREE, ACCESS, EXEC };
-enum { DEPTH = 14, MAPS = 1 << 18 };
+enum { DEPTH = 14, IMAGES = 4, MAPS = 1 << 17 };
 
 /* An event; turn is its number + 1 once it is whole. */
 struct slot {
@@ -22,7 +22,7 @@ struct stack {
     uint64_t frame[DEPTH];
 };
 
-/* The first page of the file that the recorder makes; slots, stacks and MAPS bytes of text follow. */
+/* The first page of the file that the recorder makes; slots, stacks and IMAGES texts of MAPS bytes follow. */
 struct ring {
     char magic[8];
     uint64_t slots, stacks;      /* how many; powers of two */
@@ -30,7 +30,8 @@ struct ring {
     uint64_t large;              /* anonymous mappings from so many bytes on are recorded; 0: none */
     _Atomic uint64_t process;    /* whoever comes first is recorded */
     _Atomic uint64_t written, read, dropped;
-    _Atomic uint64_t mapped;     /* bytes of the text: where programs and libraries lie, for when we are gone */
+    _Atomic uint64_t images;        /* how often the program has replaced itself, + 1 */
+    _Atomic uint64_t mapped[IMAGES]; /* bytes of each image's text: where its code lies, for when it is gone */
 };
 
 /* Append an event; leaves errno alone, never waits: in a full ring it is dropped and counted. */
@@ -38,6 +39,9 @@ void tv_note(unsigned kind, uintptr_t address, size_t size, int with_stack);
 
 /* Non-zero while this thread is within the interposer, where nothing is recorded. */
 extern __thread int tv_inside __attribute__((tls_model("initial-exec")));
+
+/* Non-zero while the allocator itself is at work: what it touches is no access of the program's. */
+extern __thread int tv_allocating __attribute__((tls_model("initial-exec")));
 
 /* pages.c: sampled accesses. */
 void tv_pages_start(uint64_t every_us);

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -26,33 +27,80 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, SAMPLES = 1024, ROUND = 64, FARTHEST = 1 << 16 };
+enum { PAGE = 4096, SAMPLES = 1024, ROUND = 64, FARTHEST = 1 << 16, HANDED = 64 };
 
 static _Atomic uintptr_t sampled[SAMPLES]; /* pages by a hash of their address; 0: none */
-static _Atomic char guarded[SAMPLES];
-static _Atomic uintptr_t spared[SAMPLES]; /* pages that the C library hands to the system itself */
-static _Atomic unsigned char *starts;     /* a bit for each 16 bytes of the address space: a block begins */
+static _Atomic uintptr_t spared[SAMPLES];  /* pages that the C library hands to the system itself */
+static _Atomic uintptr_t handed[HANDED][2]; /* what the system has been handed just now: from, to */
+static _Atomic unsigned char *starts;      /* a bit for each 16 bytes of the address space: a block begins */
 static uintptr_t low_libc, high_libc, low_heap;
 static struct sigaction theirs;
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
-static _Atomic int running;
+static _Atomic int running, locked;
+
+/* Pages are protected and forgotten one at a time. Nothing that is held meanwhile faults, and what a signal's
+ * handler allocates meanwhile is not looked at. */
+static void lock(void)
+{
+    tv_inside++;
+    while (atomic_exchange(&locked, 1))
+        ;
+}
+
+static void unlock(void)
+{
+    atomic_store(&locked, 0);
+    tv_inside--;
+}
 
 static unsigned place(uintptr_t page) { return (unsigned)((page / PAGE) * 0x9E3779B97F4A7C15u >> 54) % SAMPLES; }
 
-static void give_back(unsigned at)
-{
-    if (atomic_exchange(&guarded[at], 0))
-        mprotect((void *)atomic_load(&sampled[at]), PAGE, PROT_READ | PROT_WRITE);
-}
+static void give_back(uintptr_t page) { mprotect((void *)page, PAGE, PROT_READ | PROT_WRITE); }
 
-/* Give all pages back; whether there were any. */
+/* Give all pages back; whether there are any. */
 static int lift(void)
 {
-    int some = 0;
-    for (unsigned at = 0; at < SAMPLES; at++)
-        if (atomic_load(&guarded[at]))
-            give_back(at), some = 1;
+    int before = errno, some = 0;
+    for (unsigned at = 0; at < SAMPLES; at++) {
+        uintptr_t page = atomic_load(&sampled[at]);
+        if (page)
+            give_back(page), some = 1;
+    }
+    errno = before;
     return some;
+}
+
+static int is_handed(uintptr_t page)
+{
+    for (int at = 0; at < HANDED; at++)
+        if (page + PAGE > atomic_load(&handed[at][0]) && page < atomic_load(&handed[at][1]))
+            return 1;
+    return 0;
+}
+
+/* Keep memory accessible while the system has it; returns where that is noted, -1 for nowhere. */
+static int hand(const void *memory, size_t size)
+{
+    uintptr_t low = (uintptr_t)memory, none = 0;
+    if (!atomic_load(&running) || !size)
+        return -1;
+    for (int at = 0; at < HANDED; at++, none = 0)
+        if (atomic_compare_exchange_strong(&handed[at][1], &none, low + size)) {
+            atomic_store(&handed[at][0], low);
+            lock(); /* a round that is under way is waited for */
+            for (uintptr_t page = low & ~(uintptr_t)(PAGE - 1); page < low + size; page += PAGE)
+                if (atomic_load(&sampled[place(page)]) == page)
+                    give_back(page);
+            unlock();
+            return at;
+        }
+    return -1;
+}
+
+static void take_back(int at)
+{
+    if (at >= 0)
+        atomic_store(&handed[at][0], UINTPTR_MAX), atomic_store(&handed[at][1], 0);
 }
 
 /* Return where the block around an address begins; 0 if none is known near by. */
@@ -72,11 +120,12 @@ static void on_fault(int number, siginfo_t *info, void *context)
     uintptr_t page = (uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1);
     unsigned at = place(page);
     if (info->si_code == SEGV_ACCERR && atomic_load(&sampled[at]) == page) {
-        /* Another thread may have been quicker: then the page is there already. */
-        give_back(at);
-        uintptr_t block = block_of((uintptr_t)info->si_addr);
+        int before = errno;
+        give_back(page);
+        errno = before;
+        uintptr_t block = tv_allocating ? 0 : block_of((uintptr_t)info->si_addr);
         if (block)
-            tv_note(ACCESS, block, 0, 0); /* nothing while the allocator itself is at work */
+            tv_note(ACCESS, block, 0, 0);
         return;
     }
     if (theirs.sa_flags & SA_SIGINFO && theirs.sa_sigaction)
@@ -123,16 +172,13 @@ static void *rounds(void *every)
     tv_inside = 1; /* nothing of this thread is recorded */
     while (atomic_load(&running)) {
         nanosleep(&pause, NULL);
-        unsigned found = 0;
-        for (unsigned seen = 0; seen < SAMPLES && found < ROUND; seen++) {
+        for (unsigned seen = 0, found = 0; seen < SAMPLES && found < ROUND; seen++) {
             unsigned at = next++ % SAMPLES;
+            lock();
             uintptr_t page = atomic_load(&sampled[at]);
-            if (!page || atomic_load(&spared[at]) == page || atomic_load(&guarded[at]))
-                continue;
-            atomic_store(&guarded[at], 1);
-            if (mprotect((void *)page, PAGE, PROT_NONE) || atomic_load(&sampled[at]) != page)
-                give_back(at);
-            found++;
+            if (page && atomic_load(&spared[at]) != page && !is_handed(page))
+                mprotect((void *)page, PAGE, PROT_NONE), found++;
+            unlock();
         }
     }
     lift();
@@ -192,13 +238,18 @@ void tv_pages_born(void *block, size_t size, const void *caller)
     int is_libcs = (uintptr_t)caller >= low_libc && (uintptr_t)caller < high_libc && size >= 256;
     atomic_fetch_or(&starts[low / 128], (unsigned char)(1u << low / 16 % 8));
     size_t stride = ((last - first) / PAGE / 64 + 1) * PAGE;
+    lock();
     for (uintptr_t page = first; page <= last; page += stride) {
         int whole = page >= low && page + PAGE <= low + size;
+        uintptr_t before = atomic_load(&sampled[place(page)]);
+        if (before && (is_libcs ? before == page : before != page))
+            give_back(before); /* another takes its place */
         if (is_libcs)
-            atomic_store(&spared[place(page)], page), give_back(place(page));
-        else if ((whole || (page >= low_heap && page < (uintptr_t)sbrk(0))) && !atomic_load(&guarded[place(page)]))
+            atomic_store(&spared[place(page)], page);
+        else if (whole || (page >= low_heap && page < (uintptr_t)sbrk(0)))
             atomic_store(&sampled[place(page)], page);
     }
+    unlock();
 }
 
 void tv_pages_died(void *block, size_t size)
@@ -207,17 +258,16 @@ void tv_pages_died(void *block, size_t size)
         return;
     uintptr_t low = (uintptr_t)block, first = (low + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
     atomic_fetch_and(&starts[low / 128], (unsigned char)~(1u << low / 16 % 8));
-    if (size >= PAGE && size / PAGE > SAMPLES) { /* look at the samples, and not at each page */
-        for (unsigned at = 0; at < SAMPLES; at++) {
-            uintptr_t page = atomic_load(&sampled[at]);
-            if (page >= first && page + PAGE <= low + size)
-                give_back(at), atomic_store(&sampled[at], 0);
-        }
+    if (first + PAGE > low + size)
         return;
+    int all = size / PAGE > SAMPLES; /* then look at the samples, and not at each page */
+    lock();
+    for (uintptr_t at = 0; at < (all ? SAMPLES : size / PAGE); at++) {
+        uintptr_t page = all ? atomic_load(&sampled[at]) : first + at * PAGE;
+        if (page >= first && page + PAGE <= low + size && atomic_load(&sampled[place(page)]) == page)
+            give_back(page), atomic_store(&sampled[place(page)], 0);
     }
-    for (uintptr_t page = first; page + PAGE <= low + size; page += PAGE)
-        if (atomic_load(&sampled[place(page)]) == page)
-            give_back(place(page)), atomic_store(&sampled[place(page)], 0);
+    unlock();
 }
 
 /* -- calls that hand memory to the system ---------------------------------------------------- */
@@ -232,21 +282,11 @@ void tv_pages_died(void *block, size_t size)
         return result == (type)-1 && errno == EFAULT && lift() ? real arguments : result; \
     }
 
-AGAIN(ssize_t, read, (int a, void *b, size_t c), (a, b, c))
-AGAIN(ssize_t, write, (int a, const void *b, size_t c), (a, b, c))
-AGAIN(ssize_t, pread64, (int a, void *b, size_t c, off_t d), (a, b, c, d))
-AGAIN(ssize_t, pwrite64, (int a, const void *b, size_t c, off_t d), (a, b, c, d))
-AGAIN(ssize_t, pread, (int a, void *b, size_t c, off_t d), (a, b, c, d))
-AGAIN(ssize_t, pwrite, (int a, const void *b, size_t c, off_t d), (a, b, c, d))
 AGAIN(ssize_t, readv, (int a, const struct iovec *b, int c), (a, b, c))
 AGAIN(ssize_t, writev, (int a, const struct iovec *b, int c), (a, b, c))
-AGAIN(ssize_t, recv, (int a, void *b, size_t c, int d), (a, b, c, d))
-AGAIN(ssize_t, send, (int a, const void *b, size_t c, int d), (a, b, c, d))
 AGAIN(ssize_t, recvmsg, (int a, struct msghdr *b, int c), (a, b, c))
 AGAIN(ssize_t, sendmsg, (int a, const struct msghdr *b, int c), (a, b, c))
-AGAIN(int, poll, (struct pollfd * a, nfds_t b, int c), (a, b, c))
 AGAIN(int, select, (int a, fd_set *b, fd_set *c, fd_set *d, struct timeval *e), (a, b, c, d, e))
-AGAIN(int, epoll_wait, (int a, struct epoll_event *b, int c, int d), (a, b, c, d))
 AGAIN(int, epoll_ctl, (int a, int b, int c, struct epoll_event *d), (a, b, c, d))
 AGAIN(int, stat, (const char *a, struct stat *b), (a, b))
 AGAIN(int, lstat, (const char *a, struct stat *b), (a, b))
@@ -256,6 +296,32 @@ AGAIN(int, unlink, (const char *a), (a))
 AGAIN(int, rename, (const char *a, const char *b), (a, b))
 AGAIN(int, chdir, (const char *a), (a))
 AGAIN(ssize_t, readlink, (const char *a, char *b, size_t c), (a, b, c))
+
+/* Calls that take long, or can't be made twice: what they are handed stays accessible meanwhile. */
+#define HANDING(type, name, parameters, arguments, memory, size) \
+    type name parameters \
+    { \
+        static type(*real) parameters; \
+        if (!real) \
+            *(void **)&real = dlsym(RTLD_NEXT, #name); \
+        int at = hand(memory, size); \
+        type result = real arguments; \
+        take_back(at); \
+        return result; \
+    }
+
+HANDING(ssize_t, read, (int a, void *b, size_t c), (a, b, c), b, c)
+HANDING(ssize_t, write, (int a, const void *b, size_t c), (a, b, c), b, c)
+HANDING(ssize_t, pread, (int a, void *b, size_t c, off_t d), (a, b, c, d), b, c)
+HANDING(ssize_t, pread64, (int a, void *b, size_t c, off_t d), (a, b, c, d), b, c)
+HANDING(ssize_t, pwrite, (int a, const void *b, size_t c, off_t d), (a, b, c, d), b, c)
+HANDING(ssize_t, pwrite64, (int a, const void *b, size_t c, off_t d), (a, b, c, d), b, c)
+HANDING(ssize_t, recv, (int a, void *b, size_t c, int d), (a, b, c, d), b, c)
+HANDING(ssize_t, send, (int a, const void *b, size_t c, int d), (a, b, c, d), b, c)
+HANDING(size_t, fread, (void *a, size_t b, size_t c, FILE *d), (a, b, c, d), a, b *c)
+HANDING(size_t, fwrite, (const void *a, size_t b, size_t c, FILE *d), (a, b, c, d), a, b *c)
+HANDING(int, epoll_wait, (int a, struct epoll_event *b, int c, int d), (a, b, c, d), b, (size_t)c * sizeof *b)
+HANDING(int, poll, (struct pollfd * a, nfds_t b, int c), (a, b, c), a, b * sizeof *a)
 
 #define AGAIN_OPEN(name, before, first) \
     int name(before const char *path, int flags, ...) \

@@ -67,7 +67,7 @@ def run(program: Sequence[str], options: Options) -> int:
     sinks: list[_File | _Live] = []
     if options.path:
         try:
-            sinks.append(_File(options.path))
+            sinks.append(_File(options.path, os.path.basename(program[0])))
         except OSError as error:
             raise InputError(f"{options.path}: can't be written: {error.strerror or error}") from error
     interposer = library()
@@ -116,7 +116,8 @@ def end_like(status: int) -> None:
 
         # One core is enough.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(-status, signal.SIG_DFL)
+    with contextlib.suppress(OSError):  # there is none to set for SIGKILL
+        signal.signal(-status, signal.SIG_DFL)
     os.kill(os.getpid(), -status)
 
 
@@ -154,7 +155,8 @@ class _Recorder:
 
     def __init__(self, ring: Ring, process: int, sinks: list[_File | _Live]) -> None:
         self._ring, self._process, self._sinks = ring, process, sinks
-        self._symbols = Symbols(process, ring.maps)
+        self._symbols = Symbols(self._maps)
+        self._image = 0
         self._frames: dict[tuple[str, int, int], int] = {}
         self._frame_of_stack: NDArray[np.int32] = np.full(1 << 10, -2, np.int32)
         self._threads: dict[int, str] = {}
@@ -236,12 +238,21 @@ class _Recorder:
     def _replaced(self, time_ns: int, thread: int) -> None:
         """The program has replaced itself: everything that lived is gone."""
         self._symbols.forget()
+        self._image += 1
         # Equal addresses mean something else now.
         self._frame_of_stack[:] = -2
         alive = self._living.rows()["address"]
         events = np.zeros(len(alive), EVENT)
         events["address"], events["what"], events["time"], events["thread"] = alive, FREE, time_ns, thread
         self._hand_over(events)
+
+    def _maps(self) -> str:
+        """Return what is mapped; from the program itself if that is gone, or another by now."""
+        text = ""
+        with contextlib.suppress(OSError), open(f"/proc/{self._process}/maps", encoding="utf-8") as file:
+            text = file.read()
+        is_other = self._ring.images > self._image + 1
+        return self._ring.maps(self._image) if is_other or not text else text
 
     def _sample(self) -> None:
         words = _line_of(f"/proc/{self._process}/statm").split()
@@ -295,14 +306,14 @@ _RESIDENT = "resident memory (bytes)"
 class _File:
     """Writes Chrome JSON, as the recorder of Python programs does."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self, path: str, program: str) -> None:
+        self._path, self._program = path, program
         self._output = Output(path)
         self._process = 0
 
     def begin(self, process: int, living: _Living) -> None:
         self._process = process
-        self._name("process_name", process, _line_of(f"/proc/{process}/comm"))
+        self._name("process_name", process, self._program)
 
     def thread(self, thread: int, name: str) -> None:
         self._name("thread_name", thread, name)

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 ALLOC, FREE, ACCESS, EXEC = range(4)
 DEPTH = 14
 _MAGIC = b"TV3DRNG1"
-_PAGE, _MAPS = 4096, 1 << 18
+_PAGE, _IMAGES, _MAPS = 4096, 4, 1 << 17
 EVENT = np.dtype(
     [("turn", "u8"), ("time", "u8"), ("address", "u8"), ("size", "u8"), ("thread", "u4"), ("what", "u4")]
 )
 _STACK = np.dtype([("hash", "u8"), ("ready", "u8"), ("frame", "u8", DEPTH)])
 _HEAD = np.dtype(
     [("magic", "S8"), ("slots", "u8"), ("stacks", "u8"), ("access_us", "u8"), ("large", "u8"),
-     ("process", "u8"), ("written", "u8"), ("read", "u8"), ("dropped", "u8"), ("mapped", "u8")]
+     ("process", "u8"), ("written", "u8"), ("read", "u8"), ("dropped", "u8"), ("images", "u8"),
+     ("mapped", "u8", _IMAGES)]
 )  # fmt: skip
 
 
@@ -47,7 +48,7 @@ class Ring:
         self, slots: int = 1 << 19, stacks: int = 1 << 16, access_us: int = 0, large: int = 1 << 17
     ) -> None:
         self._text = _PAGE + slots * EVENT.itemsize + stacks * _STACK.itemsize
-        size = self._text + _MAPS
+        size = self._text + _IMAGES * _MAPS
         shared = Path("/dev/shm")
         # Where there is memory that is no disk; pages that nobody touches cost nothing.
         folder = shared if os.access(shared, os.W_OK) and _free(shared) > 2 * size else None
@@ -110,10 +111,16 @@ class Ring:
         frames: list[int] = self._stacks["frame"][number].tolist()
         return frames[: frames.index(0)] if 0 in frames else frames
 
-    def maps(self) -> str:
-        """Return what the program itself has told of where programs and libraries lie."""
-        size = min(int(self._head["mapped"][0]), _MAPS)
-        return self._map[self._text : self._text + size].decode("utf-8", "replace")
+    @property
+    def images(self) -> int:
+        """How often the program has replaced itself, + 1."""
+        return int(self._head["images"][0])
+
+    def maps(self, image: int) -> str:
+        """Return what the program itself has told of where its code lies; images count from 0."""
+        image %= _IMAGES
+        size, low = min(int(self._head["mapped"][0][image]), _MAPS), self._text + image * _MAPS
+        return self._map[low : low + size].decode("utf-8", "replace")
 
     def close(self) -> None:
         """Delete the file; a program that still has it writes into the void."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import subprocess
 from bisect import bisect_right
@@ -21,13 +20,12 @@ class Symbols:
 
     Parameters
     ----------
-    process : int
-    told : callable
-        Returns what the process itself has told of its mappings; it may be gone before we look.
+    maps : callable
+        Returns what is mapped in the process, in the words of ``/proc/PID/maps``.
     """
 
-    def __init__(self, process: int, told: Callable[[], str] = lambda: "") -> None:
-        self._process, self._told = process, told
+    def __init__(self, maps: Callable[[], str]) -> None:
+        self._read_maps = maps
         self._maps: list[tuple[int, int, int, str]] = []
         self._modules: dict[str, Module] = {}
         self._lines: dict[str, _Lines] = {}
@@ -40,10 +38,8 @@ class Symbols:
 
     def look(self) -> None:
         """Learn what is mapped now; what was there before and is gone stays known."""
-        maps, text = [], ""
-        with contextlib.suppress(OSError), open(f"/proc/{self._process}/maps", encoding="utf-8") as file:
-            text = file.read()
-        for line in (text or self._told()).splitlines():
+        maps = []
+        for line in self._read_maps().splitlines():
             words = line.split(None, 5)
             if len(words) == 6 and "x" in words[1] and words[5].startswith("/"):
                 low, _, high = words[0].partition("-")
@@ -91,6 +87,9 @@ class Symbols:
         name, start = module.find(offset)
         if path in self._lines:
             function, file, line = self._lines[path].find(module.address(offset))
+            # The C library's own names of what it offers begin with underscores.
+            if name and function.removeprefix("__GI_").lstrip("_") == name.lstrip("_"):
+                function = name
             if function:
                 return f"{function} ({file})" if file else function, line, False
         if name:
