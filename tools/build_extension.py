@@ -35,8 +35,9 @@ WHEELS = ROOT / "build" / "wheels"
 DIST = ROOT / "dist"
 MANIFEST = "blender_manifest.toml"
 
-#: What is brought along. isal and the Perfetto pair are small and make formats fast or readable at all.
-PACKAGES = ("numba", "llvmlite", "msgspec", "isal", "perfetto", "protobuf")
+#: What is brought along. isal and the Perfetto pair are small and make formats fast or readable at all, pyzmq
+#: (BSD licence, with ZeroMQ itself under MPL 2.0 in it) is for live feeds.
+PACKAGES = ("numba", "llvmlite", "msgspec", "isal", "perfetto", "protobuf", "pyzmq")
 #: What Blender brings itself.
 BLENDERS_OWN = frozenset({"numpy", "requests", "zstandard"})
 #: Folders and files of the repository that go into a zip.
