@@ -100,7 +100,7 @@ def test_navigation_changes_no_distance(seed, n, focus, share) -> None:
                 assert product(other[i], other[j]) == pytest.approx(expected, rel=1e-3, abs=digits)
     assert (np.linalg.norm(h.ball(moved), axis=1) <= 1).all()
     # On the way there everything is a matrix, too.
-    way = h.toward(start[focus], share)
+    way = h.between(np.array([0, 0, 0, 1.0]), start[focus], share)
     assert way[3] ** 2 - (way[:3] ** 2).sum() == pytest.approx(1, rel=1e-6, abs=1e-6 * way[3] ** 2)
     matrix = h.boost(way)
     flat = np.diag([1.0, 1.0, 1.0, -1.0])

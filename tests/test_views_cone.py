@@ -1,5 +1,7 @@
 """The cone tree: what is shown, where it stands, and what it says; checked on the Drawing."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -144,6 +146,55 @@ def test_the_focus_comes_to_the_front() -> None:
     for text, reason in {"zzz": "no function", "99999": "no such call"}.items():
         with pytest.raises(UsageError, match=reason):
             compose(PROGRAM, read(Parameters, {"focus": text}))
+
+
+@pytest.mark.parametrize("layout", ["cone", "hyperbolic"])
+def test_what_faces_the_viewer_comes_to_the_front_on_a_straight_way(layout) -> None:
+    trace = walked_traces.walked_trace(7, steps=3000, threads=1, functions=9)
+    known = compose(trace, read(Parameters, {"budget": 400, "layout": layout}))
+    depth = known.nodes.depth
+    a, b = (int(known.call[np.flatnonzero(depth == d)[k]]) for d, k in ((4, -1), (5, 3)))
+
+    def faced(text: str):
+        return compose(trace, read(Parameters, {"budget": 400, "layout": layout, "facing": text}))
+
+    at_a, at_b = faced(str(a)), faced(str(b))
+    # The same nodes, whatever faces the viewer; only their places change, bit by bit.
+    for one in (at_a, at_b):
+        assert one.call.tolist() == known.call.tolist()
+        assert one.nodes.parent.tolist() == known.nodes.parent.tolist()
+    for text, same in ((f"{a}~{b}~0", at_a), (f"{a}~{b}~1", at_b), (f"{b}~{a}~0.3~{b}~1", at_b)):
+        assert faced(text).center == pytest.approx(same.center, abs=1e-5)
+    steps = [faced(f"{a}~{b}~{k / 20}").center for k in range(21)]
+    moved = np.array([np.abs(two - one).max() for one, two in pairwise(steps)])
+    whole = np.abs(at_b.center - at_a.center).max()
+    assert 0 < moved.max() < 0.3 * whole + 1e-6
+    end = int(np.flatnonzero(known.call == b)[0])
+    if layout == "hyperbolic":
+        assert at_b.center[end] == pytest.approx(at_b.balls[0, :3], abs=1e-6)
+        return
+    while (above := int(known.nodes.parent[end])) >= 0:
+        away = at_b.center[end] - at_b.center[above]
+        assert away[0] == pytest.approx(0, abs=1e-6)
+        assert away[1] <= 1e-9
+        end = above
+
+
+def test_what_faces_the_viewer_is_said_in_calls() -> None:
+    # A call that is not shown is faced as far as its callers are.
+    deep = compose(PROGRAM, read(Parameters, {"facing": "read", "budget": 10}))
+    assert np.isfinite(deep.center).all()
+    for text, reason in {"zzz": "facing=zzz: no function", "1~2": "on the way", "1~2~x": "on the way",
+                         "1~2~3": "on the way"}.items():  # fmt: skip
+        with pytest.raises(UsageError, match=reason):
+            compose(PROGRAM, read(Parameters, {"facing": text}))
+    # With a filter, calls keep their numbers.
+    last = int(np.flatnonzero(PROGRAM.calls.function == PROGRAM.calls.function[-1])[-1])
+    drawn(PROGRAM, filters="name(pattern=step)", focus=str(last))
+    step = PROGRAM.functions.label.index("step") if "step" in list(PROGRAM.functions.label) else 0
+    hidden = int(np.flatnonzero(PROGRAM.calls.function == step)[0])
+    with pytest.raises(UsageError, match="a filter hides this call"):
+        drawn(PROGRAM, filters="name(pattern=step)", focus=str(hidden))
 
 
 def test_flat_is_the_disc_tree_seen_from_above() -> None:

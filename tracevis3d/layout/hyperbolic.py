@@ -81,10 +81,10 @@ def sizes(parent: NDArray[np.int64]) -> NDArray[np.int64]:
     return size
 
 
-def place(tree: Tree, focus: int = 0) -> Floats:
-    """Return where the nodes are, seen from one of them: float64 (n, 4), the focus at (0, 0, 0, 1).
+def frames(tree: Tree, focus: int = 0) -> Floats:
+    """Return the matrices from each node's surroundings to those of one of them: float64 (n, 4, 4).
 
-    The focus's own callees lie towards +z. Nodes of other trees than the focus's are NaN.
+    The focus's own callees lie towards +z. Those of other trees than the focus's are NaN.
     """
     from ..kernels.hyperbolic import place_nodes
 
@@ -94,7 +94,12 @@ def place(tree: Tree, focus: int = 0) -> Floats:
         tree.parent, tree.theta, tree.phi, tree.distance, int(focus), FAR, matrix, np.zeros(n, np.uint8),
         np.empty(16), np.empty(16),
     )  # fmt: skip
-    return matrix[:, [3, 7, 11, 15]].copy()
+    return matrix.reshape(n, 4, 4)
+
+
+def place(tree: Tree, focus: int = 0) -> Floats:
+    """Return where the nodes are, seen from one of them: float64 (n, 4), the focus at (0, 0, 0, 1)."""
+    return frames(tree, focus)[:, :, 3].copy()
 
 
 def boost(point: Floats) -> Floats:
@@ -110,13 +115,58 @@ def boost(point: Floats) -> Floats:
     return matrix
 
 
-def toward(point: Floats, share: float) -> Floats:
-    """Return the point (4,) at a share (0 to 1) of the way from the centre to ``point`` (4,)."""
-    length = float(np.linalg.norm(point[:3]))
-    if length == 0.0:
-        return np.array([0.0, 0.0, 0.0, 1.0])
-    way = share * np.arccosh(max(float(point[3]), 1.0))
-    return np.append(np.sinh(way) * point[:3] / length, np.cosh(way))
+def between(start: Floats, end: Floats, share: float) -> Floats:
+    """Return the point (4,) at a share (0 to 1) of the straight way from ``start`` (4,) to ``end`` (4,)."""
+    length = float(distances(start[None], end[None])[0])
+    if share >= 1.0 or length < 1e-9:
+        return np.asarray(end, np.float64)
+    far, near = np.sinh((1.0 - share) * length), np.sinh(share * length)
+    return np.asarray((far * start + near * end) / np.sinh(length))
+
+
+def moved(view: Floats, frame: Floats, share: float) -> Floats:
+    """Move what is in the middle straight to another node, and turn as that one sees its surroundings.
+
+    Parameters
+    ----------
+    view : float64 (4, 4)
+        From the surroundings of the node that was in the middle to the picture.
+    frame : float64 (4, 4)
+        From these to the other node's surroundings, from :func:`frames` with that one for the focus.
+    share : float
+        0: nothing has moved yet; 1: it is in the middle, and its callees lie towards +z.
+
+    Returns
+    -------
+    float64 (4, 4)
+        From the other node's surroundings to the picture.
+    """
+    if share >= 1.0:
+        return np.eye(4)
+    flat = np.diag([1.0, 1.0, 1.0, -1.0])
+    now = view @ flat @ frame.T @ flat
+    middle = flat @ now.T @ flat @ np.array([0.0, 0.0, 0.0, 1.0])
+    back = middle * [-1.0, -1.0, -1.0, 1.0]
+    turned = np.eye(4)
+    turned[:3, :3] = _part_of_turn((now @ boost(back))[:3, :3], 1.0 - share)
+    return np.asarray(turned @ boost(between(middle, np.array([0.0, 0.0, 0.0, 1.0]), share)))
+
+
+def _part_of_turn(rotation: Floats, share: float) -> Floats:
+    """Return the rotation (3, 3) about the same axis by a share of the angle."""
+    skew = (rotation - rotation.T) / 2
+    axis = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+    angle = float(np.arctan2(np.linalg.norm(axis), (np.trace(rotation) - 1) / 2))
+    if angle < 1e-12:
+        return np.eye(3)
+    if np.pi - angle < 1e-6:
+        # Half a turn: R + 1 is twice the axis times itself.
+        twice = rotation + np.eye(3)
+        axis = twice[:, int(np.argmax(np.diag(twice)))]
+    axis = axis / np.linalg.norm(axis)
+    cross = np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]])
+    angle *= share
+    return np.asarray(np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross)
 
 
 def distances(a: Floats, b: Floats) -> Floats:

@@ -21,6 +21,8 @@ from .parameters import Parameters
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+#: Which nodes lead to what faces the viewer, one after the other, and how far it has come to the front.
+Facing = list[tuple[Ints, float]]
 
 #: Width of the drawing in scene units.
 WIDTH = 16.0
@@ -140,18 +142,25 @@ class Composition:
         return point
 
 
-def compose(trace: Trace, p: Parameters) -> Composition:
+def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Composition:
     """Choose the nodes by their degree of interest and lay them out.
+
+    Parameters
+    ----------
+    trace : Trace
+    p : Parameters
+    original : int64 (calls,), optional
+        What the calls are called in parameters, ascending, where filters hide some.
 
     Raises
     ------
     UsageError
-        If a thread or the focus doesn't exist.
+        If a thread, the focus or what faces the viewer doesn't exist.
     """
     graph = derived(trace).graph
     forest, m = graph.forest, len(graph)
     threads = _threads(trace, p)
-    focus = find_focus(trace, graph, threads, p.focus)
+    focus = find_focus(trace, graph, threads, p.focus, original)
     extent = np.append(graph.subtrees.extent, np.zeros(len(trace.threads), np.int64))
     extent[m:] = trace.threads.count
     worth = _worth(trace, graph, extent, p)
@@ -168,8 +177,14 @@ def compose(trace: Trace, p: Parameters) -> Composition:
     below = extent[nodes.node]
     own = _own_radius(trace, graph, nodes, p)
     missing = np.where(nodes.opened == 2, np.diff(forest.first)[nodes.node] - 1, 0)
+    facing = [(nodes.way, p.turn)] if focus else []
+    if p.facing.strip():
+        facing = [
+            (_shown_way(forest, nodes, find_focus(trace, graph, threads, call, original, "facing")), share)
+            for call, share in _steps(p.facing)
+        ]
     placed = {"cone": _cones, "bubble": _bubbles, "hyperbolic": _balls}[p.layout](
-        trace, graph, forest, nodes, own, below, nodes.way, p
+        trace, graph, forest, nodes, own, below, facing, p
     )
     return Composition(
         trace, graph, forest, threads, nodes, _calls(trace, graph, nodes, threads), iterations, below,
@@ -194,13 +209,14 @@ class _Placed:
 
 def _cones(
     trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
-    on_path: Ints, p: Parameters,
+    facing: Facing, p: Parameters,
 ) -> _Placed:  # fmt: skip
     if p.room == "all":
         offset_x, offset_y, disc = _all_room(trace, graph, forest, nodes, own, p)
     else:
         offset_x, offset_y, disc = _shown_room(nodes, own, below, p)
-    x, y = _places(nodes, offset_x, offset_y, disc, on_path, p.turn)
+    angle = _angles(nodes, offset_x, offset_y, facing)
+    x, y = _places(nodes, offset_x, offset_y, disc, angle)
     ring = np.zeros(len(nodes))
     inner = nodes.parent >= 0
     np.maximum.at(ring, nodes.parent[inner], np.hypot(offset_x, offset_y)[inner])
@@ -219,7 +235,7 @@ def _cones(
 
 def _bubbles(
     trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
-    on_path: Ints, p: Parameters,
+    facing: Facing, p: Parameters,
 ) -> _Placed:  # fmt: skip
     laid = bubble.lay(nodes.parent, _with_closed(nodes, own, below))
     roots = nodes.parent < 0
@@ -239,7 +255,7 @@ def _bubbles(
 
 def _balls(
     trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
-    on_path: Ints, p: Parameters,
+    facing: Facing, p: Parameters,
 ) -> _Placed:  # fmt: skip
     """Each thread has a ball; the focus, else the first fan, moves to its middle by a Lorentz matrix."""
     own = own * _HYPERBOLIC
@@ -248,16 +264,18 @@ def _balls(
     points, shift, balls = np.zeros((len(nodes), 4)), np.zeros(len(nodes)), np.zeros((len(roots), 4))
     radius = WIDTH / 2 / (1.1 * len(roots) - 0.1) if len(roots) else WIDTH / 2
     for k, root in enumerate(roots.tolist()):
-        focused = len(on_path) and on_path[0] == root
-        end = int(on_path[-1]) if focused else _first_fan(nodes, root)
-        seen = hyperbolic.place(tree, end)
-        here = np.isfinite(seen[:, 3])
-        middle = hyperbolic.toward(seen[root], 1.0 - p.turn if focused else 0.0)
-        if not focused:
-            # Most of the tree lies on one side: the middle of the ball is between the fan and its callees.
-            way = 0.4 * float(tree.distance[nodes.parent == end].max(initial=0.0))
-            middle = np.array([0.0, 0.0, math.sinh(way), math.cosh(way)])
-        points[here] = seen[here] @ hyperbolic.boost(middle).T
+        # What lies in other balls moves nothing in this one.
+        steps = [(int(way[-1]), share) for way, share in facing if len(way) and way[0] == root]
+        from_root = bool(steps) and not p.facing.strip()
+        node = root if from_root else _first_fan(nodes, root)
+        frames = hyperbolic.frames(tree, node)
+        view = np.eye(4) if from_root else hyperbolic.boost(_rest(nodes, tree, node))
+        for end, share in steps:
+            frames = hyperbolic.frames(tree, end)
+            view = hyperbolic.moved(view, frames[node], share)
+            node = end
+        here = np.isfinite(frames[:, 0, 3])
+        points[here] = frames[here][:, :, 3] @ view.T
         shift[here] = (2.2 * k - 1.1 * (len(roots) - 1)) * radius
         balls[k, 0], balls[k, 3] = (2.2 * k - 1.1 * (len(roots) - 1)) * radius, radius
     # Callees lie below their caller; a half turn keeps what is left and right.
@@ -266,6 +284,15 @@ def _balls(
     none = np.zeros(len(nodes))
     size = own / points[:, 3] * radius
     return _Placed(at, size, none, size, none, at, np.empty((0, 3)), balls)
+
+
+def _rest(nodes: cone.Shown, tree: hyperbolic.Tree, fan: int) -> Floats:
+    """Return the point in the middle where nothing is in focus, seen from the first fan.
+
+    It is between the fan and its callees, since most of the tree lies on that side.
+    """
+    way = 0.4 * float(tree.distance[nodes.parent == fan].max(initial=0.0))
+    return np.array([0.0, 0.0, math.sinh(way), math.cosh(way)])
 
 
 def _first_fan(nodes: cone.Shown, root: int) -> int:
@@ -280,37 +307,81 @@ def _first_fan(nodes: cone.Shown, root: int) -> int:
         root = int(below[np.argmax(size[below])])
 
 
-def find_focus(trace: Trace, graph: CompactTrace, threads: Ints, text: str) -> tuple[int, ...]:
+def find_focus(
+    trace: Trace, graph: CompactTrace, threads: Ints, text: str, original: Ints | None = None,
+    name: str = "focus",
+) -> tuple[int, ...]:  # fmt: skip
     """Return the path to the call in focus: which of ``threads``, which of its roots, which edges then.
 
     Raises
     ------
     UsageError
-        If there is no such call in these threads.
+        If there is no such call in these threads; it speaks of the parameter ``name``.
     """
     text = text.strip()
     if not text:
         return ()
     calls = trace.calls
     if text.replace(",", "").replace("_", "").isdecimal():
-        call = int(text.replace(",", "").replace("_", ""))
+        call = wanted = int(text.replace(",", "").replace("_", ""))
+        if original is not None:
+            call = int(np.searchsorted(original, wanted))
+            if call < len(original) and original[call] != wanted:
+                raise UsageError(f"{name}={text}: a filter hides this call")
         if call >= len(calls):
-            raise UsageError(f"focus={text}: there is no such call: they go from 0 to {len(calls) - 1:,}")
+            raise UsageError(f"{name}={text}: there is no such call: they go from 0 to {len(calls) - 1:,}")
     else:
-        wanted = np.zeros(len(trace.functions), np.bool_)
-        wanted[matching_functions(trace.functions, Query(text))] = True
+        named = np.zeros(len(trace.functions), np.bool_)
+        named[matching_functions(trace.functions, Query(text))] = True
         shown = np.zeros(len(trace.threads), np.bool_)
         shown[threads] = True
-        hits = np.flatnonzero(wanted[calls.function] & shown[calls.thread])
+        hits = np.flatnonzero(named[calls.function] & shown[calls.thread])
         if not len(hits):
-            raise UsageError(f"focus={text}: no function that is called in the shown threads has such a name")
+            raise UsageError(
+                f"{name}={text}: no function that is called in the shown threads has such a name"
+            )
         call = int(hits[0])
     place = np.flatnonzero(threads == calls.thread[call])
     if not len(place):
-        raise UsageError(f"focus={text}: its thread is not shown: add it to threads=")
+        raise UsageError(f"{name}={text}: its thread is not shown: add it to threads=")
     path, _ = PartialTree(graph).path_of(call)
     before = sum(_roots_of(graph, t) for t in range(int(calls.thread[call])))
     return (int(place[0]), path[0] - before, *path[1:])
+
+
+def _steps(text: str) -> list[tuple[str, float]]:
+    """Return the calls that face the viewer one after the other, each with how far it has come.
+
+    Raises
+    ------
+    UsageError
+        If it is not a call, or calls with ~ and shares between.
+    """
+    first, *rest = (word.strip() for word in text.split("~"))
+    try:
+        shares = [float(word) for word in rest[1::2]]
+    except ValueError:
+        shares = []
+    if len(rest) != 2 * len(shares) or not all(0.0 <= share <= 1.0 for share in shares):
+        raise UsageError(
+            f"facing={text}: a call, or on the way from one to another such as 12~5500~0.4 (of the way)"
+        )
+    return [(first, 1.0), *zip(rest[::2], shares)]
+
+
+def _shown_way(forest: Edges, nodes: cone.Shown, path: tuple[int, ...]) -> Ints:
+    """Return the shown nodes on a way, from the root on, as far as it is shown."""
+    if not path:
+        return np.empty(0, np.int64)
+    # Roots are the first nodes, in the order of the shown threads.
+    way = [path[0]]
+    for ordinal in path[1:]:
+        edge = forest.first[nodes.node[way[-1]]] + ordinal
+        found = np.flatnonzero((nodes.parent == way[-1]) & (nodes.edge == edge))
+        if not len(found):
+            break
+        way.append(int(found[0]))
+    return np.array(way, np.int64)
 
 
 def levels(depth: NDArray[np.int32]) -> list[Ints]:
@@ -398,32 +469,43 @@ def _all_room(
     return x, y, cones.radius[nodes.node]
 
 
-def _places(
-    nodes: cone.Shown, dx: Floats, dy: Floats, disc: Floats, on_path: Ints, turn: float
-) -> tuple[Floats, Floats]:
-    """Sum the offsets up from the roots; each cone on the path to the focus turns its callee to the front."""
+def _angles(nodes: cone.Shown, dx: Floats, dy: Floats, facing: Facing) -> Floats:
+    """Return how far each node's cone is turned, float64 (n,): from one that faces the viewer to the next."""
+    angle = np.zeros(len(nodes))
+    for way, share in facing:
+        away = _turned(nodes, dx, dy, way) - angle
+        angle += share * np.arctan2(np.sin(away), np.cos(away))
+    return angle
+
+
+def _turned(nodes: cone.Shown, dx: Floats, dy: Floats, way: Ints) -> Floats:
+    """Return the angles by which each cone on a way has its callee there in front; others turn along."""
+    angle = np.zeros(len(nodes))
+    next_on_way = np.full(len(nodes), -1)
+    next_on_way[way[:-1]] = way[1:]
+    for here in levels(nodes.depth):
+        inner = here[nodes.parent[here] >= 0]
+        angle[inner] = angle[nodes.parent[inner]]
+        for node in here[next_on_way[here] >= 0].tolist():
+            wanted = next_on_way[node]
+            if dx[wanted] or dy[wanted]:
+                # The front is -y.
+                angle[node] = -np.pi / 2 - np.arctan2(dy[wanted], dx[wanted])
+    return angle
+
+
+def _places(nodes: cone.Shown, dx: Floats, dy: Floats, disc: Floats, angle: Floats) -> tuple[Floats, Floats]:
+    """Sum the offsets up from the roots, each cone turned by its angle."""
     n = len(nodes)
-    x, y, angle = np.zeros(n), np.zeros(n), np.zeros(n)
+    x, y = np.zeros(n), np.zeros(n)
     roots = np.flatnonzero(nodes.parent < 0)
     along = np.cumsum(2.2 * disc[roots]) - 1.1 * disc[roots]
     x[roots] = along - (along[-1] + disc[roots[-1]]) / 2 if len(roots) > 1 else 0.0
-    next_on_path = np.full(n, -1)
-    for node in on_path.tolist():
-        if nodes.parent[node] >= 0:
-            next_on_path[nodes.parent[node]] = node
-    for here in levels(nodes.depth):
-        inner = here[nodes.parent[here] >= 0]
-        above = nodes.parent[inner]
+    for here in levels(nodes.depth)[1:]:
+        above = nodes.parent[here]
         c, s = np.cos(angle[above]), np.sin(angle[above])
-        x[inner] = x[above] + c * dx[inner] - s * dy[inner]
-        y[inner] = y[above] + s * dx[inner] + c * dy[inner]
-        angle[inner] = angle[above]
-        for node in here[next_on_path[here] >= 0].tolist():
-            wanted = next_on_path[node]
-            if dx[wanted] or dy[wanted]:
-                # The front is -y; turn by the shorter way.
-                away = -np.pi / 2 - (np.arctan2(dy[wanted], dx[wanted]) + angle[node])
-                angle[node] += turn * np.arctan2(np.sin(away), np.cos(away))
+        x[here] = x[above] + c * dx[here] - s * dy[here]
+        y[here] = y[above] + s * dx[here] + c * dy[here]
     return x, y
 
 

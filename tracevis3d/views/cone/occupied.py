@@ -18,8 +18,8 @@ _CELL = 3.0
 _SOLID, _PATH, _WIDE, _LINE, _RING = 1.0, 0.9, 5.0, 0.6, 0.2
 #: Points by which a ball and a cone are sampled, and a small ball, of so many pixels' radius.
 _POINTS, _FEW, _SMALL = 150, 12, 5.0
-#: Points of a ring.
-_AROUND = 120
+#: Points of a ring, and rings whose points are held at once.
+_AROUND, _AT_ONCE = 120, 2000
 #: A line is sampled at no more points.
 _ALONG = 1500
 
@@ -94,8 +94,8 @@ def occupied(picture: Composition, path: Ints, projection: Projection, p: Parame
     rings = np.flatnonzero(picture.ring > 0)
     if p.shells != "none" and len(rings):
         turn = np.linspace(0, 2 * np.pi, _AROUND, endpoint=False)
-        for line in (picture.circle(rings, turn, p)[:, k] for k in range(_AROUND)):
-            there.mark(projection.pixels(line), _RING)
+        for some in np.array_split(rings, len(rings) // _AT_ONCE + 1):
+            there.mark(projection.pixels(picture.circle(some, turn, p).reshape(-1, 3)), _RING)
     return there
 
 

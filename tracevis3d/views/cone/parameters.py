@@ -63,6 +63,12 @@ class Parameters:
         high=1.0,
         group="Detail",
     )
+    facing: str = parameter(
+        "",
+        "The call that the cones turn to the front, or that moves to the middle of a ball; empty: the focus. "
+        "12~5500~0.4 is on the way from one to another",
+        group="Detail",
+    )
     labels: int = parameter(60, "The most names", low=0, high=5000, group="Detail")
     entries: int = parameter(10, "The most colours of kinds in the legend", low=1, high=10, group="Detail")
     path: str = parameter(

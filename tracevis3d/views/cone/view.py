@@ -86,9 +86,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         facts, state = filtering.summary(stack, done), done.state
         trace = reduced(trace, done)
     progress(0.4, "choosing what to show")
-    picture = compose(trace, p)
-    progress(0.7, "placing cones")
     original = np.flatnonzero(state != filtering.HIDDEN)
+    picture = compose(trace, p, original)
+    progress(0.7, "placing cones")
     call = np.where(picture.call >= 0, original[picture.call], -1)
     there = picture.call >= 0
     area = np.bincount(
@@ -552,11 +552,12 @@ def _order_in_words(picture: Composition, p: Parameters) -> str:
     if p.layout == "bubble":
         return "callees stand clockwise in the order of the calls, from the line to their caller on"
     if p.layout == "hyperbolic":
-        middle = "the focus" if picture.focus.size else "the first call with several callees"
+        moved = picture.focus.size or p.facing.strip()
+        middle = "the focus" if moved else "the first call with several callees"
         return (
             f"{middle} is in the middle of the ball; lengths shrink towards its rim, which is infinitely far"
         )
-    if picture.focus.size:
+    if picture.focus.size or p.facing.strip():
         return "the cones are turned so that the focus is in front"
     return "callees stand clockwise in the order of the calls, from the right"
 
