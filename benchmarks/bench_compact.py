@@ -1,4 +1,4 @@
-"""SEAT's thesis: Table 1 against a Python dict; filters, partial trees and criteria on the same traces.
+"""SEAT's thesis: Table 1 against a Python dict; filters and criteria on the same traces.
 
 The thesis took 2 to 14 s for these sizes on a Pentium 4 of 2.8 GHz; that is in the rows' names, not a peer.
 """
@@ -16,7 +16,6 @@ from tests import synthetic
 from tracevis3d.analysis.criteria import CRITERIA, alike
 from tracevis3d.analysis.filters.facts import Facts
 from tracevis3d.analysis.filters.stack import apply, parse
-from tracevis3d.analysis.partial_tree import ALL, PartialTree
 from tracevis3d.analysis.subtrees import distinct_subtrees
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
@@ -60,24 +59,4 @@ def rows() -> list[dict[str, Any]]:
         _, peer = best(5, partial(np.add, calls.end, 1))
         result.append(row(f"filter {text}, 2,409,740 calls", ours, peer, "one pass of NumPy over a column"))
 
-    calls, _, _ = synthetic.program(14_000_000)
-    graph = graph_of(calls)
-    tree = PartialTree(graph, levels=ALL)
-    _, peer = best(3, partial(np.add, calls.extent, 1))
-    rng = np.random.default_rng(3)
-    for path in [tree.path_at(at) for at in rng.integers(0, tree.size, 200).tolist()]:
-        tree.collapse(path)
-    targets = [tree.path_at(at) for at in rng.integers(0, tree.size, 50).tolist()]
-    works = {
-        "size": lambda path: tree.size,
-        "offset": tree.offset,
-        "row to path": lambda path: tree.path_at(tree.size // 2),
-        "forward skip of a million": lambda path: tree.forward(path, 1_000_000),
-        "construct 10 rows": lambda path: tree.construct(path, 0, 10),
-        "collapse and expand": lambda path: (tree.collapse(path), tree.expand(path)),
-        "call to path": lambda path: tree.path_of(7_000_000),
-    }
-    for name, work in works.items():
-        _, ours = best(3, lambda work=work: [work(path) for path in targets])
-        result.append(row(f"partial tree, {name}, 14,000,000 calls", ours / 50, peer, "one pass of NumPy"))
     return result

@@ -40,7 +40,7 @@ class TRACEVIS3D_OT_tree_go(tree.OnTree, bpy.types.Operator):
             if self.to == "CALL":
                 navigation.reveal(navigation.tree.path_of(self.number)[0])
             elif self.to == "ROW":
-                navigation.go(self.number - 1)
+                navigation.go(self.number)
             else:
                 navigation.skip(self.number)
 

@@ -222,7 +222,7 @@ def test_reveal_opens_the_way() -> None:
 
 def test_going_by_number() -> None:
     tree = opened()
-    tree.go(7)
+    tree.go(8)
     assert (name(tree.current), names(tree)) == ("step", ORDER[3:8])
     assert tree.skip(4) == 4
     assert (name(tree.current), names(tree)) == ("done", ORDER[7:12])
@@ -230,8 +230,9 @@ def test_going_by_number() -> None:
     assert (name(tree.current), names(tree)) == ("main", ORDER[:5])
     assert tree.skip(99) == len(ORDER) - 1
     assert tree.selected == [tree.current]
-    with pytest.raises(UsageError, match="there is no row 14"):
-        tree.go(14)
+    for number in (0, 15):
+        with pytest.raises(UsageError, match=f"there is no row {number}: the rows go from 1 to 14"):
+            tree.go(number)
     empty = TreeNavigation(PartialTree(GRAPH, filtered=np.ones(len(GRAPH), np.bool_)), 5)
     assert empty.skip(3) == 0
 

@@ -117,6 +117,8 @@ class Way:
     def tree(self) -> None:
         """List the call tree, and walk through it by keys in a window of the program."""
         self.script("call tree and filters", "tree.py", self.outside(SMALL), "/mnt/out/tree")
+        other = self.outside(SMALL.with_name("vt_markdown_repeat2.json.gz"))
+        self.script("lists, library, going", "lists.py", self.outside(SMALL), other, "/mnt/out/lists")
         words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
         before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
         words += self.python("tree_window.py", self.outside(SMALL), "/mnt/out")

@@ -214,16 +214,16 @@ class TreeNavigation:
         """Let the window begin at a row, or at the last page: a long jump (SEAT, section 5.4.2.2)."""
         self._show_from(row)
 
-    def go(self, row: int) -> None:
-        """Make a row the current one by its number, from 0, and bring it into the window.
+    def go(self, number: int) -> None:
+        """Make a row the current one by its number, from 1, and bring it into the window.
 
         Raises
         ------
         UsageError
             If there is no such row.
         """
-        self._choose(self.tree.path_at(row))
-        self._reveal(row)
+        self._choose(numbered(self.tree, number))
+        self._reveal(number - 1)
 
     def skip(self, rows: int) -> int:
         """Make the row so many rows on the current one, back if negative; return how many were skipped.
@@ -331,6 +331,19 @@ class TreeNavigation:
         elif state:
             self.tree.collapse(path)
         self.settle()
+
+
+def numbered(tree: PartialTree, number: int) -> UniquePath:
+    """Return the path of a row as people count them, from 1.
+
+    Raises
+    ------
+    UsageError
+        If there is no such row.
+    """
+    if not 1 <= number <= tree.size:
+        raise UsageError(f"there is no row {number:,}: the rows go from 1 to {tree.size:,}")
+    return tree.path_at(number - 1)
 
 
 def text_of(path: UniquePath | None) -> str:

@@ -106,6 +106,7 @@ def run(words: argparse.Namespace) -> None:
 def _start(tree: PartialTree, words: argparse.Namespace) -> tuple[tuple[int, ...] | None, int]:
     """Open what is asked for; return the path that the window starts from, and how many rows further."""
     from ..analysis.partial_tree import ALL
+    from ..analysis.tree_navigation import numbered
 
     for text in words.open:
         tree.expand(_path(text.removesuffix("+")), ALL if text.endswith("+") else 1)
@@ -115,8 +116,8 @@ def _start(tree: PartialTree, words: argparse.Namespace) -> tuple[tuple[int, ...
         return path, words.offset
     if words.path is not None:
         return _path(words.path), words.offset
-    if words.row is not None and tree.size:
-        return tree.path_at(words.row - 1), words.offset
+    if words.row is not None:
+        return numbered(tree, words.row), words.offset
     return None, words.offset
 
 
