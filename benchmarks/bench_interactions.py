@@ -67,7 +67,7 @@ def rows() -> list[dict[str, Any]]:
                 paths = routes.point.reshape(-1, SAMPLES, 3)[: len(theirs), :, :2]
                 assert np.abs(paths[:, middle] - theirs[:, middle]).max() < 1e-4
                 result.append(row(what, time, peer, "d3 path + curveBundle"))
-            if edges == 10_000 and (slow := hammer(point[leaves, :2], ends, leaves)) is not None:
+            if (slow := hammer(point[leaves, :2], ends, leaves)) is not None:
                 result.append(row(what, time, slow, "datashader hammer_bundle"))
     finally:
         sharing.THREADS = threads

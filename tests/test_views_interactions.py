@@ -97,7 +97,8 @@ def test_colours_go_from_caller_to_callee_and_are_the_legends(trace):
     for palette, ends in (("safe", ("1f5fbf", "e8871e")), ("paper", ("00a000", "e00000"))):
         drawing = drawn(trace, palette=palette)
         tubes, legend = of(drawing, "interaction"), drawing.legends[0]
-        assert legend.ramp == (int(tubes.color[0]), int(tubes.end_color[0]))
+        ends_of_tube = drawing.palette[[int(tubes.color[0]), int(tubes.end_color[0])]]
+        assert (drawing.palette[list(legend.ramp)] == ends_of_tube).all()
         assert legend.ramp_text == ("caller", "callee")
         for index, wanted in zip(legend.ramp, ends, strict=True):
             rgb = np.rint(drawing.palette[index, :3] * 255).astype(int)
@@ -345,7 +346,10 @@ def test_darkest_blending_is_the_same_in_any_order():
         out = np.full((100, 100, 4), 255, np.uint8)
         out[..., 3] = 0
         first = np.arange(41, dtype=np.int64) * 10
-        draw_darkest(point[order].reshape(-1, 2).copy(), first, width[order].copy(), color[order].copy(), out)
+        every = np.ones(40, np.float32)
+        draw_darkest(
+            point[order].reshape(-1, 2).copy(), first, width[order].copy(), color[order].copy(), every, out
+        )
         return out
 
     one, other = image(np.arange(40)), image(rng.permutation(40))
@@ -355,7 +359,8 @@ def test_darkest_blending_is_the_same_in_any_order():
     out = np.full((100, 100, 4), 255, np.uint8)
     out[..., 3] = 0
     both = np.array([[[200, 30, 90]] * 2, [[60, 180, 90]] * 2], np.float32)
-    draw_darkest(cross, np.array([0, 2, 4]), np.full(2, 8, np.float32), both, out)
+    opacity = np.ones(2, np.float32)
+    draw_darkest(cross, np.array([0, 2, 4]), np.full(2, 8, np.float32), both, opacity, out)
     assert out[50, 50].tolist() == [60, 30, 90, 255]
     assert out[50, 15, :3].tolist() == [200, 30, 90]
 

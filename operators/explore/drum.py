@@ -164,7 +164,7 @@ def _is_whole(drum: Drum) -> bool:
 def begin(scene: bpy.types.Scene, ray: Ray, hit: Any) -> tuple[str, Floats, float] | None:
     """Return the object, a point in its coordinates and the share of time where dragging begins.
 
-    ``hit`` is what was pressed; without any it is the mantle, or the line in the middle of a drum.
+    ``hit`` is what was pressed; without any it is the mantle.
     """
     drums = all_in(scene)
     if hit is not None:
@@ -177,7 +177,12 @@ def begin(scene: bpy.types.Scene, ray: Ray, hit: Any) -> tuple[str, Floats, floa
         found = drum.met(ray, _is_whole(drum))
         if found is not None:
             return drum.shown, found[0], found[1]
-    for drum in drums:
+    return None
+
+
+def beside(scene: bpy.types.Scene, ray: Ray) -> tuple[str, Floats, float] | None:
+    """Return where dragging beside all elements begins: on the line in the middle of a drum."""
+    for drum in all_in(scene):
         through = drum.section.mean(axis=0)
         share = drum.share_along(ray, through)
         if share is not None:

@@ -13,7 +13,7 @@ import numpy as np
 from ...tracevis3d.layout import ticks
 from .. import environment, selection, settings, sources, trace_state, viewport
 from ..task import free_status_bar, on_end
-from . import acts, background, drum, marks, pointer, window_time, words, zoom
+from . import acts, background, drum, marks, pointer, turning, window_time, words, zoom
 from .overlay import redraw, state
 from .place import Place, place_of
 
@@ -140,6 +140,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         state.exploring = False
         zoom.stop()
         window_time.finish()
+        turning.finish()
         _let_go()
         state.hit, state.told, state.brush, state.message = None, [], None, ""
         selection.hover({})
@@ -239,7 +240,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
                 left = self._x_at(place, shown.name, through, place.x, place.y)
                 if left is not None:
                     return shown.name, through, left
-        return None
+        return drum.beside(context.scene, ray)
 
     def _x_at(self, place: Place, name: str, through: Any, x: float, y: float) -> float | None:
         shown = bpy.data.objects.get(name)
@@ -299,11 +300,17 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
                 acts.push(context, "Deselect")
             return
         acts.select(context, hit, event.shift)
+        if not event.shift:
+            turning.turn_to(
+                bpy.data.collections.get(hit.view), hit, lambda: acts.push(bpy.context, "Turn Cones"), False
+            )
 
     def _zoom_to(self, context: bpy.types.Context, hit: Any) -> None:
         """Zoom to what was double-clicked: in time where the view has a window of it, else the 3D view."""
         view = bpy.data.collections.get(hit.view)
         if view is None:
+            return
+        if turning.turn_to(view, hit, lambda: acts.push(bpy.context, "Open Around Call"), True):
             return
         windows = acts.windows_of(view, hit)
         if windows and window_time.go(view, windows, lambda: acts.push(bpy.context, "Zoom in Time")):
@@ -324,7 +331,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return {"PASS_THROUGH"}
         kind, shift = event.type, event.shift
         if kind == "ESC":
-            if zoom.stop():
+            if zoom.stop() or turning.finish():
                 return {"RUNNING_MODAL"}
             if self._press is not None:
                 self._press, self._brush, state.brush = None, None, None

@@ -16,6 +16,7 @@ def draw_darkest(
     first: NDArray[np.int64],
     width: NDArray[np.float32],
     color: NDArray[np.float32],
+    opacity: NDArray[np.float32],
     image: NDArray[np.uint8],
 ) -> None:
     """Draw curves, where they meet keeping the lesser of both colours' channels: any order gives the same.
@@ -29,6 +30,8 @@ def draw_darkest(
         Pixels; curves get narrower towards their end, to 0.4 of it.
     color : float32 (n, 2, 3)
         sRGB at the start and at the end, 0 to 255.
+    opacity : float32 (n,)
+        How much of what is below each covers, 0 to 1.
     image : uint8 (rows, columns, 4)
         Must be white with alpha 0; alpha gets the largest cover.
     """
@@ -56,7 +59,7 @@ def draw_darkest(
                         ex, ey = column + 0.5 - x, row + 0.5 - y
                         # Thinner than a pixel a curve gets paler instead.
                         d = math.sqrt(ex * ex + ey * ey)
-                        cover = min(max(half + 0.5 - d, 0.0), 1.0) * min(2.0 * half, 1.0)
+                        cover = min(max(half + 0.5 - d, 0.0), 1.0) * min(2.0 * half, 1.0) * opacity[i]
                         if cover > 0.0:
                             alpha = np.uint8(cover * 255.0 + 0.5)
                             image[row, column, 0] = min(

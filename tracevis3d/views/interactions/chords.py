@@ -21,6 +21,8 @@ SAMPLES = 48
 #: Radius in scene units of the thickest tube and of the thinnest, and how much of it the callee's end has.
 THICKEST, THINNEST, TAPER = 0.085, 0.008, 0.35
 OUTLIER = 0.04
+#: How far the uppermost of flat tubes lies above the lowest.
+_ABOVE = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +159,15 @@ def radii(count: Ints, p: Parameters) -> Floats:
     return np.asarray(np.maximum(thick, THINNEST if p.thickness > 0 else 0.0))
 
 
+def opacities(curve: Floats, p: Parameters) -> Floats:
+    """Return how much each of ``curve`` (n, samples, 2) covers: the longer, the less (Holten 2006, 4.2).
+
+    That of the longest one is ``1 - fade``.
+    """
+    length = np.linalg.norm(np.diff(curve, axis=1), axis=2).sum(axis=1)
+    return np.asarray(1.0 - p.fade * np.minimum(length / max(float(length.max(initial=0.0)), 1e-9), 1.0))
+
+
 def tubes(
     picture: Composition,
     drum: Drum,
@@ -176,6 +187,10 @@ def tubes(
     side = np.sign(found.callee[chosen.pair].astype(np.int64) - found.caller[chosen.pair])
     t = chosen.place + side * (0.5 * p.apart / p.slices)
     point = bend.space(flat, np.repeat(np.clip(t, 0, 1)[:, None], SAMPLES, axis=1))
+    if bend.length <= 0 and n:
+        # Nothing lies apart in time: short ones above long ones.
+        rank = np.argsort(np.argsort(opacities(curve, replace(p, fade=1.0))[chosen.pair], kind="stable"))
+        point = point + np.multiply.outer(_ABOVE * rank / n, np.array(picture.camera.direction))[:, None]
     taper = np.linspace(1.0, TAPER, SAMPLES)
     width = (radius[:, None] * taper).reshape(-1, 1)
     return Tubes(
@@ -218,6 +233,7 @@ def flat_bundles(
     pixel = np.stack([(x + reach) * side / (2 * reach), (reach - y) * side / (2 * reach)], axis=-1)
     width = 2 * radii(drum.counts[shown], p) * side / (2 * reach)
     color = np.stack([c[shown] for c in colors], axis=1) * 255
+    opacity = opacities(curve[shown], p)
     image = np.full((side, side, 4), 255, np.uint8)
     image[..., 3] = 0
     draw_darkest(
@@ -225,6 +241,7 @@ def flat_bundles(
         np.arange(len(shown) + 1, dtype=np.int64) * SAMPLES,
         width.astype(np.float32),
         np.ascontiguousarray(color, np.float32),
+        opacity.astype(np.float32),
         image,
     )
     # It was drawn on white: the colours alone, as alpha says how much is covered.

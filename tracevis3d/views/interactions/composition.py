@@ -32,7 +32,8 @@ RADIUS, LENGTH, PAIR_LENGTH, PAIR_GAP = 3.0, 29.0, 13.0, 6.4
 #: Where time goes down: as high as fits beside the width of the sheet.
 DOWN = 8.4
 RING, RELIEF = 0.34, 1.5
-_ROLL = math.radians(28.0)
+#: How far the hierarchy is turned around the axis.
+ROLL = math.radians(28.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,9 +270,9 @@ def _bends(p: Parameters, traces: int) -> list[Bend]:
     full = DOWN if downwards(p) else full
     length = full * (opening * (1 - u) + u)
     if downwards(p):
-        first = Bend(RADIUS, length, u, (0, 0, -1), (1, 0, 0), (0, -1, 0), -_ROLL)
+        first = Bend(RADIUS, length, u, (0, 0, -1), (1, 0, 0), (0, -1, 0), -ROLL)
         return [first] if traces == 1 else [replace(first, time=(0, 0, 1), origin=(0, 0, PAIR_GAP)), first]
-    one = Bend(RADIUS, length, u, (1, 0, 0), (0, 0, -1), (0, -1, 0), _ROLL)
+    one = Bend(RADIUS, length, u, (1, 0, 0), (0, 0, -1), (0, -1, 0), ROLL)
     if traces == 1:
         return [one]
     half = PAIR_GAP / 2

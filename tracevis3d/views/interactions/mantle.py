@@ -21,6 +21,8 @@ _MOST_POINTS = 300_000
 _HAIR = 0.014
 #: Diameter of the beads at lone calls.
 BEAD = 0.42
+#: How far they stand towards the camera.
+_BEFORE = 1.8
 
 
 def spans(hierarchy: Hierarchy, sectors: Sectors, found: Interactions) -> Floats:
@@ -145,12 +147,13 @@ def pins(picture: Composition, drum: Drum, rare: list[Rare], path: NDArray[np.fl
     s = np.array([sectors.middle[node[found.callee[r.pair]]] for r in rare])
     t = drum.at(np.array([r.first for r in rare], np.int64))
     ends = drum.bend.mantle(s, t, BEAD / 2) if rare else np.empty((0, 3))
-    # Two beads at one place would hide each other.
+    # Tubes may not hide a bead, nor may another one at its place.
+    before = np.zeros(3) if picture.flat else _BEFORE * np.array(picture.camera.direction)
     axes = np.stack([picture.right, picture.up], axis=1)
     taken = np.empty((0, 2))
     point = np.empty((len(rare), 3))
     for i in range(len(rare)):
-        tried = np.concatenate([ends[i : i + 1], path[i, ::-3].astype(np.float64)])
+        tried = np.concatenate([ends[i : i + 1], path[i, ::-3].astype(np.float64)]) + before
         seen = tried @ axes
         apart = np.linalg.norm(seen[:, None] - taken[None], axis=2).min(axis=1, initial=np.inf)
         free = np.flatnonzero(apart >= 1.05 * BEAD)

@@ -114,6 +114,10 @@ class Parameters:
             "over": "the later over the earlier",
         },
     )  # fmt: skip
+    fade: float = parameter(
+        0.0, "How much paler long calls are than short ones, which lie above them in the flat picture",
+        low=0.0, high=1.0, group="Bundles",
+    )  # fmt: skip
     mantle: str = parameter(
         "inside", "What of the sequence is shown on the mantle", group="Sequence",
         choices={"inside": "where the camera sees its inner side", "whole": "all of it", "none": "nothing"},

@@ -33,6 +33,8 @@ _DIRECTIONS = {
     "paper": parse("00a000 00a000 608000 c02000 e00000"),
 }
 _STEPS = 64
+#: Opacities, from 1 to 0.
+_SHADES = 16
 _RING = parse("8d97a6 b3bac5 cfd4db")
 _OUTLIER = parse("c2185b")
 _MARKED = parse("111827 c2185b")
@@ -48,6 +50,7 @@ class _Paint(Paint):
     """The palette, with what is where in it."""
 
     ramp: tuple[int, int] = (0, 0)
+    paler: int = 0
     named: dict[str, int] = field(default_factory=dict)
 
 
@@ -140,6 +143,10 @@ def _paint(p: Parameters) -> _Paint:
         given = Palette("", _DIRECTIONS[p.palette], _DIRECTIONS[p.palette]).ramp(_STEPS)
     first = paint.add(given)
     paint.ramp = (first, first + _STEPS - 1)
+    # The same once more for each opacity, the fullest first.
+    shades = np.tile(given, (_SHADES if p.fade > 0 else 1, 1)).astype(np.float32)
+    shades[:, 3] *= np.repeat(1 - np.arange(len(shades) // _STEPS) / (_SHADES - 1), _STEPS)
+    paint.paler = paint.add(shades)
     for name, colors in (
         ("ring", _RING), ("outlier", _OUTLIER), ("marked", _MARKED), ("only", _ONLY), ("leader", _LEADER),
         ("absent", _ABSENT), ("pulled", _PULLED), ("kinds", _KINDS), ("grid", GRID[None]),
@@ -202,11 +209,14 @@ def _drum(
             tubes = chords.tubes(picture, drum, alone, thick, (accent, accent), "pulled interaction", p, True)
             elements.append(_numbered(tubes, _mean(meaning, picture, drum, "pulled interaction", alone)))
         if len(chosen):
+            curve, _ = chords.routes(picture, drum, p)
+            opacity = chords.opacities(curve, p)[chosen.pair]
+            base = paint.paler + _STEPS * np.rint((1 - opacity) * (_SHADES - 1)).astype(np.int32)
             if p.color == "time":
                 at = np.rint(np.clip(chosen.place, 0, 1) * (last - first)).astype(np.int32)
-                ends_ = (first + at, first + at)
+                ends_ = (base + at, base + at)
             else:
-                ends_ = (np.full(len(chosen), first, np.int32), np.full(len(chosen), last, np.int32))
+                ends_ = (base, base + (last - first))
             tubes = chords.tubes(picture, drum, chosen, radius, ends_, "interaction", p)
             elements.append(_numbered(tubes, _mean(meaning, picture, drum, "interaction", chosen)))
         counts["interactions_left_out"] = counts.get("interactions_left_out", 0) + every.rows - len(every)
