@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from tracevis3d.api import load
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.words import Drawing, Wedges
 from tracevis3d.errors import InputError, UsageError
@@ -186,3 +187,54 @@ def test_the_command_line_tells_and_draws(recorded, tmp_path) -> None:
     assert told.returncode == 0, told.stderr
     assert "4.91 MiB" in told.stdout
     assert "never freed" in told.stdout
+
+
+def test_blocks_slide_from_one_order_to_another(recorded) -> None:
+    trace = load(recorded / "memray_pillow_threads.records.tsv.gz", cache=False)
+
+    def blocks_of(drawing: Drawing) -> dict[int, tuple[float, float]]:
+        """Return left edge and height of each block that stands alone."""
+        found: dict[int, tuple[float, float]] = {}
+        for element in drawing.elements:
+            if element.kind == "block":
+                low, high = element.corner.min(axis=1), element.corner.max(axis=1)
+                for k, i in enumerate(element.id.tolist()):
+                    left, top = float(low[2 * k, 0]), float(high[2 * k : 2 * k + 2, 2].max())
+                    found[i] = (left, max(top, found.get(i, (0, 0.0))[1]))
+        return found
+
+    def height_of_others(drawing: Drawing) -> float:
+        return max(
+            (float(e.corner[..., 2].max()) for e in drawing.elements if e.kind == "blocks taken together"),
+            default=0.0,
+        )
+
+    shares = (0.0, 0.3, 0.5, 0.7, 0.999, 1.0)
+    steps = [drawn(trace, order="site", before="creation", regroup=share) for share in shares]
+    before, after = drawn(trace, order="creation"), drawn(trace, order="site")
+    at = [blocks_of(step) for step in steps]
+    # At both ends it is the picture of that order.
+    for i, block in blocks_of(before).items():
+        assert at[0][i] == pytest.approx(block)
+    assert at[-1] == blocks_of(after)
+    assert height_of_others(steps[0]) == pytest.approx(height_of_others(before))
+    # Each block that stands alone at both ends goes straight from one place to the other, as high as ever.
+    both = at[0].keys() & at[-1].keys()
+    assert len(both) > 10
+    moved = 0
+    for i in both:
+        left = [step[i][0] for step in at]
+        assert left == sorted(left) or left == sorted(left, reverse=True)
+        assert left[-2] == pytest.approx(left[-1], abs=1e-3)
+        assert {round(step[i][1], 4) for step in at} == {round(at[0][i][1], 4)}
+        moved += abs(left[0] - left[-1]) > 0.1
+    assert moved > 5
+    # What is taken together sinks, is gone in the middle, and rises again in the other order.
+    heights = [height_of_others(step) for step in steps]
+    assert heights[0] > heights[1] > heights[2] == 0.0 < heights[3] < heights[4]
+    # Pointing tells how many blocks there are, whichever order they are taken together in.
+    for step in steps[:2] + steps[3:5]:
+        counts = dict(step.meaning["blocks taken together"].values)["blocks"]
+        for element in step.elements:
+            if element.kind == "blocks taken together":
+                assert (counts[element.id] > 1).any()

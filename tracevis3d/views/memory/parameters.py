@@ -7,22 +7,28 @@ from dataclasses import dataclass
 from ...drawing.palettes import PALETTES
 from ...parameters import parameter
 
+_ORDERS = {
+    "site": "by call site, those that allocate most first; within it by creation",
+    "creation": "in the order of their creation",
+    "lifetime": "by their end, then their beginning: what lives equally long lies together",
+    "address": "where they lie in memory; what is never used is left out",
+}
+
 
 @dataclass(frozen=True)
 class Parameters:
     """Parameters of the view ``memory``."""
 
-    order: str = parameter(
-        "site",
-        "How blocks lie side by side",
-        choices={
-            "site": "by call site, those that allocate most first; within it by creation",
-            "creation": "in the order of their creation",
-            "lifetime": "by their end, then their beginning: what lives equally long lies together",
-            "address": "where they lie in memory; what is never used is left out",
-        },
-        group="Data",
+    order: str = parameter("site", "How blocks lie side by side", choices=_ORDERS, group="Data")
+    before: str = parameter(
+        "creation", "The order that ``regroup`` comes from", choices=_ORDERS, group="Data"
     )
+    regroup: float = parameter(
+        1.0,
+        "How far blocks are on their way from the order ``before`` (0) to ``order`` (1): for films, in which "
+        "each block that stands alone slides to its new place, and those taken together sink and rise",
+        low=0.0, high=1.0, group="Data",
+    )  # fmt: skip
     height: str = parameter(
         "age",
         "What height says",

@@ -81,6 +81,27 @@ class Pieces:
     idle: NDArray[np.bool_]
     second: NDArray[np.bool_]
 
+    def only(self, which: NDArray[np.bool_]) -> Pieces:
+        """Return some of them."""
+        return Pieces(*(column[which] for column in vars(self).values()))
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where items lie, and how high they have risen.
+
+    Attributes
+    ----------
+    left, right : float64 (items,)
+        x in scene units.
+    rise : float64 (items,)
+        Share of its height; what has 0 is not drawn.
+    """
+
+    left: Floats
+    right: Floats
+    rise: Floats
+
 
 def pieces(picture: Composition, scale: Heights) -> Pieces:
     """Cut the items' profiles into pieces."""
@@ -124,18 +145,24 @@ def pieces(picture: Composition, scale: Heights) -> Pieces:
     return Pieces(item, start, end, low, high, idle.reshape(-1)[flat], second.reshape(-1)[flat])
 
 
-def terrain(picture: Composition, cut: Pieces, colors: BlockColors) -> tuple[Wedges, Wedges]:
+def terrain(
+    picture: Composition, cut: Pieces, colors: BlockColors, places: Places | None = None, number: int = 0
+) -> tuple[Wedges, Wedges]:
     """Return blocks, and blocks that are taken together.
 
-    Ids of blocks are their indices in the order of creation; those of several are the items' numbers.
+    Ids of blocks are their indices in the order of creation; those of several are the items' numbers, from
+    ``number`` on. Items lie where they are in their order, unless ``places`` says otherwise.
     """
     items, pyramid = picture.items, picture.arrangement.pyramid
-    left, right = picture.x(items.low), picture.x(items.high)
+    if places is None:
+        places = Places(picture.x(items.low), picture.x(items.high), np.ones(len(items)))
+    cut = cut.only(places.rise[cut.item] > 0)
+    left, right = places.left, places.right
     apart = np.minimum(_APART * (right - left), _MOST_APART) / 2
     left, right = left + apart, right - apart
     corner = np.empty((len(cut.item), 2, 4, 3), np.float32)
     for k, (time, height) in enumerate(((cut.start, cut.low), (cut.end, cut.high))):
-        y, z = picture.y(time), PLATE + picture.reach * height
+        y, z = picture.y(time), (PLATE + picture.reach * height) * places.rise[cut.item]
         for c, (x, top) in enumerate(((left, False), (right, False), (right, True), (left, True))):
             corner[:, k, c, 0] = x[cut.item]
             corner[:, k, c, 1] = y
@@ -149,7 +176,7 @@ def terrain(picture: Composition, cut: Pieces, colors: BlockColors) -> tuple[Wed
     block = pyramid.order[items.first[cut.item]].astype(np.int64) if len(items) else cut.item
     one = items.alone[cut.item]
     made = []
-    for kind, which, ids in (("block", one, block), ("blocks taken together", ~one, cut.item)):
+    for kind, which, ids in (("block", one, block), ("blocks taken together", ~one, cut.item + number)):
         made.append(
             Wedges(kind, corner[which].reshape(-1, 4, 3), 2 * np.arange(int(which.sum()) + 1), color[which],
                    ids[which])

@@ -27,6 +27,7 @@ from .colors import block_colors
 from .composition import DEPTH, Composition, compose
 from .meaning import meaning
 from .parameters import Parameters
+from .regroup import on_the_way
 from .terrain import floor, heights, pieces, terrain
 
 _FINDING = np.array([0.93, 0.38, 0.09, 1.0], np.float32)
@@ -58,18 +59,27 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             f"{trace.source.path or 'this trace'}: no allocations are recorded in it: memray and heaptrack "
             "record them"
         )
-    picture = compose(trace, p, frame)
+    after = picture = compose(trace, p, frame)
     progress(0.6, "raising the terrain")
     scale = heights(picture)
-    cut = pieces(picture, scale)
     paint = Paint()
-    colors = block_colors(picture, paint)
+    moves = p.regroup < 1.0 and p.before != p.order
+    if moves:
+        # What stands around the blocks is that of the order which is nearer.
+        before = compose(trace, replace(p, order=p.before), frame)
+        picture = before if p.regroup < 0.5 else after
+        blocks, colors, told = on_the_way(before, after, p.regroup, scale, paint)
+    else:
+        colors, told = block_colors(picture, paint), meaning(picture)
+        blocks = [*terrain(picture, pieces(picture, scale), colors)]
     kinds = PALETTES[p.palette].kinds
     lines = paint.add(kinds[[0, 3 % len(kinds), 2 % len(kinds)]])
     hair, ground, mark = paint.add(GRID[None]), paint.add(BASE[None]), paint.add(_FINDING[None])
-    elements: list[Element] = [*terrain(picture, cut, colors)]
+    elements: list[Element] = [*blocks]
     labels: list[Labels] = []
-    if (names := words.site_names(picture, hair)) is not None:
+    # The camera holds the names of the order that is arrived at all the way.
+    names = words.site_names(after, hair)
+    if names is not None and p.regroup >= 1.0:
         elements.append(names[0])
         labels.append(names[1])
     behind = words.longest(names[1]) * math.sin(math.radians(abs(p.opening * p.turn))) if names else 0.0
@@ -82,8 +92,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         elements += curves
         labels += texts
         legends.append(legend)
-    if p.findings:
-        marks, texts, found = words.findings(picture, cut, mark)
+    if p.findings and not moves:
+        marks, texts, found = words.findings(picture, pieces(picture, scale), mark)
         elements += marks
         labels += texts
         legends.append(found)
@@ -104,9 +114,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             "blocks": len(picture.arrangement.pyramid),
             "blocks_alone": int(items.alone.sum()),
             "blocks_taken_together": together,
-            "pieces": len(cut.item),
+            "pieces": sum(map(len, blocks)),
         },
-        meaning=meaning(picture),
+        meaning=told,
     )
 
 
