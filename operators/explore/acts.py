@@ -90,7 +90,7 @@ def frame_selection(context: bpy.types.Context, area: bpy.types.Area, at_once: b
     bool
         Whether there is anything to go to.
     """
-    present = [entry for entry in pointer.shown_in(context.scene, area.spaces.active) if entry[2].stands]
+    present = [entry for entry in pointer.shown_in(context.scene, area.spaces.active) if entry[2].tells]
     lit = kin.of_selection(present)
     if not lit and state.hit is not None:
         lit = {state.hit.shown: np.array([state.hit.element])}
@@ -105,7 +105,7 @@ def frame_selection(context: bpy.types.Context, area: bpy.types.Area, at_once: b
         boxes = [
             zoom.world_box(shown, *holds.bounds(np.arange(len(holds))))
             for holder, shown, holds in present
-            if holder == view and holds.is_boxes
+            if holder == view
         ]
     if not boxes:
         return False

@@ -58,7 +58,7 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
 
 def _draw_beside(layout: Any, context: bpy.types.Context) -> None:
     """Lay out what can be done where no element is under the mouse."""
-    layout.label(text="Nothing is under the mouse")
+    layout.label(text="No call is under the mouse")
     layout.separator()
     layout.operator("tracevis3d.show_all", icon="FULLSCREEN_EXIT")
     layout.operator("view3d.view_camera", text="Look through the Camera", icon="VIEW_CAMERA")

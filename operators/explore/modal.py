@@ -314,6 +314,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         windows = acts.windows_of(view, hit)
         if windows and window_time.go(view, windows, lambda: acts.push(bpy.context, "Zoom in Time")):
+            # Something else will lie under the mouse.
+            state.hit, state.told = None, []
             return
         shown = bpy.data.objects.get(hit.shown)
         box = hit.held.bounds(np.array([hit.element]))

@@ -69,7 +69,7 @@ def extent(scene: bpy.types.Scene) -> tuple[Any, Any]:
     boxes = [
         zoom.world_box(shown, *holds.bounds(np.arange(len(holds))))
         for _, shown, holds in pointer.shown_in(scene)
-        if holds.is_boxes or holds.stands
+        if holds.is_boxes or holds.tells
     ]
     if not boxes:
         return np.zeros(3), np.ones(3)

@@ -122,10 +122,17 @@ def _draw_lit() -> None:
         return
     detail.saw(context)
     in_frame.saw(context)
-    present = [entry for entry in pointer.shown_in(context.scene, space) if entry[2].stands]
+    shown_here = pointer.shown_in(context.scene, space)
+    present = [entry for entry in shown_here if entry[2].stands]
+    scale = context.preferences.system.ui_scale
+    hit = state.hit
+    if hit is not None and not hit.calls and any(shown.name == hit.shown for _, shown, _ in shown_here):
+        # It stands for no call, so it has no kin: it alone is lit.
+        alone = [(hit.shown, hit.held, np.array([hit.element]), "same")]
+        _hovered.renew((hit.shown, hit.held.stamp, hit.element), lambda: alone)
+        _hovered.draw(view, scale)
     if not present:
         return
-    scale = context.preferences.system.ui_scale
     stamp = tuple((shown.name, holds.stamp) for _, shown, holds in present)
     keys = {key for holder, _, _ in present for key in trace_state.keys_of(holder)}
     chosen = tuple((key, selection.revision(key)) for key in sorted(keys))

@@ -111,14 +111,14 @@ def shown_in(scene: bpy.types.Scene, space: Any = None) -> list[tuple[Any, Any, 
 def under(
     context: bpy.types.Context, region: bpy.types.Region, space: bpy.types.SpaceView3D, x: float, y: float
 ) -> Hit | None:
-    """Return the element under a pixel of a 3D view's region; None if none that stands for a call."""
+    """Return the element under a pixel of a 3D view's region; None if there is none to tell of."""
     return met(context.scene, ray_through(region, space.region_3d, x, y), space)
 
 
 def met(scene: bpy.types.Scene, ray: Ray, space: Any = None) -> Hit | None:
-    """Return the element that ``ray`` meets first; None if it meets none that stands for a call.
+    """Return the element that ``ray`` meets first; None if it meets none of which there is something to tell.
 
-    What stands for no call covers what is behind it, but for thin lines. Boxes that are hit count before
+    What else there is covers what is behind it, but for thin lines. Boxes that are hit count before
     those that are only passed closely.
     """
     from ...tracevis3d.scene import held
@@ -129,7 +129,7 @@ def met(scene: bpy.types.Scene, ray: Ray, space: Any = None) -> Hit | None:
         nearest = np.inf
         covered = False
         for view, shown, holds in present:
-            if not holds.stands and (thick or holds.word in ("Lines", "Tubes")):
+            if not holds.tells and (thick or holds.word in ("Lines", "Tubes")):
                 continue
             own = held.local_ray(ray, shown.matrix_world)
             if own is None:
@@ -139,7 +139,7 @@ def met(scene: bpy.types.Scene, ray: Ray, space: Any = None) -> Hit | None:
             found = holds.pick(inside, thick, now, nearest * scale)
             if found is None:
                 continue
-            nearest, covered = found.distance / scale, not holds.stands
+            nearest, covered = found.distance / scale, not holds.tells
             if not covered:
                 local = inside.origin + found.distance * inside.direction
                 point = ray.origin + nearest * ray.direction

@@ -13,6 +13,8 @@ from .pointer import Hit
 
 #: A call of more direct callees than this tells its self time only where that is known anyway.
 _FEW = 100_000
+#: By this title views tell how many calls an element stands for.
+_MANY = "calls"
 
 
 @dataclass
@@ -52,13 +54,26 @@ def tell(hit: Hit) -> list[Told]:
         if len(keys) > 1 and hit.kind not in ("call", "cluster"):
             told.title = f"{'AB'[source] if source < 2 else source + 1}  {told.title}"
         said.append(told)
-    said = said or [Told(hit.kind.capitalize())]
     values = [(title, column[hit.element]) for title, column in hit.held.texts]
     values += [_value(title, column[hit.element]) for title, column in hit.held.values]
+    values = [(title, text) for title, text in values if text]
+    if not said:
+        return [Told(hit.kind.capitalize(), rows=values)]
     if hit.kind not in ("call", "cluster"):
-        values.insert(0, ("is a", hit.kind if hit.kind not in ("tube", "line") else "match"))
-    said[-1].rows += [(title, text) for title, text in values if text]
+        many = _how_many(hit)
+        if many > 1:
+            # What is said above is said of the call that the element leads to.
+            said[0].rows.insert(0, ("one of", f"{ticks.count(many)} calls"))
+            values = [(title, text) for title, text in values if title != _MANY]
+        said[-1].rows.append(("shown as", hit.kind if hit.kind not in ("tube", "line") else "match"))
+    said[-1].rows += values
     return said
+
+
+def _how_many(hit: Hit) -> int:
+    """Return how many calls an element stands for, as its view tells; 0 if it doesn't."""
+    found = next((column for title, column in hit.held.values if title == _MANY), None)
+    return int(found[hit.element]) if found is not None and np.isfinite(found[hit.element]) else 0
 
 
 def _value(title: str, value: float) -> tuple[str, str]:
@@ -152,8 +167,8 @@ def occurrences(trace: Any, function: int) -> int:
 def _cluster(trace: Any, longest: int, hit: Hit) -> Told:
     """Return what a cluster holds, and which call lies under the mouse."""
     calls = trace.calls
-    many = int(hit.held.fact("count")[hit.element]) if len(hit.held.fact("count")) else 0
-    told = Told(f"{ticks.count(many)} calls" if many else "Several calls")
+    many = int(hit.held.fact("count")[hit.element]) if len(hit.held.fact("count")) else _inside(trace, hit)
+    told = Told(f"{ticks.count(many)} call{'s' if many != 1 else ''}" if many else "Several calls")
     span = time_span(hit)
     if span is not None:
         told.rows.append(("from", f"{ticks.exact_duration(span[0])} for {ticks.duration(span[1] - span[0])}"))
@@ -216,23 +231,43 @@ def call_under(trace: Any, hit: Hit) -> int:
     return _nearest(index, trace, thread, top, time)
 
 
-def _levels(trace: Any, hit: Hit) -> int:
-    """Return how many levels a cluster is high: as its longest call's subtree, and those beside it, are."""
+def _topmost(trace: Any, hit: Hit) -> tuple[int, int]:
+    """Return where, in the order of the trace's index, the topmost calls of a cluster begin and stop."""
     from ...tracevis3d.views.derived import derived
 
     index = derived(trace).index
     span = time_span(hit)
     thread, top = int(hit.held.fact("thread")[hit.element]), int(hit.held.fact("depth")[hit.element])
-    assert span is not None
+    if span is None:
+        return 0, 0
+    # Times lie in the .blend in single precision.
+    window = hit.held.window or span
+    slack = 2e-7 * (window[1] - window[0])
     low, high = index.level(thread, top)
     begin = index.begin[low:high]
-    first = low + int(np.searchsorted(begin, span[0], "left"))
-    stop = low + int(np.searchsorted(begin, span[1], "right"))
+    first, stop = np.searchsorted(begin, (span[0] - slack, span[1] + slack))
+    return low + int(first), low + int(stop)
+
+
+def _inside(trace: Any, hit: Hit) -> int:
+    """Return how many calls a cluster holds: those at its top with all below them."""
+    from ...tracevis3d.views.derived import derived
+
+    first, stop = _topmost(trace, hit)
+    return int(trace.calls.extent[derived(trace).index.order[first:stop]].sum())
+
+
+def _levels(trace: Any, hit: Hit) -> int:
+    """Return how many levels a cluster is high: as its longest call's subtree, and those beside it, are."""
+    from ...tracevis3d.views.derived import derived
+
+    first, stop = _topmost(trace, hit)
     if first >= stop:
         return 1
     # Of many members some do.
     step = max(1, (stop - first) // 4096)
-    return int(index.bottom[first:stop:step].max()) - top + 1
+    top = int(hit.held.fact("depth")[hit.element])
+    return int(derived(trace).index.bottom[first:stop:step].max()) - top + 1
 
 
 def _nearest(index: Any, trace: Any, thread: int, depth: int, time: int) -> int:

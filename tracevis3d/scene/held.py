@@ -194,6 +194,11 @@ class Held:
         """Whether the elements stand for calls; those that don't are furniture."""
         return bool(self.calls)
 
+    @property
+    def tells(self) -> bool:
+        """Whether there is something to tell of the elements: of their calls, or of themselves."""
+        return self.stands or bool(self.texts) or bool(self.values)
+
     def __len__(self) -> int:
         return len(self.id)
 
