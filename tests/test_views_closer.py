@@ -8,6 +8,7 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
 from tracevis3d.views import registry
+from tracevis3d.views.compare.colors import UNMATCHED
 
 
 @pytest.fixture(scope="module")
@@ -99,15 +100,9 @@ def test_walls_that_face_each_other_come_nearer_one_by_one(walls):
         assert np.allclose(near.palette[calls.color[place]], drawn.palette[before.color], atol=1e-6)
         inside = (trace.calls.start[calls.id] < seen[1]) & (trace.calls.end[calls.id] >= seen[0])
         assert inside.sum() > 2 * np.isin(calls.id[inside], before.id).sum()
-        alone = near.palette[calls.color] == drawn.palette[_none(drawn)]
+        alone = np.isclose(near.palette[calls.color], UNMATCHED)
         matched = closer.comparison.matched(pane.source)[calls.id]
         assert np.array_equal(~alone.all(axis=1), matched)
-
-
-def _none(drawn):
-    """Return the palette index of what has no match."""
-    entries = [e for legend in drawn.legends for e in legend.entries if e.text == "no match"]
-    return entries[0].color
 
 
 def test_a_fan_has_no_more_to_show():

@@ -601,7 +601,7 @@ def test_the_legend_says_what_paleness_and_shine_mean():
     shown = [e for legend in wide.legends for e in legend.entries if e.look == "gloss"]
     assert any(e.look == "gloss" for e in swept(wide)) == bool(shown)
     assert all("s from 0.9 on" in e.text for e in shown)
-    assert not [e for legend in draw(traces, fade=False).legends for e in legend.entries if "pale" in e.text]
+    assert not [e for legend in draw(traces, fade=False).legends for e in legend.entries if "thin and pale" in e.text]
 
 
 def test_shades_of_density():

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from tests.test_views_compare import SEEDS, boxes_of, chosen_of, draw, pair, path_of, swept
+from tests.test_views_compare import FRAME, SEEDS, boxes_of, chosen_of, draw, pair, path_of, swept
 from tests.walked_traces import split, walked_trace
 from tracevis3d.analysis.match import compare
+from tracevis3d.analysis.own_time import longest_own_stretch
+from tracevis3d.drawing.projection import fit
 from tracevis3d.drawing.words import Boxes, Drawing, Lines, Tubes
 from tracevis3d.errors import UsageError
 from tracevis3d.trace.events import BEGIN, END
@@ -276,3 +278,65 @@ def test_what_only_moves_tubes_moves_nothing_else(change):
         if isinstance(a, Tubes)
     ]
     assert any(moved)
+
+
+@given(SEEDS)
+@settings(max_examples=15, deadline=None)
+def test_the_longest_own_stretch_is_that_of_the_plain_rule(seed):
+    calls = walked_trace(seed, threads=1, steps=60).calls
+    for call in range(len(calls)):
+        edges = [int(calls.start[call])]
+        for child in range(len(calls)):
+            if calls.parent[child] == call:
+                edges += [int(calls.start[child]), int(calls.end[child])]
+        edges.append(int(calls.end[call]))
+        longest = max(edges[i + 1] - edges[i] for i in range(0, len(edges), 2))
+        start, end = longest_own_stretch(calls, call)
+        assert end - start == longest
+        assert start in edges
+        assert end in edges
+
+
+def test_a_call_itself_is_framed_on_its_level_alone():
+    traces = pair(next(seed for seed in range(50) if min(t.calls.extent[0] for t in pair(seed)) > 10))
+    drawing = draw(traces, mark="A:0 itself, B:0")
+    start, end = longest_own_stretch(traces[0].calls, 0)
+    frames = {e.source: e for e in drawing.elements if e.kind == "callout"}
+    boxes = next(e for e in drawing.elements if e.kind == "call" and e.source == 0)
+    span = float(max(t.calls.end.max() - t.calls.start.min() for t in traces))
+    x = frames[0].point[:, 0]
+    begin = (start - traces[0].calls.start.min()) / span * WIDTH
+    least = 7.0 * WIDTH / 960
+    assert x.min() == pytest.approx(begin, abs=least)
+    assert x.max() == pytest.approx(begin + (end - start) / span * WIDTH, abs=least)
+    # Its level alone, while the frame of B's goes down to the deepest call.
+    own, whole = (np.ptp(frames[s].point[:, 1]) for s in (0, 1))
+    levels = [int(t.calls.depth[: int(t.calls.extent[0])].max()) for t in traces]
+    assert own == pytest.approx(float(boxes.size[boxes.id == 0, 1][0]), rel=0.3)
+    assert levels[1] > 1
+    assert whole > 1.5 * own
+    (name,) = [t for e in drawing.labels if e.kind == "callout" for t in e.text if t.endswith(" itself")]
+    assert name.startswith(traces[0].functions.label[int(traces[0].calls.function[0])][:20])
+
+
+@pytest.mark.parametrize("opening", [0.0, 30.0, 90.0, 140.0, 180.0])
+def test_calls_are_merged_that_are_narrow_in_the_picture(opening):
+    """The threshold holds for each wall as the camera sees it: the farther one is seen smaller."""
+    traces = [walked_trace(3, threads=1, steps=20_000)] * 2
+    asked = {"opening": opening, "resolution": 3.0, "gap": 6.0}
+    drawing = draw(traces, **asked)
+    projection = fit(drawing.camera, FRAME, (0.95, 0.65))
+    narrowest = []
+    for s in (0, 1):
+        boxes = boxes_of(drawing, "call", s)
+        merged = boxes_of(drawing, "cluster", s)
+        middle = np.median(boxes.low, axis=0).astype(np.float64)
+        at = projection.pixels(middle + np.array([(0.0, 0.0, 0.0), (0.01, 0.0, 0.0)]))
+        scale = float(np.hypot(*(at[1] - at[0]))) / 0.01
+        narrowest.append(float(boxes.size[:, 0].min()))
+        assert narrowest[s] * scale >= 3.0 * 0.93
+        lasted = (traces[s].calls.end - traces[s].calls.start)[merged.id]
+        span = float(traces[s].calls.end.max() - traces[s].calls.start.min())
+        assert (lasted / span * WIDTH * scale).max() <= 3.0 * 1.07
+    # A, which is farther, is coarser where the camera looks from the front.
+    assert opening > 30 or narrowest[0] > narrowest[1]

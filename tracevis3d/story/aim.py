@@ -7,6 +7,7 @@ import re
 from ..analysis.findings import Findings
 from ..analysis.findings_evidence import Evidence, Finding, Range
 from ..analysis.match import Comparison
+from ..analysis.own_time import longest_own_stretch
 from ..views.compare.comparing import written
 from .words import caption
 
@@ -88,8 +89,13 @@ def mark(evidence: Evidence, finding: Finding, shown: tuple[Range | None, Range 
         calls = [example] if example >= 0 else []
         if len(finding.nodes) and finding.kind != "unmatched":
             calls = evidence.longest_calls(finding.nodes, s, _FRAMED, shown[s])
-        words += [f"{'AB'[s]}:{call}" for call in calls]
+        words += [f"{'AB'[s]}:{call}" + " itself" * is_own(finding) for call in calls]
     return ", ".join(words)
+
+
+def is_own(finding: Finding) -> bool:
+    """Return whether a finding is about the time that calls take themselves, not about those below them."""
+    return finding.kind in ("slower", "faster") and finding.details["cause"] == finding.functions[0]
 
 
 def _word(name: str) -> str:
@@ -99,8 +105,12 @@ def _word(name: str) -> str:
 
 def _focus(finding: Finding) -> str:
     """Return whose matches keep their colours, the others turning grey."""
+    if is_own(finding):
+        return ""
     if finding.kind in ("slower", "faster", "repetitions"):
-        return " > ".join(_word(name) for name in finding.path[-2:])
+        # On several call paths the caller says nothing.
+        last = finding.path[-1:] if finding.details["paths"] > 1 else finding.path[-2:]
+        return " > ".join(_word(name) for name in last)
     if finding.kind in ("pace", "alike"):
         return ""
     a, b = finding.examples
@@ -126,6 +136,9 @@ def windows(evidence: Evidence, finding: Finding) -> tuple[Range | None, Range |
         if own is not None and finding.examples[s] >= 0:
             call = finding.examples[s]
             one = int(trace.calls.start[call]), int(trace.calls.end[call])
+            if is_own(finding):
+                one = longest_own_stretch(trace.calls, call)
+                span = one if finding.calls[s] == 1 else span
             if finding.kind == "offset":
                 one = own
             if one[1] - one[0] < _SEEN * (span[1] - span[0]):

@@ -30,17 +30,20 @@ def caption(finding: Finding) -> str:
         what = {"only": f"never in {other}", "alone": f"not in {other}", "unmatched": "without a match"}[
             f.kind
         ]
-        where = f" below {f.path[-2]}" if f.kind == "alone" and len(f.path) > 1 else ""
+        where = _below(f) if f.kind == "alone" else ""
         return f"{f.functions[s]}{where}: {_times(f.calls[s])} in {name}, {what} ({times[s]})"
     if f.kind == "repetitions":
-        where = f" below {f.path[-2]}" if len(f.path) > 1 else ""
-        return f"{a}{where}: {_times(f.calls[0])} in A, {_times(f.calls[1])} in B"
+        return f"{a}{_below(f)}: {_times(f.calls[0])} in A, {_times(f.calls[1])} in B"
     if f.kind in ("slower", "faster"):
         if f.details["cause"] == a:
             own = [duration(ns) for ns in f.details["cause_self_ns"]]
             return f"{a} itself: {own[0]} in A, {own[1]} in B"
         return f"{a}: {times[0]} in A, {times[1]} in B, most of the change in {f.details['cause']}"
     return sentence(f).replace("`", "").split(": ")[0].split(". ")[0].rstrip(".")
+
+
+def _below(f: Finding) -> str:
+    return f" below {f.path[-2]}" if len(f.path) > 1 and f.details["paths"] == 1 else ""
 
 
 def way(path: Sequence[str], steps: int = _STEPS) -> str:
@@ -70,6 +73,16 @@ def _side(finding: Finding) -> tuple[int, str, str]:
 
 def _caller(path: Sequence[str]) -> str:
     return f" below {way(path[:-1], 2)}" if len(path) > 1 else ""
+
+
+def _where(f: Finding) -> str:
+    """Write below what a function is called, or on how many call paths it is."""
+    many = f.details.get("paths", 1)
+    if many == 1:
+        return _caller(f.path)
+    return f" on {many:,} call paths" + (
+        f", most of its time below {way(f.path[:-1], 2)}" if f.path[1:] else ""
+    )
 
 
 def _most_alike(finding: Finding, other: str) -> str:
@@ -130,7 +143,7 @@ def _alone(f: Finding) -> str:
         f" ({other} calls it {_times(elsewhere)}, elsewhere)" if elsewhere else f" ({other} never calls it)"
     )
     return (
-        f"Only {name} calls `{f.functions[s]}`{_caller(f.path)}: {_times(f.calls[s])}, "
+        f"Only {name} calls `{f.functions[s]}`{_where(f)}: {_times(f.calls[s])}, "
         f"{duration(f.time_ns[s])}{held}{else_}." + _most_alike(f, other)
     )
 
@@ -139,7 +152,7 @@ def _repetitions(f: Finding) -> str:
     a, b = f.calls
     whole = f.details["calls_of_function"]
     text = (
-        f"`{f.functions[0]}` is called {_times(a)} in A and {_times(b)} in B{_caller(f.path)}: "
+        f"`{f.functions[0]}` is called {_times(a)} in A and {_times(b)} in B{_where(f)}: "
         f"{duration(f.time_ns[0])} and {duration(f.time_ns[1])}, with all below {f.below[0]:,} and "
         f"{_calls(f.below[1])}."
     )
@@ -172,7 +185,7 @@ def _time(f: Finding) -> str:
         return f"{text}: {change}{pace}."
     times = " and ".join(f"{duration(ns)} in {name}" for name, ns in zip("AB", f.time_ns))
     return (
-        f"`{f.functions[0]}`{_caller(f.path)} takes {times} ({count}): {change}{pace}. "
+        f"`{f.functions[0]}`{_where(f)} takes {times} ({count}): {change}{pace}. "
         f"Of it, {percent(d['cause_share'])} is time of `{d['cause']}` itself ({own_a} and {own_b})."
     )
 

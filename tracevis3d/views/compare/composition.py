@@ -219,8 +219,23 @@ class Content:
     note: str
 
 
-def content(trace: Trace, p: Parameters, s: int, frame: Frame, share: float) -> Content:
-    """Choose what of a trace is shown; ``share`` of the picture's width is the window's."""
+def content(
+    trace: Trace, p: Parameters, s: int, frame: Frame, share: float, scale: float | None = None
+) -> Content:
+    """Choose what of a trace is shown.
+
+    Parameters
+    ----------
+    trace : Trace
+    p : Parameters
+    s : int
+        0 for A, 1 for B.
+    frame : Frame
+    share : float
+        How much of the walls' width is the window's.
+    scale : float, optional
+        Pixels that a unit along the wall covers; without it, what it covers if the walls fill the picture.
+    """
     known = derived(trace)
     window = time_window(trace, *((p.start_a, p.end_a), (p.start_b, p.end_b))[s])
     deepest = np.maximum(np.diff(known.index.thread_level) - p.first_depth, 1).astype(np.float64)
@@ -233,7 +248,7 @@ def content(trace: Trace, p: Parameters, s: int, frame: Frame, share: float) -> 
     threads = choose_threads(trace, p.threads, "recorded", busy, cost, budget)
     lane_of = np.full(len(trace.threads), -1, np.int64)
     lane_of[threads] = np.arange(len(threads))
-    resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels * max(share, 1e-3))
+    resolution = p.resolution * (window[1] - window[0]) / (WIDTH * (scale or pixels) * max(share, 1e-3))
     stop = window[1] + (window[1] >= known.call_span[1])
     cut = known.index.cut(window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads)
     live = int(np.count_nonzero(busy))
@@ -242,6 +257,33 @@ def content(trace: Trace, p: Parameters, s: int, frame: Frame, share: float) -> 
     if live > len(threads):
         note = f"{'AB'[s]}: {len(threads):,} of {live:,} threads, with {share_:.0%} of the time in calls"
     return Content(trace, window, threads, lane_of, cut, note)
+
+
+def seen_contents(
+    traces: Sequence[Trace], p: Parameters, frame: Frame, context: bool
+) -> tuple[tuple[Content, Content], bool]:
+    """Choose what both walls show, what is narrow in the picture merged, and whether both have one scale.
+
+    A wall that stands farther from the camera is seen smaller, so that more of it is merged.
+    """
+    widths, same = shares((traces[0], traces[1]), p)
+    first = [content(t, p, s, frame, widths[s]) for s, t in enumerate(traces)]
+    guess = compose((first[0], first[1]), p, frame, same, 0, context)
+    scale = wall_scales(guess, frame)
+    a, b = (content(t, p, s, frame, widths[s], scale[s]) for s, t in enumerate(traces))
+    return (a, b), same
+
+
+def wall_scales(picture: Composition, frame: Frame) -> tuple[float, float]:
+    """Return how many pixels a unit along x covers in the middle of each wall."""
+    projection = fit(picture.camera, frame, _SHARE)
+    found = []
+    for wall in picture.walls:
+        y, z = wall.fold.inside(np.array([wall.fold.height / 2]))
+        middle = np.array([wall.offset + wall.width / 2, float(y[0]), float(z[0])])
+        at = projection.pixels(middle + np.array([(0.0, 0.0, 0.0), (0.01, 0.0, 0.0)]))
+        found.append(float(np.hypot(*(at[1] - at[0]))) / 0.01)
+    return found[0], found[1]
 
 
 def shares(traces: tuple[Trace, Trace], p: Parameters) -> tuple[tuple[float, float], bool]:

@@ -46,7 +46,14 @@ class Pen:
 
 
 def frames(
-    picture: Composition, wall: Wall, ids: Ints, x0: Floats, x1: Floats, thick: float, pen: Pen
+    picture: Composition,
+    wall: Wall,
+    ids: Ints,
+    x0: Floats,
+    x1: Floats,
+    thick: float,
+    pen: Pen,
+    alone: NDArray[np.bool_] | None = None,
 ) -> tuple[Lines, Floats]:
     """Return frames from the level of each of ``ids`` to the deepest drawn below it.
 
@@ -61,6 +68,8 @@ def frames(
     thick : float
         Of the boxes that the frames go around.
     pen : Pen
+    alone : bool (n,), optional
+        Frame the level of the call alone.
 
     Returns
     -------
@@ -71,6 +80,7 @@ def frames(
     n = len(ids)
     low, high = wall.levels(ids)
     deep = np.maximum(low + wall.extent(ids), high)
+    deep = deep if alone is None else np.where(alone, high, deep)
     lift = np.array([0.0, -pen.off, 0.0]) if wall.fold.front else np.array([0.0, 0.0, pen.off])
     ends = []
     for h in (low, deep):

@@ -65,7 +65,8 @@ class Parameters:
         "focus has matches the ground of the other trace's overview lights up", group="Data",
     )  # fmt: skip
     mark: str = parameter(
-        "", "Frame these calls and write their names: written as focus is, several with commas between",
+        "", "Frame these calls and write their names: written as focus is, several with commas between; with "
+        "'itself' behind it, such as 'A:12 itself', the longest time in which a call runs and calls nothing",
         group="Data",
     )  # fmt: skip
     caption: str = parameter(

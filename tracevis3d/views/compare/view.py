@@ -31,7 +31,7 @@ from .boxes import boxes_of, explained, repetitions
 from .callouts import COLOR, callouts
 from .closer import Closer
 from .comparing import comparing
-from .composition import Composition, compose, content, shares
+from .composition import Composition, compose, content, seen_contents, shares
 from .focus import closer, highlight, named, stacks, within
 from .marks import MARK, OUTLIER, multiplicities, outliers, outlying
 from .matches import Chosen, Grouping
@@ -143,17 +143,17 @@ def _still(
         raise UsageError(f"last_depth={p.last_depth}: it must not be less than first_depth={p.first_depth}")
     comparison = _compared(a, b, p, part(progress, 0.0, 0.6))
     p = followed(comparison, p)
-    widths, same = shares((a, b), p)
-    contents = (content(a, p, 0, frame, widths[0]), content(b, p, 1, frame, widths[1]))
+    spans = tuple(derived(t).call_span for t in traces)
+    windows = (time_window(a, p.start_a, p.end_a), time_window(b, p.start_b, p.end_b))
+    is_part = any(w[0] > s[0] or w[1] < s[1] for w, s in zip(windows, spans))
+    context = p.overview and p.context and is_part
+    contents, same = seen_contents((a, b), p, frame, context)
     progress(0.6, "choosing matches")
     drawn = tuple(np.concatenate([c.cut.calls, c.cut.clusters.longest]) for c in contents)
     like = matching.likeness(comparison, (drawn[0], drawn[1]))
     chosen = matching.choose(like, tuple(c.window for c in contents), p.matches)
     grouping = matching.group(comparison, chosen, p.divide)
     shift, note = _shift(comparison, chosen, grouping, contents, p)
-    spans = tuple(derived(t).call_span for t in traces)
-    is_part = any(c.window[0] > s[0] or c.window[1] < s[1] for c, s in zip(contents, spans))
-    context = p.overview and p.context and is_part
     picture = compose(contents, p, frame, same, shift, context)
     progress(0.8, "bundling")
     shown = chosen.only(slice(0, p.tubes + p.lines))  # type: ignore[arg-type]
@@ -225,10 +225,10 @@ def _still(
     of_bars: tuple[Legend, ...] = ()
     lines = None
     if p.overview:
-        spread, windows = chosen, tuple(w.window for w in picture.walls)
+        spread, told = chosen, tuple(w.window for w in picture.walls)
         if context:
-            spread, windows = _whole(comparison, traces, p, frame), spans
-        lines = skylines(comparison, picture, spread, windows)
+            spread, told = _whole(comparison, traces, p, frame), spans
+        lines = skylines(comparison, picture, spread, told)
         bars, more, notes, scales = overview(lines, picture, paint, p)
         elements += bars
         of_bars = more
