@@ -17,6 +17,7 @@ from . import (
     navigate,
     overlay,
     source,
+    turning,
     undoing,
     window_time,
     zoom,
@@ -39,6 +40,7 @@ def _before_loading(_file: object = None, _unused: object = None) -> None:
     from ...tracevis3d.scene import held
 
     zoom.stop()
+    turning.stop()
     overlay.forget()
     overlay.state.exploring = False
     background.forget()
@@ -67,7 +69,7 @@ def unregister() -> None:
     """Remove everything, in reverse order."""
     bpy.app.handlers.load_pre.remove(_before_loading)
     modal.end()
-    for timer in (zoom.run, window_time.run, detail.wait):
+    for timer in (zoom.run, window_time.run, turning.run, detail.wait):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
     for module in reversed(_MODULES):

@@ -7,7 +7,7 @@ which no step knows would keep pointing at them when they are freed. So there mu
 import bpy
 
 from .. import handlers, settings
-from . import window_time
+from . import turning, window_time
 
 
 def leave_all() -> None:
@@ -23,6 +23,7 @@ def leave_all() -> None:
 def _before(_scene: object = None, _unused: object = None) -> None:
     # A view on its way arrives, which is a step that can be undone.
     window_time.finish()
+    turning.finish()
     leave_all()
 
 

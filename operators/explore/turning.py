@@ -1,0 +1,166 @@
+"""A cone tree on its way to show another call in front, or in the middle of its ball.
+
+On the way nothing is stored: the parameters change at the end, in one step that can be undone.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+
+from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.layout.flight import eased
+from ...tracevis3d.progress import silent
+from .. import hiding, making, settings, sources
+from . import window_time
+
+_STEP = 1 / 30  # seconds between two pictures
+_LASTS = 0.9  # seconds: Robertson and others found one second to be long enough to follow, and not boring
+_QUICK = 0.8  # seconds that drawing the view may take for its cones to turn in steps
+
+
+def can(view: bpy.types.Collection | None) -> bool:
+    """Return whether a view has something to turn, and its traces are in memory."""
+    if not settings.is_view(view) or sources.in_memory(view) is None:
+        return False
+    group = settings.parameters(view)
+    return group is not None and "facing" in group.bl_rna.properties and group.layout != "bubble"
+
+
+class _Turn:
+    """One view on its way."""
+
+    def __init__(
+        self, view: str, values: dict[str, Any], start: str, wanted: dict[str, str], done: Callable[[], None]
+    ):
+        self.view, self.values, self.start, self.wanted, self.done = view, values, start, wanted, done
+        self.begun = time.perf_counter()
+
+    def share(self) -> float:
+        return min((time.perf_counter() - self.begun) / _LASTS, 1.0)
+
+    def now(self) -> str:
+        """Return what faces the viewer now."""
+        return f"{self.start}~{self.wanted['facing']}~{eased(self.share()):.4f}"
+
+    def step(self) -> float | None:
+        """Show the cones as they stand now; returns the seconds until the next step, None at the end."""
+        view = bpy.data.collections.get(self.view)
+        if not settings.is_view(view):
+            return None
+        if self.share() < 1.0 and self._show(view):
+            return _STEP
+        settings.assign(view, self.wanted)
+        window_time.redraw(view)
+        self.done()
+        return None
+
+    def _show(self, view: bpy.types.Collection) -> bool:
+        traces = sources.in_memory(view)
+        if traces is None:
+            return False
+        # Names would jump from side to side; they come back at the end.
+        values = {**self.values, **self.wanted, "facing": self.now(), "labels": 0}
+        scene = window_time.scene_of(view)
+        try:
+            figure = making.figure_with(settings.of(view).view, traces, values, hiding.stack_of(view))
+            making.show(scene, view, traces, figure, figure.drawing(making.frame_of(scene), silent))
+        except TraceVisError:
+            return False
+        return True
+
+
+_turn: _Turn | None = None
+
+
+def run() -> float | None:
+    """Take the next step; a timer of Blender's."""
+    global _turn
+    if _turn is None:
+        return None
+    turn = _turn
+    again = turn.step()
+    if again is None and _turn is turn:
+        _turn = None
+    return again
+
+
+def finish() -> bool:
+    """Jump to the end of a turn that is under way; returns whether there was one."""
+    global _turn
+    turn, _turn = _turn, None
+    if turn is None:
+        return False
+    turn.begun = -1e9
+    turn.step()
+    return True
+
+
+def stop() -> None:
+    """Forget a turn that is under way: the file that it is in goes."""
+    global _turn
+    _turn = None
+
+
+def is_turning() -> bool:
+    """Return whether a view is on its way."""
+    return _turn is not None
+
+
+def go(view: bpy.types.Collection, call: int, done: Callable[[], None], around: bool = False) -> bool:
+    """Turn a view's cones until a call is in front, then call ``done()``.
+
+    A turn that is under way goes on from where it is.
+
+    Parameters
+    ----------
+    view : bpy.types.Collection
+    call : int
+    done : callable
+        The place for a step of undo.
+    around : bool
+        Show what is around the call, too: the budget of nodes goes there.
+
+    Returns
+    -------
+    bool
+        Whether the view can do that.
+    """
+    global _turn
+    if not can(view):
+        return False
+    values = settings.values(view)
+    wanted = {"facing": str(call)}
+    if around:
+        wanted["focus"] = str(call)
+    if _turn is not None and _turn.view == view.name:
+        if all(_turn.wanted.get(name) == text for name, text in wanted.items()):
+            return True
+        # What it was on its way to is given up, but for the call that it was to show more of.
+        start = _turn.now()
+        wanted = {**{name: text for name, text in _turn.wanted.items() if name != "facing"}, **wanted}
+    else:
+        finish()
+        start = values["facing"] or values["focus"]
+        if all(values[name] == text for name, text in wanted.items()):
+            return True
+    _turn = _Turn(view.name, values, start, wanted, done)
+    seconds = making.seconds_of(view)
+    slow = seconds is not None and seconds > _QUICK
+    if slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0:
+        finish()
+    elif not bpy.app.timers.is_registered(run):
+        bpy.app.timers.register(run)
+    return True
+
+
+def turn_to(view: bpy.types.Collection | None, hit: Any, done: Callable[[], None], around: bool) -> bool:
+    """Turn a view until what was hit is in front, if it can and that is a call."""
+    if view is None or not can(view) or not hit.calls:
+        return False
+    group = settings.parameters(view)
+    if group.layout == "hyperbolic" and not around:
+        return False
+    call = next(iter(hit.calls.values()))
+    return call >= 0 and go(view, int(call), done, around)
