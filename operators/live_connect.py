@@ -168,15 +168,22 @@ class TRACEVIS3D_OT_live_stop(LongOperator, bpy.types.Operator):
             except (TraceVisError, OSError):
                 live_feed.keep(feed)
                 raise
-            progress(0.5, "drawing")
-            made = making.read_and_draw(str(path), _drawable(trace, view), frame, part(progress, 0.5, 1.0))
-            return (*made, lost)
+            try:
+                made = making.read_and_draw(
+                    str(path), _drawable(trace, view), frame, part(progress, 0.5, 1.0)
+                )
+            except TraceVisError as error:
+                # It is kept all the same, and can be imported.
+                return None, [*lost, f"It could not be drawn: {error}"]
+            return made, lost
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
-            trace, figure, drawing, lost = result
+            made, lost = result
             self._leave_scene(context, feed)
-            making.new_view(context, [trace], figure, drawing, wanted.style, "OWN")
-            viewport.look(context)
+            if made is not None:
+                trace, figure, drawing = made
+                making.new_view(context, [trace], figure, drawing, wanted.style, "OWN")
+                viewport.look(context)
             for sentence in lost:
                 self.report({"WARNING"}, sentence)
             self.report({"INFO"}, f"What was received is kept in {path}")

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from ..tracevis3d.errors import TraceVisError
-from . import environment, handlers
+from . import environment, handlers, viewport
 
 #: Seconds between two ticks, and that taking messages may take in one.
 _TICK_S, _DRAIN_S = 1 / 30, 0.008
@@ -87,7 +87,6 @@ class Feed:
             redraw_panels()
 
     def _show(self, clock: float) -> None:
-        growing = self.subscriber.trace
         if self.shown is None:
             self.show_in(bpy.context.scene)
         shown = self.shown
@@ -95,7 +94,7 @@ class Feed:
             self.shown, self._lost_sight = None, True
             return
         shown.tick(self.now(), clock, self.told())
-        self._newest = growing.now
+        self._newest = self._newest or self.subscriber.newest_since_1970()
         self._remember(self.updates, clock)
 
     def now(self) -> int:
@@ -144,9 +143,11 @@ class Feed:
             return
         if other or view in ("memory", "interactions"):
             scene = bpy.data.scenes.get(self.shown.scene_name)
-            self.shown.remove()
-            self.shown = None
-            if scene is not None:
+            if scene is None:
+                return
+            with viewport.through_camera(scene):
+                self.shown.remove()
+                self.shown = None
                 self.show_in(scene)
         else:
             self.shown.flow.window_ns = window_ns
@@ -159,8 +160,7 @@ class Feed:
 
     def _was_drawn(self) -> None:
         if self._newest:
-            happened = self.subscriber.since_1970(self._newest)
-            self._remember(self.latency_s, max(time.time_ns() - happened, 0) / 1e9)
+            self._remember(self.latency_s, max(time.time_ns() - self._newest, 0) / 1e9)
             self._newest = 0
 
     def lose_sight(self) -> None:

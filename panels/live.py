@@ -10,7 +10,6 @@ from . import parts
 class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
     bl_idname = "TRACEVIS3D_PT_live"
     bl_label = "Live"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -28,12 +27,12 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
     def _draw_asking(self, context: bpy.types.Context, wanted: bpy.types.PropertyGroup) -> None:
         layout = self.layout
         layout.prop(wanted, "endpoint")
-        layout.prop(wanted, "view")
-        layout.prop(wanted, "window")
-        layout.prop(wanted, "style")
         header, body = layout.panel("tracevis3d_live_more", default_closed=True)
-        header.label(text="Keys and Folder")
+        header.label(text="View, Keys, Folder")
         if body is not None:
+            body.prop(wanted, "view")
+            body.prop(wanted, "window")
+            body.prop(wanted, "style")
             body.prop(wanted, "key")
             body.prop(wanted, "peer")
             body.prop(wanted, "folder", placeholder="the extension's own")
@@ -97,7 +96,7 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
             rows.append(("Updates a Second", f"{(len(feed.updates) - 1) / max(span, 1e-9):,.0f}"))
         if feed.tick_s:
             ticks = sorted(feed.tick_s)
-            rows.append(("A Tick", f"{1e3 * ticks[len(ticks) // 2]:.1f} ms, 99 %: {1e3 * ticks[-2]:.1f} ms"))
+            rows.append(("A Tick", f"{1e3 * ticks[len(ticks) // 2]:.1f} ms, 99 %: {1e3 * ticks[-min(2, len(ticks))]:.1f} ms"))
         if feed.shown is not None:
             rows.append(("Bars Shown", f"{feed.shown.ring.rows:,}"))
         column = self.layout.column(align=True)

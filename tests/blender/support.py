@@ -147,4 +147,5 @@ def drive(steps, place, done, patience=120.0):
         bpy.ops.wm.quit_blender()
         return None
 
-    bpy.app.timers.register(step, first_interval=1.0)
+    # Opening another file must not end it.
+    bpy.app.timers.register(step, first_interval=1.0, persistent=True)

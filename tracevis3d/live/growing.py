@@ -82,7 +82,7 @@ class CallsOfThread:
             return
         needed = count + n > room
         # So much that all is moved well before the old place is full.
-        high = count if needed else min(count, self._moved + 4 * n + _FIRST_ROOM)
+        high = count if needed else min(count, self._moved + 3 * n + _FIRST_ROOM // 4)
         self._move(high)
         if needed:
             # Of what was moved while it was open the end may have come since.

@@ -215,9 +215,12 @@ class Subscriber:
             return newest
         return max(self._said + time.monotonic_ns() - self._said_at, newest)
 
-    def since_1970(self, when: int) -> int:
-        """Return the moment ``when`` of the trace, in nanoseconds since 1970 by the publisher's clock."""
-        return self._start - self.trace.shift + when
+    def newest_since_1970(self) -> int:
+        """Return when the newest event happened, in nanoseconds since 1970 by the publisher's clock.
+
+        Of a recording that is played again, when it was sent.
+        """
+        return self._start - self.trace.shift + (self.trace.now if self._keeps_time else self._said)
 
     @property
     def rate(self) -> float:

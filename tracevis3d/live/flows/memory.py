@@ -206,6 +206,8 @@ class Memory(Flow):
         f = self._f
         live, blocks = int(self._totals[f.BYTES_NOW]), int(self._totals[f.BLOCKS_NOW])
         places = int(self._totals[f.PLACES])
+        if not places:
+            return "The program publishes no memory"
         items = self._items[:places]
         idle = (self.growing.now - items[:, f.TOUCHED] > _PAUSE * self.window_ns) & (items[:, f.BLOCKS] > 0)
         share = float(items[idle, f.LIVE].sum()) / max(live, 1)
