@@ -61,6 +61,17 @@ def test_the_tables_tell_who_waits_for_whom(path, capsys):
     assert "a" in line.split()
 
 
+def test_without_waits_it_says_what_can_be_told(tmp_path, capsys):
+    path = tmp_path / "plain.tv3"
+    save(trace_of("a 0 1000 run\na 100 200 f\nb 0 500 run"), path)
+    code, out, _ = run(capsys, path)
+    assert code == 0
+    assert out.startswith("No thread waits")
+    line = next(line for line in out.splitlines() if line.split()[:1] == ["a"])
+    assert line.split()[-5:] == ["800", "ns", "200", "ns", "run"]
+    assert [line.split() for line in out.splitlines()[-2:]] == [["1", "50", "%"], ["2", "50", "%"]]
+
+
 def test_the_path_leads_to_a_chosen_end(path, capsys):
     steps = json.loads(run(capsys, path, "--json", "--end", "b", "--at", "0.5")[1])["critical_path"]
     assert [(s["thread"], s["end_ns"]) for s in steps] == [("b", 500_000)]

@@ -10,13 +10,14 @@ import pytest
 from tests.sync_traces import lines, trace_of
 from tracevis3d import load
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.projection import fit
 from tracevis3d.drawing.words import Tubes, Wedges
 from tracevis3d.errors import UsageError
 from tracevis3d.layout import funnels
 from tracevis3d.progress import silent
 from tracevis3d.views.threads import VIEW, Parameters
 from tracevis3d.views.threads.colors import kinds
-from tracevis3d.views.threads.composition import WIDTH, compose
+from tracevis3d.views.threads.composition import SHARE, WIDTH, compose
 from tracevis3d.views.threads.finding import waits_of
 
 FRAME = Frame()
@@ -413,6 +414,92 @@ def test_a_trace_without_waits_says_so():
     assert "no waits recorded" in drawing.title
     assert any("rules" in note for note in drawing.notes)
     assert element(drawing, "correspondence") is None
+    # What can be told all the same: how long each thread runs, and calls nothing.
+    texts = [text for group in drawing.labels for text in group.text]
+    assert "0 to 100 ns, calls nothing for 100 ns" in texts
+    assert any("within a call, up to 2" in text for text in texts)
+
+
+def test_names_of_waits_stand_before_everything_on_plates_that_dont_overlap():
+    drawing = draw(trace_of(PROGRAM))
+    plates = element(drawing, "wait plate")
+    (names,) = [group for group in drawing.labels if group.kind == "wait"]
+    assert len(plates) == len(names) > 0
+    # The longest wait names thread, time and object.
+    assert "580 ns for main · P" in names.text
+    view = fit(drawing.camera, FRAME, SHARE)
+    others = [e for e in drawing.elements if isinstance(e, Tubes | Wedges) and e.kind != "wait plate"]
+    points = np.concatenate([(e.corner if isinstance(e, Wedges) else e.point).reshape(-1, 3) for e in others])
+    nearest = ((points - view.eye) @ view.forward).min()
+    corner = plates.corner.reshape(len(plates), -1, 3)
+    assert ((corner - view.eye) @ view.forward).max() < nearest + 0.02
+    boxes = [view.pixels(c) for c in corner]
+    for i, a in enumerate(boxes):
+        for b in boxes[:i]:
+            assert (a.min(0) > b.max(0)).any() or (b.min(0) > a.max(0)).any()
+    # Without them names stand on the rows.
+    assert element(draw(trace_of(PROGRAM), tags=False), "wait plate") is None
+
+
+def test_the_skyline_is_as_high_as_threads_run():
+    trace = trace_of(
+        "a 0 1000 run\nb 0 500 run\nb 100 300 Event.wait wait E 1\na 299 299 Event.set release E"
+    )
+    picture, drawing = picture_of(trace), draw(trace)
+    built = element(drawing, "threads that run")
+    assert any("up to 2" in text for group in drawing.labels for text in group.text)
+    low, high = picture.skyline
+    seen = set()
+    for i in range(len(built)):
+        part = sections(built, i)
+        time = part[:, 0, 0] / WIDTH * 1000
+        if any(time[0] < edge < time[-1] for edge in (100, 300, 500)):
+            continue
+        tall = np.linalg.norm(part[0, 1:].max(axis=0) - part[0].min(axis=0)) / picture.theatre.stretch[0]
+        many = 1 if 100 <= time.mean() <= 300 or time.mean() > 500 else 2
+        assert tall == pytest.approx(many / 2 * (high - low), rel=0.15)
+        seen.add(many)
+    assert seen == {1, 2}
+    assert element(draw(trace, running=False), "threads that run") is None
+
+
+def test_waits_for_several_objects_have_a_sign_and_all_is_told_from_any():
+    text = """
+    a 0 1000 run
+    a 100 900 futures.wait-all wait x,y 1
+    b 0 1000 run
+    b 50 600 futures.wait-any wait x,y 1
+    c 0 1000 run
+    c 500 500 Future.set_result release x
+    c 800 800 Future.set_result release y
+    """
+    drawing = draw(trace_of(text))
+    signs = {e.shape: e for e in drawing.elements if e.kind == "wait for several"}
+    assert set(signs) == {"cone", "diamond"}
+    told = {title: (words, column) for title, words, column in drawing.meaning["correspondence"].texts}
+    words, column = told["of several objects"]
+    assert {shape: words[column[e.id[0]]] for shape, e in signs.items()} == {"cone": "any", "diamond": "all"}
+    assert any("all of 2" in text for group in drawing.labels for text in group.text)
+
+
+def test_what_is_pointed_at_says_who_waits_for_whom_and_what_a_call_does_with_its_time():
+    more = "b 15 20 Lock.acquire wait L 0\nc 25 60 Lock.acquire wait L 1\nb 50 50 Lock.release release L"
+    drawing = draw(trace_of(f"{PROGRAM}{more}"))
+    told = {title: (words, column) for title, words, column in drawing.meaning["correspondence"].texts}
+
+    def said(title, row):
+        words, column = told[title]
+        return words[column[row]] if column[row] >= 0 else None
+
+    rows = range(len(told["waits by"][1]))
+    locks = [i for i in rows if said("waits by", i) == "Lock.acquire" and "c" in said("waiting thread", i)]
+    (row,) = locks
+    assert said("for", row) == "L"
+    assert said("released by", row) == said("held by", row) == told["waiting thread"][0][2]
+    assert said("in", row) == "work"
+    spent = dict(drawing.meaning["call"].values)
+    assert np.nanmax(spent["waits (ns)"]) == 600  # main, in two of its calls
+    assert np.nanmax(spent["reads or writes (ns)"]) == 120
 
 
 def test_one_thread_and_none():

@@ -54,9 +54,7 @@ def run(words: argparse.Namespace) -> None:
 def _text(trace: Trace, facts: dict[str, Any]) -> str:
     """Return what people want to know: findings, threads, objects, the longest waits, the critical path."""
     if not facts["waits"]:
-        return (
-            "No thread waits, as far as this recording and the rules tell; --rules names functions that do."
-        )
+        return _without_waits(trace)
     title: dict[Any, str] = {tid: trace.threads.title(t) for t, tid in enumerate(trace.threads.tid)}
     title[None] = "(unknown)"
     parts = []
@@ -105,6 +103,37 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
     ]
     parts.append(f"The critical path, {len(facts['critical_path']):,} steps\n{columns(steps)}")
     return "\n\n".join(parts)
+
+
+def _without_waits(trace: Trace) -> str:
+    """Return what can be told of threads of which no wait is known."""
+    from ..analysis.running import longest_quiet, shares
+    from ..analysis.waits import Waits
+
+    none = "No thread waits, as far as this recording and the rules tell; --rules names functions that do."
+    if not len(trace):
+        return none
+    waits, calls, threads = Waits(trace), trace.calls, trace.threads
+    quiet = longest_quiet(waits)
+    begins = {t: int(calls.start[f]) for t, f in enumerate(threads.first.tolist()) if threads.count[t]}
+    rows: list[tuple[str, ...]] = [("thread", "from", "to", "calls", "calls nothing for", "at", "in")]
+    for t in sorted(begins, key=lambda t: begins[t])[:_MOST]:
+        first, count = int(threads.first[t]), int(threads.count[t])
+        call = int(quiet.call[t])
+        rows.append(
+            (threads.title(t), _time(begins[t]), _time(int(calls.end[first : first + count].max())),
+             f"{count:,}", _time(int(quiet.end[t] - quiet.start[t])), _time(int(quiet.start[t])),
+             trace.functions.label[int(calls.function[call])] if call >= 0 else "")
+        )  # fmt: skip
+    found = enumerate(shares(waits, min(begins.values()), int(calls.end.max())))
+    many = [(f"{n}", f"{100 * share:.0f} %") for n, share in found if share >= 0.005]
+    return "\n\n".join(
+        (
+            none,
+            f"Threads{_more(list(begins))}; one that calls nothing may wait, or compute\n{columns(rows)}",
+            f"So many threads are within a call at once\n{columns([('threads', 'of the time'), *many])}",
+        )
+    )
 
 
 def _findings(found: list[dict[str, Any]]) -> list[tuple[str, str]]:

@@ -59,17 +59,18 @@ def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Sta
     texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     if isinstance(element, Image):
         return None
-    if element.kind in CALLS:
-        calls = {element.source: np.asarray(element.id, np.int64)}
-    elif (meaning := drawing.meaning.get(element.kind)) is not None:
-        calls = {source: _taken(column, element.id, -1) for source, column in meaning.calls}
+    meaning = drawing.meaning.get(element.kind)
+    if element.kind not in CALLS and meaning is None:
+        return None
+    calls = {element.source: np.asarray(element.id, np.int64)}
+    if meaning is not None:
+        if element.kind not in CALLS:
+            calls = {source: _taken(column, element.id, -1) for source, column in meaning.calls}
         values = tuple((title, _taken(column, element.id, np.nan)) for title, column in meaning.values)
         texts = tuple(
             (title, tuple(words[i] if i >= 0 else "" for i in _taken(column, element.id, -1).tolist()))
             for title, words, column in meaning.texts
         )
-    else:
-        return None
     if not calls:
         return Standing({}, values=values, texts=texts)
     # The trace that the elements are of, where some are of one trace and some of another.

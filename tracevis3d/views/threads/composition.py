@@ -25,6 +25,7 @@ from ..derived import derived
 from ..thread_choice import choose_threads, named_threads
 from ..window import time_window
 from .overview import Overview, overview
+from .profile import place
 
 if TYPE_CHECKING:
     from .view import Parameters
@@ -85,6 +86,8 @@ class Composition:
         The rows' windows.
     overviews : tuple of Overview
         Of the main thread and of focused ones, where they are shown.
+    skyline : (float, float) or None
+        Distances outward on the main thread's row between which it is shown how many threads run.
     theatre : Theatre
     camera : Camera
     pixels_per_unit : float
@@ -104,6 +107,7 @@ class Composition:
     high: Ints
     height: Floats
     overviews: tuple[Overview, ...]
+    skyline: tuple[float, float] | None
     theatre: Theatre
     camera: Camera
     pixels_per_unit: float
@@ -129,6 +133,8 @@ class Composition:
         whole = self.reach(np.arange(len(self.rows)))
         for one in self.overviews:
             whole[one.row] = one.high
+        if self.skyline is not None:
+            whole[0] = self.skyline[1]
         return np.asarray(whole[row])
 
 
@@ -159,11 +165,15 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Composit
     over = _overviews(trace, p, frame, rows, weights, main, edge[levels])
     reach = edge[levels]
     reach[[one.row for one in over]] = [one.high for one in over]
+    skyline = None
+    if main and p.running and p.paper == 0.0:
+        skyline = place(float(reach[0]), float(edge[levels[0]]))
+        reach[0] = skyline[1]
     theatre, camera, height = _theatre(p, reach, weights, main, frame)
     height = height * edge[levels] / np.maximum(reach, 1e-9)
     picture = Composition(
         trace, waits, p, rows, row_of, main, cuts, edge, np.array([w[0] for w in windows], np.int64),
-        np.array([w[1] for w in windows], np.int64), height, over, theatre, camera, 0.0,
+        np.array([w[1] for w in windows], np.int64), height, over, skyline, theatre, camera, 0.0,
         frame.least_text, 0.0, left_out,
     )  # fmt: skip
     pixels = _pixels_per_unit(camera, frame)

@@ -185,6 +185,21 @@ def _swept(
     )  # fmt: skip
 
 
+def several(picture: Composition, which: Shown, color: Indices) -> list[Marks]:
+    """Return a sign over each wait for several objects: a diamond for all, a cone for any of them."""
+    ops, theatre = picture.waits.ops, picture.theatre
+    many = np.diff(ops.first)[which.wait] > 1
+    made = []
+    for shape, all_ in (("diamond", True), ("cone", False)):
+        part = np.flatnonzero(many & (ops.all[which.wait] == all_))
+        reach = picture.reach(which.row[part]) if len(part) else np.empty(0)
+        at = theatre.place(which.row[part], (which.low + which.high)[part] / 2, reach, THICK + _TIP)
+        size = np.full(len(part), 1.4 * _TIP, np.float32)
+        kind = "wait for several"
+        made.append(Marks(kind, shape, at.astype(np.float32), size, color[part], which.wait[part]))  # type: ignore[arg-type]
+    return [marks for marks in made if len(marks)]
+
+
 def markers(picture: Composition, which: Shown, color: Indices) -> list[Wedges]:
     """Return the wait markers: the wait's time on the releasing thread's row, its start shaded.
 
@@ -371,4 +386,4 @@ def object_lanes(
     return made, anchor
 
 
-__all__ = ["Shown", "aggregated", "markers", "object_lanes", "rail", "shown", "tubes"]
+__all__ = ["Shown", "aggregated", "markers", "object_lanes", "rail", "several", "shown", "tubes"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.waits import Waits
+from ...analysis.waits import INFERRED, IO, WAIT, Waits
 from ...drawing.frame import Frame
 from ...drawing.palettes import BASE, PALETTES, Paint, parse
 from ...drawing.words import Drawing, Element, Labels, Legend, LegendEntry, Meaning
@@ -33,10 +33,17 @@ from .closer import Closer
 from .colors import CALLS, CORRESPONDENCES, color_calls, object_colors, thread_colors
 from .composition import Composition, compose
 from .finding import waits_of
+from .profile import skyline
+from .tags import short, tags
 
 _RAIL = parse("e0218a")[0]
+_RUNNING = parse("8f8f99")[0]
 _IDLE = parse("009e73")[0]
 _FRAME = parse("e69f00")[0]
+#: Pairs of threads of which the legend says how long one waits for the other.
+_PAIRS = 3
+#: Letters that a line of the legend has room for.
+_LETTERS = 150
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,13 @@ class Parameters:
     markers: str = parameter(
         "all", "Threads on whose rows the time is marked in which others wait for them: 'main', 'all', "
         "'none', or names and ids", group="Detail",
+    )  # fmt: skip
+    running: bool = parameter(
+        True, "Show above the main thread how many threads run at each time", group="Detail"
+    )
+    tags: bool = parameter(
+        True, "Names of waits stand before everything, on plates; off: on the rows, funnels may hide them",
+        group="Detail",
     )  # fmt: skip
     starts: bool = parameter(True, "Shade the start of each call", group="Detail")
     path: bool = parameter(False, "Draw the critical path as a rail", group="Detail")
@@ -216,13 +230,16 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     else:
         color = rows[chosen.row]
     elements += corr.tubes(picture, chosen, color, through)
+    several = corr.several(picture, chosen, color)
+    elements += several
     marked = _rows_named(picture, p.markers, "markers")
     elements += corr.markers(
         picture, chosen.only(marked[chosen.release_row]), color[marked[chosen.release_row]]
     )
     merged = _rows_named(picture, p.aggregates, "aggregates")
-    short = found.only(~found.alone & merged[found.row])
-    elements.append(corr.aggregated(picture, short, rows))
+    brief = found.only(~found.alone & merged[found.row])
+    merged_shapes = corr.aggregated(picture, brief, rows)
+    elements.append(merged_shapes)
     steps = 0
     if p.path:
         line, steps = corr.rail(picture, rail_color)
@@ -232,11 +249,24 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     elements.append(marks)
     call_color = colors.of(np.concatenate([cut.calls for cut in picture.cuts])) if picture.cuts else None
     labels += [*names, *words.summaries(picture), over.names(picture)]
-    labels += words.wait_names(picture, chosen, colors)
+    if p.tags:
+        plates, tagged = tags(picture, chosen, color, frame)
+        labels.append(tagged)
+        elements += [plates] if plates is not None else []
+    else:
+        labels += words.wait_names(picture, chosen, colors)
+    labels += words.quiet_names(picture, colors)
+    built, beside = skyline(picture, paint.add(_RUNNING[None]))
+    labels.append(beside)
+    elements += [built] if built is not None else []
     if call_color is not None:
         labels += words.function_names(picture, call_color, p.labels)
     axis = words.time_axis(picture)
-    legends.append(_signs(picture, chosen, int(rows[0]) if len(rows) else 0, rail_color if steps else -1))
+    longest = _longest_pairs(picture, chosen, color)
+    first_color = int(rows[0]) if len(rows) else 0
+    rail = rail_color if steps else -1
+    legends.append(_signs(picture, chosen, len(several), len(merged_shapes), first_color, rail))
+    legends.append(longest)
     progress(1.0, "drawn")
     return Drawing(
         palette=paint.palette,
@@ -246,7 +276,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         axes=(axis,) if axis is not None else (),
         legends=tuple(legend for legend in legends if legend.entries or legend.ramp),
         title=_title(trace, waits),
-        notes=_notes(picture, found, chosen, short),
+        notes=_notes(picture, found, chosen, brief),
         counts={
             "calls": blocks.whole(picture),
             "calls_in_clusters": sum(int(cut.clusters.calls.sum()) for cut in picture.cuts),
@@ -254,7 +284,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             "threads_left_out": picture.left_out,
             "waits": len(waits.own),
             "correspondences": len(chosen),
-            "correspondences_merged": len(short),
+            "correspondences_merged": len(brief),
             "steps_of_the_critical_path": steps,
             "resolution_ns": max((cut.resolution for cut in picture.cuts), default=0),
         },
@@ -311,12 +341,18 @@ def _through(
     return through
 
 
-def _signs(picture: Composition, chosen: corr.Shown, color: int, rail: int) -> Legend:
+def _signs(
+    picture: Composition, chosen: corr.Shown, several: int, merged: int, color: int, rail: int
+) -> Legend:
     """Return the legend of what is not a call."""
     entries = []
     if len(chosen):
         entries.append(LegendEntry("funnel: from a wait to the release (ball) that ended it", color))
         entries.append(LegendEntry("band behind a row: somebody waits for this thread", color, "ghost"))
+    if several:
+        entries.append(LegendEntry("cone: waits for any of several objects, diamond: for all of them", color))
+    if merged:
+        entries.append(LegendEntry("pale shape: short waits, merged", color, "ghost"))
     if rail >= 0:
         entries.append(LegendEntry("critical path", rail, "glow"))
     title = "Waits, in the colour of the thread that waits"
@@ -325,13 +361,42 @@ def _signs(picture: Composition, chosen: corr.Shown, color: int, rail: int) -> L
     return Legend(title, tuple(entries))
 
 
+def _longest_pairs(picture: Composition, chosen: corr.Shown, color: NDArray[Any]) -> Legend:
+    """Say who waits for whom longest, and for what, in the colours of the drawing."""
+    ops, threads = picture.waits.ops, picture.trace.threads
+    mine, by = ops.thread[chosen.wait], ops.thread[chosen.release]
+    # As much of them as lies in their rows' windows.
+    low, high = picture.low[chosen.row], picture.high[chosen.row]
+    time = np.minimum(ops.end[chosen.wait], high) - np.maximum(ops.start[chosen.wait], low)
+    some = np.diff(ops.first)[chosen.wait] > 0
+    object = np.where(some, np.append(ops.object, -1)[ops.first[chosen.wait]], -1)
+    key = np.stack([mine.astype(np.int64), by.astype(np.int64), object])
+    pairs, first, back = np.unique(key, axis=1, return_index=True, return_inverse=True)
+    total = np.bincount(back.reshape(-1), np.maximum(time, 0), pairs.shape[1])
+    entries: list[LegendEntry] = []
+    letters = 0
+    for k in np.argsort(-total, kind="stable")[:_PAIRS].tolist():
+        t, b, o = pairs[:, k].tolist()
+        who, whom = (short(threads.name[x]) or str(threads.tid[x]) for x in (t, b))
+        text = f"{who} waits {ticks.duration(round(float(total[k])))} for {whom}"
+        name = ops.objects[o] if o >= 0 else ""
+        # What is called like one of the threads says nothing new.
+        if name and not any(threads.name[x] and threads.name[x] in name for x in (t, b)):
+            text += f" ({short(name)})"
+        letters += len(text) + 5
+        if entries and letters > _LETTERS:
+            break
+        entries.append(LegendEntry(text, int(color[first[k]])))
+    return Legend("Longest waits", tuple(entries))
+
+
 def _title(trace: Trace, waits: Waits) -> str:
     name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
     threads = int(np.count_nonzero(trace.threads.count))
     waited = int(waits.waited.sum())
     text = f"{name}: {threads:,} thread{'' if threads == 1 else 's'}, {ticks.duration(trace.span_ns)}"
     if not len(waits.own):
-        return f"{text}, no waits recorded"
+        return f"{text}, no waits recorded (a thread that calls nothing may wait, or compute)"
     return f"{text}, {len(waits.own):,} waits of {ticks.duration(waited)} together"
 
 
@@ -372,16 +437,49 @@ def _notes(picture: Composition, found: corr.Shown, chosen: corr.Shown, short: c
 
 
 def _meaning(waits: Waits) -> dict[str, Meaning]:
-    """Return what the ids of waits stand for: the call that waits, how long, and when it was released."""
-    ops = waits.ops
+    """Return what the ids of waits stand for: who waits, how long, for what, and who ended and held it."""
+    ops, trace = waits.ops, waits.trace
+    titles = [trace.threads.title(t) for t in range(len(trace.threads))]
     values = (
         ("waited (ns)", ops.lasted.astype(np.float64)),
-        ("released (ns)", waits.woken_at.astype(np.float64)),
+        ("released (ns)", np.where(waits.woken_at >= 0, waits.woken_at, np.nan)),
     )
-    rows = Meaning(calls=((0, ops.call),), values=values)
+    count = np.diff(ops.first)
+    inferred = waits.held_by_source == INFERRED
+    held = np.where(waits.held_by >= 0, waits.held_by + len(titles) * inferred, -1)
+    texts = (
+        ("waits by", list(ops.names), ops.name.astype(np.int64)),
+        ("for", list(ops.objects), np.where(count > 0, np.append(ops.object, -1)[ops.first[:-1]], -1)),
+        # SyncTrace tells waits for any and for all of several objects apart.
+        ("of several objects", ["any", "all"], np.where(count > 1, ops.all.astype(np.int64), -1)),
+        ("waiting thread", titles, ops.thread.astype(np.int64)),
+        ("released by", titles, waits.woken_by.astype(np.int64)),
+        ("held by", [*titles, *(f"{title} (inferred)" for title in titles)], held.astype(np.int64)),
+        ("in", list(trace.functions.label), waits.function.astype(np.int64)),
+    )
+    rows = Meaning(calls=((0, ops.call),), values=values, texts=texts)
     kinds = ("correspondence", "correspondence out of sight", "release", "wait marker", "wait start",
-             "aggregated", "idle")  # fmt: skip
-    return {**dict.fromkeys(kinds, rows), **dict.fromkeys(("start", "overview"), blocks.meaning(waits.trace))}
+             "wait plate", "wait for several", "aggregated", "idle")  # fmt: skip
+    shares = {}
+    if len(ops):
+        # What the paper's tooltip says of a call: how much of it waits, and reads or writes.
+        spent = tuple(
+            (title, np.where(time > 0, time, np.nan))
+            for title, time in (
+                ("waits (ns)", waits.time_in(WAIT)),
+                ("reads or writes (ns)", waits.time_in(IO)),
+            )
+        )
+        shares = dict.fromkeys(("call", "cluster"), Meaning(calls=(), values=spent))
+    objects = Meaning(
+        calls=(), texts=(("object", list(ops.objects), np.arange(len(ops.objects), dtype=np.int64)),)
+    )
+    return {
+        **dict.fromkeys(kinds, rows),
+        **dict.fromkeys(("start", "overview"), blocks.meaning(trace)),
+        **dict.fromkeys(("object", "queue"), objects),
+        **shares,
+    }
 
 
 VIEW = View(

@@ -8,6 +8,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from ...analysis.running import longest_quiet
 from ...drawing.words import Axis, Labels, Marks, Vector
 from ...layout import ticks
 from ..thread_choice import lane_title
@@ -15,11 +16,11 @@ from .calls import THICK
 from .colors import CallColors
 from .composition import Composition
 from .correspondences import Shown
+from .tags import short, spoken
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
-_LONGEST = 22
 #: From so many rows on names are shorter: at most so many letters.
 _MANY, _SHORTER = 10, 30
 _BRACKETS = re.compile(r" \([^()]*\S(?= \(\d+\)$)")
@@ -80,12 +81,6 @@ def _texts(
     )  # fmt: skip
 
 
-def _short(text: str) -> str:
-    """Return a thread's name without what programs put behind it in brackets, and not too long."""
-    text = text.split(" (")[0]
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
 def summaries(picture: Composition) -> list[Labels]:
     """Return, right of each row, how long its thread waits, and for whom most; on paper below its name."""
     waits, ops, threads = picture.waits, picture.waits.ops, picture.trace.threads
@@ -106,12 +101,14 @@ def summaries(picture: Composition) -> list[Labels]:
         many = len(picture.rows) > _MANY
         if each.max(initial=0) > 0:
             best = int(each.argmax())
-            who = _short(threads.name[best]) or str(threads.tid[best])
+            who = short(threads.name[best]) or str(threads.tid[best])
             most = round(float(each[best]))
             part = ", most" if many else f", {ticks.duration(most)}"
             words += f"{part} for {who}" if most < 0.985 * total else f" for {who}"
         text.append(words)
         row_of.append(i)
+    if not len(own):
+        text, row_of = _lives(picture)
     if not text:
         return []
     titles = [_title(picture, row.thread) for row in picture.rows]
@@ -135,16 +132,64 @@ def summaries(picture: Composition) -> list[Labels]:
     place = picture.theatre.place(at, np.ones(len(at)), picture.reach(at) / 2, 0.0)
     # Right of all that stands before the row, as the camera sees it.
     x, y, _ = picture.camera.direction
-    before = float(place[:, 1].max(initial=0.0)) if x > 0 else float(place[:, 1].min(initial=0.0))
+    core = float(picture.theatre.core(np.ones(1))[0, 1])
+    before = float(place[:, 1].max(initial=core)) if x > 0 else float(place[:, 1].min(initial=core))
     place[:, 0] += 0.3 + np.maximum((place[:, 1] - before) * x / y, 0.0)
     return [_texts(picture, "sum of waits", text, place, -1, rank)]
+
+
+def _lives(picture: Composition) -> tuple[list[str], list[int]]:
+    """Return when threads run, where no waits are known, and their rows."""
+    calls, threads = picture.trace.calls, picture.trace.threads
+    quiet = longest_quiet(picture.waits)
+    text, row_of = [], []
+    for i, row in enumerate(picture.rows):
+        first, count = int(threads.first[row.thread]), int(threads.count[row.thread])
+        if not count:
+            continue
+        begin, end = int(calls.start[first]), int(calls.end[first : first + count].max())
+        lasts = int(quiet.end[row.thread] - quiet.start[row.thread])
+        text.append(
+            f"{ticks.duration(begin) if begin else 0} to {ticks.duration(end)}, "
+            f"calls nothing for {ticks.duration(lasts)}"
+        )
+        row_of.append(i)
+    return text, row_of
+
+
+def quiet_names(picture: Composition, colors: CallColors) -> list[Labels]:
+    """Return, where no waits are known, how long each thread calls nothing: there it may have waited."""
+    if len(picture.waits.own) or picture.parameters.paper > 0:
+        return []
+    quiet, groups = longest_quiet(picture.waits), []
+    for r, row in enumerate(picture.rows):
+        t = row.thread
+        low, high = (
+            float(np.clip(picture.share(np.array([r]), time[t : t + 1])[0], 0.0, 1.0))
+            for time in (quiet.start, quiet.end)
+        )
+        height = min(0.62 * float(picture.height[r]), picture.text)
+        text = f"calls nothing for {ticks.duration(int(quiet.end[t] - quiet.start[t]))}"
+        width = (high - low) * picture.theatre.width
+        if quiet.call[t] < 0 or width < len(text) * _LETTER * height:
+            continue
+        level = int(picture.trace.calls.depth[quiet.call[t]])
+        # Outside the call, where nothing is.
+        out = picture.out(np.array([level])) + 0.62 * height / float(picture.theatre.stretch[r])
+        anchor = picture.theatre.place(np.array([r]), np.array([(low + high) / 2]), out, THICK)
+        one = np.ones(1, np.float32)
+        groups.append(
+            Labels("quiet", (text,), anchor.astype(np.float32), height * one, width * one,
+                   1e6 * width * one, 0, up=_up(picture, r))
+        )  # fmt: skip
+    return groups
 
 
 def wait_names(picture: Composition, which: Shown, colors: CallColors) -> list[Labels]:
     """Return, on each wait that is wide enough, for whom it is and how long."""
     if picture.parameters.paper > 0:
         return []
-    ops, threads = picture.waits.ops, picture.trace.threads
+    ops = picture.waits.ops
     groups = []
     for r in np.unique(which.row).tolist():
         mine = np.flatnonzero(which.row == r)
@@ -157,10 +202,7 @@ def wait_names(picture: Composition, which: Shown, colors: CallColors) -> list[L
             continue
         text = []
         for i in mine.tolist():
-            release = int(ops.thread[which.release[i]])
-            who = _short(threads.name[release]) or str(threads.tid[release])
-            lasted = ticks.duration(int(ops.lasted[which.wait[i]]))
-            long = f"{lasted} for {who}"
+            *_, long, lasted = spoken(picture, which, i)
             wide = (which.high - which.low)[i] * picture.theatre.width
             text.append(long if len(long) * _LETTER * height < wide else lasted)
         middle = (which.low + which.high)[mine] / 2
