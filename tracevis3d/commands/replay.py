@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 
-from ..errors import UsageError
+from ..errors import InputError, UsageError
 from ..terminal import Bar
+from ..times import read_time
 from .parts import Subcommands, command, feed, load, read_keys, reading
 
 
@@ -22,6 +23,22 @@ def add(commands: Subcommands) -> None:
         help="how much faster than it ran (default 1); max: as fast as can be",
     )
     parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="the file is still being written: publish what is appended to it (Chrome JSON, packed or not)",
+    )
+    parser.add_argument(
+        "--lag",
+        metavar="TIME",
+        help="with --follow: hold whole calls back for so long, as outer ones are written last (default 1s)",
+    )
+    parser.add_argument(
+        "--idle",
+        type=float,
+        metavar="SECONDS",
+        help="with --follow: it is over when the file has not grown for so long (default 60)",
+    )
+    parser.add_argument(
         "--wait", type=float, default=60.0, metavar="SECONDS", help="for a first viewer (default 60)"
     )
     reading(parser)
@@ -31,6 +48,11 @@ def run(words: argparse.Namespace) -> None:
     """Bind, wait for a viewer, publish, say that it is over."""
     from pathlib import Path
 
+    if words.follow:
+        _follow(words)
+        return
+    if words.lag is not None or words.idle is not None:
+        raise UsageError("--lag and --idle go with --follow")
     from ..live.publisher import Publisher
     from ..live.replay import replay
 
@@ -52,3 +74,30 @@ def run(words: argparse.Namespace) -> None:
             publisher.close(30.0)
     if not words.quiet:
         print(f"{rows:,} rows published, {publisher.dropped:,} dropped here")
+
+
+def _follow(words: argparse.Namespace) -> None:
+    """Bind at once, and publish what the file gets."""
+    from pathlib import Path
+
+    from ..live.follow import Follower
+    from ..live.publisher import Publisher
+
+    if words.speed != "1":
+        raise UsageError("--speed can't be chosen with --follow: it is as fast as the file grows")
+    lag = read_time("--lag", words.lag) if words.lag is not None else 1_000_000_000
+    path = Path(words.trace)
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
+    idle = 60.0 if words.idle is None else words.idle
+    with Bar(words.quiet) as bar, Publisher(words.endpoint, path.name, keys=read_keys(words)) as publisher:
+        bar(0.0, f"publishing at {publisher.endpoint}")
+        follower = Follower(path, publisher, lag)
+        if words.wait and not publisher.wait_for_viewer(words.wait):
+            raise UsageError(f"no viewer came to {publisher.endpoint} within {words.wait:g} s")
+        follower.run(idle, lambda rows: bar(0.0, f"publishing at {publisher.endpoint}: {rows:,} rows"))
+    if not words.quiet:
+        long = f", {follower.left_out:,} calls longer than --lag left out" if follower.left_out else ""
+        print(f"{follower.rows:,} rows published, {publisher.dropped:,} dropped here{long}")

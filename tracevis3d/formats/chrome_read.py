@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..kernels import scan_json as kernels
-from ..progress import Progress, part
+from ..progress import Progress, part, silent
 from ..trace.model import Trace
 from . import unpack
 from .chrome_checked import Checked, Metadata, decode_json, decode_records
@@ -68,6 +69,14 @@ def read(path: Path, progress: Progress, *, scanner: bool = True, piece: int = P
             document.rows.mend("truncated", document.base + document.end)
     progress(0.7, "building calls")
     return make_trace(document.recorded())
+
+
+def read_records(path: Path, file: BinaryIO) -> Recorded:
+    """Read records of a file that still grows: ``file`` holds a list of them; errors name ``path``."""
+    with unpack.Reader(path, file) as source:
+        document = _Document(path, source, silent, Rows(0), True, PIECE)
+        document.read()
+        return document.recorded()
 
 
 class _Document:

@@ -47,6 +47,23 @@ def make_trace(recorded: Recorded) -> Trace:
     return _Maker(recorded).make()
 
 
+def raw_events(
+    recorded: Recorded,
+) -> tuple[list[str], list[tuple[RecordedId, RecordedId]], dict[str, NDArray[Any]]]:
+    """Return begins, ends and whole calls as they were recorded, before calls are built from them.
+
+    Returns
+    -------
+    names : list of str
+        Of functions.
+    ids : list of (process, thread)
+    columns : dict
+        ``kind`` (as in :mod:`..trace.events`), ``thread`` and ``function`` (indices into the lists),
+        ``time``, and ``end`` of whole calls; nanoseconds as recorded.
+    """
+    return _Maker(recorded).raw_events()
+
+
 class _Maker:
     def __init__(self, recorded: Recorded) -> None:
         self._rows = recorded.rows
@@ -74,6 +91,20 @@ class _Maker:
             self._add_spans(letters, threads)
         add_memory(self._metadata, self._recording)
         return self._recording.finish(Source(), names.split, self._place)
+
+    def raw_events(
+        self,
+    ) -> tuple[list[str], list[tuple[RecordedId, RecordedId]], dict[str, NDArray[Any]]]:
+        """Return what :func:`raw_events` does."""
+        rows, n = self._rows, self._n
+        threads, thread = np.unique(rows.thread[:n], return_inverse=True)
+        functions, function = np.unique(rows.function[:n], return_inverse=True)
+        columns = {
+            "kind": rows.kind[:n], "thread": thread.reshape(-1), "function": function.reshape(-1),
+            "time": rows.time[:n], "end": rows.stop[:n],
+        }  # fmt: skip
+        names = [self._text(number) if number >= 0 else "" for number in functions.tolist()]
+        return names, [self._ids_of(number) for number in threads.tolist()], columns
 
     # -- texts ---------------------------------------------------------------------------------
 
@@ -112,12 +143,7 @@ class _Maker:
         known: dict[tuple[str, str], tuple[RecordedId, RecordedId]] = {}
         of_text: dict[int, tuple[str, str]] = {}
         for number in np.flatnonzero(used).tolist():
-            process, tid = np.frombuffer(self._raw[number], np.int64).tolist()
-            ids = self._ids(
-                None if process < 0 else self._text(process >> 1),
-                None if tid < 0 else self._text(tid >> 1),
-                (process & 1 if process >= 0 else 0) | (tid & 1 if tid >= 0 else 0) << 1,
-            )
+            ids = self._ids_of(number)
             key = str(ids[0]), str(ids[1])
             known.setdefault(key, ids)
             of_text[number] = key
@@ -144,6 +170,15 @@ class _Maker:
         for number, key in of_text.items():
             lut[number] = number_of[key]
         return lut
+
+    def _ids_of(self, number: int) -> tuple[RecordedId, RecordedId]:
+        """Return process and thread by the number of their text."""
+        process, tid = np.frombuffer(self._raw[number], np.int64).tolist()
+        return self._ids(
+            None if process < 0 else self._text(process >> 1),
+            None if tid < 0 else self._text(tid >> 1),
+            (process & 1 if process >= 0 else 0) | (tid & 1 if tid >= 0 else 0) << 1,
+        )
 
     @staticmethod
     def _ids(process: str | None, tid: str | None, quoted: int) -> tuple[RecordedId, RecordedId]:

@@ -19,7 +19,7 @@ STEP_S = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class _Stream:
+class Stream:
     """Rows of a table in the order of their times."""
 
     table: str
@@ -76,7 +76,7 @@ def replay(
     return sent
 
 
-def _streams(trace: Trace, publisher: Publisher) -> Iterator[_Stream]:
+def _streams(trace: Trace, publisher: Publisher) -> Iterator[Stream]:
     calls, threads = trace.calls, trace.threads
     function = np.array(
         [publisher.number("functions", name) for name in trace.functions.name] or [0], np.uint32
@@ -104,16 +104,24 @@ def _streams(trace: Trace, publisher: Publisher) -> Iterator[_Stream]:
         rows: dict[str, Any] = {
             "kind": kind, "thread": np.full(2 * n, thread[t]), "function": which, "time": when,
         }  # fmt: skip
-        yield _Stream("calls", when, rows)
+        yield Stream("calls", when, rows)
+    yield from streams_beside_calls(trace, publisher, thread)
+
+
+def streams_beside_calls(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> Iterator[Stream]:
+    """Yield the rows of the tables beside calls; ``thread`` holds the publisher's numbers of the threads."""
     if len(trace.sync):
         yield _sync(trace, publisher, thread)
     if len(trace.memory):
         memory = trace.memory
+        function = np.array(
+            [publisher.number("functions", name) for name in trace.functions.name] or [0], np.uint32
+        )
         columns: dict[str, Any] = {
             "kind": memory.kind, "thread": thread[memory.thread], "time": memory.time,
             "address": memory.address, "size": memory.size, "stack": _stacks(trace, publisher, function),
         }  # fmt: skip
-        yield _Stream("memory", np.asarray(memory.time), columns)
+        yield Stream("memory", np.asarray(memory.time), columns)
     if len(trace.counters):
         yield from _counters(trace, publisher)
 
@@ -130,7 +138,7 @@ def _stacks(trace: Trace, publisher: Publisher, function: NDArray[np.uint32]) ->
     return np.array([*known, -1], np.int32)[trace.memory.stack]
 
 
-def _sync(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> _Stream:
+def _sync(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> Stream:
     sync = trace.sync
     order = np.argsort(sync.end, kind="stable")
     operation = np.array([publisher.number("operations", name) for name in sync.names] or [0], np.uint32)
@@ -143,13 +151,13 @@ def _sync(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> _St
         "kind": sync.kind, "thread": thread[sync.thread], "operation": operation[sync.name],
         "object": np.where(has, first, -1), "start": sync.start, "end": sync.end,
     }  # fmt: skip
-    return _Stream("sync", np.asarray(sync.end)[order], {n: np.asarray(c)[order] for n, c in columns.items()})
+    return Stream("sync", np.asarray(sync.end)[order], {n: np.asarray(c)[order] for n, c in columns.items()})
 
 
-def _counters(trace: Trace, publisher: Publisher) -> Iterator[_Stream]:
+def _counters(trace: Trace, publisher: Publisher) -> Iterator[Stream]:
     counters = trace.counters
     numbers = np.array([publisher.number("counters", name) for name in counters.name], np.uint32)
     series = np.repeat(numbers, np.diff(counters.first))
     order = np.argsort(counters.time, kind="stable")
     time, value = np.asarray(counters.time)[order], np.asarray(counters.value)[order]
-    yield _Stream("counters", time, {"series": series[order], "time": time, "value": value})
+    yield Stream("counters", time, {"series": series[order], "time": time, "value": value})
