@@ -154,11 +154,11 @@ def _draw_filter(box: Any, context: Any, index: int, applied: Any, did: str) -> 
     for do, icon in (("UP", "TRIA_UP"), ("DOWN", "TRIA_DOWN"), ("REMOVE", "X")):
         change = row.operator("tracevis3d.filter_change", text="", icon=icon, emboss=False)
         change.index, change.do = index, do
-    scope = "in the whole trace" if applied.within < 0 else f"within call {applied.within:,}"
+    scope = "In the whole trace" if applied.within < 0 else f"Within call {applied.within:,}"
     what = "with all below" if applied.what == "subtree" else "alone"
     column = box.column()
     column.active = False
-    parts.paragraph(column, context, f"{applied.effect}, {what}, {scope}: {did}")
+    parts.paragraph(column, context, f"{scope}, {what}: {did}" if applied.on else f"{scope}: off")
 
 
 CLASSES = (TRACEVIS3D_PT_filters, TRACEVIS3D_PT_tree)

@@ -205,8 +205,15 @@ assert next(r for r in view.tracevis3d_tree_rows if r.name == name).sign in ("-"
 
 # -- the panels can be drawn, and a saved file has it all --------------------------------------------
 state.kind = "model"
-blend = place / "lists.blend"
+selection.select(key, [deep, 7])
+assert operators.bookmark_add(name="the deepest call") == {"FINISHED"}
+blend, shown = place / "lists.blend", view.name
 bpy.ops.wm.save_as_mainfile(filepath=str(blend))
+marked = support.extension(".tracevis3d.scene.bookmarks").bookmarks_of(blend)
+(mark,) = marked
+assert (mark["name"], mark["view"]) == ("the deepest call", shown)
+assert mark["selections"][key]["calls"] == selection.write_calls(np.array([7, deep]))
+assert mark["distance"] > 0
 bpy.ops.wm.open_mainfile(filepath=str(blend))
 view = next(v for v in support.views() if trace_state.keys_of(v)[0] == key)
 bpy.context.scene.tracevis3d_view = view

@@ -25,6 +25,7 @@ _OWN = (
     "tree",
     "nodes",
     "library",
+    "bookmarks",
     "replay",
     "watch",
     "live",

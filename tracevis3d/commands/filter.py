@@ -11,6 +11,17 @@ from ..terminal import Bar, table
 from .parts import Subcommands, command, complain, load, print_json, reading
 
 
+def _told(one: dict[str, Any]) -> str:
+    """Word the scope of a filter and what it did."""
+    done = {"hide": "hides", "fade": "fades", "sink": "sinks"}[one["effect"]]
+    below = ", with all below" if one["what"] == "subtree" else " alone"
+    scope = "the whole trace" if one["within"] is None else f"call {one['within']:,}"
+    return (
+        f"in {scope}: marks {one['marked_calls']:,} calls ({one['marked_subtrees']:,} distinct subtrees), "
+        f"{done} {one['settled_calls']:,}{below}"
+    )
+
+
 class _Push(argparse.Action):
     """Put a filter on the stack: its option's name, and its settings."""
 
@@ -77,13 +88,7 @@ def run(words: argparse.Namespace) -> None:
     if words.json:
         print_json({"file": words.trace, **facts})
         return
-    rows = [
-        (
-            told["filter"],
-            f"marks {told['marked_calls']:,} calls ({told['marked_subtrees']:,} distinct subtrees); "
-            f"{told['effect']}: {told['settled_calls']:,} with what is below",
-        )
-        for told in facts["filters"]
-    ]
+    rows = [(told["filter"], _told(told)) for told in facts["filters"]]
+    rows += [(applied.as_text(), "off") for applied in stack if not applied.on]
     rows += [(name, f"{facts[name]:,}") for name in ("calls", "shown", "hidden", "faded", "sunk")]
     print(table(rows))

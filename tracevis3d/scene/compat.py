@@ -129,3 +129,14 @@ def ease(block: Any) -> None:
     for curve in curves:
         for key in curve.keyframe_points:
             key.interpolation, key.easing = "SINE", "EASE_IN_OUT"
+
+
+def stored(block: Any, name: str) -> Any:
+    """Return what an extension's property of this name holds on a data-block, registered or not; None: nothing.
+
+    Up to Blender 4.5 such values lie among the custom properties, from 5.0 on apart from them.
+    """
+    if hasattr(block, "bl_system_properties_get"):
+        group = block.bl_system_properties_get()
+        return None if group is None else group.get(name)
+    return block.get(name)

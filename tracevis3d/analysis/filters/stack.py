@@ -264,6 +264,7 @@ def summary(stack: Sequence[Applied], filtered: Filtered) -> dict[str, Any]:
                 "filter": applied.as_text(),
                 "name": told.name,
                 "effect": told.effect,
+                "what": applied.what,
                 "within": None if told.within == WHOLE else told.within,
                 "marked_calls": told.marked,
                 "marked_subtrees": told.nodes,

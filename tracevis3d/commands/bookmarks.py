@@ -1,0 +1,47 @@
+"""``tracevis3d bookmarks``: the places that a person marked in a saved .blend."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..errors import MissingDependency
+from ..terminal import table
+from .parts import Subcommands, command, print_json
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "bookmarks", run, "list the bookmarks of a .blend that the extension saved")
+    parser.add_argument("file", metavar="FILE.blend")
+    parser.add_argument("--json", action="store_true", help="print them as JSON")
+
+
+def run(words: argparse.Namespace) -> None:
+    """Print them."""
+    try:
+        from ..scene.bookmarks import bookmarks_of
+    except ModuleNotFoundError as error:
+        if error.name != "bpy":
+            raise
+        raise MissingDependency(
+            "a .blend is read by Blender: install its module with 'pip install bpy', or run "
+            "'blender --background --command tracevis3d bookmarks FILE.blend'"
+        ) from None
+
+    found = bookmarks_of(words.file)
+    if words.json:
+        print_json({"file": words.file, "bookmarks": found})
+        return
+    print(table([(one["name"], _words(one)) for one in found]) if found else "there are no bookmarks")
+
+
+def _words(one: dict[str, Any]) -> str:
+    chosen = [
+        f"call {said['active']}" if said.get("active", -1) >= 0 else f"calls {said.get('calls', '')}"
+        for said in one["selections"].values()
+        if isinstance(said, dict) and (said.get("active", -1) >= 0 or said.get("calls"))
+    ]
+    return f"{one['view'] or 'a view that was removed'}, frame {one['frame']:,}" + (
+        f": {', '.join(chosen)}" if chosen else ""
+    )
