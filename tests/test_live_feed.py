@@ -130,6 +130,7 @@ def test_names_are_announced_again_on_request() -> None:
 
 def test_several_viewers_and_a_slow_one_costs_only_itself(monkeypatch) -> None:
     monkeypatch.setattr(subscribing, "CREDIT", 16)
+    monkeypatch.setattr(publishing, "MOST_BEHIND", 0)
     with (
         Publisher(LOCAL) as publisher,
         Subscriber(publisher.endpoint) as quick,
@@ -150,6 +151,25 @@ def test_several_viewers_and_a_slow_one_costs_only_itself(monkeypatch) -> None:
         assert until(lambda: slow.rows + slow.lost == 200_020, doing=lambda: slow.drain(0.05))
         assert slow.rows >= 16_000
         assert slow.lost_batches > 0
+
+
+def test_what_a_slow_viewer_can_not_take_yet_waits_for_it(monkeypatch) -> None:
+    monkeypatch.setattr(subscribing, "CREDIT", 16)
+    monkeypatch.setattr(publishing, "MOST_BEHIND", 50_000)
+    monkeypatch.setattr(publishing, "ALIVE_S", 0.01)
+    with Publisher(LOCAL) as publisher, Subscriber(publisher.endpoint) as slow:
+        assert until(lambda: publisher.viewers, doing=lambda: slow.drain(0.01))
+        for i in range(60):
+            assert publisher.put("calls", **rows(1000, at=1000 * i))
+        assert until(lambda: not publisher._waiting)
+        assert until(lambda: slow.rows == 60_000, doing=lambda: slow.drain(0.01))
+        assert (slow.lost, slow.lost_batches) == (0, 0)
+        assert slow.trace.unmatched == 0
+        # Beyond that it is dropped, and told.
+        for i in range(60, 160):
+            assert publisher.put("calls", **rows(1000, at=1000 * i))
+        assert until(lambda: slow.rows + slow.lost == 160_000, doing=lambda: slow.drain(0.01))
+        assert 66_000 <= slow.rows <= 160_000
 
 
 def test_overload_is_dropped_at_once_and_told(monkeypatch) -> None:
@@ -193,6 +213,47 @@ def test_a_publisher_that_dies_and_comes_back(monkeypatch) -> None:
     assert subscriber.trace.sessions == 2
     assert len(trace.threads) == 2
     assert trace.calls.start.max() > 1_000_000  # the second session is later, by the clocks
+
+
+#: Publishes calls until it is killed.
+_KILLED = """
+import sys, time
+import numpy as np
+from tracevis3d.live.publisher import Publisher
+publisher = Publisher(sys.argv[1], "victim")
+function = publisher.number("functions", "work")
+thread = publisher.number("threads", (1, int(sys.argv[2]), "main"))
+while True:
+    now = publisher.now()
+    publisher.put("calls", kind=[0, 1], thread=[thread] * 2, function=[function] * 2, time=[now - 1000, now])
+    time.sleep(0.01)
+"""
+
+
+def test_a_publisher_that_is_killed_and_started_again(monkeypatch) -> None:
+    monkeypatch.setattr(subscribing, "SILENT_S", 0.7)
+    with Publisher(LOCAL) as publisher:
+        endpoint = publisher.endpoint
+    with Subscriber(endpoint) as subscriber:
+
+        def take() -> None:
+            subscriber.drain(0.01, wait=0.02)
+
+        for run in (1, 2):
+            words = [sys.executable, "-c", _KILLED, endpoint, str(run)]
+            with subprocess.Popen(words, cwd=ROOT) as process:
+                before = subscriber.rows
+                assert until(lambda: subscriber.rows > before + 20, 20.0, doing=take)  # noqa: B023
+                assert subscriber.state == "connected"
+                process.kill()
+                process.wait()
+            assert until(lambda: subscriber.state == "silent", doing=take)
+        assert subscriber.trace.sessions == 2
+        assert (subscriber.lost, subscriber.bad) == (0, 0)
+        trace = subscriber.finish()
+    assert len(trace.threads) == 2
+    assert set(trace.functions.name) == {"work"}
+    assert len(trace.calls) >= 20
 
 
 def raw(endpoint: str, kind: int):

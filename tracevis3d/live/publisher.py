@@ -1,8 +1,8 @@
 """The publisher: hands a program's events to any number of viewers, and never holds the program up.
 
-It binds a ROUTER. A viewer says how many batches it can take (its credit) and grants more as it goes; what
-comes while it has none is dropped for it alone, in whole batches, and the next one tells how many rows went.
-So a slow viewer costs neither the program nor other viewers anything.
+It binds a ROUTER. A viewer says how many batches it can take (its credit) and grants more as it goes. While
+it has none a bounded number of rows waits for it; beyond that they are dropped for it alone, in whole batches,
+and the next one tells how many rows went. So a slow viewer costs neither the program nor other viewers anything.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from .endpoint import Keys, check, read_key, read_viewers, zmq
 
 #: Rows that wait for the publisher's thread; beyond them whole batches are dropped for everybody.
 MOST_WAITING = 4_000_000
+#: Rows that wait for a viewer without credit; beyond them whole batches are dropped for it.
+MOST_BEHIND = 1_000_000
 #: Seconds between two signs of life.
 ALIVE_S = 0.5
 #: Milliseconds that the thread sleeps if nothing comes: the most that a batch waits there.
@@ -38,12 +40,15 @@ _FOR_NEW = -1
 
 
 class _Viewer:
-    __slots__ = ("credit", "dropped", "heard", "is_new", "named")
+    __slots__ = ("behind", "behind_rows", "credit", "dropped", "heard", "is_new", "named")
 
     def __init__(self, credit: int, is_new: bool) -> None:
         self.credit, self.dropped, self.heard = credit, 0, time.monotonic()
         # It waits for what is open and lives already, and gets no rows before.
         self.is_new = is_new
+        # Batches that wait for its credit, with their numbers and times.
+        self.behind: deque[tuple[int, int, p.Batch]] = deque()
+        self.behind_rows = 0
         self.named = dict.fromkeys(p.NAMES, 0)
 
 
@@ -198,14 +203,14 @@ class Publisher:
                 self._waiting.append(p.Batch(table, 0, 0, 0, part))
         return True
 
-    def retell(self, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    def retell(self, tables: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
         """Tell viewers that have come since the last time what is open and lives already.
 
         What was put before and what is put later has to fit to it: both stand in one queue.
 
         Parameters
         ----------
-        tables : sequence of (table, columns)
+        tables : iterable of (table, columns)
             As for :meth:`put`, in times before those that follow.
         """
         for table, columns in tables:
@@ -268,23 +273,30 @@ class Publisher:
                     self._forget_silent()
                     for identity, viewer in list(self._viewers.items()):
                         dropped = viewer.dropped + self.dropped
-                        alive_now = p.Alive(self._sequence, dropped, self.now())
+                        sequence = viewer.behind[0][0] if viewer.behind else self._sequence
+                        alive_now = p.Alive(sequence, dropped, self.now())
                         # For who is new the batches so far are no losses.
                         self._send(z, identity, p.encode(self.welcome if viewer.is_new else alive_now))
             until = time.monotonic() + self._grace
             # Give viewers with no credit a moment to take the rest.
-            while self._waiting and self._viewers and time.monotonic() < until:
+            while self._is_behind() and time.monotonic() < until:
                 poller.poll(1)
                 self._listen(z)
                 self._send_waiting(z, patient=True)
             self._send_waiting(z)
             for identity, viewer in list(self._viewers.items()):
+                viewer.dropped += viewer.behind_rows
+                self.skipped += viewer.behind_rows
                 self._send(z, identity, p.encode(p.Ended(self._sequence, viewer.dropped + self.dropped)))
             self._socket.setsockopt(z.LINGER, max(int(1000 * (until - time.monotonic())), 50))
         finally:
             self._socket.close()
             self._stop_authenticator()
             self._context.term()
+
+    def _is_behind(self) -> bool:
+        """Whether there are viewers, and rows for them."""
+        return any(self._waiting or viewer.behind for viewer in self._viewers.values())
 
     def _stop_authenticator(self) -> None:
         if self._authenticator is not None:
@@ -335,6 +347,7 @@ class Publisher:
                 viewer.named[table] = first + len(part)
 
     def _send_waiting(self, z: Any, patient: bool = False) -> None:
+        self._catch_up(z)
         while self._waiting:
             if patient and any(viewer.credit <= 0 for viewer in self._viewers.values()):
                 self._held = self._held or time.monotonic()
@@ -352,17 +365,31 @@ class Publisher:
             for identity, viewer in list(self._viewers.items()):
                 if viewer.is_new:
                     continue
-                if viewer.credit <= 0:
+                if viewer.credit > 0 and not viewer.behind:
+                    self._send_batch(z, identity, viewer, sequence, now, batch)
+                elif viewer.behind_rows + len(batch) <= MOST_BEHIND:
+                    viewer.behind.append((sequence, now, batch))
+                    viewer.behind_rows += len(batch)
+                else:
                     viewer.dropped += len(batch)
                     self.skipped += len(batch)
-                    continue
-                self._announce(z, identity, viewer)
-                dropped = viewer.dropped + self.dropped
-                viewer.credit -= 1
-                if self._send(
-                    z, identity, p.encode(p.Batch(batch.table, sequence, dropped, now, batch.columns))
-                ):
-                    self.sent += len(batch)
+
+    def _send_batch(
+        self, z: Any, identity: bytes, viewer: _Viewer, sequence: int, now: int, batch: p.Batch
+    ) -> None:
+        self._announce(z, identity, viewer)
+        dropped = viewer.dropped + self.dropped
+        viewer.credit -= 1
+        if self._send(z, identity, p.encode(p.Batch(batch.table, sequence, dropped, now, batch.columns))):
+            self.sent += len(batch)
+
+    def _catch_up(self, z: Any) -> None:
+        """Send viewers that have credit again what waits for them."""
+        for identity, viewer in list(self._viewers.items()):
+            while viewer.behind and viewer.credit > 0:
+                sequence, now, batch = viewer.behind.popleft()
+                viewer.behind_rows -= len(batch)
+                self._send_batch(z, identity, viewer, sequence, now, batch)
 
     def _send_retold(self, z: Any, batch: p.Batch) -> None:
         """Send new viewers what was there before them, under the number of the next batch that all get."""
