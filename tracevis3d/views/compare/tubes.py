@@ -109,13 +109,13 @@ def tubes(
         tree.parent, tree.point, tree.source[order], tree.target[order],
         beta=p.beta, drop_common=not p.common, buffers=_buffers,
     )  # fmt: skip
-    lift = (p.lift * picture.gap * moved).astype(np.float32)
     point = np.empty((len(routes.point), 3), np.float32)
     radius = np.empty((len(routes.point), 2), np.float32)
     fold_tubes(
-        routes.first, routes.point, ends[order], width[order], height[order], lift[order],
+        routes.first, routes.point, ends[order], width[order], height[order], np.zeros(m, np.float32),
         np.float32(p.thin), np.float32(least / 2), point, radius,
     )  # fmt: skip
+    _rise(point, routes.first, p.lift * picture.gap * moved[order], picture.gap)
     made: list[Tubes | Lines] = []
     stops = np.searchsorted(piece[order], np.arange(11))
     for kind, (low, high) in enumerate(zip(stops[:-1].tolist(), stops[1:].tolist())):
@@ -136,6 +136,14 @@ def tubes(
                 )
             )
     return made
+
+
+def _rise(point: NDArray[np.float32], first: Ints, lift: Floats, gap: float) -> None:
+    """Lift tubes in the middle of the gap: over a wall they would hide its names."""
+    if not lift.any():
+        return
+    over = np.clip(0.5 - point[:, 1] / gap, 0.0, 1.0)
+    point[:, 2] += 4.0 * np.repeat(lift.astype(np.float32), np.diff(first)) * over * (1.0 - over)
 
 
 def middles(elements: list[Tubes | Lines], m: int) -> NDArray[np.float32]:
