@@ -129,6 +129,19 @@ def test_one_call_among_a_million_can_be_seen():
     assert shown[2] > 0.99
 
 
+def test_bars_of_one_colour_have_it_from_end_to_end():
+    pair = np.array([0, 1, 0, 1], np.int32)
+    span = np.array([[10.0, 40.0], [90.0, 60.0]])
+    tone = np.array([0.0, 1.0])
+    count, edge = frequencies(pair, 2), even_rows(0, 4, 4)
+    image = sequence_image(pair, count, contributions(0.0), edge, span, 100, RAMP, tone=tone)
+    assert (image[0, 10:40] == RAMP[0]).all()
+    assert (image[1, 60:90] == RAMP[-1]).all()
+    along = sequence_image(pair, count, contributions(0.0), edge, span, 100, RAMP, tone=np.full(2, -1.0))
+    assert (along == sequence_image(pair, count, contributions(0.0), edge, span, 100, RAMP)).all()
+    assert len(np.unique(along[0, 10:40], axis=0)) > 3
+
+
 def test_rows_of_equal_time_hold_all_calls():
     time = np.sort(np.random.default_rng(0).integers(0, 10_000, 500))
     edge = timed_rows(time, int(time[0]), int(time[-1]), 33)

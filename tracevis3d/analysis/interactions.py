@@ -32,7 +32,7 @@ class Interactions:
         Elements. A pair may be one element twice.
     elements : int
     roots : int
-        Calls without a caller, which are none of these.
+        Calls without a caller, or flows of which an end hit no call, which are none of these.
     """
 
     call: Ints
@@ -84,16 +84,34 @@ class Interactions:
         return replace(self, caller=new_of_old[self.caller], callee=new_of_old[self.callee])
 
 
-def interactions(trace: Trace, elements: Elements) -> Interactions:
-    """Find the calls between elements; linear in the calls."""
+def interactions(trace: Trace, elements: Elements, relation: str = "calls") -> Interactions:
+    """Find the calls between elements, or the flows; linear in the calls.
+
+    A flow is what one call sets off in another, often in another thread: there ``call`` is the call that is
+    set off, and its element is the callee.
+
+    Parameters
+    ----------
+    trace : Trace
+    elements : Elements
+    relation : {"calls", "flows"}
+    """
     calls = trace.calls
-    called = np.flatnonzero(calls.parent >= 0)
-    # Threads lie one after another: they are merged by time (runs that are in order already).
-    if int(np.count_nonzero(trace.threads.count)) > 1:
-        called = called[np.argsort(calls.start[called], kind="stable")]
+    if relation == "flows":
+        flows = trace.flows
+        known = np.flatnonzero((flows.source >= 0) & (flows.target >= 0))
+        known = known[np.argsort(flows.start[known], kind="stable")]
+        called, caller, time = flows.target[known], flows.source[known], flows.start[known]
+        missing = len(flows) - len(known)
+    else:
+        called = np.flatnonzero(calls.parent >= 0)
+        # Threads lie one after another: they are merged by time (runs that are in order already).
+        if int(np.count_nonzero(trace.threads.count)) > 1:
+            called = called[np.argsort(calls.start[called], kind="stable")]
+        caller, time = calls.parent[called], calls.start[called]
+        missing = len(calls) - len(called)
     count = elements.hierarchy.elements
-    of_callee = elements.of_call(called)
-    of_caller = elements.of_call(calls.parent[called])
+    of_callee, of_caller = elements.of_call(called), elements.of_call(caller)
     code = of_caller.astype(np.int64) * count + of_callee
     used = np.flatnonzero(np.bincount(code, minlength=1))
     number = np.zeros(int(used.max(initial=0)) + 1, np.int32)
@@ -106,12 +124,12 @@ def interactions(trace: Trace, elements: Elements) -> Interactions:
         sums[b + 1] = sums[b] + np.bincount(pair[b * block : (b + 1) * block], minlength=len(used))
     return Interactions(
         called,
-        calls.start[called],
+        time,
         pair,
         (used // max(count, 1)).astype(np.int32),
         (used % max(count, 1)).astype(np.int32),
         count,
-        len(calls) - len(called),
+        missing,
         block,
         sums,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from ..trace.model import Trace
 from .hierarchy import By, Elements, Level, element_hierarchy
 from .interactions import Interactions, interactions, rarest
+from .layers import layers
 from .phases import (
     LEAST,
     Phases,
@@ -35,7 +36,7 @@ def phase_facts(
     least: float = LEAST,
     outliers: int = 10,
 ) -> Facts:
-    """Return the phases of a run, the runs of phases that recur, its rounds, and its rarest interactions.
+    """Return the phases of a run, the runs of phases that recur, its rounds, its rarest interactions, and layers.
 
     Times are nanoseconds from the trace's start.
     """
@@ -70,7 +71,25 @@ def phase_facts(
             for rounds in find_rounds(found)
         ],
         "outliers": outlier_facts(elements, found, 0, len(found), outliers),
+        "against_layers": layer_facts(elements, found, outliers),
     }
+
+
+def layer_facts(elements: Elements, found: Interactions, most: int) -> list[Facts]:
+    """Return the pairs that call against the layers, those that do so most first."""
+    counts = found.counts(0, len(found))
+    _, against = layers(elements.hierarchy, found.caller, found.callee, counts)
+    which = np.flatnonzero(against)
+    which = which[np.argsort(-counts[which], kind="stable")][:most]
+    title, node = elements.hierarchy.title, elements.hierarchy.node
+    return [
+        {
+            "caller": title(int(node[found.caller[pair]])),
+            "callee": title(int(node[found.callee[pair]])),
+            "calls": int(counts[pair]),
+        }
+        for pair in which.tolist()
+    ]
 
 
 def phase_fact(trace: Trace, elements: Elements, found: Interactions, phases: Phases, i: int) -> Facts:

@@ -74,3 +74,5 @@ def run(words: argparse.Namespace) -> None:
         print(
             f"rare: {rare['caller']} -> {rare['callee']}, {rare['calls']} x, at {duration(rare['time_ns'])}"
         )
+    for up in facts["against_layers"]:
+        print(f"against the layers: {up['caller']} -> {up['callee']}, {up['calls']:,} x")

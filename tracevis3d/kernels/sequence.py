@@ -46,6 +46,7 @@ def rasterise_calls(
     weight: NDArray[np.float64],
     edge: NDArray[np.float64],
     span: NDArray[np.float64],
+    tone: NDArray[np.float64],
     total: NDArray[np.float64],
     touched: NDArray[np.int32],
     cover: NDArray[np.float64],
@@ -69,6 +70,8 @@ def rasterise_calls(
         Where rows begin and end, in calls; never decreases. A call may lie in several rows.
     span : float64 (pairs, 2)
         Columns of the caller's end and of the callee's: a bar's two ends, from 0 to columns, in any order.
+    tone : float64 (pairs,)
+        Place on the ramp, 0 to 1, of bars of one colour; negative for those that go along the ramp.
     total : float64 (pairs,)
         Working space, zero; left so.
     touched : int32 (pairs,)
@@ -110,7 +113,9 @@ def rasterise_calls(
             # cover is a step, and slope holds the changes of the ramp's line as value and gradient.
             cover[low] += w
             cover[high] -= w
-            if b == a:
+            if tone[p] >= 0.0:
+                t0, dt = tone[p], 0.0
+            elif b == a:
                 t0, dt = 0.5, 0.0
             else:
                 dt = 1.0 / (b - a)

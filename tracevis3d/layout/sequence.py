@@ -61,6 +61,7 @@ def sequence_image(
     columns: int,
     ramp: NDArray[np.uint8],
     buffers: Buffers | None = None,
+    tone: Floats | None = None,
 ) -> NDArray[np.uint8]:
     """Return the image of a stretch of calls, uint8 (rows, columns, 4), first call on top.
 
@@ -79,16 +80,19 @@ def sequence_image(
         Colours from caller to callee.
     buffers : Buffers
         Room for the image, to be used again.
+    tone : float64 (pairs,), optional
+        Place on the ramp, 0 to 1, of bars of one colour; negative for those that go along the ramp.
     """
     from ..kernels.sequence import rasterise_calls
 
     shape = (len(edge) - 1, columns, 4)
     image = np.empty(shape, np.uint8) if buffers is None else buffers.take("sequence", shape, np.uint8)
     pairs = len(span)
+    tone = np.full(pairs, -1.0) if tone is None else np.ascontiguousarray(tone, np.float64)
     rasterise_calls(
         np.ascontiguousarray(pair, np.int32), np.ascontiguousarray(count, np.int32),
         np.ascontiguousarray(weight, np.float64), np.ascontiguousarray(edge, np.float64),
-        np.ascontiguousarray(span, np.float64), np.zeros(pairs), np.empty(pairs, np.int32),
+        np.ascontiguousarray(span, np.float64), tone, np.zeros(pairs), np.empty(pairs, np.int32),
         np.empty(columns + 2), np.empty(columns + 2), np.ascontiguousarray(ramp, np.uint8), image,
     )  # fmt: skip
     return image

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...analysis.hierarchy import Hierarchy, reordered, shared_hierarchy
 from ...analysis.interactions import Interactions, interactions
+from ...analysis.layers import layers
 from ...analysis.phases import Phases, find_phases, joined, shared_kinds
 from ...analysis.rounds import Rounds, find_rounds
 from ...analysis.sector_order import SectorOrder, shortest_ways
@@ -200,21 +201,23 @@ def _data(traces: Sequence[Trace], p: Parameters) -> tuple[Hierarchy, list[Inter
     """Find elements and interactions, and number them in order; kept with the first trace."""
     # Of a pair nothing is kept: the other trace may be gone tomorrow.
     kept = derived(traces[0]).kept if len(traces) == 1 else {}
-    key = (f"interactions {p.level} {p.hierarchy} {p.order}", p.elements)
+    key = (f"interactions {p.relation} {p.level} {p.hierarchy} {p.order}", p.elements)
     if key in kept:
         known: tuple[Hierarchy, list[Interactions], SectorOrder | None] = kept[key]
         return known
     elements = shared_hierarchy(traces, p.level, p.hierarchy, p.elements)  # type: ignore[arg-type]
     hierarchy = elements[0].hierarchy
-    found = [interactions(trace, e) for trace, e in zip(traces, elements, strict=True)]
+    found = [interactions(trace, e, p.relation) for trace, e in zip(traces, elements, strict=True)]
     order = None
+    ends = [np.concatenate([getattr(f, side) for f in found]) for side in ("caller", "callee")]
+    times = np.concatenate([f.counts(0, len(f)) for f in found])
     if p.order == "short":
-        ends = [np.concatenate([getattr(f, side) for f in found]) for side in ("caller", "callee")]
-        times = np.concatenate([f.counts(0, len(f)) for f in found])
         order = shortest_ways(hierarchy, ends[0], ends[1], times)
         hierarchy, new = order.hierarchy, order.new_of_old
     else:
         rank = np.arange(len(hierarchy), dtype=np.float64)
+        if p.order == "layers":
+            rank[:] = layers(hierarchy, ends[0], ends[1], times)[0]
         if p.order == "name":
             names = sorted(range(len(hierarchy)), key=lambda i: hierarchy.name[i].casefold())
             rank[names] = np.arange(len(names))

@@ -36,9 +36,17 @@ def spans(hierarchy: Hierarchy, sectors: Sectors, found: Interactions) -> Floats
 
 
 def sequence(
-    picture: Composition, drum: Drum, ramp: NDArray[np.uint8], p: Parameters, frame: Frame
+    picture: Composition,
+    drum: Drum,
+    ramp: NDArray[np.uint8],
+    p: Parameters,
+    frame: Frame,
+    tone: Floats | None = None,
 ) -> Image | None:
-    """Return the calls of the window as an image on the mantle; None if there are none to show."""
+    """Return the calls of the window as an image on the mantle; None if there are none to show.
+
+    ``tone``: place on the ramp of each pair that has one colour, float64 (pairs,).
+    """
     found = drum.found
     if p.mantle == "none" or drum.high <= drum.low or drum.bend.length <= 0:
         return None
@@ -55,7 +63,7 @@ def sequence(
     by_time = p.color == "time"
     given = np.repeat(ramp[:1], 2, axis=0) if by_time else ramp
     span = spans(picture.hierarchy, picture.sectors, found) * columns
-    image = sequence_image(found.pair, count, weight, edge, span, columns, given)
+    image = sequence_image(found.pair, count, weight, edge, span, columns, given, tone=tone)
     if by_time:
         at = (np.arange(rows) + 0.5) / rows
         image[..., :3] = ramp[np.rint(at * (len(ramp) - 1)).astype(np.int64), None, :3]

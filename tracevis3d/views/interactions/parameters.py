@@ -27,6 +27,13 @@ class Parameters:
             "module": "modules",
         },
     )  # fmt: skip
+    relation: str = parameter(
+        "calls", "What goes from one element to another", group="Data",
+        choices={
+            "calls": "calls",
+            "flows": "recorded flows: what one call sets off in another, such as a task in another thread",
+        },
+    )  # fmt: skip
     hierarchy: str = parameter(
         "auto", "What contains the elements", group="Data",
         choices={
@@ -44,13 +51,18 @@ class Parameters:
         "short", "Order of elements in their containers", group="Data",
         choices={
             "short": "so that calls go short ways",
+            "layers": "from those that call to those that are called, as far as there is such an order",
             "recorded": "as they are first mentioned",
             "name": "by name",
         },
     )  # fmt: skip
     color: str = parameter(
         "direction", "What the colour of calls says", group="Data",
-        choices={"direction": "from caller to callee", "time": "when they happen in the window"},
+        choices={
+            "direction": "from caller to callee",
+            "time": "when they happen in the window",
+            "layers": "whether they go against the layers that most calls between neighbours make",
+        },
     )  # fmt: skip
     own: bool = parameter(True, "Draw calls within an element, too, as small loops", group="Data")
     start: str = parameter(

@@ -13,7 +13,7 @@ from .parameters import Parameters
 
 _STRIP = 0.5
 _STEP, _GAP = 0.24, 0.05
-_HAIR = 0.022
+_HAIR = 0.034
 #: Height of a brace's teeth.
 _TOOTH = 0.16
 
@@ -165,7 +165,7 @@ def axis(picture: Composition, drum: Drum, p: Parameters, text: float) -> Axis |
         values = ticks.rounds(0, high - low, 9)
         at = [v / max(high - low, 1) for v in values]
         minor, words = [], tuple(ticks.count(v) for v in values)
-        title = "calls, in order"
+        title = f"{p.relation}, in order"
     along = int(np.argmax(np.abs(bend.time)))
     origin = list(bend.origin)
     strip = len(drum.phases) > 1

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis.interactions import Rare, rarest
+from ...analysis.layers import layers
 from ...analysis.phases import describe, find_repeats
 from ...drawing.frame import Frame
 from ...drawing.palettes import GRID, PALETTES, Paint, Palette, parse
@@ -32,6 +33,8 @@ _DIRECTIONS = {
     "safe": parse("1f5fbf 5a6fae 7a7d8c b0813f e8871e"),
     "paper": parse("00a000 00a000 608000 c02000 e00000"),
 }
+#: Of calls along the layers, and against them.
+_LAYERS = parse("8b95a3 d2491c")
 _STEPS = 64
 #: Opacities, from 1 to 0.
 _SHADES = 16
@@ -40,6 +43,7 @@ _OUTLIER = parse("c2185b")
 _MARKED = parse("111827 c2185b")
 _ONLY = parse("2f6fd0 e07b00 7a3fb0")
 _LEADER = parse("9aa1ab")
+_BRACE = parse("7b838f")
 _PULLED = parse("0f8a5f")
 _ABSENT = parse("eceef1")
 _KINDS = parse("4477aa cc6677 117733 ddcc77 88ccee aa4499 999933 332288 44aa99 882255")
@@ -101,7 +105,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             phases = drum.phases if box.kind == "phase" else drum.steps
             elements.append(_numbered(box, meanings.of_phases(meaning, picture, drum, box.kind, phases)))
         labels += words
-        lines, words_again = timeline.recurring(picture, drum, paint.named["leader"], text)
+        lines, words_again = timeline.recurring(picture, drum, paint.named["brace"], text)
         elements += [lines] if lines is not None else []
         labels += [words_again] if words_again is not None else []
         if (ruler := timeline.axis(picture, drum, p, text)) is not None:
@@ -122,7 +126,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         labels=tuple(label for label in labels if len(label)),
         axes=tuple(axes),
         legends=_legends(picture, paint, p, lone),
-        title=_title(traces, picture),
+        title=_title(traces, picture, p),
         notes=tuple(_notes(picture, p) + notes),
         counts={
             "elements_of_hierarchy": picture.hierarchy.elements,
@@ -140,7 +144,8 @@ def _paint(p: Parameters) -> _Paint:
     if p.color == "time":
         given = PALETTES["muted"].ramp(_STEPS)
     else:
-        given = Palette("", _DIRECTIONS[p.palette], _DIRECTIONS[p.palette]).ramp(_STEPS)
+        ends = _LAYERS if p.color == "layers" else _DIRECTIONS[p.palette]
+        given = Palette("", ends, ends).ramp(_STEPS)
     first = paint.add(given)
     paint.ramp = (first, first + _STEPS - 1)
     # The same once more for each opacity, the fullest first.
@@ -149,6 +154,7 @@ def _paint(p: Parameters) -> _Paint:
     paint.paler = paint.add(shades)
     for name, colors in (
         ("ring", _RING), ("outlier", _OUTLIER), ("marked", _MARKED), ("only", _ONLY), ("leader", _LEADER),
+        ("brace", _BRACE),
         ("absent", _ABSENT), ("pulled", _PULLED), ("kinds", _KINDS), ("grid", GRID[None]),
     ):  # fmt: skip
         paint.named[name] = paint.add(colors)
@@ -181,6 +187,7 @@ def _drum(
     colors = paint.palette
     first, last = paint.ramp
     elements: list[Any] = []
+    against = against_layers(picture, drum) if p.color == "layers" else np.zeros(found.pairs, np.bool_)
     if picture.flat and drum.bend.unroll == 0 and p.blend == "darkest":
         if p.color == "time":
             at = np.bincount(found.pair[drum.low : drum.high], drum.place, found.pairs) / np.maximum(
@@ -188,12 +195,16 @@ def _drum(
             )
             mine = colors[first + np.rint(at * (last - first)).astype(np.int64), :3]
             start = end = mine
+        elif p.color == "layers":
+            start = end = colors[np.where(against, last, first), :3]
         else:
             start, end = (np.repeat(colors[[c], :3], found.pairs, axis=0) for c in (first, last))
         elements.append(chords.flat_bundles(picture, drum, (start, end), p, frame))
         return elements
     ramp = np.rint(colors[first : last + 1] * 255).astype(np.uint8)
-    image = mantle.sequence(picture, drum, ramp, p, frame)
+    image = mantle.sequence(
+        picture, drum, ramp, p, frame, against.astype(np.float64) if p.color == "layers" else None
+    )
     if image is not None:
         elements.append(image)
     if not (picture.flat and drum.bend.unroll == 1):
@@ -215,6 +226,9 @@ def _drum(
             if p.color == "time":
                 at = np.rint(np.clip(chosen.place, 0, 1) * (last - first)).astype(np.int32)
                 ends_ = (base + at, base + at)
+            elif p.color == "layers":
+                at = np.where(against[chosen.pair], last - first, 0).astype(np.int32)
+                ends_ = (base + at, base + at)
             else:
                 ends_ = (base, base + (last - first))
             tubes = chords.tubes(picture, drum, chosen, radius, ends_, "interaction", p)
@@ -223,11 +237,17 @@ def _drum(
         if len(every) < every.rows:
             notes.append(
                 f"{len(every):,} of {every.rows:,} interactions in {p.slices} slices are drawn as tubes, "
-                f"{100 * every.calls / max(every.of, 1):.3g} % of the calls; all calls are on the mantle"
+                f"{100 * every.calls / max(every.of, 1):.3g} % of the {p.relation}; all are on the mantle"
             )
     elements.append(mantle.phase_lines(drum, paint.named["grid"]))
     elements.append(mantle.rims(drum, paint.named["leader"]))
     return elements
+
+
+def against_layers(picture: Composition, drum: Drum) -> NDArray[np.bool_]:
+    """Return which pairs of a drum call against the layers, bool (pairs,)."""
+    found = drum.found
+    return layers(picture.hierarchy, found.caller, found.callee, drum.counts)[1]
 
 
 def _numbered(element: Any, first: int) -> Any:
@@ -410,9 +430,18 @@ def _legends(
     if p.color == "time":
         drum = picture.drums[0]
         span = [ticks.duration(t) for t in drum.window] if p.axis == "time" else ["first", "last"]
-        calls = Legend("Calls by time", ramp=paint.ramp, ramp_tick=(0.0, 1.0), ramp_text=(span[0], span[1]))
+        calls = Legend(
+            f"{p.relation.capitalize()} by time",
+            ramp=paint.ramp,
+            ramp_tick=(0.0, 1.0),
+            ramp_text=(span[0], span[1]),
+        )
+    elif p.color == "layers":
+        calls = Legend(p.relation.capitalize(), _layer_entries(picture, paint, p))
     else:
-        calls = Legend("Calls", ramp=paint.ramp, ramp_tick=(0.0, 1.0), ramp_text=("caller", "callee"))
+        calls = Legend(
+            p.relation.capitalize(), ramp=paint.ramp, ramp_tick=(0.0, 1.0), ramp_text=("caller", "callee")
+        )
     found = [calls]
     entries = []
     if p.mark:
@@ -426,11 +455,20 @@ def _legends(
     if entries:
         found.append(Legend("Signs", tuple(entries)))
     if lone and not (picture.flat and picture.drums[0].bend.unroll == 0):
-        found.append(Legend("Lone calls", lone))
+        found.append(Legend(f"Lone {p.relation}", lone))
     return tuple(found)
 
 
-def _title(traces: Sequence[Trace], picture: Composition) -> str:
+def _layer_entries(picture: Composition, paint: _Paint, p: Parameters) -> tuple[LegendEntry, ...]:
+    counts = [int(d.counts[against_layers(picture, d)].sum()) for d in picture.drums]
+    words = " and ".join(f"{n:,}" for n in counts)
+    return (
+        LegendEntry("down the layers, or within one", paint.ramp[0]),
+        LegendEntry(f"against the layers: {words} {p.relation}", paint.ramp[1]),
+    )
+
+
+def _title(traces: Sequence[Trace], picture: Composition, p: Parameters) -> str:
     names = [
         trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace" for trace in traces
     ]
@@ -438,7 +476,7 @@ def _title(traces: Sequence[Trace], picture: Composition) -> str:
     calls = " and ".join(f"{d.high - d.low:,}" for d in picture.drums)
     if len(names) > 1:
         names = [f"{letter} = {name}" for letter, name in zip("AB", names, strict=True)]
-    return f"{', '.join(names)}: {calls} calls between {int(h.merged.sum()):,} {h.kind}"
+    return f"{', '.join(names)}: {calls} {p.relation} between {int(h.merged.sum()):,} {h.kind}"
 
 
 def _notes(picture: Composition, p: Parameters) -> list[str]:
@@ -447,20 +485,25 @@ def _notes(picture: Composition, p: Parameters) -> list[str]:
         whole = len(drum.found) == drum.high - drum.low
         if not whole:
             low, high = (ticks.exact_duration(t) for t in drum.window)
-            notes.append(f"{drum.high - drum.low:,} of {len(drum.found):,} calls, from {low} to {high}")
+            notes.append(
+                f"{drum.high - drum.low:,} of {len(drum.found):,} {p.relation}, from {low} to {high}"
+            )
         if drum.found.roots:
             roots = drum.found.roots
+            if p.relation == "flows":
+                notes.append(f"{roots:,} flows have an end that hit no call")
+                continue
             notes.append(f"{roots:,} root call{'s have' if roots > 1 else ' has'} no caller")
     if picture.hierarchy.elements < int(picture.hierarchy.merged.sum()):
         notes.append(f"the least called elements are taken together: {picture.hierarchy.elements:,} sectors")
     if not picture.flat:
-        notes.append("tubes: area is the number of calls, thin end at the callee")
+        notes.append(f"tubes: area is the number of {p.relation}, thin end at the callee")
     elif picture.drums[0].bend.unroll == 0:
-        notes.append("width is the square root of the number of calls, thin end at the callee")
+        notes.append(f"width is the square root of the number of {p.relation}, thin end at the callee")
     if p.opening > 0 and p.relief > 0:
-        notes.append("height of the ring: calls made and received, square-root scale")
+        notes.append(f"height of the ring: {p.relation} made and received, square-root scale")
     if picture.drums[0].bend.length > 0 and p.mantle != "none":
-        notes.append(f"mantle: p = {p.power:g}, window of {p.window} calls")
+        notes.append(f"mantle: p = {p.power:g}, window of {p.window} {p.relation}")
     order = picture.order
     if order is not None and order.before > 0:
         notes.append(
