@@ -1,5 +1,6 @@
 """The cone tree: what is shown, where it stands, and what it says; checked on the Drawing."""
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tracevis3d as tv
 from tests import walked_traces
 from tests.test_analysis_filters import trace_of
 from tracevis3d.drawing.frame import Frame
@@ -70,6 +72,12 @@ def test_every_place_of_the_tree_is_there_once(seed, steps, room, recline) -> No
     inner = np.flatnonzero(nodes.parent >= 0)
     drop = sign * (picture.center[inner, axis] - picture.center[nodes.parent[inner], axis])
     assert drop == pytest.approx(picture.foot[nodes.parent[inner]])
+
+
+@cache
+def loaded(path):
+    """A trace, loaded once."""
+    return tv.load(path)
 
 
 PROGRAM = trace_of("main( init( read() ) " + "work( step() step() step() log() ) " * 3 + "done( log() ) )")
@@ -208,6 +216,151 @@ def test_flat_is_the_disc_tree_seen_from_above() -> None:
     (open_balls,) = named(whole, "node")
     # The same plan, with or without height.
     assert balls.point[:, :2] == pytest.approx(open_balls.point[:, :2], abs=1e-5)
+
+
+@pytest.mark.parametrize("focus", ["", "2000"])
+def test_the_flat_twin_is_the_cone_tree_seen_from_above_exactly(focus) -> None:
+    trace = walked_traces.walked_trace(13, steps=4000, threads=2, functions=9)
+    values = {"threads": "all", "budget": 400, "focus": focus}
+    solid, flat = drawn(trace, **values), drawn(trace, **values, opening=0)
+    for kind in ("node", "closed subtree"):
+        # Linking parents are a group of their own.
+        for high, low in zip(named(solid, kind), named(flat, kind), strict=True):
+            assert high.look == low.look
+            assert np.array_equal(high.id, low.id)
+            assert np.array_equal(high.color, low.color)
+            assert np.array_equal(high.point[:, :2], low.point[:, :2])
+            assert np.ptp(low.point[:, 2]) == 0.0
+    ((high,), (low,)) = (named(one, "link") for one in (solid, flat))
+    assert np.array_equal(high.id, low.id)
+    assert np.array_equal(high.first, low.first)
+    assert np.array_equal(high.point[:, :2], low.point[:, :2])
+    # Each disc of the plan is that of all below: seen from above, its cone's ring lies in it.
+    high, low = (compose(trace, read(Parameters, {**values, "opening": o})) for o in (1.0, 0.0))
+    assert np.array_equal(high.disc, low.disc)
+    assert (high.ring <= low.disc * (1 + 1e-9)).all()
+    assert np.array_equal(solid.palette, flat.palette)
+
+
+def spheres_and_cones(drawing: Drawing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What is drawn of nodes: middle (n, 3) and half extents (n, 3) of each solid, and whose it is (n,)."""
+    middle, half, node = [], [], []
+    for marks in named(drawing, "node"):
+        size = marks.size if marks.size.ndim == 2 else np.repeat(marks.size[:, None], 3, axis=1)
+        middle.append(marks.point)
+        half.append(size / 2)
+        node.append(marks.id)
+    for marks in named(drawing, "closed subtree"):
+        # A shell hangs from its point.
+        along = {"x": 0, "z": 2}[marks.along]
+        point = marks.point.copy()
+        if marks.shape == "shell":
+            point[:, along] += (0.5 if along == 0 else -0.5) * marks.size[:, along]
+        middle.append(point)
+        half.append(marks.size / 2)
+        node.append(marks.id)
+    return tuple(map(np.concatenate, (middle, half, node)))  # type: ignore[return-value]
+
+
+WEKA, PYLINT, LUA = "weka_OneR_iris_0.4M.tsv.gz", "vt_pylint_0.9M.json.gz", "uftrace_lua.json.gz"
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        (WEKA, {}),
+        (PYLINT, {}),
+        (LUA, {}),
+        (LUA, {"recline": True, "height": "duration"}),
+        (WEKA, {"opening": 0.0}),
+        (LUA, {"layout": "bubble"}),
+        (WEKA, {"budget": 600, "room": "all"}),
+    ],
+)
+def test_nothing_drawn_overlaps(name, values, recorded) -> None:
+    trace = loaded(recorded / name)
+    drawing = drawn(trace, **values)
+    picture = compose(trace, read(Parameters, {**values, **({"opening": 0.0} if "layout" in values else {})}))
+    middle, half, node = spheres_and_cones(drawing)
+    axes = [1, 2, 0] if values.get("recline") else [0, 1, 2]
+    plan, along = axes[:2], axes[2]
+    # In the plan: solids of one level stand apart, and of different levels where none is below the other.
+    for level in range(1, int(picture.nodes.depth.max()) + 1):
+        here = np.flatnonzero(picture.nodes.depth[node] == level)
+        apart = np.hypot(*(middle[here][:, None, plan] - middle[here][:, plan]).transpose(2, 0, 1))
+        reach = half[here][:, plan].max(axis=1)
+        over = apart - reach[:, None] - reach
+        same = node[here][:, None] == node[here]
+        assert over[~same].min(initial=0.0) > -1e-4
+    # Along the axis: a caller's solids end before its callees' begin, so nothing at all overlaps in space.
+    if drawing.camera.projection == "perspective":
+        inner = np.flatnonzero(picture.nodes.parent >= 0)
+        ball = np.full(len(picture), -1)
+        balls = np.concatenate([marks.id for marks in named(drawing, "node")])
+        ball[balls] = np.arange(len(balls))
+        gap = np.abs(middle[ball[inner], along] - middle[ball[picture.nodes.parent[inner]], along])
+        touching = half[ball[inner], along] + half[ball[picture.nodes.parent[inner]], along]
+        assert (gap - touching).min() > -1e-4
+
+
+def test_linking_parents_and_what_is_partly_shown() -> None:
+    trace = walked_traces.walked_trace(7, steps=3000, threads=1, functions=9)
+    call = int(np.argmax(trace.calls.depth))
+    drawing = drawn(trace, focus=str(call), near=6.0, budget=20, path="focus")
+    picture = compose(trace, read(Parameters, {"focus": str(call), "near": 6.0, "budget": 20}))
+    # The way is there beside the budget.
+    assert len(picture.focus) == trace.calls.depth[call] + 1
+    assert len(picture) <= 20 + len(picture.focus)
+    linking = np.flatnonzero(picture.linking)
+    assert len(linking)
+    degree = np.diff(picture.forest.first)[picture.nodes.node]
+    shown = np.bincount(picture.nodes.parent[1:], minlength=len(picture))
+    assert (picture.missing[picture.nodes.opened > 0] == (degree - shown)[picture.nodes.opened > 0]).all()
+    (pale,) = (marks for marks in named(drawing, "node") if marks.look == "ghost")
+    assert set(linking.tolist()) == set(pale.id.tolist())
+    (dashes,) = named(drawing, "partly shown")
+    assert set(dashes.id.tolist()) == set(np.flatnonzero(picture.missing > 0).tolist())
+    texts = [text for group in drawing.labels for text in group.text]
+    assert any("~" in text for text in texts)
+    words = [entry.text for legend in drawing.legends for entry in legend.entries]
+    assert any("dashed ring" in text for text in words)
+    assert any("leads to the focus" in text for text in words)
+    # Callees that a filter hides are counted, too: main has four of init, work and done, log not among them.
+    hidden = drawn(PROGRAM, filters="name(pattern=log)")
+    (dashes,) = named(hidden, "partly shown")
+    values = dict(hidden.meaning["node"].values)
+    ((_, calls),) = hidden.meaning["node"].calls
+    names = [PROGRAM.functions.label[PROGRAM.calls.function[calls[i]]] for i in np.unique(dashes.id)]
+    assert names == ["work"]
+    assert values["Repeats in a row"][dashes.id[0]] == 3
+
+
+def test_names_cover_neither_each_other_nor_what_is_drawn() -> None:
+    from tracevis3d.drawing.projection import fit
+    from tracevis3d.views.cone.labels import SHARE
+
+    trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
+    frame = Frame()
+    drawing = drawn(trace, budget=200)
+    seen = fit(drawing.camera, frame, SHARE)
+    (balls,) = named(drawing, "node")
+    at, unit = seen.pixels(balls.point), seen.pixels(balls.point + seen.right * 0.01)
+    radius = balls.size / 2 * np.hypot(*(unit - at).T) / 0.01
+    boxes = []
+    for group in drawing.labels:
+        pixel = seen.pixels(group.anchor)
+        tall = np.hypot(*(seen.pixels(group.anchor + seen.up * group.height[:, None]) - pixel).T)
+        for (x, y), text, t in zip(pixel.tolist(), group.text, tall.tolist(), strict=True):
+            wide = 0.45 * len(text) * t
+            left = x - (group.align + 1) / 2 * wide
+            boxes.append((left, y - 0.3 * t, left + wide, y + 0.3 * t))
+    assert len(boxes) > 10
+    for k, (x0, y0, x1, y1) in enumerate(boxes):
+        for u0, v0, u1, v1 in boxes[:k]:
+            assert x1 <= u0 or u1 <= x0 or y1 <= v0 or v1 <= y0
+        inside = (at[:, 0] > x0) & (at[:, 0] < x1) & (at[:, 1] > y0) & (at[:, 1] < y1)
+        # Of large balls none has its middle under a name.
+        assert not (inside & (radius > 6)).any()
 
 
 def test_filters_hide_fade_and_sink() -> None:

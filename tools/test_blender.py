@@ -77,6 +77,7 @@ class Way:
         self.window()
         self.exploring()
         self.drum()
+        self.cones()
         self.going()
         self.tree()
         example = self.outside(SMALL)
@@ -113,6 +114,15 @@ class Way:
         self.step("go along a time drum in a window", words, before=before)
         if not (self.place / "drummed").is_file():
             raise Failed(f"Blender {self.program.version}: the time drum failed: {self.log}")
+
+    def cones(self) -> None:
+        """Click calls of a cone tree, which turns to them, and undo that, in a window of the program."""
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
+        words += self.python("cone_window.py", self.outside(SMALL), "/mnt/out")
+        self.step("turn a cone tree in a window", words, before=before)
+        if not (self.place / "turned").is_file():
+            raise Failed(f"Blender {self.program.version}: turning cones failed: {self.log}")
 
     def tree(self) -> None:
         """List the call tree, and walk through it by keys in a window of the program."""

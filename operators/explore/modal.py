@@ -69,6 +69,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         state.exploring = True
         self._press: tuple[int, int] | None = None
         self._click = (0.0, 0, 0)
+        self._chosen: Any = None
         self._brush: Any = None
         self._moved = self._begun = self._last = time.perf_counter()
         self._late = 0.0
@@ -292,6 +293,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         double = now - before < patience and max(abs(press[0] - x), abs(press[1] - y)) < _DRAG
         self._click = (0.0, 0, 0) if double else (now, *press)
         hit = self._pressed
+        if double and turning.is_turning():
+            # What was clicked first has begun to move away.
+            hit = self._chosen
         if double and hit is not None:
             self._zoom_to(context, hit)
             return
@@ -300,6 +304,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
                 acts.push(context, "Deselect")
             return
         acts.select(context, hit, event.shift)
+        self._chosen = hit
         if not event.shift:
             turning.turn_to(
                 bpy.data.collections.get(hit.view), hit, lambda: acts.push(bpy.context, "Turn Cones"), False

@@ -12,11 +12,12 @@ import bpy
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.layout.flight import eased
 from ...tracevis3d.progress import silent
-from .. import hiding, making, settings, sources
-from . import window_time
+from .. import arrange, hiding, making, settings, sources, viewport
+from . import overlay, window_time
 
 _STEP = 1 / 30  # seconds between two pictures
 _LASTS = 0.9  # seconds: Robertson and others found one second to be long enough to follow, and not boring
+_LEAP = 0.2  # of the way, at most, between two pictures
 _QUICK = 0.8  # seconds that drawing the view may take for its cones to turn in steps
 
 
@@ -35,25 +36,29 @@ class _Turn:
         self, view: str, values: dict[str, Any], start: str, wanted: dict[str, str], done: Callable[[], None]
     ):
         self.view, self.values, self.start, self.wanted, self.done = view, values, start, wanted, done
-        self.begun = time.perf_counter()
-
-    def share(self) -> float:
-        return min((time.perf_counter() - self.begun) / _LASTS, 1.0)
+        self.share = 0.0
+        self.last = time.perf_counter()
 
     def now(self) -> str:
         """Return what faces the viewer now."""
-        return f"{self.start}~{self.wanted['facing']}~{eased(self.share()):.4f}"
+        return f"{self.start}~{self.wanted['facing']}~{eased(self.share):.4f}"
 
     def step(self) -> float | None:
         """Show the cones as they stand now; returns the seconds until the next step, None at the end."""
         view = bpy.data.collections.get(self.view)
         if not settings.is_view(view):
             return None
-        if self.share() < 1.0 and self._show(view):
+        now = time.perf_counter()
+        # Where pictures are slow there are some nevertheless: one could not follow a jump.
+        self.share += min((now - self.last) / _LASTS, _LEAP)
+        self.last = now
+        if self.share < 1.0 and self._show(view):
             return _STEP
         settings.assign(view, self.wanted)
         window_time.redraw(view)
         self.done()
+        # What was read on the way is of no state that undo knows.
+        _forget()
         return None
 
     def _show(self, view: bpy.types.Collection) -> bool:
@@ -63,12 +68,31 @@ class _Turn:
         # Names would jump from side to side; they come back at the end.
         values = {**self.values, **self.wanted, "facing": self.now(), "labels": 0}
         scene = window_time.scene_of(view)
+        frame = making.frame_of(scene)
         try:
             figure = making.figure_with(settings.of(view).view, traces, values, hiding.stack_of(view))
-            making.show(scene, view, traces, figure, figure.drawing(making.frame_of(scene), silent))
+            drawing = figure.drawing(frame, silent)
         except TraceVisError:
             return False
+        from ...tracevis3d.scene.build import build
+
+        # What lists and panels tell stays as it is on the way: that is renewed at the end.
+        percentage, style = scene.render.resolution_percentage, settings.of(view).style
+        with viewport.through_camera(scene):
+            arrange.lift(view)
+            build(drawing, style=style, frame=frame, scene=scene, collection=view, name=view.name)
+            scene.render.resolution_percentage = percentage
+            arrange.settle(scene)
+        _forget()
         return True
+
+
+def _forget() -> None:
+    """Let what is selected light up where it stands now."""
+    from ...tracevis3d.scene import held
+
+    held.forget()
+    overlay.redraw()
 
 
 _turn: _Turn | None = None
@@ -92,7 +116,7 @@ def finish() -> bool:
     turn, _turn = _turn, None
     if turn is None:
         return False
-    turn.begun = -1e9
+    turn.share = 1.0
     turn.step()
     return True
 
@@ -146,6 +170,8 @@ def go(view: bpy.types.Collection, call: int, done: Callable[[], None], around: 
         if all(values[name] == text for name, text in wanted.items()):
             return True
     _turn = _Turn(view.name, values, start, wanted, done)
+    # What is under the mouse moves away from it.
+    overlay.state.hit, overlay.state.told = None, []
     seconds = making.seconds_of(view)
     slow = seconds is not None and seconds > _QUICK
     if slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0:

@@ -36,6 +36,8 @@ _CLOSED = 0.55
 _UPRIGHT, _LYING = 0.46, 1.9
 #: How large a node is drawn at most: by the disc of what is below it, and by the least node.
 _OF_DISC, _LARGEST = 0.14, 6.0
+#: Radius of a ball, at most, by how far it is from those above and below.
+_OF_DROP = 0.42
 #: Hyperbolic radius of the smallest node, in units of the curvature's.
 _HYPERBOLIC = 0.045
 #: So many callees are a fan; the cone of fewer asks for this part of the height.
@@ -226,7 +228,9 @@ def _cones(
         # Balls one below the other don't touch, either.
         own = np.clip(_OF_DISC * disc, own, np.minimum(_LARGEST * own, np.maximum(0.36 * foot, own)))
         inner = nodes.parent >= 0
-        own[inner] = np.minimum(own[inner], np.maximum(0.36 * foot[nodes.parent[inner]], 0.6))
+        drop = z[inner] - z[nodes.parent[inner]]
+        own[inner] = np.minimum(own[inner], _OF_DROP * drop)
+        np.minimum.at(own, nodes.parent[inner], _OF_DROP * drop)
     return _Placed(
         center, own * scale, ring * scale, disc * scale, foot * scale * p.opening, center,
         np.empty((0, 3)), np.empty((0, 4)),
