@@ -61,7 +61,7 @@ class Feed:
         self._lost_sight = False
         self._told = 0.0
         self._hold = 0
-        self._newest = 0
+        self._newest = self._marked = 0
         self._drawn: Any = None
 
     # -- a tick -------------------------------------------------------------------------------------------
@@ -94,7 +94,8 @@ class Feed:
             self.shown, self._lost_sight = None, True
             return
         shown.tick(self.now(), clock, self.told())
-        self._newest = self._newest or self.subscriber.newest_since_1970()
+        if (newest := self.subscriber.newest_since_1970()) != self._marked:
+            self._newest = self._marked = newest
         self._remember(self.updates, clock)
 
     def now(self) -> int:

@@ -79,7 +79,7 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
             ("Received", f"{subscriber.rows:,}"),
             ("Lost", f"{subscriber.lost:,}" if subscriber.lost else "none"),
         ]
-        if subscriber.lost_batches:
+        if subscriber.lost and subscriber.lost_batches:
             rows.append(("Gaps", f"{subscriber.lost_batches:,} batches"))
         if subscriber.left_out:
             rows.append(("Left Out", f"{subscriber.left_out:,} while paused"))
@@ -95,8 +95,9 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
             span = feed.updates[-1] - feed.updates[0]
             rows.append(("Updates a Second", f"{(len(feed.updates) - 1) / max(span, 1e-9):,.0f}"))
         if feed.tick_s:
-            ticks = sorted(feed.tick_s)
-            rows.append(("A Tick", f"{1e3 * ticks[len(ticks) // 2]:.1f} ms, 99 %: {1e3 * ticks[-min(2, len(ticks))]:.1f} ms"))
+            ticks = [1e3 * seconds for seconds in sorted(feed.tick_s)]
+            usual, long = ticks[len(ticks) // 2], ticks[-min(2, len(ticks))]
+            rows.append(("A Tick", f"{usual:.1f} ms, 99 %: {long:.1f} ms"))
         if feed.shown is not None:
             rows.append(("Bars Shown", f"{feed.shown.ring.rows:,}"))
         column = self.layout.column(align=True)

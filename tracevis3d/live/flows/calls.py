@@ -64,6 +64,7 @@ class CallFlow:
         self._kinds = np.zeros(256, np.int32)
         self._functions = 0
         self._runs: dict[int, NDArray[np.int64]] = {}
+        self._asked: dict[int, int] = {}
         self._time = np.empty((_MOST_ROWS, 2), np.int64)
         self._what = np.empty((_MOST_ROWS, 4), np.int32)
         self._f = f
@@ -96,6 +97,16 @@ class CallFlow:
         """Ask for the kinds of all functions again."""
         self._functions = 0
         self.learn()
+
+    def has_news(self, thread: int) -> bool:
+        """Return whether anything has happened in a thread since this was asked last, or goes on."""
+        calls = self._growing.calls_of_threads()[thread]
+        if self._asked.get(thread, 0) != calls.count:
+            self._asked[thread] = calls.count
+            return True
+        if thread in self._runs and int(calls.flow[self._f.SEEN]) < calls.count:
+            return True
+        return calls.top >= 0 or int(calls.flow[self._f.WATCHED]) > 0
 
     def advance(self, thread: int, cell_ns: int, since: int) -> Ended:
         """Return what has ended in a thread; the first time, what ended after ``since``."""

@@ -46,23 +46,29 @@ class Icicle(Flow):
     def advance(self) -> Rows:
         self.calls.learn()
         parts = []
-        for thread, calls in enumerate(self.growing.calls_of_threads()):
-            if not calls.count:
+        for thread in range(len(self.growing.calls_of_threads())):
+            if not self.calls.has_news(thread):
                 continue
             lane = self.lanes.lane(thread)
             if lane < 0:
                 continue
             ended = self.calls.advance(thread, self.cell_ns, self.growing.now - self.window_ns)
             if len(ended):
+                self.lanes.see(lane, int(ended.time[:, 1].max()))
                 parts.append(self._rows(lane, ended))
                 self._note(lane, ended)
                 self.kinds.weigh(ended.kind, (ended.time[:, 1] - ended.time[:, 0]).astype(np.float64))
         self.hidden = self.calls.deeper + self.calls.lost
+        self._note_lanes()
         return Rows.joined(parts)
+
+    def _note_lanes(self) -> None:
+        self.relaid |= self.lanes.changed
+        self.lanes.changed = False
 
     def front(self, now: int) -> Rows:
         parts = []
-        for lane, thread in enumerate(self.lanes.threads):
+        for lane, thread in self.lanes.used():
             going = self.calls.open(thread, now)
             if len(going):
                 parts.append(self._rows(lane, going))
@@ -101,7 +107,9 @@ class Icicle(Flow):
             self.calls.relearn()
             self.recolored = True
         now = self.growing.now
-        for lane, thread in enumerate(self.lanes.threads):
+        self.lanes.release(now - self.window_ns)
+        self._note_lanes()
+        for lane, thread in self.lanes.used():
             going = self.calls.open(thread, now)
             self.lanes.reach(lane, int(going.level.max(initial=0)))
             begun = np.maximum(going.time[:, 0], now - self.window_ns)
@@ -140,7 +148,7 @@ class Icicle(Flow):
         out = []
         chosen = [(start, end, key, function) for _, _, start, end, key, function in
                   heapq.nlargest(_MOST_NAMES, self._long)]  # fmt: skip
-        for lane, thread in enumerate(self.lanes.threads):
+        for lane, thread in self.lanes.used():
             going = self.calls.open(thread, now)
             alone = going.count == 0
             last = int(going.level[alone].max(initial=-1))

@@ -16,42 +16,72 @@ _STEPS = (2, 4, 6, 9, 13, 18, 24, 32, 46, LEVELS)
 class Lanes:
     """Lanes in the order in which their threads first did something.
 
+    A lane whose thread has nothing in the window any more goes to the next thread that needs one, so that
+    programs that start a thread for each request have lanes for those that matter now.
+
     Attributes
     ----------
     threads : list of int
-        Of each lane.
+        Of each lane; -1: nobody's.
     rooms : list of int
-        Levels that each lane has room for.
-    without : int
-        Threads that did something and have no lane.
+        Levels that each lane has room for; 0 for nobody's.
     """
 
     def __init__(self, growing: GrowingTrace, most: int) -> None:
         self._growing, self._most = growing, most
         self.threads: list[int] = []
         self.rooms: list[int] = []
-        self.lane_of: dict[int, int] = {}
-        self._refused: set[int] = set()
+        self._lane_of: dict[int, int] = {}
+        self._refused: dict[int, int] = {}
+        self._seen: list[int] = []
         self._reached: list[int] = []
         self._history: list[list[tuple[int, int]]] = []
+        self.changed = False
 
     @property
     def without(self) -> int:
+        """Threads that do something and have no lane."""
         return len(self._refused)
 
+    def used(self) -> list[tuple[int, int]]:
+        """Return lane and thread of those lanes that are somebody's."""
+        return [(lane, thread) for lane, thread in enumerate(self.threads) if thread >= 0]
+
     def lane(self, thread: int) -> int:
-        """Return the thread's lane, a new one if it has none and there is room; else -1."""
-        lane = self.lane_of.get(thread, -1)
+        """Return the thread's lane, a new one if it has none and there is room; else -1.
+
+        ``changed`` is set when it is a new one.
+        """
+        lane = self._lane_of.get(thread, -1)
         if lane < 0:
-            if len(self.threads) >= self._most:
-                self._refused.add(thread)
+            free = next((i for i, other in enumerate(self.threads) if other < 0), -1)
+            if free < 0 and len(self.threads) >= self._most:
+                self._refused[thread] = self._growing.now
                 return -1
-            lane = self.lane_of[thread] = len(self.threads)
-            self.threads.append(thread)
-            self.rooms.append(_STEPS[0])
-            self._reached.append(0)
-            self._history.append([])
+            if free < 0:
+                free = len(self.threads)
+                for column in (self.threads, self.rooms, self._seen, self._reached):
+                    column.append(0)
+                self._history.append([])
+            lane = self._lane_of[thread] = free
+            self._refused.pop(thread, None)
+            self.threads[lane], self.rooms[lane] = thread, _STEPS[0]
+            self._seen[lane], self._reached[lane], self._history[lane] = self._growing.now, 0, []
+            self.changed = True
         return lane
+
+    def see(self, lane: int, when: int) -> None:
+        """Note that something of the lane's thread ended then."""
+        self._seen[lane] = max(self._seen[lane], when)
+
+    def release(self, since: int) -> None:
+        """Let lanes go whose threads have nothing after ``since``; sets ``changed`` if there are any."""
+        for lane, thread in self.used():
+            if self._seen[lane] < since and self._growing.calls_of_threads()[thread].top < 0:
+                del self._lane_of[thread]
+                self.threads[lane], self.rooms[lane] = -1, 0
+                self.changed = True
+        self._refused = {thread: when for thread, when in self._refused.items() if when > since}
 
     def reach(self, lane: int, level: int) -> bool:
         """Let a lane have room for a level (from 0); return whether it had to grow."""
@@ -64,8 +94,8 @@ class Lanes:
     def shrink(self, now: int, window_ns: int) -> bool:
         """Take room away that nothing in the window needs any more; return whether any was."""
         before = list(self.rooms)
-        for lane, history in enumerate(self._history):
-            history.append((now, self._reached[lane]))
+        for lane, _ in self.used():
+            history = [*self._history[lane], (now, self._reached[lane])]
             self._history[lane] = [entry for entry in history if entry[0] > now - window_ns]
             self._reached[lane] = 0
             self.rooms[lane] = _room(max((level for _, level in self._history[lane]), default=0))
@@ -89,10 +119,12 @@ class Lanes:
             Of one level, and between two lanes.
         """
         out = np.zeros((max(len(self.rooms), 1) * LEVELS, 2), np.float32)
-        all_levels = sum(self.rooms)
-        height = min(highest, (total - gap * max(len(self.rooms) - 1, 0)) / max(all_levels, 1))
+        all_levels, lanes = sum(self.rooms), len(self.used())
+        height = min(highest, (total - gap * max(lanes - 1, 0)) / max(all_levels, 1))
         base = 0.0
         for lane, room in enumerate(self.rooms):
+            if not room:
+                continue
             part = slice(lane * LEVELS, (lane + 1) * LEVELS)
             level = np.minimum(np.arange(LEVELS), room)
             out[part, 0] = base + height * level

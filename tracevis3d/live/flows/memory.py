@@ -14,6 +14,8 @@ from .flow import Flow, Rows, Section, Text, boxes, colors, rows, short
 
 #: Places at most, live blocks at most (powers of two), rows in a tick.
 _PLACES, _BLOCKS, _MOST_ROWS = 4096, 1 << 20, 1 << 15
+#: Rows of the feed that are taken in a tick.
+_MOST_TAKEN = 100_000
 #: Scene units across, and the height of what was idle for the whole window; the height of what is in use.
 _WIDTH, _HEIGHT, _LOW = 15.0, 3.4, 0.12
 #: Share of the window without a touch from which on a place is idle.
@@ -54,10 +56,16 @@ class Memory(Flow):
         self._per_second = 0.0
 
     def advance(self) -> Rows:
-        batches, self._next = self.growing.batches("memory", self._next)
-        parts = []
+        batches, last = self.growing.batches("memory", self._next)
+        self._next = last - len(batches)
+        parts, taken = [], 0
         take: Any = self._f.flow_memory
         for batch in batches:
+            # What came before somebody looked is caught up with in several ticks.
+            if taken > _MOST_TAKEN:
+                break
+            self._next += 1
+            taken += len(batch["kind"])
             self._session = batch["session"]
             address = batch["address"].view(np.int64) & ((1 << 62) - 1)
             n = take(

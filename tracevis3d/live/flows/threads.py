@@ -49,10 +49,11 @@ class Threads(Flow):
         self.calls.learn()
         parts = []
         since = self.growing.now - self.window_ns
-        for thread, calls in enumerate(self.growing.calls_of_threads()):
-            if calls.count and (lane := self._lane(thread)) >= 0:
+        for thread in range(len(self.growing.calls_of_threads())):
+            if self.calls.has_news(thread) and (lane := self._lane(thread)) >= 0:
                 ended = self.calls.advance(thread, 2 * self.cell_ns, since)
                 if len(ended):
+                    self.lanes.see(lane, int(ended.time[:, 1].max()))
                     parts.append(self._computing(lane, ended))
         batches, self._next = self.growing.batches("sync", self._next)
         for batch in batches:
@@ -61,15 +62,20 @@ class Threads(Flow):
         return Rows.joined(parts)
 
     def _lane(self, thread: int) -> int:
-        before = len(self.lanes.threads)
         lane = self.lanes.lane(thread)
-        if len(self.lanes.threads) != before:
-            self.relaid = True
+        if self.lanes.changed:
+            self.relaid, self._waited[lane] = True, 0.0
+        self.lanes.changed = False
         return lane
+
+    def settle(self) -> None:
+        self.lanes.release(self.growing.now - self.window_ns)
+        self.relaid |= self.lanes.changed
+        self.lanes.changed = False
 
     def front(self, now: int) -> Rows:
         parts = []
-        for lane, thread in enumerate(self.lanes.threads):
+        for lane, thread in self.lanes.used():
             going = self.calls.open(thread, now)
             if len(going):
                 parts.append(self._computing(lane, going))
@@ -89,6 +95,9 @@ class Threads(Flow):
         start, end, thing = batch["start"][recent], batch["end"][recent], batch["object"][recent]
         lane_of = {int(t): self._lane(int(t)) for t in np.unique(thread)}
         lane = np.array([lane_of[int(t)] for t in thread], np.int64)
+        for t, last in zip(thread.tolist(), end.tolist(), strict=True):
+            if lane_of[t] >= 0:
+                self.lanes.see(lane_of[t], last)
         names = batch["object names"]
         links = []
         # Every object's releases in order: a loop over operations, of which there are few beside calls.
@@ -127,15 +136,17 @@ class Threads(Flow):
 
     def lay_out(self) -> None:
         """Spread the rows on a quarter of a cylinder that opens towards the reader."""
-        n = max(len(self.lanes.threads), 1)
+        used = [lane for lane, _ in self.lanes.used()]
+        n = max(len(used), 1)
         share = np.arange(n) / max(n - 1, 1) if n > 1 else np.zeros(1)
         # A few threads don't need all of it.
         opening = min(1.0, 0.25 + n / 12)
         angle = share * np.pi / 2 * opening
         radius = max(_RADIUS, 0.42 * n)
         self._place = np.zeros((_MOST_ROWS, 2), np.float32)
-        self._place[:n, 0] = radius * np.sin(angle)
-        self._place[:n, 1] = radius * (1 - np.cos(angle)) + 0.12 * np.arange(n)
+        if used:
+            self._place[used, 0] = radius * np.sin(angle)
+            self._place[used, 1] = radius * (1 - np.cos(angle)) + 0.12 * np.arange(n)
 
     def sections(self, given: Rows) -> Section:
         out: Section = np.empty((len(given), 2, 4, 2), np.float32)
@@ -163,7 +174,7 @@ class Threads(Flow):
         return np.concatenate([low + (high - low) * shade, colors("2fae66 e8863a 4fb3ff")]).astype(np.float32)
 
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        used = self._place[: max(len(self.lanes.threads), 1)]
+        used = self._place
         return (-0.25, float(used[:, 0].max()) + 0.45), (0.0, float(used[:, 1].max()) + _BARS + 0.1)
 
     def legend(self) -> list[tuple[str, NDArray[np.float32]]]:
@@ -173,9 +184,10 @@ class Threads(Flow):
 
     def texts(self, now: int) -> list[Text]:
         out = []
-        n = len(self.lanes.threads)
+        used = self.lanes.used()
+        n = len(used)
         size = 0.34 if n <= 8 else max(0.2, 0.34 - 0.012 * (n - 8))
-        for lane in range(n):
+        for lane, _ in used:
             a, h = (float(x) for x in self._place[lane])
             out.append(Text(self.lanes.name(lane), a, h + 0.06, size))
         return out
@@ -184,6 +196,7 @@ class Threads(Flow):
         words = f"{self.waits:,} waits"
         if self.waits:
             worst = int(np.argmax(self._waited))
-            words += f", most of them {self.lanes.name(worst)}'s: {self._waited[worst]:.3g} s in all"
+            if self.lanes.threads[worst] >= 0:
+                words += f", longest {self.lanes.name(worst)}: {self._waited[worst]:.3g} s in all"
         more = self.lanes.without
         return words + (f"; {more} more threads not shown" if more else "")

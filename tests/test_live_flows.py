@@ -1,0 +1,297 @@
+"""What live views show, against what a plain look at the same calls says; nothing here needs Blender."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracevis3d.errors import UsageError
+from tracevis3d.kernels import flowing as f
+from tracevis3d.live.flows import VIEWS, live_view
+from tracevis3d.live.flows.calls import CallFlow
+from tracevis3d.live.flows.flow import LENGTH, Kinds, Rows
+from tracevis3d.live.flows.ring import MOST_PAGES, PAGE, Ring
+from tracevis3d.live.growing import GrowingTrace
+from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
+
+
+def started(functions: int = 8, threads: int = 2) -> GrowingTrace:
+    growing = GrowingTrace()
+    growing.begin(Welcome("s", "p", 1, 0))
+    growing.name(
+        Names("functions", 0, tuple(f"m{i % 3}.f{i} (/a/m{i % 3}.py:{i})" for i in range(functions)))
+    )
+    growing.name(Names("threads", 0, tuple((1, i, f"t{i}") for i in range(threads))))
+    return growing
+
+
+def calls(events: list[tuple[int, int, int, int]]) -> Batch:
+    kind, thread, function, time = (np.array(c) for c in zip(*events, strict=True))
+    columns = {"kind": kind.astype(np.uint8), "thread": thread.astype(np.uint32),
+               "function": function.astype(np.uint32), "time": time.astype(np.int64)}  # fmt: skip
+    return Batch("calls", 0, 0, 0, columns)
+
+
+@st.composite
+def walks(draw) -> list[tuple[int, int, int, int]]:
+    """Begins and ends of one thread; some calls stay open."""
+    events, stack, now = [], [], 0
+    for _ in range(draw(st.integers(1, 80))):
+        now += draw(st.integers(0, 30))
+        if stack and draw(st.booleans()):
+            events.append((END, 0, stack.pop(), now))
+        else:
+            stack.append(draw(st.integers(0, 7)))
+            events.append((BEGIN, 0, stack[-1], now))
+    return events
+
+
+def ended(events) -> list[tuple[int, int, int]]:
+    """Start, end and level of the calls that have ended."""
+    stack, found = [], []
+    for kind, _, _, when in events:
+        if kind == BEGIN:
+            stack.append(when)
+        else:
+            found.append((stack.pop(), when, len(stack)))
+    return found
+
+
+@given(walks(), st.lists(st.integers(1, 20), max_size=8), st.integers(1, 40))
+@settings(deadline=None, max_examples=150)
+def test_each_call_flows_once_however_it_comes(events, cuts, cell) -> None:
+    growing = started()
+    flow = CallFlow(growing, lambda name: 0, 128)
+    rows, at = [], 0
+    for size in (*cuts, len(events)):
+        part = events[at : at + size]
+        at += size
+        if not part:
+            continue
+        growing.add(calls(part))
+        flow.learn()
+        came = flow.advance(0, cell, 0)
+        rows += zip(came.time.tolist(), came.level.tolist(), came.count.tolist(), strict=True)
+    going = flow.open(0, growing.now)
+    open_calls = int(np.count_nonzero(going.count == 0))
+    rows += [(t, lv, c) for t, lv, c in zip(going.time.tolist(), going.level.tolist(), going.count.tolist(),
+                                            strict=True) if c]  # fmt: skip
+    whole = [(s, e, lv) for s, e, lv in ended(events) if e - s >= cell]
+    assert sorted((s, e, lv) for (s, e), lv, count in rows if not count) == sorted(whole)
+    assert sum(count or 1 for _, _, count in rows) == len(ended(events))
+    assert open_calls == len(events) - 2 * len(ended(events))
+    # A row of several covers the calls that it stands for, and lies at their level.
+    for s, e, level in ended(events):
+        if e - s < cell:
+            assert any(a <= s and e <= b and lv == level for (a, b), lv, count in rows if count)
+
+
+def test_forgetting_leaves_the_flow_as_it_is() -> None:
+    growing = started()
+    growing.most_calls = 60
+    flow = CallFlow(growing, lambda name: 0, 128)
+    growing.add(calls([(BEGIN, 0, 0, 0), (BEGIN, 0, 1, 1)]))
+    seen = 0
+    for i in range(200):
+        growing.add(calls([(BEGIN, 0, 2, 10 * i + 2), (END, 0, 2, 10 * i + 9)]))
+        seen += len(flow.advance(0, 1, 0))
+    growing.add(calls([(END, 0, 1, 5000)]))
+    last = flow.advance(0, 1, 0)
+    assert growing.forgotten > 0
+    assert seen == 200
+    assert last.time.tolist() == [[1, 5000]]
+    assert len(flow.open(0, 6000)) == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(1, 3)), max_size=120))
+@settings(deadline=None, max_examples=150)
+def test_memory_against_a_dictionary(steps) -> None:
+    known = np.full((64, 3), -1)
+    pages, items = np.full((16, 2), -1), np.zeros((8, f.ITEM_SIZE), np.int64)
+    totals = np.zeros(f.TOTALS_SIZE, np.int64)
+    out_time, out_item = np.empty((500, 2), np.int64), np.empty((500, 3), np.int64)
+    kind = np.array([k for k, _, _ in steps], np.uint8)
+    address = np.array([a * f.PAGE // 2 + 64 for _, a, _ in steps], np.int64)
+    size = np.array([100 * s for _, _, s in steps], np.int64)
+    time = 10 * np.arange(len(steps), dtype=np.int64)
+    n = f.flow_memory(kind, time, address, size, -np.ones_like(size), 25, pages, known, items, totals,
+                      out_time, out_item)  # fmt: skip
+    live: dict[int, int] = {}
+    unknown = 0
+    for k, a, s in zip(kind, address.tolist(), size.tolist(), strict=True):
+        if k == 0:
+            live[a] = s
+        elif k == 1:
+            unknown += a not in live
+            live.pop(a, None)
+    assert totals[f.BYTES_NOW] == sum(live.values())
+    assert totals[f.BLOCKS_NOW] == len(live)
+    assert totals[f.UNKNOWN] == unknown
+    for page in {a // f.PAGE for a in address.tolist()}:
+        inside = [s for a, s in live.items() if a // f.PAGE == page]
+        item = dict(pages[pages[:, 0] >= 0].tolist()).get(page)
+        if item is not None:
+            assert items[item, f.BLOCKS] == len(inside)
+            assert items[item, f.LIVE] == sum(inside)
+    assert (out_time[:n, 1] > out_time[:n, 0]).all()
+    # In use and idle take turns: stretches of one place don't overlap.
+    for item in set(out_item[:n, 0].tolist()):
+        spans = sorted(out_time[:n][out_item[:n, 0] == item].tolist())
+        assert all(a[1] <= b[0] for a, b in pairwise(spans))
+
+
+class _Plain:
+    """A flow whose rows a test decides."""
+
+    along = "x"
+
+    def __init__(self, window_ns: int) -> None:
+        self.window_ns, self.relaid, self.recolored, self.coarse = window_ns, False, True, 1
+        self.coming = Rows.empty()
+
+    def advance(self) -> Rows:
+        coming, self.coming = self.coming, Rows.empty()
+        return coming
+
+    def front(self, now: int) -> Rows:
+        return Rows.empty()
+
+    def lay_out(self) -> None:
+        pass
+
+    def sections(self, given: Rows) -> np.ndarray:
+        out = np.zeros((len(given), 2, 4, 2), np.float32)
+        out[..., 0] = given.key[:, None, None]
+        out[..., 2:, 1] = 1.0
+        return out
+
+    def colors(self) -> np.ndarray:
+        return np.ones((1, 3), np.float32)
+
+
+def test_the_ring_holds_the_window_and_no_more() -> None:
+    flow = _Plain(1000)
+    ring = Ring(flow)
+    for tick in range(400):
+        now = 25 * (tick + 1)
+        n = 40
+        start = now - 25 + np.sort(np.random.default_rng(tick).integers(0, 24, n))
+        flow.coming = Rows(np.stack([start, start + 1], axis=1), np.arange(n, dtype=np.int32),
+                           np.zeros((n, 3), np.float32), np.zeros((n, 2), np.int32))  # fmt: skip
+        ring.advance(now)
+    assert ring.overrun == 0
+    assert len(ring.pages) <= 4
+    shown = sum(page.count for page in ring.pages)
+    assert 1600 <= shown <= 1600 + 40 * 8
+    for page in ring.pages:
+        corner = page.corner[: page.count]
+        # Where a corner is when its page has moved to where it belongs now.
+        along = corner[..., 0] + (page.origin - now) * LENGTH / 1000
+        drawn = corner[:, 4, 0] > corner[:, 0, 0]
+        assert along[drawn].max() <= 1e-3
+        assert along[drawn].min() >= -LENGTH - 8 * 25 * LENGTH / 1000
+        assert not page.corner[page.count :].any()
+
+
+def test_a_ring_that_is_full_gets_coarser() -> None:
+    flow = _Plain(10**9)
+    ring = Ring(flow)
+    n = PAGE * 8
+    for tick in range(MOST_PAGES // 8 + 2):
+        time = np.full((n, 2), tick, np.int64)
+        time[:, 1] += 1
+        flow.coming = Rows(
+            time, np.zeros(n, np.int32), np.zeros((n, 3), np.float32), np.zeros((n, 2), np.int32)
+        )
+        ring.advance(tick + 1)
+    assert len(ring.pages) == MOST_PAGES
+    assert ring.overrun == 2 * n
+    assert flow.coarse > 1
+
+
+def test_colours_stay_with_who_has_them() -> None:
+    kinds = Kinds()
+    first = [kinds.number(f"m{i}") for i in range(12)]
+    kinds.weigh(np.array(first), np.arange(12, 0, -1, dtype=float))
+    assert kinds.settle()
+    before = dict(kinds.held)
+    assert len(before) == 10
+    # A little more than the least is not enough to take a colour away.
+    kinds.weigh(np.array(first), np.where(np.arange(12) == 11, 4.0, 3.0))
+    kinds.settle()
+    assert dict(kinds.held) == before
+    kinds.weigh(np.array([first[11]]), np.array([500.0]))
+    assert kinds.settle()
+    assert "m11" in {name for _, name in kinds.held}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_flows_calls_waits_and_memory(view) -> None:
+    growing = started(functions=40, threads=3)
+    growing.name(Names("objects", 0, ("lock",)))
+    growing.name(Names("operations", 0, ("Lock.acquire",)))
+    flow = live_view(view, growing, 1_000_000)
+    ring = Ring(flow)
+    rng = np.random.default_rng(5)
+    for tick in range(60):
+        begin = 20_000 * tick
+        for thread in range(3):
+            which = rng.integers(0, 40, 4).tolist()
+            events = [(BEGIN, thread, w, begin + 100 * i) for i, w in enumerate(which)]
+            events += [(END, thread, w, begin + 15_000 + 100 * i) for i, w in enumerate(reversed(which))]
+            growing.add(calls(events))
+        growing.add(Batch("sync", 0, 0, 0, {
+            "kind": np.array([1, 0, 2], np.uint8), "thread": np.array([0, 1, 2], np.uint32),
+            "operation": np.zeros(3, np.uint32), "object": np.zeros(3, np.int32),
+            "start": np.array([begin + 9000, begin + 1000, begin + 3000]),
+            "end": np.array([begin + 9000, begin + 9500, begin + 8000]),
+        }))  # fmt: skip
+        growing.add(Batch("memory", 0, 0, 0, {
+            "kind": np.array([0, 0, 1], np.uint8), "thread": np.zeros(3, np.uint32),
+            "time": begin + np.array([1, 2, 9000]),
+            "address": np.array([100_000 * tick, 2**40 + 4096 * tick, 2**40 + 4096 * tick], np.uint64),
+            "size": np.array([70_000, 300, 0]), "stack": np.full(3, -1, np.int32),
+        }))  # fmt: skip
+        ring.advance(growing.now)
+        if tick % 20 == 10:
+            ring.settle()
+    assert ring.rows > 20
+    for page in (*ring.pages, ring.open):
+        assert np.isfinite(page.corner).all()
+        assert np.isfinite(page.color).all()
+    (low, high), (bottom, top) = flow.extent()
+    corner = np.concatenate([page.corner[: page.count].reshape(-1, 3) for page in ring.pages if page.count])
+    corner = corner[(corner != 0).any(axis=1)]
+    assert low - 0.7 <= corner[:, 1].min() and corner[:, 1].max() <= high + 0.7  # noqa: PT018
+    assert bottom - 0.1 <= corner[:, 2].min() and corner[:, 2].max() <= top + 0.7  # noqa: PT018
+    assert all(text.text for text in flow.texts(growing.now))
+    assert flow.legend()
+    assert flow.facts() is not None
+    if view == "threads":
+        # What ended each wait is linked to it.
+        assert any((page.rows.key[: page.count] >= 1 << 20).any() for page in ring.pages)
+
+
+@pytest.mark.parametrize("view", ["icicle", "threads"])
+def test_threads_that_are_over_give_their_lanes_to_others(view) -> None:
+    growing = started(threads=200)
+    flow = live_view(view, growing, 1000)
+    ring = Ring(flow)
+    # A thread for each request, as web servers have it, beside one that stays.
+    growing.add(calls([(BEGIN, 0, 0, 0)]))
+    for request in range(1, 200):
+        at = 100 * request
+        growing.add(calls([(BEGIN, request, 1, at), (END, request, 1, at + 80)]))
+        ring.advance(growing.now)
+        ring.settle()
+    names = {text.text for text in flow.texts(growing.now)}
+    assert {"t0", "t199"} <= names
+    assert "t50" not in names
+    assert "not shown" not in flow.facts()
+
+
+def test_there_is_no_such_view() -> None:
+    with pytest.raises(UsageError, match="no live view: there are icicle"):
+        live_view("cone", started(), 1)
