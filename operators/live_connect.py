@@ -26,6 +26,13 @@ def may_connect(endpoint: str) -> str:
     return "Allow Online Access in the preferences (System) to watch feeds of other machines"
 
 
+def _is_watched(operator: Any) -> bool:
+    """Return whether a feed is being watched, and let ``operator`` say so if not."""
+    if Feed.current is None:
+        operator.poll_message_set("No feed is being watched")
+    return Feed.current is not None
+
+
 class TRACEVIS3D_OT_live_connect(bpy.types.Operator):
     """Watch a running program: connect to its live feed and show it while it comes"""
 
@@ -75,7 +82,7 @@ class TRACEVIS3D_OT_live_show(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return Feed.current is not None and ready.poll(cls, context, ready.OBJECT_MODE)
+        return _is_watched(cls) and ready.poll(cls, context, ready.OBJECT_MODE)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         feed = Feed.current
@@ -121,7 +128,7 @@ class TRACEVIS3D_OT_live_pause(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return Feed.current is not None
+        return _is_watched(cls)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         Feed.current.subscriber.paused = not Feed.current.subscriber.paused
@@ -139,10 +146,7 @@ class TRACEVIS3D_OT_live_stop(LongOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if Feed.current is None:
-            cls.poll_message_set("No feed is being watched")
-            return False
-        return ready.poll(cls, context, ready.IDLE, ready.OBJECT_MODE)
+        return _is_watched(cls) and ready.poll(cls, context, ready.IDLE, ready.OBJECT_MODE)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ..tracevis3d import api

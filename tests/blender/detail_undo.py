@@ -80,7 +80,7 @@ for number in range(80):
         assert bpy.data.objects.get(shown.name) == shown
     seen = [o.name for o in view.objects if o.get("tracevis3d_kind") == "call" and not o.hide_viewport]
     assert len(seen) == 1, (number, what.__name__, seen)
-    assert all(not o.hide_render for o in nearer.picture_of(view, 0, pane.kinds))
+    assert all(not o.hide_render for o in nearer.picture_of(view, 0, ("call", "cluster")))
     bpy.context.view_layer.update()
 
 # A view on its way to another time when one undoes: it arrives, which is what is undone.

@@ -64,7 +64,11 @@ def main():
     yield 0.5
 
     # Pointing at a lone call, at the ring, at the phases, and at the mantle between the tubes.
-    for kind, word in (("lone call", "is a  lone call"), ("sector", "is a  sector"), ("phase", "is a  phase")):
+    for kind, word in (
+        ("lone call", "is a  lone call"),
+        ("sector", "is a  sector"),
+        ("phase", "is a  phase"),
+    ):
         count = len(held.held(next(o for o in view.objects if o.get("tracevis3d_kind") == kind)))
         for k in range(count):
             x, y = over(kind, k)

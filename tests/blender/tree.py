@@ -254,7 +254,10 @@ context = SimpleNamespace(
 )
 for panel, words in (
     (panels.TRACEVIS3D_PT_tree, ["Walk with Keys", "Ctrl-click", f"of {kept[2]}"]),
-    (panels.TRACEVIS3D_PT_filters, ["utilities", "accessors", "trace: off", "In the whole trace, with all below"]),
+    (
+        panels.TRACEVIS3D_PT_filters,
+        ["utilities", "accessors", "trace: off", "In the whole trace, with all below"],
+    ),
 ):
     said = []
     panel.draw(SimpleNamespace(layout=Recorder(said)), context)
