@@ -227,10 +227,17 @@ def _word(stored: Any, state: Any, row: dict[str, Any]) -> None:
         stored.count = duration(row["duration_ns"])
     else:
         stored.count = f"{row[state.sort if state.sort != 'name' else 'occurrences']:,}"
-    stored.detail = (
-        f"{row['occurrences']:,} calls{left_out}, {duration(row['duration_ns'])}, "
-        f"{row['subtrees']:,} distinct subtrees, {row['callers']:,} callers, {row['callees']:,} callees"
+    counts = (
+        _counted(row["subtrees"], "distinct subtree"),
+        _counted(row["callers"], "caller"),
+        _counted(row["callees"], "callee"),
     )
+    lasted = duration(row["duration_ns"])
+    stored.detail = f"{_counted(row['occurrences'], 'call')}{left_out}, {lasted}, {', '.join(counts)}"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'s' if number != 1 else ''}"
 
 
 _selecting = False

@@ -125,23 +125,38 @@ def redraw() -> None:
 
 # -- the strip in the 3D view -------------------------------------------------------------------------------
 
-_textures: dict[str, Any] = {}
+_batches: dict[str, Any] = {}
 
 
-def _texture(cells: str) -> Any:
-    """Return the strip as a texture; None if the text is none."""
+def _batch(cells: str) -> Any:
+    """Return the strip as a batch in the unit square; None if the text is none.
+
+    As coloured corners, because the versions of Blender disagree on how bright a texture is shown.
+    """
     from ..tracevis3d.analysis.mural import unpacked
 
-    if cells not in _textures:
-        _textures.clear()
+    if cells not in _batches:
+        _batches.clear()
         found = unpacked(cells)
         if found is None:
             return None
-        pixels = colored(found.shown, found.hidden)
-        height, width, _ = pixels.shape
-        buffer = gpu.types.Buffer("FLOAT", pixels.size, pixels.ravel())
-        _textures[cells] = gpu.types.GPUTexture((width, height), format="RGBA16F", data=buffer)
-    return _textures[cells]
+        attributes, triangles = corners(colored(found.shown, found.hidden))
+        shader = gpu.shader.from_builtin("FLAT_COLOR")
+        _batches[cells] = batch_for_shader(shader, "TRIS", attributes, indices=triangles)
+    return _batches[cells]
+
+
+def corners(picture: Any) -> tuple[dict[str, Any], Any]:
+    """Return corners and colours of the picture's cells that are not of the ground's, and their triangles."""
+    high, wide, _ = picture.shape
+    row, column = np.nonzero((picture[..., :3] != np.float32(_GROUND[:3])).any(axis=2))
+    at = np.zeros((len(row), 4, 3), np.float32)
+    at[..., 0] = (column[:, None] + np.array([0, 1, 1, 0])) / wide
+    at[..., 1] = (row[:, None] + np.array([0, 0, 1, 1])) / high
+    triangles = 4 * np.arange(len(row), dtype=np.int32)[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])
+    color = np.repeat(picture[row, column], 4, axis=0)
+    attributes = {"pos": at.reshape(-1, 3), "color": np.ascontiguousarray(color, np.float32)}
+    return attributes, triangles.reshape(-1, 3).astype(np.int32)
 
 
 def colored(shown: Any, hidden: Any) -> Any:
@@ -182,22 +197,16 @@ def box(context: bpy.types.Context) -> tuple[float, float, float, float] | None:
 def draw(context: bpy.types.Context, collection: bpy.types.Collection) -> None:
     """Draw the line of numbers and the strip at the foot of a 3D view."""
     found, stored = box(context), of(collection)
-    texture = _texture(stored.cells) if found is not None else None
-    if found is None or texture is None:
+    batch = _batch(stored.cells) if found is not None else None
+    if found is None or batch is None:
         return
     (left, low, right, high), scale = found, context.preferences.system.ui_scale
     size, pad = _TYPE * scale, 5.0 * scale
     rectangle(left - pad, low - pad, right + pad, high + _LINE * scale, _GROUND)
-    shader = gpu.shader.from_builtin("IMAGE")
-    corners = ((left, low, 0.0), (right, low, 0.0), (right, high, 0.0), (left, high, 0.0))
-    batch = batch_for_shader(
-        shader,
-        "TRI_FAN",
-        {"pos": corners, "texCoord": ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))},
-    )
-    shader.bind()
-    shader.uniform_sampler("image", texture)
-    batch.draw(shader)
+    with gpu.matrix.push_pop():
+        gpu.matrix.translate((left, low, 0.0))
+        gpu.matrix.scale((right - left, high - low, 1.0))
+        batch.draw(gpu.shader.from_builtin("FLAT_COLOR"))
     _draw_part(stored, found, scale)
     base, at = high + 0.35 * _LINE * scale, right
     blf.size(0, size)
@@ -310,4 +319,4 @@ def unregister() -> None:
     del bpy.types.Collection.tracevis3d_strip
     for one in reversed(_CLASSES):
         bpy.utils.unregister_class(one)
-    _textures.clear()
+    _batches.clear()

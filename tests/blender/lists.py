@@ -44,6 +44,16 @@ cells = mural.unpacked(strip.cells)
 assert cells is not None
 assert cells.shown.any()
 assert not cells.hidden.any()
+overview = support.extension(".operators.overview")
+picture = overview.colored(cells.shown, cells.hidden)
+assert len(picture) == min(int(calls.depth.max()), mural.HEIGHT), "rows that hold nothing are left out"
+attributes, triangles = overview.corners(picture)
+assert len(triangles) == 2 * np.count_nonzero(cells.shown)
+assert attributes["pos"].min() == 0.0
+assert attributes["pos"].max() == 1.0
+mixed = overview.colored(np.full((1, 2), 180, np.uint8), np.array([[0, 180]], np.uint8))
+assert mixed[0, 0, 2] > mixed[0, 0, 0], "what is shown is blue"
+assert mixed[0, 1, 0] > mixed[0, 0, 0], "what is hidden goes towards orange"
 
 # -- functions: bounded, sorted, searched, paged -----------------------------------------------------
 assert operators.list_show() == {"FINISHED"}
