@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracevis3d as tv
+from tracevis3d.analysis.waits import find_waits
 from tracevis3d.errors import InputError, MissingDependency
 from tracevis3d.formats import names
 from tracevis3d.formats.ctf_events import CtfEvents
@@ -180,3 +181,70 @@ def test_uftrace_tells_who_locks_what(recorded, name):
         held = thread if is_wait else None
     # uftrace's own cost lies between the acquisition and its record, so that a few change places.
     assert wrong < len(order) / 20
+
+
+def kernel(time, name, cpu, fields):
+    return f"[{time // 10**9}.{time % 10**9:09}] vm {name}: {{ cpu_id = {cpu} }}, {{ {fields} }}\n".encode()
+
+
+def switch(time, cpu, prev, state, following):
+    names = f'prev_comm = "p{prev}", prev_tid = {prev}, prev_prio = 20, prev_state = {state}'
+    return kernel(time, "sched_switch", cpu, f'{names}, next_comm = "p{following}", next_tid = {following}')
+
+
+def test_the_kernel_tells_system_calls_sleeps_and_who_ends_them():
+    text = b"".join(
+        (
+            switch(0, 0, 0, 0, 10),
+            switch(5, 1, 0, 0, 20),
+            kernel(10, "sched_process_fork", 0, 'child_comm = "p20", child_tid = 20, child_pid = 10'),
+            kernel(20, "syscall_entry_futex", 0, "uaddr = 1"),
+            switch(30, 0, 10, 1, 0),  # 10 sleeps in its call
+            kernel(40, "syscall_exit_clone", 1, "ret = 0"),  # 20 never entered it
+            kernel(50, "syscall_entry_write", 1, "fd = 1"),
+            kernel(60, "sched_waking", 1, 'comm = "p10", tid = 10, prio = 20, target_cpu = 0'),
+            switch(70, 1, 20, 0, 30),  # 20 is preempted
+            switch(80, 0, 0, 0, 10),
+            kernel(90, "syscall_exit_futex", 0, "ret = 0"),
+            switch(95, 1, 30, 64, 20),
+            kernel(99, "syscall_exit_write", 1, "ret = 5"),
+            switch(100, 0, 10, 2, 0),  # never seen again
+            kernel(110, "something_else", 0, "x = 1"),
+        )
+    )
+    trace = read(text)
+    assert not trace.problems
+    calls, labels = trace.calls, trace.functions.label
+    tid = {trace.threads.tid[t]: t for t in range(len(trace.threads))}
+    found = {
+        (trace.threads.tid[t], labels[f]): (int(s), int(e))
+        for t, f, s, e in zip(calls.thread.tolist(), calls.function.tolist(), calls.start, calls.end)
+    }
+    assert found[10, "futex"] == (20, 90)
+    assert found[10, "schedule"] == (30, 80)
+    assert found[20, "write"] == (50, 99)
+    assert found[20, labels[trace.functions.name.index("linux:schedule (preempted)")]] == (70, 95)
+    assert (20, "clone") not in found
+    assert found[10, "p10"] == (0, 100)
+    assert trace.threads.process[tid[20]] == 10
+    waits = find_waits(trace)
+    (row,) = waits.own.tolist()
+    assert labels[calls.function[waits.ops.call[row]]] == "schedule"
+    assert (int(waits.ops.start[row]), int(waits.ops.end[row])) == (30, 80)
+    assert waits.ops.thread[row] == tid[10]
+    assert waits.woken_by[row] == tid[20]
+    assert len(trace.instants) == 1
+
+
+@needs_babeltrace
+def test_hundreds_of_threads_of_a_whole_machine(public):
+    path = public / "tracecompass/tracecompass-test-traces/ctf/src/main/resources/many-threads"
+    if not path.exists():
+        pytest.skip("this trace is not there")
+    trace = tv.load(str(path), cache=False)
+    assert len(trace.threads) > 581
+    waits = find_waits(trace)
+    names = [*trace.threads.name, None]
+    pairs = {(names[waits.ops.thread[i]], names[waits.woken_by[i]]) for i in waits.own.tolist()}
+    assert ("genKernelTraces", "multithread") in pairs
+    assert ("Xorg", "vlc") in pairs

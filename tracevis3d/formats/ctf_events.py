@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..trace.events import BEGIN, END
 from ..trace.model import ALLOC, FREE, RELEASE, WAIT
 from ..trace.recording import Recording
+from .ctf_kernel import KernelEvents, number_of
 
 Ints = NDArray[np.int64]
 
@@ -76,6 +77,7 @@ class CtfEvents:
         self._calls: list[Ints] = []
         self._locks: list[Ints] = []
         self._line_of: Ints = np.empty(0, np.int64)
+        self._kernel = KernelEvents()
 
     def add(self, text: bytes) -> None:
         """Read whole lines."""
@@ -102,10 +104,16 @@ class CtfEvents:
     def finish(self) -> None:
         """Hand over what had to wait for all lines: calls in order, requests with acquisitions."""
         calls = self._calls
+        if len(self._kernel):
+            of_kernel = self._kernel.finish(self._recording)
+            self._line_of = of_kernel[:, 0]
+            line, thread, kind, function, time = of_kernel.T
+            self._recording.add_events(thread=thread, kind=kind, function=function, time=time)
         waits = self._pair_locks() if self._locks else np.empty((0, 5), np.int64)
         joined = np.concatenate(calls) if calls else np.empty((0, 5), np.int64)
         joined = joined[np.argsort(joined[:, 0], kind="stable")]
-        self._line_of = joined[:, 0]
+        before = len(self._line_of)
+        self._line_of = np.concatenate([self._line_of, joined[:, 0]])
         if len(joined):
             self._recording.add_events(
                 thread=joined[:, 1], kind=joined[:, 2], function=joined[:, 3], time=joined[:, 4]
@@ -114,7 +122,7 @@ class CtfEvents:
             return
         line, thread, kind, mutex, time = waits.T
         event = np.searchsorted(joined[:, 0], line)
-        event = np.where(np.isin(line, joined[:, 0]), event, -1)
+        event = np.where(np.isin(line, joined[:, 0]), event + before, -1)
         number = {text: self._recording.text("sync", text) for text in (LOCK, UNLOCK, TRY)}
         name = np.array([number[text] for text in (LOCK, LOCK, UNLOCK, TRY)])[kind]
         distinct, back = np.unique(mutex, return_inverse=True)
@@ -160,7 +168,10 @@ class CtfEvents:
 
     def _take(self, name: str, rows: _Rows) -> None:
         provider, _, short = name.rpartition(":")
-        if short == "func_entry":
+        if not provider and (number := number_of(name)) >= 0:
+            understood = self._kernel.take(number, name, rows.line, rows.time, rows.text)
+            self._add_instants(name, rows.thread[~understood], rows.time[~understood])
+        elif short == "func_entry":
             address = rows.numbers("addr")
             distinct, back = np.unique(address, return_inverse=True)
             self._add_calls(rows, BEGIN, _each([self._function(a) for a in distinct.tolist()], back))
@@ -180,8 +191,12 @@ class CtfEvents:
                     low, module = int(match[1], 16), PurePosixPath(match[3].decode("utf-8", "replace")).name
                     self._modules.append((low, low + int(match[2]), module))
         elif not (provider.endswith("statedump") and short in _PREFACE):
+            self._add_instants(name, rows.thread, rows.time)
+
+    def _add_instants(self, name: str, thread: Ints, time: Ints) -> None:
+        if len(time):
             number = self._recording.text("instants", name)
-            self._recording.add_instants(name=np.full(len(rows), number), thread=rows.thread, time=rows.time)
+            self._recording.add_instants(name=np.full(len(time), number), thread=thread, time=time)
 
     def _add_calls(self, rows: _Rows, kind: int, function: Ints) -> None:
         self._calls.append(

@@ -30,12 +30,20 @@ def short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
+def called(picture: Composition, thread: int, beside: int) -> str:
+    """Return what a thread is called beside another: with its id where both have one name."""
+    threads = picture.trace.threads
+    name = short(threads.name[thread]) or str(threads.tid[thread])
+    alike = thread != beside and threads.name[thread] == threads.name[beside]
+    return f"{name} ({threads.tid[thread]})" if alike and threads.name[thread] else name
+
+
 def spoken(picture: Composition, which: Shown, i: int) -> tuple[str, ...]:
     """Return what is said of a wait, the most telling first."""
     ops, threads = picture.waits.ops, picture.trace.threads
     wait, release = int(which.wait[i]), int(ops.thread[which.release[i]])
     lasted = ticks.duration(int(ops.lasted[wait]))
-    who = short(threads.name[release]) or str(threads.tid[release])
+    who = called(picture, release, int(ops.thread[wait]))
     what = ops.of(wait)
     long = f"{lasted} for {who}"
     # Objects that are called like the thread say nothing new.

@@ -34,7 +34,7 @@ from .colors import CALLS, CORRESPONDENCES, color_calls, object_colors, thread_c
 from .composition import Composition, compose
 from .finding import waits_of
 from .profile import skyline
-from .tags import short, tags
+from .tags import called, short, tags
 
 _RAIL = parse("e0218a")[0]
 _RUNNING = parse("8f8f99")[0]
@@ -43,7 +43,7 @@ _FRAME = parse("e69f00")[0]
 #: Pairs of threads of which the legend says how long one waits for the other.
 _PAIRS = 3
 #: Letters that a line of the legend has room for.
-_LETTERS = 150
+_LETTERS = 165
 
 
 @dataclass(frozen=True)
@@ -377,7 +377,7 @@ def _longest_pairs(picture: Composition, chosen: corr.Shown, color: NDArray[Any]
     letters = 0
     for k in np.argsort(-total, kind="stable")[:_PAIRS].tolist():
         t, b, o = pairs[:, k].tolist()
-        who, whom = (short(threads.name[x]) or str(threads.tid[x]) for x in (t, b))
+        who, whom = called(picture, t, b), called(picture, b, t)
         text = f"{who} waits {ticks.duration(round(float(total[k])))} for {whom}"
         name = ops.objects[o] if o >= 0 else ""
         # What is called like one of the threads says nothing new.

@@ -16,7 +16,7 @@ from .calls import THICK
 from .colors import CallColors
 from .composition import Composition
 from .correspondences import Shown
-from .tags import short, spoken
+from .tags import called, spoken
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
@@ -101,7 +101,7 @@ def summaries(picture: Composition) -> list[Labels]:
         many = len(picture.rows) > _MANY
         if each.max(initial=0) > 0:
             best = int(each.argmax())
-            who = short(threads.name[best]) or str(threads.tid[best])
+            who = called(picture, best, row.thread)
             most = round(float(each[best]))
             part = ", most" if many else f", {ticks.duration(most)}"
             words += f"{part} for {who}" if most < 0.985 * total else f" for {who}"
