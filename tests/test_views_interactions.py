@@ -167,8 +167,16 @@ def test_phases_are_marked_and_recurring_ones_look_alike(trace):
 def test_a_marked_stretch_shows_its_repeats(trace):
     third = trace.span_ns // 3
     drawing = drawn(trace, mark=f"0ns..{third - 20}ns", similarity=0.9)
-    marks = of(drawing, "marked stretch")
-    assert len(marks) == 3
+    marks, bars = of(drawing, "marked stretch"), of(drawing, "repeat")
+    assert len(marks) == len(bars) == 3
+    # Each repeat as long as the stretch, in order of time the stretch first; in the legend's colours.
+    assert np.ptp(np.diff(bars.time, axis=1)) < 1e-6
+    assert (np.sort(bars.time[:, 0]) == bars.time[:, 0]).all()
+    assert bars.color.tolist() == marks.color.tolist()
+    signs = next(legend for legend in drawing.legends if legend.title == "Signs")
+    assert set(bars.color.tolist()) <= {entry.color for entry in signs.entries}
+    colors = {tuple(drawing.palette[entry.color]) for legend in drawing.legends for entry in legend.entries}
+    assert len(colors) == len({entry.color for legend in drawing.legends for entry in legend.entries})
     assert any("recurs" in note for note in drawing.notes)
     for words in ("5ms", "5ms..1ms", "a..b"):
         with pytest.raises(UsageError):

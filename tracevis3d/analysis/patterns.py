@@ -36,7 +36,7 @@ def phase_facts(
     least: float = LEAST,
     outliers: int = 10,
 ) -> Facts:
-    """Return the phases of a run, the runs of phases that recur, its rounds, its rarest interactions, and layers.
+    """Return the phases of a run, which of them recur, its rounds, its rarest interactions, and its layers.
 
     Times are nanoseconds from the trace's start.
     """

@@ -122,24 +122,22 @@ def rims(drum: Drum, color: int) -> Lines:
     return _lines("rim", np.concatenate([ends, seam]), _HAIR, color, drum.source)
 
 
-def brackets(drum: Drum, stretches: list[tuple[float, float, bool]], colors: tuple[int, int]) -> Lines:
-    """Return a frame on the mantle around each marked stretch and its repeats.
+def brackets(drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Lines:
+    """Return a frame on the mantle around each marked stretch.
 
     Parameters
     ----------
-    stretches : list of (start, end, exact)
-        Shares of the time.
-    colors : (int, int)
-        Of the stretch with its exact repeats, and of near ones.
+    edge : float64 (n, 2)
+        Start and end, as shares of the time.
+    color : int32 (n,)
     """
-    lines, color = [], []
-    for start, end, exact in stretches:
+    lines = []
+    for start, end in edge.tolist():
         end = max(end, start + 0.002)
         there, back = (around(drum, np.array([t]), 0.05, 0.002, 0.998)[0] for t in (start, end))
         lines.append(np.concatenate([there, back[::-1], there[:1]]))
-        color.append(colors[0] if exact else colors[1])
     points = np.stack(lines) if lines else np.empty((0, 2 * _AROUND + 1, 3), np.float32)
-    return _lines("marked stretch", points, 2.2 * _HAIR, np.array(color, np.int32), drum.source)
+    return _lines("marked stretch", points, 3.5 * _HAIR, color, drum.source)
 
 
 def pins(picture: Composition, drum: Drum, rare: list[Rare], path: NDArray[np.float32], color: int) -> Marks:

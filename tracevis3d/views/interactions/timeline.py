@@ -14,6 +14,8 @@ from .parameters import Parameters
 _STRIP = 0.5
 _STEP, _GAP = 0.24, 0.05
 _HAIR = 0.034
+#: Height of the bars of repeats, and of the gap below them.
+_BAR = 0.14
 #: Height of a brace's teeth.
 _TOOTH = 0.16
 
@@ -65,6 +67,20 @@ def strips(
         if kind == "phase" and not drum.bend.time[2]:
             labels.append(_phase_names(picture, drum, position, size, color, text))
     return boxes, labels
+
+
+def bars(picture: Composition, drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Boxes | None:
+    """Return bars above the phases at stretches (n, 2) of the time; None where the drum is flat."""
+    if drum.bend.length <= 0 or not len(edge):
+        return None
+    below = foot(picture) + _BAR
+    laid = [_laid(drum, one, below, below + _BAR) for one in edge]
+    position, size = (np.concatenate([each[i] for each in laid]) for i in (0, 1))
+    time = np.clip(edge, 0, 1).astype(np.float32)
+    return Boxes(
+        "repeat", position.astype(np.float32), np.maximum(size, 1e-3).astype(np.float32), color,
+        np.arange(len(edge), dtype=np.int64), time, source=drum.source,
+    )  # fmt: skip
 
 
 def _laid(drum: Drum, edge: Floats, low: float, high: float) -> tuple[Floats, Floats]:

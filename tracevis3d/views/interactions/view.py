@@ -40,7 +40,7 @@ _STEPS = 64
 _SHADES = 16
 _RING = parse("8d97a6 b3bac5 cfd4db")
 _OUTLIER = parse("c2185b")
-_MARKED = parse("111827 c2185b")
+_MARKED = parse("111827 0e7490")
 _ONLY = parse("2f6fd0 e07b00 7a3fb0")
 _LEADER = parse("9aa1ab")
 _BRACE = parse("7b838f")
@@ -113,7 +113,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         labels += _rare_names(picture, drum, beads, paint.named["outlier"])
         lone += _rare_entries(picture, drum, rare, paint.named["outlier"])
         if marked is not None:
-            elements.append(_marks(drum, marked, paint, p, notes))
+            elements += _marks(picture, drum, marked, paint, p, notes, meaning)
     progress(0.8, "writing labels")
     groups, leaders = ring.names(picture, np.sum(activity, axis=0), text, paint.named["leader"], p)
     labels += groups
@@ -405,23 +405,35 @@ def _stretch(text: str) -> tuple[int, int] | None:
     return start, end
 
 
-def _marks(drum: Drum, marked: tuple[int, int], paint: _Paint, p: Parameters, notes: list[str]) -> Any:
-    low, high = drum.found.range(*marked)
-    again = find_repeats(drum.found, low, high, p.similarity)
+def _marks(
+    picture: Composition, drum: Drum, marked: tuple[int, int], paint: _Paint, p: Parameters, notes: list[str],
+    meaning: Meanings,
+) -> list[Any]:  # fmt: skip
+    """Return the marked stretch and its repeats: framed on the mantle, and as bars above the phases."""
+    found = drum.found
+    low, high = found.range(*marked)
+    again = find_repeats(found, low, high, p.similarity)
     length = high - low
-    places = [(low, high, True)] if length else []
-    places += [(i, i + length, e) for i, e in zip(again.first.tolist(), again.exact.tolist(), strict=True)]
-    stretches = [
-        (float(drum.at(a)), float(drum.at(b)), exact)
-        for a, b, exact in places
-        if a < drum.high and b > drum.low
-    ]
     exact = int(again.exact.sum())
     notes.append(
-        f"the marked stretch of {length:,} calls recurs {exact:,} times exactly, and {len(again) - exact:,} "
-        f"times with at least {100 * p.similarity:.0f} % of its calls"
+        f"the marked stretch of {length:,} {p.relation} recurs {exact:,} times exactly, and "
+        f"{len(again) - exact:,} times with at least {100 * p.similarity:.0f} % of them"
     )
-    return mantle.brackets(drum, stretches, (paint.named["marked"], paint.named["marked"] + 1))
+    begin = np.append(low, again.first)[: None if length else 0]
+    similar, same = np.append(1.0, again.similar), np.append(True, again.exact)
+    shown = np.flatnonzero((begin < drum.high) & (begin + length > drum.low))
+    begin, similar, same = begin[shown], similar[shown], same[shown]
+    edge = np.stack([drum.at(begin), drum.at(begin + length)], axis=1)
+    color = (paint.named["marked"] + ~same).astype(np.int32)
+    first = meaning.add(
+        "repeat", drum.source, np.full(len(begin), -1), {"calls": np.full(len(begin), length)},
+        {
+            "from": [ticks.exact_duration(int(found.time[i])) for i in begin.tolist()],
+            "similarity": [f"{100 * s:.3g} %" for s in similar.tolist()],
+        },
+    )  # fmt: skip
+    bars = timeline.bars(picture, drum, edge, color)
+    return [mantle.brackets(drum, edge, color), *([_numbered(bars, first)] if bars is not None else [])]
 
 
 def _legends(
@@ -490,10 +502,11 @@ def _notes(picture: Composition, p: Parameters) -> list[str]:
             )
         if drum.found.roots:
             roots = drum.found.roots
+            which = f"{'AB'[drum.source]}: " if len(picture.drums) > 1 else ""
             if p.relation == "flows":
-                notes.append(f"{roots:,} flows have an end that hit no call")
+                notes.append(f"{which}{roots:,} flows have an end that hit no call")
                 continue
-            notes.append(f"{roots:,} root call{'s have' if roots > 1 else ' has'} no caller")
+            notes.append(f"{which}{roots:,} root call{'s have' if roots > 1 else ' has'} no caller")
     if picture.hierarchy.elements < int(picture.hierarchy.merged.sum()):
         notes.append(f"the least called elements are taken together: {picture.hierarchy.elements:,} sectors")
     if not picture.flat:
