@@ -1,8 +1,9 @@
 """The publisher: hands a program's events to any number of viewers, and never holds the program up.
 
 It binds a ROUTER. A viewer says how many batches it can take (its credit) and grants more as it goes. While
-it has none a bounded number of rows waits for it; beyond that they are dropped for it alone, in whole batches,
-and the next one tells how many rows went. So a slow viewer costs neither the program nor other viewers anything.
+it has none a bounded number of rows waits for it; beyond that they are dropped for it alone, in whole
+batches, and the next one tells how many rows went. So a slow viewer costs neither the program nor other
+viewers anything.
 """
 
 from __future__ import annotations

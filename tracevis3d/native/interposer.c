@@ -82,9 +82,19 @@ extern const char __ehdr_start __attribute__((visibility("hidden"))), _end __att
 
 struct walk {
     uint64_t hash;
-    int depth;
+    int depth, is_plain; /* each return address lies where the processor has put it */
     uint64_t frame[DEPTH];
+    uint64_t *slot[DEPTH];
 };
+
+/* Stacks that this thread has walked: walking again is only needed if a return address is another by now. */
+enum { KNOWN = 32 };
+static __thread struct known {
+    const void *caller, *base;
+    uint32_t stack;
+    int depth;
+    uint64_t *slot[DEPTH];
+} known[KNOWN] __attribute__((tls_model("initial-exec")));
 
 static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument)
 {
@@ -94,32 +104,59 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument)
         return _URC_NO_REASON;
     if (!address || walk->depth == DEPTH)
         return _URC_END_OF_STACK;
+    uint64_t *slot = (uint64_t *)_Unwind_GetCFA(context) - 1;
+#ifdef __x86_64__
+    walk->is_plain &= *slot == address;
+#else
+    walk->is_plain = 0;
+#endif
+    walk->slot[walk->depth] = slot;
     walk->frame[walk->depth++] = address;
     walk->hash = (walk->hash ^ address) * 0x9E3779B97F4A7C15u;
     return _URC_NO_REASON;
 }
 
-/* Return the number of the running stack + 1; 0 if there is no room for it. */
-static uint32_t find_stack(void)
+/* Return the number of a stack + 1; 0 if there is no room for it. */
+static uint32_t keep_stack(struct walk *walk)
 {
-    struct walk walk = {.hash = 1};
-    _Unwind_Backtrace(step, &walk);
-    walk.hash |= 1;
+    walk->hash |= 1;
     for (uint64_t probe = 0; probe < 64; probe++) {
-        uint64_t at = ((walk.hash >> 20) + probe) & (ring->stacks - 1), none = 0;
+        uint64_t at = ((walk->hash >> 20) + probe) & (ring->stacks - 1), none = 0;
         struct stack *stack = &stacks[at];
-        if (atomic_compare_exchange_strong(&stack->hash, &none, walk.hash)) {
-            memcpy(stack->frame, walk.frame, sizeof walk.frame);
+        if (atomic_compare_exchange_strong(&stack->hash, &none, walk->hash)) {
+            memcpy(stack->frame, walk->frame, sizeof walk->frame);
             atomic_store(&stack->ready, 1);
             return (uint32_t)at + 1;
         }
-        if (none == walk.hash)
+        if (none == walk->hash)
             return (uint32_t)at + 1;
     }
     return 0;
 }
 
-void tv_note(unsigned kind, uintptr_t address, size_t size, int with_stack)
+/* Return the number of the running stack + 1; caller is where the call from outside returns to. */
+static uint32_t find_stack(const void *caller)
+{
+    const void *base = __builtin_frame_address(0);
+    struct known *entry = &known[(((uintptr_t)caller ^ (uintptr_t)base >> 4) * 0x9E3779B97F4A7C15u >> 40) % KNOWN];
+    if (entry->caller == caller && entry->base == base) {
+        int same = 0;
+        while (same < entry->depth && *entry->slot[same] == stacks[entry->stack - 1].frame[same])
+            same++;
+        if (same == entry->depth)
+            return entry->stack;
+    }
+    struct walk walk = {.hash = 1, .is_plain = 1};
+    _Unwind_Backtrace(step, &walk);
+    uint32_t stack = keep_stack(&walk);
+    if (stack && walk.is_plain) {
+        *entry = (struct known){caller, base, stack, walk.depth, {0}};
+        memcpy(entry->slot, walk.slot, sizeof walk.slot);
+    }
+    return stack;
+}
+
+void tv_note(unsigned kind, uintptr_t address, size_t size, const void *caller)
 {
     if (!ring || tv_inside)
         return;
@@ -127,7 +164,7 @@ void tv_note(unsigned kind, uintptr_t address, size_t size, int with_stack)
     tv_inside = 1;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    uint32_t stack = with_stack ? find_stack() : 0;
+    uint32_t stack = caller ? find_stack(caller) : 0;
     if (!thread_id)
         thread_id = (uint32_t)syscall(SYS_gettid);
     uint64_t at = atomic_load(&ring->written);
@@ -154,7 +191,7 @@ done:
 static __attribute__((noinline)) void *born(void *block, size_t size, const void *caller)
 {
     if (block && ring && !tv_inside) {
-        tv_note(ALLOC, (uintptr_t)block, size, 1);
+        tv_note(ALLOC, (uintptr_t)block, size, caller);
         if (ring && ring->access_us)
             tv_pages_born(block, size, caller);
     }
@@ -167,7 +204,7 @@ static void died(void *block)
         return;
     if (ring->access_us)
         tv_pages_died(block, malloc_usable_size(block));
-    tv_note(FREE, (uintptr_t)block, 0, 0);
+    tv_note(FREE, (uintptr_t)block, 0, NULL);
 }
 
 #define REAL(call) \
@@ -260,7 +297,7 @@ void *mmap(void *where, size_t size, int protection, int flags, int fd, off_t of
         return (void *)syscall(SYS_mmap, where, size, protection, flags, fd, offset);
     void *block = real_mmap(where, size, protection, flags, fd, offset);
     if (block != MAP_FAILED && ring && ring->large && size >= ring->large && flags & MAP_ANONYMOUS)
-        tv_note(ALLOC, (uintptr_t)block, size, 1);
+        tv_note(ALLOC, (uintptr_t)block, size, __builtin_return_address(0));
     return block;
 }
 
@@ -270,7 +307,7 @@ void *mmap64(void *where, size_t size, int protection, int flags, int fd, off_t 
 int munmap(void *block, size_t size)
 {
     if (ring && ring->large && size >= ring->large)
-        tv_note(FREE, (uintptr_t)block, 0, 0);
+        tv_note(FREE, (uintptr_t)block, 0, NULL);
     return real_munmap ? real_munmap(block, size) : (int)syscall(SYS_munmap, block, size);
 }
 
@@ -330,7 +367,7 @@ static __attribute__((constructor)) void start(void)
     atomic_fetch_add(&ring->images, 1);
     tell_maps();
     if (!first)
-        tv_note(EXEC, 0, 0, 0);
+        tv_note(EXEC, 0, 0, NULL);
     if (ring->access_us)
         tv_pages_start(ring->access_us);
 }

@@ -34,8 +34,9 @@ struct ring {
     _Atomic uint64_t mapped[IMAGES]; /* bytes of each image's text: where its code lies, for when it is gone */
 };
 
-/* Append an event; leaves errno alone, never waits: in a full ring it is dropped and counted. */
-void tv_note(unsigned kind, uintptr_t address, size_t size, int with_stack);
+/* Append an event, with the running stack if a caller is given; leaves errno alone and never waits: in a full
+ * ring it is dropped and counted. */
+void tv_note(unsigned kind, uintptr_t address, size_t size, const void *caller);
 
 /* Non-zero while this thread is within the interposer, where nothing is recorded. */
 extern __thread int tv_inside __attribute__((tls_model("initial-exec")));

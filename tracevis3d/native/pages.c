@@ -125,7 +125,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
         errno = before;
         uintptr_t block = tv_allocating ? 0 : block_of((uintptr_t)info->si_addr);
         if (block)
-            tv_note(ACCESS, block, 0, 0);
+            tv_note(ACCESS, block, 0, NULL);
         return;
     }
     if (theirs.sa_flags & SA_SIGINFO && theirs.sa_sigaction)
