@@ -38,6 +38,8 @@ _UPRIGHT, _LYING = 0.46, 1.9
 _OF_DISC, _LARGEST = 0.14, 6.0
 #: Radius of a ball, at most, by how far it is from those above and below.
 _OF_DROP = 0.42
+#: Radius of the ring around a node of which some callees are shown, by the node's.
+DASHED = 1.6
 #: Hyperbolic radius of the smallest node, in units of the curvature's.
 _HYPERBOLIC = 0.045
 #: So many callees are a fan; the cone of fewer asks for this part of the height.

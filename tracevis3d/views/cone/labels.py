@@ -11,7 +11,7 @@ from ...drawing.frame import Frame
 from ...drawing.projection import Projection, fit
 from ...drawing.words import Camera, Labels
 from ...layout.ticks import count
-from .composition import Composition
+from .composition import DASHED, Composition
 from .occupied import Occupied, occupied
 from .parameters import Parameters
 
@@ -89,14 +89,14 @@ def labels(
             continue
         node = np.array([c[0] for c in here], np.int64)
         way = np.array([(c[2].right, c[2].up) for c in here])
-        reach = picture.radius[node, None] + 0.3 * height[node, None] * np.abs(way)
+        reach = _reach(picture)[node, None] + 0.3 * height[node, None] * np.abs(way)
         reach[:, 1] += np.where(way[:, 0] == 0.0, 0.3 * height[node], 0.0)
         at = picture.center[node] + toward * (1.1 * picture.radius[node, None])
         at += projection.right * (reach * way)[:, :1] + projection.up * (reach * way)[:, 1:]
         found.append(
             Labels(
                 "name", tuple(c[1] for c in here), at.astype(np.float32), height[node].astype(np.float32),
-                np.full(len(node), np.inf, np.float32), rank[node].astype(np.float32), align,  # type: ignore[arg-type]
+                np.full(len(node), np.inf, np.float32), rank[node].astype(np.float32), align,
                 _vector(projection.right), _vector(projection.up),
             )
         )  # fmt: skip
@@ -109,9 +109,9 @@ def _placed(
 ) -> list[tuple[int, str, _Place]]:  # fmt: skip
     """Return which names are written, and where: the first ones have the choice."""
     pixel = projection.pixels(picture.center)
-    radius = picture.radius / unit
+    radius = _reach(picture) / unit
     tall = _NAME * frame.least_text
-    chosen = []
+    chosen: list[tuple[int, str, _Place]] = []
     for node, needed in zip(named.tolist(), must.tolist()):
         if len(chosen) >= p.labels:
             break
@@ -131,6 +131,11 @@ def _placed(
                 chosen.append((node, text, best[0]))
                 break
     return chosen
+
+
+def _reach(picture: Composition) -> Floats:
+    """Return how far what is drawn at each node reaches to its sides, float64 (n,)."""
+    return np.asarray(picture.radius * np.where(picture.missing > 0, 1.1 * DASHED, 1.0))
 
 
 def _box(x: float, y: float, align: int, text: str, tall: float) -> tuple[float, float, float, float]:

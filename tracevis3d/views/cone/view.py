@@ -37,7 +37,7 @@ from ...trace.model import Trace
 from ..coloring import Coloring, coloring
 from ..registry import View
 from . import labels as names
-from .composition import Composition, compose, levels
+from .composition import DASHED, Composition, compose, levels
 from .parameters import Parameters
 
 Floats = NDArray[np.float64]
@@ -110,7 +110,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         *_shells(picture, color, p),
         *_nodes(picture, color, pale, p),
         _links(picture, neutral["line"], p),
-        *_dashes(picture, color, p),
+        *_dashes(picture, np.where(pale & (call >= 0), color - len(colors.palette), color), p),
         *_stacks(picture, color, p),
         *_shadows(picture, neutral["surface"], p),
         *_horizons(picture, neutral["line"]),
@@ -346,7 +346,7 @@ def _dashes(picture: Composition, color: NDArray[np.int32], p: Parameters) -> li
     turn = (step * np.arange(_DASHES)[:, None] + np.linspace(0, 0.6 * step, 5)).ravel()
     around = np.zeros((len(turn), 3))
     around[:, [1, 2] if p.recline else [0, 1]] = np.column_stack([np.cos(turn), np.sin(turn)])
-    point = picture.center[partly, None] + 1.6 * picture.radius[partly, None, None] * around
+    point = picture.center[partly, None] + DASHED * picture.radius[partly, None, None] * around
     lines = len(partly) * _DASHES
     return [
         Lines(
