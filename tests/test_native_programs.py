@@ -76,7 +76,8 @@ int main(int argc, char **argv)
     if (!strcmp(what, "close")) { for (int fd = 3; fd < 1024; fd++) close(fd); keep(2); }
     if (!strcmp(what, "signals")) {
         signal(SIGALRM, on_alarm);
-        for (int i = 0; i < 200; i++) { ualarm(200, 0); churn((void *)20L); }
+        ualarm(200, 200);
+        for (int i = 0; i < 100000 && caught < 20 * SIGALRM; i++) churn((void *)20L);
         printf("%d\n", caught > 0);
     }
     if (!strcmp(what, "killed")) { keep(3); kill(getpid(), SIGKILL); }
@@ -327,12 +328,13 @@ def test_files_that_are_no_elf(tmp_path):
 
 
 def test_rows_of_memory_that_make_no_sense_are_counted(tmp_path):
-    from tracevis3d.record.blocks import memory_line
+    from tracevis3d.record.blocks import lost_line, memory_line
 
     good = {"kind": b"\0", "thread": b"\1\0\0\0", "time": bytes(8), "address": bytes(7) + b"\1",
             "size": b"\x10" + bytes(7), "stack": b"\xff\xff\xff\xff"}  # fmt: skip
     lines = [
         memory_line(7, good),
+        lost_line(7, 12),
         memory_line(7, {**good, "kind": b"\7"}),
         memory_line(7, {**good, "size": b"\xff" * 8}),
         memory_line(7, {**good, "stack": b"abc"}),
@@ -345,4 +347,5 @@ def test_rows_of_memory_that_make_no_sense_are_counted(tmp_path):
     trace = tv.load(path, cache=False)
     assert trace.memory.size.tolist() == [16]
     assert trace.problems["bad value"].count == 6
+    assert trace.problems["lost"].count == 12
     assert json.loads(lines[0])["args"]["sampled"] is False

@@ -30,6 +30,8 @@ def add_memory(metadata: Iterable[Metadata], recording: Recording) -> None:
     for said in metadata:
         if said.what == "memory_frames":
             frames.add(said.arguments)
+        elif said.what == "memory_lost" and isinstance(rows_lost := said.arguments.get("rows"), int | float):
+            recording.problems.add("lost", "the rows of memory", int(min(max(rows_lost, 0), 1e15)))
         elif said.what == "memory" and "address" in said.arguments:
             columns = _columns(said.arguments)
             if columns is None:

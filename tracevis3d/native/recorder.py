@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, UsageError
-from ..record.blocks import frames_line, memory_line
+from ..record.blocks import frames_line, lost_line, memory_line
 from ..record.helper import Feed
 from ..record.writer import Output
 from .build import library
@@ -28,6 +28,8 @@ Events = NDArray[np.void]
 
 #: Seconds between two looks at the ring, and between two samples of the resident memory.
 _EVERY, _SAMPLE = 0.01, 0.05
+#: If so many events came, more are under way.
+_MANY = 1 << 16
 #: Seconds after which an event that isn't whole is left out.
 _PATIENCE = 1.0
 #: Rows beyond twice what lived at the last time after which what lives is found anew.
@@ -90,8 +92,8 @@ def run(program: Sequence[str], options: Options) -> int:
         recorder = _Recorder(ring, process.pid, sinks)
         with _signals_for(process):
             while process.poll() is None:
-                recorder.step()
-                time.sleep(_EVERY)
+                if recorder.step() < _MANY:
+                    time.sleep(_EVERY)
         recorder.step(last=True)
     finally:
         ring.close()
@@ -167,8 +169,8 @@ class _Recorder:
         for sink in sinks:
             sink.begin(process, self._living)
 
-    def step(self, last: bool = False) -> None:
-        """Take what has come."""
+    def step(self, last: bool = False) -> int:
+        """Take what has come; return how many events."""
         for sink in self._sinks:
             sink.tick()
         events = self._ring.take()
@@ -184,7 +186,7 @@ class _Recorder:
             self._sampled = now
             self._sample()
         if not len(events):
-            return
+            return 0
         kind = events["what"] & 255
         gone = np.flatnonzero(kind == EXEC)
         low = 0
@@ -193,6 +195,7 @@ class _Recorder:
             self._replaced(int(events["time"][at]), int(events["thread"][at]))
             low = at + 1
         self._hand_over(events[low:])
+        return len(events)
 
     def _hand_over(self, events: Events) -> None:
         if not len(events):
@@ -329,6 +332,8 @@ class _File:
         self._output.add([frames_line(self._process, first, frames)])
 
     def rows(self, columns: dict[str, NDArray[Any]], dropped: int) -> None:
+        if dropped:
+            self._output.add([lost_line(self._process, dropped)])
         self._output.add([memory_line(self._process, {name: c.tobytes() for name, c in columns.items()})])
         self._output.flush()
 

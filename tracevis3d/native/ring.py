@@ -45,7 +45,7 @@ class Ring:
     """
 
     def __init__(
-        self, slots: int = 1 << 19, stacks: int = 1 << 16, access_us: int = 0, large: int = 1 << 17
+        self, slots: int = 1 << 21, stacks: int = 1 << 16, access_us: int = 0, large: int = 1 << 17
     ) -> None:
         self._text = _PAGE + slots * EVENT.itemsize + stacks * _STACK.itemsize
         size = self._text + _IMAGES * _MAPS

@@ -81,3 +81,8 @@ def frames_line(pid: int, first: int, frames: list[tuple[str, int, int]]) -> byt
     """Return the line that tells frames, from number ``first`` on: function, the caller's number, line."""
     said = json.dumps({"first": first, "frames": frames}, separators=(",", ":"))
     return b'{"ph":"M","pid":%d,"tid":%d,"name":"memory_frames","args":%s}' % (pid, pid, said.encode())
+
+
+def lost_line(pid: int, rows: int) -> bytes:
+    """Return the line that says that the recorder has lost rows of memory."""
+    return b'{"ph":"M","pid":%d,"tid":%d,"name":"memory_lost","args":{"rows":%d}}' % (pid, pid, rows)
