@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from . import state
 from .operations import RELEASE, WAIT, operation
 from .patches import Patches
-from .spool import CONTENDED, FAILED, TIMED_OUT
+from .spool import CONTENDED
 from .state import local
+from .waits import timed
 
 #: The attribute that carries an object's number.
 _NUMBER = "_tracevis3d_number"
@@ -22,23 +22,6 @@ _GET, _PUT = operation("multiprocessing.Queue.get", WAIT), operation("multiproce
 _WAIT_ANY = operation("multiprocessing.wait-any", WAIT)
 #: Modules whose locks are parts of what is recorded as a whole.
 _PARTS = frozenset(("multiprocessing.queues", "multiprocessing.synchronize"))
-
-
-def _timed(number: int, what: int, blocks: bool, original: Callable[[], Any]) -> Any:
-    """Call what waits, and add its row."""
-    start, flags, pending = state.clock(), CONTENDED if blocks else 0, local.pending
-    pending.append((number, what, start, 0))
-    try:
-        result = original()
-        if result is False:
-            flags |= TIMED_OUT
-        return result
-    except BaseException:
-        flags |= FAILED
-        raise
-    finally:
-        pending.pop()
-        local.add((number, what, start, state.clock(), flags, 0))
 
 
 # -- processes ---------------------------------------------------------------------------------
@@ -64,7 +47,8 @@ def _join(original: Any) -> Any:
         if not state.recording or running is None:
             original(self, timeout)
             return
-        _timed(_JOIN, _process(self), running.returncode is None, lambda: original(self, timeout))
+        flags = CONTENDED if running.returncode is None else 0
+        timed(_JOIN, _process(self), flags, original, self, timeout)
 
     return join
 
@@ -116,7 +100,7 @@ def _make_methods(original: Any) -> Any:
                 return True
             if not block:
                 return False
-            return _timed(_ACQUIRE, number_of(self, kind), True, lambda: acquire(block, timeout))
+            return timed(_ACQUIRE, number_of(self, kind), CONTENDED, acquire, block, timeout)
 
         def recorded_release() -> None:
             at = state.clock()
@@ -182,7 +166,8 @@ def _get(original: Any) -> Any:
     def get(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not state.recording:
             return original(self, *args, **kwargs)
-        return _timed(_GET, _queue(self), not self._poll(0), lambda: original(self, *args, **kwargs))
+        flags = 0 if self._poll(0) else CONTENDED
+        return timed(_GET, _queue(self), flags, lambda: [original(self, *args, **kwargs)])[0]
 
     return get
 
@@ -212,7 +197,7 @@ def _wait(original: Any) -> Any:
         if not state.recording or not numbers:
             return original(things, timeout)
         what = state.group(tuple(sorted(numbers)))
-        return _timed(_WAIT_ANY, what, True, lambda: original(things, timeout))
+        return timed(_WAIT_ANY, what, CONTENDED, original, things, timeout)
 
     return wait
 

@@ -54,12 +54,36 @@ def register(kind: str, parts: bool = True) -> Callable[[Any], Any]:
     return make
 
 
+def timed(number: int, what: int, flags: int, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call what waits, and add its row: pending while it waits, failed if it raises, timed out if it says so.
+
+    Parameters
+    ----------
+    number, what : int
+        Operation and object.
+    flags : int
+        Of the row, but for what only the end tells.
+    """
+    start, pending = state.clock(), local.pending
+    pending.append((number, what, start, 0))
+    try:
+        result = original(*args, **kwargs)
+        if result is False:
+            flags |= TIMED_OUT
+        return result
+    except BaseException:
+        flags |= FAILED
+        raise
+    finally:
+        pending.pop()
+        local.add((number, what, start, state.clock(), flags, 0))
+
+
 def _wait(
     kind: str,
     name: str,
     blocks: Callable[[Any], bool],
     part: Callable[[Any], bool] | None = None,
-    false_is_timeout: bool = True,
 ) -> Callable[[Any], Any]:
     """Wrap a method that waits; ``blocks`` says beforehand whether it will."""
     number = operation(f"{kind}.{name}", WAIT)
@@ -72,20 +96,7 @@ def _wait(
             if not what:
                 return original(self, *args, **kwargs)
             flags = CONTENDED if blocks(self) else 0
-            start = state.clock()
-            pending = local.pending
-            pending.append((number, what, start, 0))
-            try:
-                result = original(self, *args, **kwargs)
-                if result is False and false_is_timeout:
-                    flags |= TIMED_OUT
-                return result
-            except BaseException:
-                flags |= FAILED
-                raise
-            finally:
-                pending.pop()
-                local.add((number, what, start, state.clock(), flags, 0))
+            return timed(number, what, flags, original, self, *args, **kwargs)
 
         return wait
 
@@ -233,17 +244,8 @@ def _put(original: Any) -> Any:
             original(self, item, block, timeout)
             local.add((_PUT, what, start, start, 0, 0))
             return
-        flags, pending = CONTENDED, local.pending
-        pending.append((_FULL, what, start, 0))
-        try:
-            original(self, item, block, timeout)
-        except BaseException:
-            flags |= FAILED
-            raise
-        finally:
-            pending.pop()
-            end = state.clock()
-            local.add((_FULL, what, start, end, flags, 0))
+        timed(_FULL, what, CONTENDED, original, self, item, block, timeout)
+        end = state.clock()
         local.add((_PUT, what, end, end, 0, 0))
 
     return put
@@ -253,18 +255,9 @@ def _get(original: Any) -> Any:
     def get(self: Any, block: Any = True, timeout: Any = None) -> Any:
         if not state.recording:
             return original(self, block, timeout)
-        what, start = number_of(self, "Queue"), state.clock()
         flags = 0 if self._qsize() else CONTENDED
-        pending = local.pending
-        pending.append((_GET, what, start, 0))
-        try:
-            return original(self, block, timeout)
-        except BaseException:
-            flags |= FAILED
-            raise
-        finally:
-            pending.pop()
-            local.add((_GET, what, start, state.clock(), flags, 0))
+        # What comes out may be False; that is no timeout.
+        return timed(_GET, number_of(self, "Queue"), flags, lambda: [original(self, block, timeout)])[0]
 
     return get
 
@@ -274,17 +267,8 @@ def _queue_join(original: Any) -> Any:
         if not state.recording:
             original(self)
             return
-        what, start = number_of(self, "Queue"), state.clock()
-        flags, pending = CONTENDED if self.unfinished_tasks else 0, local.pending
-        pending.append((_QUEUE_JOIN, what, start, 0))
-        try:
-            original(self)
-        except BaseException:
-            flags |= FAILED
-            raise
-        finally:
-            pending.pop()
-            local.add((_QUEUE_JOIN, what, start, state.clock(), flags, 0))
+        flags = CONTENDED if self.unfinished_tasks else 0
+        timed(_QUEUE_JOIN, number_of(self, "Queue"), flags, original, self)
 
     return join
 
@@ -326,16 +310,25 @@ def _wait_for_many(base: ModuleType) -> Callable[[Any], Any]:
             what = state.group(tuple(sorted({number_of(future, "Future") for future in futures})))
             number = _WAIT_ALL if return_when == base.ALL_COMPLETED else _WAIT_ANY
             flags = CONTENDED if any(not future.done() for future in futures) else 0
-            start, pending = state.clock(), local.pending
-            pending.append((number, what, start, 0))
-            try:
-                return original(futures, timeout, return_when)
-            except BaseException:
-                flags |= FAILED
-                raise
-            finally:
-                pending.pop()
-                local.add((number, what, start, state.clock(), flags, 0))
+            return timed(number, what, flags, original, futures, timeout, return_when)
+
+        return wait
+
+    return make
+
+
+def _result(name: str) -> Callable[[Any], Any]:
+    """Wrap what waits for a future's result, which may be False: that is no timeout."""
+    number = operation(f"Future.{name}", WAIT)
+
+    def make(original: Any) -> Any:
+        def wait(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not state.recording:
+                return original(self, *args, **kwargs)
+            flags = 0 if self.done() else CONTENDED
+            return timed(number, number_of(self, "Future"), flags, lambda: [original(self, *args, **kwargs)])[
+                0
+            ]
 
         return wait
 
@@ -346,7 +339,7 @@ def patch_futures(patches: Patches, base: ModuleType) -> None:
     """Record futures: who waits for a result and who gives it."""
     patches.wrap(base.Future, "__init__", register("Future", parts=False))
     for name in ("result", "exception"):
-        patches.wrap(base.Future, name, _wait("Future", name, lambda self: not self.done(), None, False))
+        patches.wrap(base.Future, name, _result(name))
     for name in ("set_result", "set_exception", "cancel"):
         patches.wrap(base.Future, name, _release("Future", name))
     patches.wrap(base, "wait", _wait_for_many(base))
