@@ -18,7 +18,7 @@ from . import overlay, window_time
 _STEP = 1 / 30  # seconds between two pictures
 _LASTS = 0.9  # seconds: Robertson and others found one second to be long enough to follow, and not boring
 _LEAP = 0.2  # of the way, at most, between two pictures
-_QUICK = 0.8  # seconds that drawing the view may take for its cones to turn in steps
+_QUICK = 2.0  # seconds that rebuilding the view, lists and all, may take for its cones to turn in steps
 
 
 def can(view: bpy.types.Collection | None) -> bool:

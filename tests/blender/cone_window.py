@@ -158,8 +158,7 @@ def main():
     hit = next(iter(state.hit.calls.values()))
     press("LEFTMOUSE", x, y)
     press("LEFTMOUSE", x, y)
-    yield turning.is_turning
-    yield lambda: not turning.is_turning()
+    yield lambda: group.focus == str(hit) and not turning.is_turning()
     assert group.facing == group.focus == str(hit), (group.facing, group.focus, hit)
     yield 1.0
     support.screenshot(place / "ball_moved.png")

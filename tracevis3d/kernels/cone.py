@@ -334,7 +334,7 @@ def choose_nodes(
             distance[shown], opened[shown] = steps - 1 - d, 0
             above = shown
             shown += 1
-    budget += shown - roots
+    most = budget + shown - roots
     size = np.int64(0)
     for i in range(shown):
         key = worth[node[i]] - weight * distance[i]
@@ -371,7 +371,7 @@ def choose_nodes(
         there = low - 1
         if opened[i] == 2:
             there = low + focus[depth[i]]
-        if low == high or shown + (high - low) - (there >= low) > budget:
+        if low == high or shown + (high - low) - (there >= low) > most:
             continue
         opened[i] = 1
         for k in range(low, high):
