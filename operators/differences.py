@@ -72,7 +72,7 @@ def find(traces: list[Any], values: dict[str, Any], progress: Progress) -> list[
         spans = aim.windows(story.findings.evidence, finding)
         found.append(
             Difference(
-                share=percent(finding.score),
+                share=percent(finding.score) if finding.score >= 1e-4 else "< 0.01%",
                 title=KINDS[finding.kind],
                 short=next((name for name in finding.functions if name), KINDS[finding.kind]),
                 sentence=sentence,

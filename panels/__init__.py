@@ -19,16 +19,16 @@ from . import (
 
 _CLASSES = (
     *trace.CLASSES,
-    *live.CLASSES,
     *differences.CLASSES,
     *explore.CLASSES,
+    *selection.CLASSES,
+    *search.CLASSES,
+    *live.CLASSES,
     *view.CLASSES,
     *threads.CLASSES,
     lists.CLASSES[0],
     *tree.CLASSES,
     *lists.CLASSES[1:],
-    *selection.CLASSES,
-    *search.CLASSES,
     *bookmarks.CLASSES,
     *render.CLASSES,
 )

@@ -21,6 +21,7 @@ class TRACEVIS3D_UL_bookmarks(bpy.types.UIList):
 class TRACEVIS3D_PT_bookmarks(parts.ViewPanel, bpy.types.Panel):
     bl_idname = "TRACEVIS3D_PT_bookmarks"
     bl_label = "Bookmarks"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, scene = self.layout, context.scene

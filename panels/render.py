@@ -9,6 +9,7 @@ from . import parts
 class TRACEVIS3D_PT_render(parts.ViewPanel, bpy.types.Panel):
     bl_idname = "TRACEVIS3D_PT_render"
     bl_label = "Render"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

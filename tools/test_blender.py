@@ -23,11 +23,14 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "build" / "test-blender"
 #: A small trace for the whole way, and the one that takes long enough to be stopped (of the folder beside
 #: the repository, where it is there).
-SMALL = ROOT / "examples" / "vt_markdown_repeat1.json.gz"
+EXAMPLES = ROOT / "examples"
+SMALL = EXAMPLES / "vt_markdown_repeat1.json.gz"
 LARGE = (
     Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared"))
     / "traces/recorded/vt_pylint_0.9M.json.gz"
 )
+#: Calls of a trace that is made up where the large one isn't: so many groups of so many.
+_GROUPS, _LEAVES = 900, 1000
 _TIMEOUT = 240.0
 _SCREEN = "1280x800"
 
@@ -80,6 +83,7 @@ class Way:
         self.cones()
         self.going()
         self.tree()
+        self.differences()
         example = self.outside(SMALL)
         self.script("undo while detail is shown", "detail_undo.py", example)
         self.script("undo after each entry of the menu", "menu_undo.py", example, other)
@@ -88,7 +92,7 @@ class Way:
 
     def window(self) -> None:
         """Drive the program in a window on a screen of its own."""
-        trace = self.outside(LARGE if LARGE.is_file() else SMALL)
+        trace = self.outside(LARGE) if LARGE.is_file() else self.generated()
         words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
         before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
         words += self.python("window.py", trace, "/mnt/out")
@@ -136,6 +140,21 @@ class Way:
         if not (self.place / "walked").is_file():
             raise Failed(f"Blender {self.program.version}: the call tree failed: {self.log}")
 
+    def differences(self) -> None:
+        """From two files to what differs, and all that may come between while exploring, in a window."""
+        one, other = (EXAMPLES / f"vt_sphinxtext_{name}.json.gz" for name in "EF")
+        repeat = [self.outside(EXAMPLES / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2)]
+        self.script("the list of differences", "differences.py", self.outside(one), self.outside(other))
+        threaded = self.outside(EXAMPLES / "sync_pillow_8w.json.gz")
+        self.script("what lights up together", "kin.py", *repeat, threaded)
+        self.script("whatever is greyed out says why", "reasons.py", *repeat)
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
+        words += self.python("five_minutes.py", self.outside(one), self.outside(other), "/mnt/out")
+        self.step("from two files to what differs, in a window", words, before=before)
+        if not (self.place / "found").is_file():
+            raise Failed(f"Blender {self.program.version}: the way to the differences failed: {self.log}")
+
     def going(self) -> None:
         """Compare from a call, search, go to bookmarks, walk, fly, and leave by ESC, in a window."""
         words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
@@ -152,6 +171,23 @@ class Way:
         if path.is_relative_to(ROOT):
             return f"/mnt/project/{path.relative_to(ROOT).as_posix()}"
         return f"/mnt/traces/{path.name}"
+
+    def generated(self) -> str:
+        """Write a trace that takes so long to be read that this can be stopped; return its path inside."""
+        path = self.place / "long.json"
+        with path.open("w") as file:
+            file.write('{"traceEvents": [\n')
+            end = _GROUPS * _LEAVES
+            file.write(f'{{"ph":"X","pid":1,"tid":1,"ts":0,"dur":{end},"name":"main (/made/up.py:1)"}}')
+            for group in range(_GROUPS):
+                start = group * _LEAVES
+                rows = [(start, _LEAVES, f"parse_file_{group % 7}")]
+                rows += [(start + i, 0.5, f"parse_{i % 40}") for i in range(_LEAVES)]
+                for at, lasts, name in rows:
+                    where = f'"ph":"X","pid":1,"tid":1,"ts":{at},"dur":{lasts}'
+                    file.write(f',\n{{{where},"name":"{name} (/made/up.py:9)"}}')
+            file.write("]}\n")
+        return f"/mnt/out/{path.name}"
 
     @staticmethod
     def python(script: str, *words: str) -> list[str]:
