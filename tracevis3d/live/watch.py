@@ -29,12 +29,12 @@ def watch(
     subscriber : Subscriber
     seconds : float, optional
     every : float, optional
-        Call ``show`` so often, in seconds, once something has come.
+        Call ``show`` so often, in seconds, once something has come, and at the end.
     show, told : callable
         ``told`` is called about ten times a second.
     """
     begun = shown = time.monotonic()
-    last = 0.0
+    last, drawn = 0.0, 0
     try:
         while not subscriber.over and (seconds is None or time.monotonic() - begun < seconds):
             subscriber.drain(_BITE_S, wait=0.02)
@@ -43,11 +43,14 @@ def watch(
                 last = now
                 told(subscriber)
             if every is not None and now - shown >= every and subscriber.rows:
-                shown = now
+                shown, drawn = now, subscriber.rows
                 show(subscriber)
     except KeyboardInterrupt:
         pass  # what has come is kept: that is how one stops
     told(subscriber)
+    if every is not None and subscriber.rows != drawn:
+        # What came last is drawn, too, however short the program was.
+        show(subscriber)
 
 
 def pictures(
@@ -62,7 +65,7 @@ def pictures(
     def show(subscriber: Subscriber) -> None:
         nonlocal number
         trace = latest(subscriber, window_ns)
-        if not len(trace.calls):
+        if not len(trace.memory if view == "memory" else trace.calls):
             return
         number += 1
         api.Figure(view, (trace,), dict(settings)).render(folder / f"{number:06d}.png", output)

@@ -7,6 +7,7 @@ they point to: then :meth:`FlowScene.find` looks them up by name.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from ..drawing.frame import Frame
 from ..drawing.words import Camera
 from ..layout.ticks import duration, time_ticks
-from ..live.flows.flow import LENGTH, Flow, Text
+from ..live.flows.flow import BESIDE, LENGTH, Flow, Text
 from ..live.flows.ring import Page, Ring
 from . import camera, materials, meshes, stage, styles
 from .color import is_dark
@@ -78,6 +79,9 @@ class FlowScene:
         self._tick_shown: tuple[int, ...] = ()
         self._ticks_now = self._names_now = 0
         self._extent: Any = None
+        self._told = ""
+        self._still = Inked()
+        self._pending: list[Callable[[int], None]] = []
         collection = bpy.data.collections.new(f"{title} live")
         collection[LIVE] = True
         self.name = collection.name
@@ -166,10 +170,14 @@ class FlowScene:
         ring.advance(now)
         self.written = 0
         self._show_pages(now)
-        names_due = clock - self._texts_at > _TEXTS_S
-        if names_due:
-            self._texts_at = clock
-            self._set_names(now, told)
+        # Never all texts in one tick: that would be a long one.
+        due = clock - self._texts_at
+        if due > _TEXTS_S:
+            self._texts_at, self._pending = clock, [self._set_still_names, self._set_frame_texts]
+            self._told = told
+            self._set_names(now)
+        elif self._pending:
+            self._pending.pop(0)(now)
         self._move("names", self._names_now, now)
         self._set_ticks(now)
         self._move("ticks", self._ticks_now, now)
@@ -230,7 +238,7 @@ class FlowScene:
             return np.array([at, text.across, text.height])
         return np.array([text.across, -at if text.time is not None or text.far else 0.0, text.height])
 
-    def _set_names(self, now: int, told: str) -> None:
+    def _set_names(self, now: int) -> None:
         extent = self.flow.extent()
         if extent != self._extent:
             self._extent = extent
@@ -243,12 +251,13 @@ class FlowScene:
             if text.kind >= 0:
                 color = _ON_DARK if text.kind >= len(dark) or dark[text.kind] else _ON_LIGHT
             into.add(text.text, self._place_of(text, now), text.size, color, text.room, text.align)
-        self._names_now = now
+        self._names_now, self._still = now, still
         write_texts(self._named("names").data, flowing, typeface())
-        write_texts(self._named("still names").data, still, typeface())
-        self._set_frame_texts(now, told)
 
-    def _set_frame_texts(self, now: int, told: str) -> None:
+    def _set_still_names(self, _now: int) -> None:
+        write_texts(self._named("still names").data, self._still, typeface())
+
+    def _set_frame_texts(self, now: int) -> None:
         """Write title, legend and foot on a pane before the camera."""
         view = self._view
         pane, ink = camera.Pane.of(view), Inked()
@@ -275,7 +284,7 @@ class FlowScene:
             )
             ink.patch(pane.local(corner), srgb)
             left += 28 + put(name[:60], left + 26, base, 28, self.style.ink) + 26
-        words = [told, self.flow.facts()]
+        words = [self._told, self.flow.facts()]
         if self.flow.hidden:
             words.append(f"{self.flow.hidden:,} {self.flow.hidden_what} not shown")
         if self.flow.coarse > 1:
@@ -325,7 +334,7 @@ class FlowScene:
         if self.flow.along == "x":
             path = np.column_stack([np.full(5, 0.03), edge])
             still.add("now", np.array([0.0, low - 0.05, -0.95]), 0.38, _NOW, 0, 0)
-            box_low, box_high = (-LENGTH, low, bottom - 1.1), (1.6, high, top)
+            box_low, box_high = (-LENGTH, low, bottom - 1.1), (BESIDE, high, top)
         else:
             path = np.column_stack([edge[:, 0], np.full(5, -0.03), edge[:, 1]])[:2]
             still.add("now", np.array([high + 0.25, -0.05, 0.0]), 0.38, _NOW, 0, -1)

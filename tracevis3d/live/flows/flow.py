@@ -21,6 +21,8 @@ Section = NDArray[np.float32]
 CELLS = 1200
 #: How much coarser it may get when too much comes.
 MOST_COARSE = 32
+#: Scene units that names beside the front edge may be long.
+BESIDE = 2.4
 #: Scene units that the window is long.
 LENGTH = 16.0
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..growing import GrowingTrace
 from .calls import CallFlow, Ended
-from .flow import LENGTH, Flow, Kinds, Rows, Section, Text, boxes, rows, short
+from .flow import BESIDE, LENGTH, Flow, Kinds, Rows, Section, Text, boxes, rows, short
 from .lanes import LEVELS, Lanes
 
 _MOST_LANES = 16
@@ -173,7 +173,7 @@ class Icicle(Flow):
     def _lane_name(self, lane: int, deepest: int) -> Text:
         base, high = (float(x) for x in self._table[lane * LEVELS])
         size = min(0.34, max(0.2, 1.2 * high))
-        return Text(self.lanes.name(lane), 0.0, base + 0.3 * high - 0.2 * size, size)
+        return Text(self.lanes.name(lane), 0.0, base + 0.3 * high - 0.2 * size, size, room=BESIDE)
 
     def _label(self, function: int) -> str:
         if function not in self._labels:

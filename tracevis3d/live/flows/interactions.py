@@ -77,7 +77,7 @@ class Interactions(Flow):
     @property
     def _names(self) -> list[str]:
         by_number = list(self._modules)
-        others = len(self._modules) > len(self._ring)
+        others = 0 < len(self._ring) < len(self._modules)
         return [by_number[m] for m in self._ring] + (["others"] if others else [])
 
     def advance(self) -> Rows:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..growing import GrowingTrace
 from .calls import CallFlow, Ended
-from .flow import Flow, Rows, Section, Text, boxes, colors, rows
+from .flow import BESIDE, Flow, Rows, Section, Text, boxes, colors, rows
 from .lanes import Lanes
 
 _MOST_ROWS = 24
@@ -189,7 +189,7 @@ class Threads(Flow):
         size = 0.34 if n <= 8 else max(0.2, 0.34 - 0.012 * (n - 8))
         for lane, _ in used:
             a, h = (float(x) for x in self._place[lane])
-            out.append(Text(self.lanes.name(lane), a, h + 0.06, size))
+            out.append(Text(self.lanes.name(lane), a, h + 0.06, size, room=BESIDE))
         return out
 
     def facts(self) -> str:
