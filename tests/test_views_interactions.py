@@ -91,6 +91,15 @@ def test_area_is_the_number_of_calls_and_the_thin_end_is_the_callees(trace):
     area = begin[thick] ** 2
     assert area / count[thick] == pytest.approx(area[0] / count[thick][0], rel=1e-4)
     assert (end < 0.5 * begin).all()
+    assert any(f"{int(count.max()):,} in the thickest" in note for note in drawing.notes)
+    # Two drums have one measure.
+    pair = drawn(trace, trace, slices=7, end="8us")
+    two = drawn(trace, trace, slices=7)
+    for picture in (pair, two):
+        count = picture.meaning["interaction"].values[0][1]
+        radius = np.concatenate([of(picture, "interaction", s).radius[::48, 0] for s in (0, 1)])
+        thick = radius > radius.min() * 1.5
+        assert np.ptp(radius[thick] ** 2 / count[thick]) < 1e-4 * (radius[thick] ** 2 / count[thick])[0]
 
 
 def test_colours_go_from_caller_to_callee_and_are_the_legends(trace):

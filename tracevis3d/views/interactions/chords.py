@@ -153,9 +153,12 @@ def routes(picture: Composition, drum: Drum, p: Parameters, straight: bool = Fal
     return curve, ends
 
 
-def radii(count: Ints, p: Parameters) -> Floats:
-    """Return the radius at the caller's end: the section's area is in proportion to the number of calls."""
-    thick = THICKEST * p.thickness * np.sqrt(count / float(count.max(initial=1)))
+def radii(count: Ints, most: int, p: Parameters) -> Floats:
+    """Return the radius at the caller's end: the section's area is in proportion to the number of calls.
+
+    ``most`` has the greatest radius.
+    """
+    thick = THICKEST * p.thickness * np.sqrt(count / float(max(most, 1)))
     return np.asarray(np.maximum(thick, THINNEST if p.thickness > 0 else 0.0))
 
 
@@ -231,7 +234,8 @@ def flat_bundles(
     reach = 1.01 * radius
     x, y = curve[shown][..., 0], curve[shown][..., 1]
     pixel = np.stack([(x + reach) * side / (2 * reach), (reach - y) * side / (2 * reach)], axis=-1)
-    width = 2 * radii(drum.counts[shown], p) * side / (2 * reach)
+    most = max(int(d.counts.max(initial=0)) for d in picture.drums)
+    width = 2 * radii(drum.counts[shown], most, p) * side / (2 * reach)
     color = np.stack([c[shown] for c in colors], axis=1) * 255
     opacity = opacities(curve[shown], p)
     image = np.full((side, side, 4), 255, np.uint8)

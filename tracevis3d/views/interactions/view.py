@@ -210,7 +210,14 @@ def _drum(
     if not (picture.flat and drum.bend.unroll == 1):
         out = chords.pulled(picture, drum, p)
         every = chords.choose(drum, p, out)
-        radii = chords.radii(every.count, p)
+        # Two drums have one measure.
+        others = [chords.choose(d, p) for d in picture.drums if d is not drum]
+        most = max(int(each.count.max(initial=0)) for each in (every, *others))
+        radii = chords.radii(every.count, most, p)
+        if drum.source == 0:
+            notes.append(
+                f"tubes: area is the number of {p.relation}, {most:,} in the thickest; thin end at the callee"
+            )
         apart = out[every.pair]
         chosen, radius = every.only(~apart), radii[~apart]
         if apart.any():
@@ -509,10 +516,14 @@ def _notes(picture: Composition, p: Parameters) -> list[str]:
             notes.append(f"{which}{roots:,} root call{'s have' if roots > 1 else ' has'} no caller")
     if picture.hierarchy.elements < int(picture.hierarchy.merged.sum()):
         notes.append(f"the least called elements are taken together: {picture.hierarchy.elements:,} sectors")
-    if not picture.flat:
-        notes.append(f"tubes: area is the number of {p.relation}, thin end at the callee")
-    elif picture.drums[0].bend.unroll == 0:
-        notes.append(f"width is the square root of the number of {p.relation}, thin end at the callee")
+    if picture.flat and picture.drums[0].bend.unroll == 0:
+        most = max(int(d.counts.max(initial=0)) for d in picture.drums)
+        notes.append(
+            f"width is the square root of the number of {p.relation}, {most:,} in the widest; "
+            "thin end at the callee"
+        )
+    if p.fade > 0:
+        notes.append("long ways are paler")
     if p.opening > 0 and p.relief > 0:
         notes.append(f"height of the ring: {p.relation} made and received, square-root scale")
     if picture.drums[0].bend.length > 0 and p.mantle != "none":
