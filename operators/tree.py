@@ -375,6 +375,7 @@ class TRACEVIS3D_OT_tree_click(OnTree, bpy.types.Operator):
     part: EnumProperty(
         items=(("label", "Name", "Select"), ("sign", "Sign", "Open or close")), options={"SKIP_SAVE"}
     )
+    about: StringProperty(options={"SKIP_SAVE", "HIDDEN"}, description="What the row is, for its tooltip")
     ctrl: BoolProperty(options={"SKIP_SAVE"})
     shift: BoolProperty(options={"SKIP_SAVE"})
 
@@ -385,7 +386,8 @@ class TRACEVIS3D_OT_tree_click(OnTree, bpy.types.Operator):
                 "+ opens, - and ~ close.\n"
                 "With Ctrl: show the callees that filters hide (~ becomes -), or hide them again"
             )
-        return "Select these calls.\nWith Ctrl: one row more or less; with Shift: all rows between"
+        about = f"{properties.about}.\n" if properties.about else ""
+        return f"{about}Select these calls.\nWith Ctrl: one row more or less; with Shift: all rows between"
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.ctrl, self.shift = event.ctrl or event.oskey, event.shift

@@ -15,6 +15,7 @@ _SIGN = 4  # width of the signs, in characters
 _ICON = 6  # of an icon with what is around it
 _SIGNS = {"+": "ADD", "-": "REMOVE", "~": "IPO_SINE"}
 _MOST_LEVELS = 10  # that rows are indented by, from the highest row of the window on
+_NUMBERS = 9  # characters that the numbers of calls may take
 _LEAST = 6  # characters that a name is shortened to at most
 
 
@@ -77,14 +78,18 @@ def _draw_rows(box: Any, rows: Any, characters: int) -> None:
     # Signs and numbers have columns of their own: Blender would squeeze them away beside a long name.
     split = box.split(factor=_SIGN / characters, align=True)
     signs, rest = split.column(align=True), split
-    numbers = max((len(row.below) for row in rows), default=0)
+    below_of = [row.below for row in rows]
+    if max(map(len, below_of)) > _NUMBERS:
+        # In a narrow panel the names matter more: a row's tooltip tells of how many these are left.
+        below_of = [text.partition(" of ")[0] for text in below_of]
+    numbers = max(map(len, below_of))
     room = characters - _SIGN - _ICON - numbers
     if numbers:
         rest = split.split(factor=1.0 - (numbers + 1) / (characters - _SIGN), align=True)
     names = rest.column(align=True)
     below = rest.column(align=True) if numbers else None
     top = min(row.depth for row in rows)
-    for stored in rows:
+    for stored, count in zip(rows, below_of, strict=True):
         sign = signs.row(align=True)
         if stored.sign:
             click = sign.operator("tracevis3d.tree_click", text="", icon=_SIGNS[stored.sign], emboss=False)
@@ -107,11 +112,12 @@ def _draw_rows(box: Any, rows: Any, characters: int) -> None:
             depress=stored.chosen,
         )
         name.path, name.part = stored.path, "label"
+        name.about = f"{stored.name}: {stored.below or 'no'} calls below"
         if below is not None:
-            count = below.row(align=True)
-            count.alignment = "RIGHT"
-            count.active = False
-            count.label(text=stored.below)
+            number = below.row(align=True)
+            number.alignment = "RIGHT"
+            number.active = False
+            number.label(text=count)
 
 
 class TRACEVIS3D_PT_filters(parts.ViewPanel, bpy.types.Panel):

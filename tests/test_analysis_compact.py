@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tracevis3d as tv
 from tests import synthetic
 from tracevis3d.analysis.compact import CompactTrace, compact
 from tracevis3d.analysis.criteria import CRITERIA, alike
@@ -114,3 +115,32 @@ def test_what_is_no_criterion_is_refused() -> None:
         alike(graph, "similar")
     with pytest.raises(UsageError, match="compares nothing"):
         alike(graph, "depth", 0)
+
+
+def test_a_recorded_run_comes_back_bit_by_bit(recorded) -> None:
+    """The graph and, beside it, the times: with both every column is as it was. Threads share the graph."""
+    trace = tv.load(recorded / "weka_parallel_9t.tsv.gz")
+    calls, threads = trace.calls, trace.threads
+    graph = compact(calls, threads)
+    parts = []
+    for t in range(len(threads)):
+        base = int(threads.first[t])
+        back = graph.expand(t)
+        part = slice(base, base + len(back))
+        parts.append(
+            {
+                "function": back.function,
+                "parent": np.where(back.parent < 0, -1, back.parent + base),
+                "depth": back.depth,
+                "extent": back.extent,
+                "start": calls.start[part],
+                "end": calls.end[part],
+                "thread": np.full(len(back), t, np.int32),
+            }
+        )
+    for name in parts[0]:
+        column = np.concatenate([part[name] for part in parts])
+        assert column.dtype == getattr(calls, name).dtype
+        assert column.tobytes() == np.ascontiguousarray(getattr(calls, name)).tobytes(), name
+    of_thread = [set(graph.subtrees.of_call[calls.thread == t].tolist()) for t in range(len(threads))]
+    assert sum(map(len, of_thread)) > 2 * len(graph), "most subtrees occur in several threads"
