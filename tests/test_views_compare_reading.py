@@ -19,6 +19,7 @@ from tracevis3d.trace.events import BEGIN, END
 from tracevis3d.trace.model import Source, Trace
 from tracevis3d.trace.recording import Recording
 from tracevis3d.views.compare import matches as matching
+from tracevis3d.views.compare.composition import OVERVIEW
 from tracevis3d.views.compare.overview import time_in_intervals
 from tracevis3d.views.icicle.composition import WIDTH
 
@@ -339,3 +340,38 @@ def test_calls_are_merged_that_are_narrow_in_the_picture(opening):
         assert (lasted / span * WIDTH * scale).max() <= 3.0 * 1.07
     # A, which is farther, is coarser where the camera looks from the front.
     assert opening > 30 or narrowest[0] > narrowest[1]
+
+
+@given(SEEDS)
+@settings(max_examples=12, deadline=None)
+def test_the_overview_of_the_flat_twin_is_the_papers(seed):
+    """Flat, the overview is two rows of plain rectangles, A's upwards and B's downwards (section IV-A)."""
+    traces = pair(seed)
+    drawing = draw(traces, opening=180.0, gap=1.5, lines=100_000, annotate=0)
+    _, chosen, windows = chosen_of(traces, drawing)
+    span = max(high - low for low, high in windows)
+    calls = [boxes_of(drawing, "call", s) for s in (0, 1)]
+    edges = [float((b.low + b.size)[:, 1].max()) if s == 0 else float(b.low[:, 1].min()) for s, b in
+             enumerate(calls)]  # fmt: skip
+    rows, tallest = [], 0.0
+    for s, ids in enumerate((chosen.a, chosen.b)):
+        bars = boxes_of(drawing, "interval", s)
+        width = (windows[s][1] - windows[s][0]) / span * WIDTH
+        count = round(width / float(np.median(bars.size[:, 0])) * 0.84) if len(bars) else 1
+        start = traces[s].calls.start[ids]
+        plain: dict[int, float] = {}
+        for t, similarity in zip(start.tolist(), chosen.similarity.tolist()):
+            place = (t - windows[s][0]) / (windows[s][1] - windows[s][0])
+            bar = min(int(place * count), count - 1)
+            plain[bar] = plain.get(bar, 0.0) + similarity
+        rows.append((bars, plain, width / count))
+        tallest = max(tallest, *plain.values(), 0.0)
+    for s, (bars, plain, step) in enumerate(rows):
+        assert bars.id.tolist() == sorted(plain)
+        for i, bar in enumerate(bars.id.tolist()):
+            assert bars.low[i, 0] == pytest.approx((bar + 0.08) * step, abs=1e-3)
+            assert bars.size[i, 1] == pytest.approx(OVERVIEW * plain[bar] / tallest, abs=1e-3)
+        # A's bars begin beyond its roots and point up in the picture, B's down: they are mirrored.
+        foot = bars.low[:, 1] if s == 0 else (bars.low + bars.size)[:, 1]
+        assert np.ptp(foot) < 1e-5
+        assert (foot > edges[0]).all() if s == 0 else (foot < edges[1]).all()

@@ -173,7 +173,7 @@ def group_facts(comparison: Comparison, groups: Groups, most: int = MOST) -> lis
     return facts
 
 
-def histogram_rows(bars: Sequence[int], tau: float) -> list[tuple[str, str]]:
+def histogram_rows(bars: Sequence[int], tau: float, longest: int = _LONGEST_BAR) -> list[tuple[str, str]]:
     """Return a histogram of similarities as rows of a label and a bar of characters with its number.
 
     Parameters
@@ -182,6 +182,8 @@ def histogram_rows(bars: Sequence[int], tau: float) -> list[tuple[str, str]]:
         Pairs by similarity: :attr:`.match.Comparison.histogram`.
     tau : float
         Bars that hold nothing above it are light.
+    longest : int
+        Characters of the longest bar.
     """
     # Two of a comparison's bars make one row.
     pairs = [sum(bars[k : k + 2]) for k in range(0, len(bars), 2)]
@@ -189,7 +191,7 @@ def histogram_rows(bars: Sequence[int], tau: float) -> list[tuple[str, str]]:
     rows = []
     for k, count in enumerate(pairs):
         high = (k + 1) / len(pairs)
-        length = -(-_LONGEST_BAR * count // most) if most else 0  # one pair is seen, too
+        length = -(-longest * count // most) if most else 0  # one pair is seen, too
         rows.append((f"s to {high:.1f}", ("█" if high > tau else "░") * length + f" {count:,}"))
     return rows
 

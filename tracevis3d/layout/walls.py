@@ -79,24 +79,15 @@ class Fold:
         sign = -1.0 if self.inner else 1.0
         return (0.0, sign * math.cos(self.rise), -sign * self.side * math.sin(self.rise))
 
-    def above(self, h: Floats, step: Floats, thick: float) -> tuple[Floats, Floats]:
-        """Return y and z of the plane over a flight of steps, at ``h`` from the roots' edge.
+    @property
+    def normal(self) -> tuple[float, float, float]:
+        """The direction that the face that is seen looks in."""
+        sign = -1.0 if self.inner else 1.0
+        return (0.0, sign * self.side * math.sin(self.rise), sign * math.cos(self.rise))
 
-        What lies on it is hidden by no step of the face that is seen: it goes through the steps' edges.
-
-        Parameters
-        ----------
-        h : float64 (n,)
-        step : float64 (n,)
-            Height of the highest step below, along the wall.
-        thick : float
-            Of the boxes.
-        """
-        cosine, sine = math.cos(self.rise), math.sin(self.rise)
-        off = np.asarray(step) * (sine * cosine)
-        off = -off if self.inner else off + thick
-        y, z = self.inside(h)
-        return y + self.side * off * sine, z + off * cosine
+    def ridge(self, step: Floats) -> Floats:
+        """Return how far the edges of steps, ``step`` high along the wall, stand out of its slope."""
+        return np.asarray(step) * (math.sin(self.rise) * math.cos(self.rise))
 
     def clear(self, half: float, least: float) -> Floats:
         """Return how far from the wall a plate stands that reaches ``half`` to either side of its middle.

@@ -34,6 +34,8 @@ Flags = NDArray[np.bool_]
 # the nearer wall is seen from outside and the farther one from inside.
 _OPENING, _HIGH = (0.0, 60.0, 72.0, 90.0, 120.0), (0.52, 0.42, 1.27, 1.25, 1.0)
 _HIGHEST = math.radians(84.0)
+#: Faces seen at a lower sine than this are taken as seen at it.
+_GRAZING = 0.25
 #: From the front, this share of the farther wall stands free above the nearer one.
 _FREE = 0.75
 #: Rows of names above a wall whose outer face is turned away; and height of a row, in line heights.
@@ -205,6 +207,41 @@ class Composition:
         towards = np.array(self.camera.direction)
         along = float(np.array(direction) @ towards / np.linalg.norm(towards))
         return math.sqrt(max(1.0 - along**2, 0.0))
+
+    def before(
+        self, wall: Wall, h: Floats, step: Floats, thick: float, around: Floats | None = None
+    ) -> Floats:
+        """Return points before the steps of a wall, where they are seen on the middle of their step's face.
+
+        They are moved towards the camera until no step hides them.
+
+        Parameters
+        ----------
+        wall : Wall
+        h : float64 (n,)
+            Distance from the roots' edge.
+        step : float64 (n,)
+            Height of the step, along the wall.
+        thick : float
+            Of the boxes.
+        around : float64 (n,), optional
+            Height of the highest step near by.
+
+        Returns
+        -------
+        float64 (n, 3)
+            With x as what has to be added to it.
+        """
+        fold = wall.fold
+        normal, view = np.array(fold.normal), np.array(self.camera.direction)
+        view = view / np.linalg.norm(view)
+        y, z = fold.inside(h)
+        line = np.stack([np.zeros(len(h)), y, z], axis=1)
+        half = fold.ridge(step) / 2
+        off = half + (0.0 if fold.inner else thick)
+        more = np.maximum(fold.ridge(step if around is None else around) - half, 0.0)
+        towards = view / max(float(normal @ view), _GRAZING)
+        return np.asarray(line + off[:, None] * normal + more[:, None] * towards)
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,12 +65,10 @@ class Stand(Fold):
         """Return y and z of the wall's back, where bridges end, at ``h`` from the roots' edge."""
         return self.foot + h * math.cos(self.rise), h * math.sin(self.rise)
 
-    def above(self, h: Floats, step: Floats, thick: float) -> tuple[Floats, Floats]:
-        """Return y and z of the plane over a flight of steps; see :meth:`.Fold.above`."""
-        cosine, sine = math.cos(self.rise), math.sin(self.rise)
-        off = np.asarray(step) * (sine * cosine) + thick
-        y, z = self.inside(h)
-        return y - off * sine, z + off * cosine
+    @property
+    def normal(self) -> tuple[float, float, float]:
+        """The direction that the wall's front looks in."""
+        return (0.0, -math.sin(self.rise), math.cos(self.rise))
 
     @property
     def upwards(self) -> tuple[float, float, float]:

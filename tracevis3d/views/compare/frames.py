@@ -81,20 +81,17 @@ def frames(
     low, high = wall.levels(ids)
     deep = np.maximum(low + wall.extent(ids), high)
     deep = deep if alone is None else np.where(alone, high, deep)
-    lift = np.array([0.0, -pen.off, 0.0]) if wall.fold.front else np.array([0.0, 0.0, pen.off])
-    ends = []
-    for h in (low, deep):
-        y, z = wall.fold.above(h, high - low, thick)
-        ends.append(np.stack([y, z], axis=1) + lift[1:])
+    step = high - low
+    ends = [picture.before(wall, h, step, thick + pen.off) for h in (low, deep)]
     path = np.empty((n, 5, 3), np.float32)
     for k, (x, e) in enumerate(((x0, 0), (x1, 0), (x1, 1), (x0, 1), (x0, 0))):
-        path[:, k, 0], path[:, k, 1:] = x, ends[e]
+        path[:, k] = ends[e] + np.outer(x, (1.0, 0.0, 0.0))
     lines = Lines(
         pen.kind, path.reshape(-1, 3), np.arange(n + 1, dtype=np.int64) * 5,
         np.full(n, pen.width / picture.pixels_per_unit, np.float32), np.full(n, pen.color, np.int32), ids,
         source=wall.source,
     )  # fmt: skip
-    return lines, np.column_stack([(x0 + x1) / 2, ends[1]])
+    return lines, ends[1] + np.outer((x0 + x1) / 2, (1.0, 0.0, 0.0))
 
 
 def plates(

@@ -65,8 +65,8 @@ def multiplicities(picture: Composition, chosen: Chosen, most: int) -> list[Labe
         x, width, calls, count = x[order], width[order], calls[order], count[order]
         height = np.full(len(order), 0.7 * picture.text)
         low, high = wall.levels(calls)
-        y, z = wall.fold.above(high, high - low, wall.plate)
-        anchor = np.stack([x, y, z + 0.012], axis=1)
+        anchor = picture.before(wall, high, high - low, wall.plate + 0.012)
+        anchor[:, 0] += x
         # Beyond the box's inner edge, where the tubes begin.
         anchor += np.array(wall.fold.upwards) * (-wall.fold.side * 0.6 * height)[:, None]
         made.append(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,22 +49,22 @@ def names(picture: Composition, wall: Wall, boxes: Boxes, most: int) -> Labels:
     width = boxes.size[tail, 0].astype(np.float64)
     height = np.minimum(_FILL * (high[tail] - low[head]), picture.text)
     inset = np.minimum(0.35 * height, 0.06)
-    anchor = np.empty((len(chains), 3), np.float32)
+    anchor = np.zeros((len(chains), 3))
     anchor[:, 0] = boxes.low[tail, 0] + inset
     middle = (low[head] + high[tail]) / 2
+    # Also clear of the next level, which is nearer to the reader of the farther wall.
     # Also clear of the next level, which is nearer to the reader of the farther wall.
     step = np.array([float((high[c] - low[c]).max()) for c in chains])
     heights = np.diff(wall.lanes.edge)
     after = wall.trace.calls.depth[boxes.id[tail]].astype(np.int64) - wall.first_depth + 1
-    step = np.maximum(step, heights[np.minimum(after, len(heights) - 1)])
-    anchor[:, 1], anchor[:, 2] = wall.fold.above(middle, step, wall.plate)
-    anchor[:, 1:] += 0.004 * np.array([-math.sin(wall.fold.rise), math.cos(wall.fold.rise)])
+    around = np.maximum(step, heights[np.minimum(after, len(heights) - 1)])
+    anchor += picture.before(wall, middle, step, wall.plate + 0.004, around)
     label = wall.trace.functions.label
     function = wall.trace.calls.function[boxes.id]
     return Labels(
         "function",
         tuple(_ARROW.join(label[f] for f in function[c].tolist()) for c in chains),
-        anchor,
+        anchor.astype(np.float32),
         height.astype(np.float32),
         (width - 2 * inset).astype(np.float32),
         boxes.size[head, 0].copy(),

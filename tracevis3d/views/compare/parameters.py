@@ -226,8 +226,8 @@ class Parameters:
     )  # fmt: skip
     tilt: float = parameter(
         66.0,
-        "How far the camera stands above straight ahead at an opening of 140; it stands lower where walls "
-        "are steeper, and above where they are flat",
+        "How far the camera stands above straight ahead at an opening of 140; it stands higher where walls "
+        "are steeper, above where they are flat, and low before those that nearly face each other",
         low=5.0,
         high=90.0,
         unit="degrees",

@@ -47,6 +47,8 @@ Ints = NDArray[np.int64]
 THIN_PX = 16.0
 #: Width in pixels of a bar of an overview of the whole trace, which is cut for it.
 _CONTEXT_PX = 5.0
+#: Characters of the longest bar that fit a panel beside its number.
+_PANEL_BAR = 7
 #: Pairs of sets that are counted by their similarity, too, at most: less than a second's work.
 _MOST_COUNTED = 1_000_000_000
 _FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), parse("d7191c")
@@ -410,7 +412,7 @@ def _facts(comparison: match.Comparison) -> tuple[tuple[str, tuple[tuple[str, st
     known = comparison.similarity
     if comparison.settings.measure not in QUICK or len(known.calls_a) * len(known.calls_b) > _MOST_COUNTED:
         return ()
-    rows = histogram_rows(comparison.histogram.tolist(), float(comparison.settings.tau))
+    rows = histogram_rows(comparison.histogram.tolist(), float(comparison.settings.tau), _PANEL_BAR)
     found = (
         ("Pairs of sets", f"{comparison.set_pairs:,}"), ("Pairs of calls", f"{comparison.call_pairs:,}")
     )  # fmt: skip
