@@ -72,6 +72,19 @@ def test_without_waits_it_says_what_can_be_told(tmp_path, capsys):
     assert [line.split() for line in out.splitlines()[-2:]] == [["1", "50", "%"], ["2", "50", "%"]]
 
 
+def test_one_object_is_told_of_with_who_and_where(path, capsys):
+    code, out, _ = run(capsys, path, "--object", "L")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].startswith("L: 1 waits of 800 µs")
+    held_up = lines.index(next(line for line in lines if "held, when asked for, by" in line))
+    assert lines[held_up + 1].split() == ["b", "1", "800", "µs"]
+    assert len(json.loads(run(capsys, path, "--object", "L", "--json")[1])["waits"]) == 1
+    code, _, err = run(capsys, path, "--object", "M")
+    assert code == 2
+    assert "there is no such object" in err
+
+
 def test_the_path_leads_to_a_chosen_end(path, capsys):
     steps = json.loads(run(capsys, path, "--json", "--end", "b", "--at", "0.5")[1])["critical_path"]
     assert [(s["thread"], s["end_ns"]) for s in steps] == [("b", 500_000)]

@@ -86,6 +86,8 @@ def _objects(waits: Waits) -> list[dict[str, Any]]:
     labels, functions = waits.trace.functions.label, len(waits.trace.functions) + 1
     waiters = _by_owner(object[blocked], ops.thread[rows][blocked], lasted[blocked], len(tids))
     holders = _by_owner(held.object, held.thread, time, len(tids))
+    who = waits.held_by[rows][blocked]
+    held_up = _by_owner(object[blocked][who >= 0], who[who >= 0], lasted[blocked][who >= 0], len(tids))
     # Functions are counted from 1: what is on no stack comes first.
     waited_in = _by_owner(object[blocked], waits.function[rows][blocked] + 1, lasted[blocked], functions)
     held_in = _by_owner(held.object, waits.function[held.acquire] + 1, time, functions)
@@ -106,6 +108,9 @@ def _objects(waits: Waits) -> list[dict[str, Any]]:
                 ],
                 "holders": [
                     {"thread": tids[t], "holds": c, "held_ns": ns} for t, c, ns in holders.get(o, ())
+                ],
+                "held_up_by": [
+                    {"thread": tids[t], "waits": c, "waited_ns": ns} for t, c, ns in held_up.get(o, ())
                 ],
                 "waited_in": [
                     {"function": labels[f - 1], "waits": c, "waited_ns": ns}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from ..errors import UsageError
 from ..terminal import Bar, columns, table
 from .parts import Subcommands, command, load, print_json, reading
 
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
 _MOST = 12
 #: Findings of one kind.
 _MOST_OF_KIND = 3
+#: What is told of one object, and what stands above it.
+_OF_OBJECTS = (
+    ("waited_in", "waited for in"),
+    ("waiters", "waited for by"),
+    ("held_up_by", "held, when asked for, by"),
+    ("held_in", "held in"),
+    ("holders", "held by"),
+)
 
 
 def add(commands: Subcommands) -> None:
@@ -33,6 +42,9 @@ def add(commands: Subcommands) -> None:
     parser.add_argument(
         "--at", metavar="TIME", help="the moment that it leads to, such as 1.5s or 20 (in ms)"
     )
+    parser.add_argument(
+        "--object", metavar="NAME", help="tell of one object alone: who waits for it, who holds it, and where"
+    )
     parser.add_argument("--every", action="store_true", help="list waits that did not block too")
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     reading(parser)
@@ -45,18 +57,92 @@ def run(words: argparse.Namespace) -> None:
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
         facts = api.waits(trace, rules=words.rules, every=words.every, end=words.end, at=words.at)
+    if words.object is not None:
+        facts = _about(facts, words.object)
     if words.json:
         print_json(facts)
+    elif words.object is not None:
+        print(_one_object(trace, facts))
     else:
         print(_text(trace, facts))
+
+
+def _about(facts: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the facts about the objects of a name; * stands for anything, and for what is left out.
+
+    Raises
+    ------
+    UsageError
+        If there is no such object.
+    """
+    from fnmatch import fnmatchcase
+
+    names = [o["object"] for o in facts["objects"]]
+    wanted = {o for o in names if fnmatchcase(o, name)} or {o for o in names if fnmatchcase(o, f"{name} *")}
+    if not wanted:
+        some = ", ".join(names[:_MOST]) or "none"
+        raise UsageError(f"--object {name}: there is no such object; the most waited for are {some}")
+
+    def is_wanted(objects: Any) -> bool:
+        return bool(wanted.intersection([objects] if isinstance(objects, str) else objects or ()))
+
+    return {
+        **facts,
+        "objects": [o for o in facts["objects"] if o["object"] in wanted],
+        "waits": [w for w in facts["waits"] if is_wanted(w["object"])],
+        "findings": [f for f in facts["findings"] if is_wanted(f["objects"])],
+    }
+
+
+def _one_object(trace: Trace, facts: dict[str, Any]) -> str:
+    """Return who waits for objects and who holds them, and in which functions."""
+    title = _titles(trace)
+    parts = []
+    if facts["findings"]:
+        parts.append(f"Findings\n{table(_findings(facts['findings']))}")
+    for o in facts["objects"]:
+        lines = [
+            f"{o['object']}: {o['waits']:,} waits of {_time(o['waited_ns'])}, the longest "
+            f"{_time(o['longest_ns'])}; {o['acquisitions']:,} acquisitions, up to {o['longest_queue']} in the queue"
+        ]
+        for key, head in _OF_OBJECTS:
+            rows = [(head, "times", "time")]
+            rows += [
+                (one["function"] if "function" in one else title[one["thread"]],
+                 f"{one.get('waits', one.get('holds')):,}", _time(one.get("waited_ns", one.get("held_ns"))))
+                for one in o[key][:_MOST]
+            ]  # fmt: skip
+            if len(rows) > 1:
+                lines.append(columns(rows))
+        parts.append("\n\n".join(lines))
+    parts.append(_longest(title, facts["waits"]))
+    return "\n\n".join(parts)
+
+
+def _titles(trace: Trace) -> dict[Any, str]:
+    title: dict[Any, str] = {tid: trace.threads.title(t) for t, tid in enumerate(trace.threads.tid)}
+    title[None] = "(unknown)"
+    return title
+
+
+def _longest(title: dict[Any, str], waits: list[dict[str, Any]]) -> str:
+    """Return the longest waits."""
+    longest = sorted((w for w in waits if not w["nested"]), key=lambda w: w["start_ns"] - w["end_ns"])
+    long: list[tuple[str, ...]] = [("at", "thread", "waits", "for", "by", "in", "woken by", "held by")]
+    for w in longest[:_MOST]:
+        what = w["object"] if isinstance(w["object"], str) else ", ".join(w["object"] or ("(unknown)",))
+        long.append(
+            (_time(w["start_ns"]), title[w["thread"]], _time(w["end_ns"] - w["start_ns"]), what, w["kind"],
+             w["function"] or "", title[w["woken_by"]], _holder(title, w))
+        )  # fmt: skip
+    return f"The longest waits{_more(longest)}\n{columns(long)}"
 
 
 def _text(trace: Trace, facts: dict[str, Any]) -> str:
     """Return what people want to know: findings, threads, objects, the longest waits, the critical path."""
     if not facts["waits"]:
         return _without_waits(trace)
-    title: dict[Any, str] = {tid: trace.threads.title(t) for t, tid in enumerate(trace.threads.tid)}
-    title[None] = "(unknown)"
+    title = _titles(trace)
     parts = []
     if facts["findings"]:
         parts.append(f"Findings\n{table(_findings(facts['findings']))}")
@@ -82,17 +168,7 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
         )  # fmt: skip
     if objects:
         parts.append(f"Objects that are waited for{_more(objects)}\n{columns(wanted)}")
-    longest = sorted(
-        (w for w in facts["waits"] if not w["nested"]), key=lambda w: w["start_ns"] - w["end_ns"]
-    )
-    long: list[tuple[str, ...]] = [("at", "thread", "waits", "for", "by", "woken by", "held by")]
-    for w in longest[:_MOST]:
-        what = w["object"] if isinstance(w["object"], str) else ", ".join(w["object"] or ("(unknown)",))
-        long.append(
-            (_time(w["start_ns"]), title[w["thread"]], _time(w["end_ns"] - w["start_ns"]), what, w["kind"],
-             title[w["woken_by"]], _holder(title, w))
-        )  # fmt: skip
-    parts.append(f"The longest waits{_more(longest)}\n{columns(long)}")
+    parts.append(_longest(title, facts["waits"]))
     share: dict[tuple[str, str], int] = {}
     for step in facts["critical_path"]:
         key = (title[step["thread"]], step["what"])

@@ -109,7 +109,8 @@ class _Filling:
         names = [str(self.archive.regions[r][0]) if r in self.archive.regions else otherwise
                  for r in distinct.tolist()]  # fmt: skip
         numbers = [self.recording.text("sync", name) for name in names]
-        return np.array(numbers, np.int64)[back.reshape(-1)]
+        found: Ints = np.array(numbers, np.int64)[back.reshape(-1)]
+        return found
 
     # -- calls ---------------------------------------------------------------------------------
 
