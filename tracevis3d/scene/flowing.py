@@ -32,6 +32,8 @@ _ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.08, 0.09, 0.11)
 _NOW = (0.98, 0.45, 0.16)
 #: Seconds between two settings of names, and between two looks at who gets colours.
 _TEXTS_S, _SETTLE_S = 0.3, 2.0
+#: Seconds between two ticks from which on they are rare.
+_SLOW_S = 0.12
 _FRAME = Frame(1920, 1080)
 #: Faces and edges of a bar with four corners at the start and four at the end.
 _FACES = np.array(
@@ -75,7 +77,7 @@ class FlowScene:
         self.style = styles.named(style)
         self.scene_name = scene.name
         self.written = 0
-        self._texts_at = self._settled_at = -1e9
+        self._texts_at = self._settled_at = self._ticked_at = -1e9
         self._tick_shown: tuple[int, ...] = ()
         self._ticks_now = self._names_now = 0
         self._extent: Any = None
@@ -170,14 +172,14 @@ class FlowScene:
         ring.advance(now)
         self.written = 0
         self._show_pages(now)
-        # Never all texts in one tick: that would be a long one.
-        due = clock - self._texts_at
-        if due > _TEXTS_S:
-            self._texts_at, self._pending = clock, [self._set_still_names, self._set_frame_texts]
-            self._told = told
-            self._set_names(now)
-        elif self._pending:
-            self._pending.pop(0)(now)
+        # Not all texts in one tick, that would be a long one; unless ticks are rare.
+        slow, self._ticked_at = clock - self._ticked_at > _SLOW_S, clock
+        if not self._pending and clock - self._texts_at > _TEXTS_S:
+            self._texts_at, self._told = clock, told
+            self._pending = [self._set_names, self._set_still_names, self._set_frame_texts]
+        for write in self._pending if slow else self._pending[:1]:
+            write(now)
+        self._pending = [] if slow else self._pending[1:]
         self._move("names", self._names_now, now)
         self._set_ticks(now)
         self._move("ticks", self._ticks_now, now)

@@ -84,8 +84,9 @@ def rows(
     value = np.zeros((n, 3), np.float32)
     for i, column in enumerate(values):
         value[:, i] = column
-    kind = np.asarray(kind, np.int32)
-    both = np.repeat(kind[:, None], 2, axis=1) if kind.ndim == 1 else kind
+    both = np.asarray(kind, np.int32)
+    if both.ndim == 1:
+        both = np.repeat(both[:, None], 2, axis=1)
     return Rows(np.asarray(time, np.int64).reshape(-1, 2), np.asarray(key, np.int32), value, both)
 
 

@@ -126,7 +126,7 @@ class Icicle(Flow):
     def colors(self) -> NDArray[np.float32]:
         full = self.kinds.colors()
         pale = full + (np.array([0.72, 0.73, 0.75], np.float32) - full) * np.float32(_PALE)
-        return np.stack([full, pale], axis=1).reshape(-1, 3)
+        return np.asarray(np.stack([full, pale], axis=1).reshape(-1, 3), np.float32)
 
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
         top = float((self._table[:, 0] + self._table[:, 1]).max())

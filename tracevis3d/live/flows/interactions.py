@@ -183,7 +183,7 @@ class Interactions(Flow):
         n = max(len(self._names), 1)
         kinds = PALETTES["muted"].kinds
         places = kinds[cycle(n, len(kinds)), :3]
-        return np.concatenate([caller + (callee - caller) * share, places]).astype(np.float32)
+        return np.asarray(np.concatenate([caller + (callee - caller) * share, places]), np.float32)
 
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
         return (-1.45 * _RADIUS, 1.45 * _RADIUS), (-0.15 * _RADIUS, 2.15 * _RADIUS)
@@ -210,4 +210,4 @@ class Interactions(Flow):
 
 def _on_ring(angle: NDArray[Any], radius: float) -> NDArray[np.float64]:
     """Return points (n, 2) of the ring that stands on the ground."""
-    return np.stack([radius * np.cos(angle), 1.0 + radius * np.sin(angle)], axis=-1) * _RADIUS
+    return np.asarray(np.stack([radius * np.cos(angle), 1.0 + radius * np.sin(angle)], axis=-1) * _RADIUS)

@@ -168,7 +168,7 @@ class Memory(Flow):
     def colors(self) -> NDArray[np.float32]:
         use, young, old, curve = colors("ffd966 6fa8dc 3d4f8f 55c7a5")
         shade = np.linspace(0, 1, _SHADES)[:, None]
-        return np.concatenate([use[None], young + (old - young) * shade, curve[None]]).astype(np.float32)
+        return np.asarray(np.concatenate([use[None], young + (old - young) * shade, curve[None]]), np.float32)
 
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
         return (-0.6, _WIDTH), (0.0, _HEIGHT)

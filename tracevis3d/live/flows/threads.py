@@ -171,7 +171,8 @@ class Threads(Flow):
     def colors(self) -> NDArray[np.float32]:
         low, high = colors("8f7d57 e3cf9e")
         shade = np.linspace(0, 1, _LEVELS)[:, None]
-        return np.concatenate([low + (high - low) * shade, colors("2fae66 e8863a 4fb3ff")]).astype(np.float32)
+        found = np.concatenate([low + (high - low) * shade, colors("2fae66 e8863a 4fb3ff")])
+        return np.asarray(found, np.float32)
 
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
         used = self._place
