@@ -31,7 +31,7 @@ LARGE = (
 )
 #: Calls of a trace that is made up where the large one isn't: so many groups of so many.
 _GROUPS, _LEAVES = 900, 1000
-_TIMEOUT = 240.0
+_TIMEOUT = 420.0
 _SCREEN = "1280x800"
 
 

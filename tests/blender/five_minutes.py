@@ -183,4 +183,4 @@ def main():
     assert np.isfinite(np.array(area().spaces.active.region_3d.view_matrix)).all()
 
 
-support.drive(main(), place, "found", patience=100.0)
+support.drive(main(), place, "found", patience=200.0)
