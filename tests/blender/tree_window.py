@@ -80,9 +80,36 @@ def main():
     assert not bpy.types.TRACEVIS3D_OT_tree_keys.walking
     do("tree_click", path=rows[2].path, part="label")
     do("tree_click", path=rows[5].path, part="label", shift=True)
+    # A click in the strip at the foot of the view goes to that part of the trace.
+    overview = support.extension(".operators.overview")
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        left, low, right, high = overview.box(bpy.context)
+    before = view.tracevis3d_tree.row
+    x, y = int(region.x + 0.7 * right + 0.3 * left), int(region.y + (low + high) / 2)
+    for key, value in (("MOUSEMOVE", "NOTHING"), ("LEFTMOUSE", "PRESS"), ("LEFTMOUSE", "RELEASE")):
+        window.event_simulate(type=key, value=value, x=x, y=y)
+        yield 0.3
+    yield lambda: view.tracevis3d_tree.row > before
+    strip = view.tracevis3d_strip
+    assert 0.3 < strip.first / strip.calls < 0.9, (strip.first, strip.calls)
+    do("tree_go", to="CALL", number=strip.calls - 1)
+    yield 0.2
+    assert any(row.current for row in rows)
     area.tag_redraw()
     yield 1.0
     support.screenshot(place / "tree.png")
+    # The lists, one after the other.
+    lists = support.extension(".panels.lists")
+    panel = lists.TRACEVIS3D_PT_lists
+    opened = {"bl_idname": f"{panel.bl_idname}_open", "bl_options": set()}
+    bpy.utils.register_class(type(opened["bl_idname"], (panel,), opened))
+    view.tracevis3d_lists.kind = "patterns"
+    do("list_show")
+    view.tracevis3d_lists.index = 0
+    assert len(view.tracevis3d_lists.rows) > 0
+    area.tag_redraw()
+    yield 1.0
+    support.screenshot(place / "lists.png")
 
 
 support.drive(main(), place, "walked")
