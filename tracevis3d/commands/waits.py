@@ -103,7 +103,7 @@ def _one_object(trace: Trace, facts: dict[str, Any]) -> str:
     for o in facts["objects"]:
         lines = [
             f"{o['object']}: {o['waits']:,} waits of {_time(o['waited_ns'])}, the longest "
-            f"{_time(o['longest_ns'])}; {o['acquisitions']:,} acquisitions, up to {o['longest_queue']} in the queue"
+            f"{_time(o['longest_ns'])}; {o['acquisitions']:,} acquisitions, up to {o['longest_queue']} queue"
         ]
         for key, head in _OF_OBJECTS:
             rows = [(head, "times", "time")]
