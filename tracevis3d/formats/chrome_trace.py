@@ -16,6 +16,7 @@ from ..trace.model import SYNC_KINDS, RecordedId, Source, Trace
 from ..trace.recording import ContainerPath, Recording
 from . import names
 from .chrome_checked import Metadata, Number, decode_json, scoped_id
+from .chrome_heap import add_blocks
 from .chrome_memory import add_memory
 from .chrome_rows import MENDS, Rows, decode_text
 
@@ -42,9 +43,9 @@ class Recorded:
     bases: list[tuple[int, int]]
 
 
-def make_trace(recorded: Recorded) -> Trace:
-    """Build the trace."""
-    return _Maker(recorded).make()
+def make_trace(recorded: Recorded, whole: bool = True) -> Trace:
+    """Build the trace; of a part of a file (not ``whole``) counters of memory make no blocks."""
+    return _Maker(recorded, whole).make()
 
 
 def raw_events(
@@ -65,7 +66,8 @@ def raw_events(
 
 
 class _Maker:
-    def __init__(self, recorded: Recorded) -> None:
+    def __init__(self, recorded: Recorded, whole: bool = True) -> None:
+        self._whole = whole
         self._rows = recorded.rows
         self._metadata = recorded.metadata
         self._bases = recorded.bases
@@ -361,18 +363,19 @@ class _Maker:
         series, of_row = np.unique(combined, axis=0, return_inverse=True)
         key_names = list(keys)
         shown = _first_processes(self._process)
-        numbers = [
-            self._recording.series(
-                shown[process_number],
-                self._counter_name(self._text(name_number), id_number, bool(id2), key_names[key_number]),
-            )
-            for name_number, process_number, id_number, id2, key_number in series.tolist()
+        names = [
+            self._counter_name(self._text(name_number), id_number, bool(id2), key_names[key_number])
+            for name_number, _, id_number, id2, key_number in series.tolist()
         ]
-        self._recording.add_counters(
-            series=np.array(numbers, np.int64)[of_row.ravel()],
-            time=time[row],
-            value=np.array(flat_value, np.float64)[at],
-        )
+        numbers = [
+            self._recording.series(shown[process_number], name)
+            for name, process_number in zip(names, series[:, 1].tolist(), strict=True)
+        ]
+        values = np.array(flat_value, np.float64)[at]
+        of_sample = np.array(numbers, np.int64)[of_row.ravel()]
+        self._recording.add_counters(series=of_sample, time=time[row], value=values)
+        if self._whole and not any(said.what == "memory" for said in self._metadata):
+            add_blocks(self._recording, names, of_row.ravel(), threads[thread][row], time[row], values)
 
     def _counter_name(self, name: str, identity: int, id2: bool, key: str) -> str:
         if identity >= 0:

@@ -196,7 +196,7 @@ class Follower:
         # Names and frames hold for all that follows.
         recorded = Recorded(recorded.rows, [*self._metadata, *recorded.metadata], recorded.bases)
         self._metadata = [said for said in recorded.metadata if said.what != "memory"]
-        trace = make_trace(recorded)
+        trace = make_trace(recorded, whole=False)
         names, ids, columns = raw_events(recorded)
         if self._shift is None and (len(columns["time"]) or trace.span_ns or len(trace.memory)):
             # The last of what is there already happened now.
