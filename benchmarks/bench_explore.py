@@ -99,14 +99,15 @@ def details(n: int) -> list[dict[str, Any]]:
     )
     view, frame = registry.find("icicle"), Frame(1920, 1080)
     closer: Any = view.closer((trace,), view.parameters(), frame) if view.closer else None
-    low, high = closer.window
+    (pane,) = closer.panes
+    low, high = pane.window
     rng = np.random.default_rng(1)
     result = []
     for zoom in (5, 50, 500):
         width = (high - low) // zoom
         start = low + int(rng.random() * (high - low - width))
         window = (start, start + width)
-        ours = best(5, partial(closer.look, window, zoom * closer.pixels_per_unit))[1]
+        ours = best(5, partial(closer.look, 0, window, zoom * pane.pixels_per_unit))[1]
         same = view.parameters(start=f"{window[0]}ns", end=f"{window[1]}ns")
         peer = best(3, partial(view.draw, (trace,), same, frame, lambda *_: None))[1]
         result.append(row(f"detail: {n:,} calls, {zoom} times nearer", ours, peer, "the view drawn anew"))
