@@ -1,0 +1,185 @@
+"""A live feed in Blender without a window: undo, other files, nonsense, Stop, and disabling meanwhile.
+
+``live.py FOLDER``: prints ``LIVE`` if all went well.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import bpy
+import numpy as np
+import support
+
+(place,) = map(Path, support.arguments())
+place.mkdir(parents=True, exist_ok=True)
+support.enable()
+module = support.extension(".operators.live_feed")
+connect = support.extension(".operators.live_connect")
+publishing = support.extension(".tracevis3d.live.publisher")
+protocol = support.extension(".tracevis3d.live.protocol")
+growing = support.extension(".tracevis3d.live.growing")
+api = support.extension(".tracevis3d.api")
+operators = bpy.ops.tracevis3d
+wanted = bpy.context.window_manager.tracevis3d_live
+
+
+def step(message):
+    bpy.ops.ed.undo_push(message=message)
+
+
+def until(test, seconds=20.0, doing=lambda: None):
+    end = time.monotonic() + seconds
+    while not test() and time.monotonic() < end:
+        doing()
+        module._tick()
+        time.sleep(0.01)
+    assert test(), "waited in vain"
+
+
+class Program:
+    """Publishes nested calls of two modules, a wait now and then, and blocks of memory."""
+
+    def __init__(self, **more):
+        self.publisher = publishing.Publisher("tcp://127.0.0.1:*", "program.py", **more)
+        number = self.publisher.number
+        self.functions = [number("functions", f"{m}.f (/p/{m}.py:3)") for m in ("alpha", "beta")]
+        self.thread = number("threads", (1, 1, "main"))
+        self.calls = 0
+
+    def work(self):
+        now, (a, b) = self.publisher.now(), self.functions
+        at = np.array([0, 1000, 400_000, 900_000]) + now - 900_000
+        self.publisher.put(
+            "calls", kind=[0, 0, 1, 1], thread=[self.thread] * 4, function=[a, b, b, a], time=at
+        )
+        self.publisher.put(
+            "memory", kind=[0], thread=[self.thread], time=[now], address=[self.calls * 70_000],
+            size=[50_000], stack=[-1],
+        )  # fmt: skip
+        self.calls += 2
+
+
+step("start")
+assert not operators.live_stop.poll()
+# Online access is about the network, not about this machine.
+assert connect.may_connect("tcp://127.0.0.1:5570") == connect.may_connect("ipc:///tmp/x") == ""
+if not bpy.app.online_access:
+    assert "nline" in connect.may_connect("tcp://192.0.2.7:5570"), "another machine needs leave"
+wanted.endpoint = "tcp://192.0.2.7:5570"
+support.fails(operators.live_connect, "both sides need keys")
+
+program = Program()
+wanted.endpoint, wanted.window = program.publisher.endpoint, 2.0
+assert operators.live_connect() == {"FINISHED"}
+feed = module.Feed.current
+until(lambda: feed.subscriber.trace.calls > 40, doing=program.work)
+assert feed.shown.ring.rows > 20
+
+# A tick makes no mesh, object or step of undo.
+before = len(bpy.data.meshes), len(bpy.data.objects)
+came = feed.subscriber.rows
+until(lambda: feed.subscriber.rows > came + 60, doing=program.work)
+assert (len(bpy.data.meshes), len(bpy.data.objects)) == before
+# Time flows: what has been shown moves back.
+page = next(o for o in feed.shown.collection.objects if o.get("tracevis3d_part") == "page 1")
+places = []
+for _ in range(3):
+    program.work()
+    module._tick()
+    places.append(page.location.x)
+    time.sleep(0.05)
+assert places[0] > places[1] > places[2], places
+
+for view in ("threads", "interactions", "memory", "icicle"):
+    wanted.view = view
+    came = feed.subscriber.rows
+    until(lambda: feed.subscriber.rows > came + 30, doing=program.work)  # noqa: B023
+    assert feed.shown.flow.__class__.__name__ == view.capitalize()
+    assert not feed.trouble, feed.trouble
+    assert feed.shown.ring.rows > 1
+
+# A person's own steps are taken back while the feed goes on.
+step("live")
+bpy.data.objects.new("mine", None)
+step("mine")
+program.work()
+module._tick()
+bpy.ops.ed.undo()
+assert "mine" not in bpy.data.objects
+came = feed.subscriber.rows
+until(lambda: feed.subscriber.rows > came + 20, doing=program.work)
+assert not feed.out_of_sight
+assert not feed.trouble
+# Back to before the feed: its objects are gone, what comes is kept, and can be shown again.
+bpy.ops.ed.undo()
+came = feed.subscriber.rows
+until(lambda: feed.subscriber.rows > came + 20, doing=program.work)
+assert feed.out_of_sight
+assert operators.live_show() == {"FINISHED"}
+until(lambda: feed.shown is not None and feed.shown.ring.rows > 5, doing=program.work)
+assert not feed.out_of_sight
+
+# Somebody deletes what is shown, or opens another file.
+bpy.data.objects.remove(next(o for o in feed.shown.collection.objects if o.type == "MESH"))
+came = feed.subscriber.rows
+until(lambda: feed.subscriber.rows > came + 10, doing=program.work)
+bpy.ops.wm.save_as_mainfile(filepath=str(place / "live.blend"))
+bpy.ops.wm.read_homefile(use_empty=True, app_template="")
+came = feed.subscriber.rows
+until(lambda: feed.subscriber.rows > came + 10, doing=program.work)
+assert feed.out_of_sight
+assert module.Feed.current is feed
+bpy.ops.wm.open_mainfile(filepath=str(place / "live.blend"))
+assert operators.live_show() == {"FINISHED"}
+assert len([c for c in bpy.data.collections if "tracevis3d_live" in c]) == 1
+
+# Stop keeps everything, as an ordinary trace.
+program.work()
+until(lambda: feed.subscriber.trace.calls == program.calls)
+wanted = bpy.context.window_manager.tracevis3d_live
+wanted.folder = str(place)
+assert operators.live_stop() == {"FINISHED"}
+assert module.Feed.current is None
+(kept,) = place.glob("program-*.tv3")
+trace = api.load(kept)
+assert len(trace.calls) == program.calls
+assert set(trace.functions.label) == {"alpha.f", "beta.f"} or len(trace.functions) == 2
+view = support.only_view()
+assert view.tracevis3d.view == "icicle"
+assert operators.rebuild() == {"FINISHED"}
+program.publisher.close(0.2)
+
+# A publisher that sends nonsense: one sentence, and no harm.
+import zmq
+
+context = zmq.Context()
+router = context.socket(zmq.ROUTER)
+router.setsockopt(zmq.LINGER, 0)
+wanted.endpoint = f"tcp://127.0.0.1:{router.bind_to_random_port('tcp://127.0.0.1')}"
+assert operators.live_connect() == {"FINISHED"}
+feed = module.Feed.current
+identity = router.recv_multipart()[0]
+router.send_multipart([identity, *protocol.encode(protocol.Welcome("s", "odd", 1, time.time_ns()))])
+rng = np.random.default_rng(3)
+for _ in range(200):
+    router.send_multipart([identity, rng.bytes(30), rng.bytes(8)])
+until(lambda: feed.subscriber.bad == 200)
+assert feed.subscriber.why == "a header is no JSON"
+assert operators.live_pause() == {"FINISHED"}
+assert operators.live_stop() == {"FINISHED"}
+router.close()
+context.term()
+
+# Disabling the extension meanwhile keeps what came in the extension's own folder.
+program = Program()
+wanted.endpoint, wanted.folder = program.publisher.endpoint, ""
+assert operators.live_connect() == {"FINISHED"}
+until(lambda: module.Feed.current.subscriber.trace.calls > 10, doing=program.work)
+folder = module.recordings_folder()
+assert not list(folder.glob("*.tv3"))
+assert bpy.ops.preferences.addon_disable(module=support.NAME) == {"FINISHED"}
+assert len(list(folder.glob("program-*.tv3"))) == 1
+program.publisher.close(0.2)
+print("LIVE", flush=True)
