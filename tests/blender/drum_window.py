@@ -65,9 +65,9 @@ def main():
 
     # Pointing at a lone call, at the ring, at the phases, and at the mantle between the tubes.
     for kind, word in (
-        ("lone call", "is a  lone call"),
-        ("sector", "is a  sector"),
-        ("phase", "is a  phase"),
+        ("lone call", "shown as  lone call"),
+        ("sector", "Sector"),
+        ("phase", "Phase"),
     ):
         count = len(held.held(next(o for o in view.objects if o.get("tracevis3d_kind") == kind)))
         for k in range(count):
