@@ -12,9 +12,12 @@ from tests.test_views_compare import FRAME, SEEDS, boxes_of, chosen_of, draw, pa
 from tests.walked_traces import split, walked_trace
 from tracevis3d.analysis.match import compare
 from tracevis3d.analysis.own_time import longest_own_stretch
+from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.projection import fit
 from tracevis3d.drawing.words import Boxes, Drawing, Lines, Tubes
 from tracevis3d.errors import UsageError
+from tracevis3d.formats import registry
+from tracevis3d.progress import silent
 from tracevis3d.trace.events import BEGIN, END
 from tracevis3d.trace.model import Source, Trace
 from tracevis3d.trace.recording import Recording
@@ -375,3 +378,12 @@ def test_the_overview_of_the_flat_twin_is_the_papers(seed):
         foot = bars.low[:, 1] if s == 0 else (bars.low + bars.size)[:, 1]
         assert np.ptp(foot) < 1e-5
         assert (foot > edges[0]).all() if s == 0 else (foot < edges[1]).all()
+
+
+def test_repeat_runs_have_the_same_frames(recorded):
+    """What is wide in one run is framed in the other, too, if it is seen there at all."""
+    traces = [registry.open_trace(recorded / f"vt_markdown_repeat{i}.json.gz", silent) for i in (1, 2)]
+    drawing = draw(traces, Frame(1920, 1080), resolution=1.0, repeats=3)
+    framed = [set(x.text) for x in drawing.labels if x.kind == "repetition"]
+    assert len(framed) == 2
+    assert len(framed[0] & framed[1]) >= 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -137,34 +138,76 @@ def explained(comparison: Comparison, wall: Wall) -> Floats:
     return np.asarray((known[stop] - known[ids]) / np.where(whole > 0, whole, 1.0))
 
 
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Neighbours that repeat among what is drawn on a wall.
+
+    Attributes
+    ----------
+    first, last, parent : int64 (n,)
+        The first and the last call, and their caller.
+    times : int64 (n,)
+    left, right : int64 (n,)
+        Nanoseconds, within the wall's window.
+    width : float64 (n,)
+        Scene units.
+    key : list of (int, int)
+        The first call's function, as both traces number it, and how often: the same in two runs of a program.
+    """
+
+    first: Ints
+    last: Ints
+    parent: Ints
+    times: Ints
+    left: Ints
+    right: Ints
+    width: Floats
+    key: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, comparison: Comparison, wall: Wall) -> Runs:
+        """Find what repeats exactly, and what is alike, on a wall."""
+        side, calls = comparison.sides[wall.source], wall.trace.calls
+        found = []
+        for runs in (find_runs(side.subtrees), find_alike(side.subtrees, side.sets)):
+            at = runs.at(wall.cut.calls, side.calls, side.subtrees)
+            found.append(np.stack([at.first, at.last, runs.times[at.run].astype(np.int64), at.parent]))
+        first, last, times, parent = np.concatenate(found, axis=1)
+        left = np.maximum(calls.start[first], wall.window[0])
+        right = np.minimum(calls.end[last], wall.window[1])
+        identity = (comparison.identity.a, comparison.identity.b)[wall.source]
+        key = list(zip(identity[calls.function[first]].tolist(), times.tolist()))
+        return cls(first, last, parent, times, left, right, (right - left) * wall.per_ns, key)
+
+
 def repetitions(
-    comparison: Comparison, picture: Composition, wall: Wall, most: int, color: int
+    picture: Composition, runs: tuple[Runs, Runs], source: int, most: int, color: int
 ) -> tuple[list[Lines | Boxes], Labels | None]:
-    """Return red frames around neighbours that repeat, and how often, the widest first.
+    """Return red frames around neighbours that repeat, and how often, those first that are wide on any wall.
+
+    So two runs of a program have the same frames, whichever takes longer where.
 
     Parameters
     ----------
-    comparison : Comparison
     picture : Composition
-    wall : Wall
+    runs : (Runs, Runs)
+        On both walls.
+    source : int
+        The wall whose frames are returned.
     most : int
     color : int
         Palette index.
     """
-    side, cut = comparison.sides[wall.source], wall.cut
-    exact = find_runs(side.subtrees)
-    alike = find_alike(side.subtrees, side.sets)
-    found = []
-    for runs in (exact, alike):
-        at = runs.at(cut.calls, side.calls, side.subtrees)
-        found.append(np.stack([at.first, at.last, runs.times[at.run].astype(np.int64), at.parent]))
-    first, last, times, parent = np.concatenate(found, axis=1)
-    calls = wall.trace.calls
-    left = np.maximum(calls.start[first], wall.window[0])
-    right = np.minimum(calls.end[last], wall.window[1])
-    width = (right - left) * wall.per_ns
+    wall, own = picture.walls[source], runs[source]
+    widest: dict[tuple[int, int], float] = {}
+    for side in runs:
+        for key, size in zip(side.key, side.width.tolist()):
+            widest[key] = max(widest.get(key, 0.0), size)
+    first, last, times, parent = own.first, own.last, own.times, own.parent
+    left, right, width = own.left, own.right, own.width
+    shared = np.array([widest[key] for key in own.key], np.float64)
     least = _FRAMED_PX / picture.pixels_per_unit
-    order = np.lexsort((first, -width))
+    order = np.lexsort((first, -width, -shared))
     order = order[width[order] >= least]
     # Exact runs come within those that are alike, and runs within runs: frames whose numbers would lie on
     # each other are one.

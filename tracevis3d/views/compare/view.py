@@ -27,7 +27,7 @@ from . import colors
 from . import matches as matching
 from .annotations import annotate, signs
 from .bands import bands
-from .boxes import boxes_of, explained, repetitions
+from .boxes import Runs, boxes_of, explained, repetitions
 from .callouts import COLOR, callouts
 from .closer import Closer
 from .comparing import comparing
@@ -190,6 +190,7 @@ def _still(
     used: list[NDArray[np.int32]] = []
     unmatched = repeated = 0
     red = paint.add(_REPEATED) if p.repeats else -1
+    runs: Any = tuple(Runs.of(comparison, wall) for wall in picture.walls) if p.repeats else ()
     for wall, ids, similarity in zip(picture.walls, (shown.a, shown.b), like.best):
         wall_color = walls.of(similarity, colors.own_of(wall.drawn, ids, own))
         used.append(wall_color)
@@ -204,7 +205,7 @@ def _still(
             labels.append(names(picture, wall, boxes[0], p.labels))
         unmatched += int(np.count_nonzero(similarity <= 0))
         if p.repeats:
-            around, repeats = repetitions(comparison, picture, wall, p.repeats, red)
+            around, repeats = repetitions(picture, runs, wall.source, p.repeats, red)
             if repeats is not None:
                 elements += around
                 labels.append(repeats)
