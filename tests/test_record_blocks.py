@@ -1,0 +1,94 @@
+"""Blocks from looks at what lives, and the functions that lines of source lie in."""
+
+import base64
+import itertools
+import json
+from array import array
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracevis3d.record import spool
+from tracevis3d.record.blocks import ALLOC, FREE, LivingBlocks
+from tracevis3d.record.encode import Encoder
+from tracevis3d.record.sources import Sources
+
+LOOKS = st.lists(
+    st.dictionaries(st.tuples(st.integers(0, 3), st.integers(1, 40)), st.integers(1, 5)), max_size=8
+)
+
+
+def look(kinds):
+    rows = list(kinds.items())
+    site, size = array("I", [k[0] for k, _ in rows]), array("q", [k[1] for k, _ in rows])
+    return site.tobytes() + size.tobytes() + array("q", [n for _, n in rows]).tobytes()
+
+
+@given(LOOKS)
+@settings(deadline=None, max_examples=200)
+def test_what_lives_after_a_look_is_what_it_saw(looks):
+    blocks, alive, used = LivingBlocks(), {}, set()
+    for kinds in looks:
+        for kind, address, size, site in zip(*blocks.take(look(kinds)), strict=True):
+            if kind == ALLOC:
+                assert address not in used
+                used.add(address)
+                alive[address] = site, size
+            else:
+                assert (kind, size, site) == (FREE, 0, -1)
+                del alive[address]
+        assert Counter(alive.values()) == Counter(kinds)
+        addresses, sizes, sites = blocks.living()
+        assert dict(zip(addresses, zip(sites, sizes))) == alive
+
+
+def test_no_two_blocks_overlap():
+    blocks = LivingBlocks()
+    _, addresses, sizes, _ = blocks.take(look({(0, 10): 3, (1, 100): 2}))
+    spans = sorted(zip(addresses, sizes))
+    assert all(a + size <= b for (a, size), (b, _) in itertools.pairwise(spans))
+
+
+def test_lines_lie_in_functions(tmp_path):
+    path = tmp_path / "source.py"
+    path.write_text(
+        "import functools\n\n@functools.cache\ndef outer(x):\n    def inner():\n        return [x]\n"
+        "    return inner\n\n"
+        "class C:\n    y = 1\n    async def m(self): pass\n\nlast = 1\n"
+    )
+    sources = Sources()
+    found = [sources.function(str(path), line) for line in range(1, 14)]
+    outer, inner, module = ("outer", 3), ("inner", 5), ("<module>", 1)
+    assert found == [
+        module, module, outer, outer, inner, inner, outer, module, module, module, ("m", 11), module, module
+    ]  # fmt: skip
+    assert sources.function("<frozen importlib._bootstrap>", 241)[0] != "<module>"
+    assert sources.function(str(tmp_path / "none.py"), 7) == module
+    (tmp_path / "bad.py").write_text("def (:\n")
+    assert sources.function(str(tmp_path / "bad.py"), 1) == module
+
+
+def test_a_look_becomes_rows_with_call_sites(tmp_path):
+    path = tmp_path / "source.py"
+    path.write_text("def f():\n    return bytearray(9)\n\nf()\n")
+    encoder = Encoder("")
+    begin = {"pid": 7, "microseconds": False, "start": 100, "ours": "/ours/", "none": 0, "argv": []}
+    sites = {0: [[str(path), 2], [str(path), 4], ["/ours/launch.py", 3], ["<string>", 1]]}
+    lines = []
+    for kind, data in (
+        (spool.BEGIN, json.dumps(begin).encode()),
+        (spool.SITES, json.dumps(sites).encode()),
+        (spool.LIVING, array("q", [200]).tobytes() + look({(0, 50): 4})),
+        (spool.LIVING, array("q", [300]).tobytes() + look({(0, 50): 4})),
+        (spool.LIVING, array("q", [400]).tobytes() + look({(0, 50): 1})),
+    ):
+        lines += [json.loads(line) for line in encoder.lines(kind, 0, data)]
+    frames, first, second = (line for line in lines if line["name"].startswith("memory"))
+    assert frames["args"]["frames"] == [[f"<module> ({path}:1)", -1, 4], [f"f ({path}:1)", 0, 2]]
+    assert first["args"]["sampled"] is True
+    assert encoder.allocations == 4
+    times = array("q")
+    times.frombytes(base64.b64decode(first["args"]["time"]))
+    assert times.tolist() == [125, 150, 175, 200]  # spread evenly since the last look
+    assert base64.b64decode(second["args"]["kind"]) == bytes([FREE] * 3)
