@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tracevis3d.live import growing as growing_module
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
 
@@ -165,3 +166,27 @@ def test_waits_memory_and_counters() -> None:
     assert trace.memory.stack[1] == -1
     assert len(trace.counters) == 1
     assert growing.now == 8
+
+
+def test_moving_to_more_room_bit_by_bit_loses_nothing(monkeypatch) -> None:
+    monkeypatch.setattr(growing_module, "_FIRST_ROOM", 4)
+    rng = np.random.default_rng(4)
+    growing, stack, now, wanted = grown(events([(BEGIN, 0, 0, 0)])), [], 0, 1
+    ends: dict[int, int] = {}
+    for _ in range(300):
+        batch = []
+        for _ in range(int(rng.integers(1, 9))):
+            now += 1
+            if stack and rng.random() < 0.5:
+                function, number = stack.pop()
+                ends[number] = now
+                batch.append((END, 0, function, now))
+            else:
+                stack.append((int(rng.integers(0, 3)), wanted))
+                wanted += 1
+                batch.append((BEGIN, 0, stack[-1][0], now))
+        growing.add(events(batch))
+    (thread,) = [t for t in growing.calls_of_threads() if t.count]
+    end = thread.columns[4][: thread.count]
+    assert thread.count == wanted
+    assert {i: int(e) for i, e in enumerate(end.tolist()) if e != np.iinfo(np.int64).max} == ends

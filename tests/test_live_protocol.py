@@ -139,3 +139,28 @@ def test_what_ends_before_it_starts() -> None:
     made["start"] = made["end"] + 1
     with pytest.raises(InputError, match="ends before it starts"):
         p.decode(p.encode(p.Batch("sync", 0, 0, 0, made)))
+
+
+@given(
+    MESSAGES | st.builds(lambda table, n, seed: p.Batch(table, 1, 2, 3, columns(table, n, seed)),
+                         st.sampled_from(sorted(p.TABLES)), st.integers(1, 9), st.integers(0, 99)),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 300), st.integers(0, 255)), min_size=1, max_size=6),
+)
+@settings(deadline=None, max_examples=400)
+def test_real_messages_with_bytes_changed(message, changes) -> None:
+    frames = [bytearray(frame) for frame in p.encode(message)]
+    for which, place, value in changes:
+        frame = frames[which % len(frames)]
+        if place < len(frame):
+            frame[place] = value
+        else:
+            del frame[-1:]
+    try:
+        found = p.decode(frames)
+    except InputError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+        return
+    if isinstance(found, p.Batch):
+        for (name, _, least, most), column in zip(p.TABLES[found.table], found.columns.values(), strict=True):
+            assert len(column) == len(found), name
+            assert least is None or (column.min() >= least and column.max() <= most), name
