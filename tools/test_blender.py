@@ -33,6 +33,8 @@ LARGE = (
 _GROUPS, _LEAVES = 900, 1000
 _TIMEOUT = 420.0
 _SCREEN = "1280x800"
+#: Where a feed is published for the programs to watch.
+_FEED = "tcp://127.0.0.1:45570"
 
 
 class Failed(Exception):
@@ -79,6 +81,7 @@ class Way:
         self.step("command: a wrong word", [*command, "rendre"], wanted=2)
         self.window()
         self.exploring()
+        self.live()
         self.drum()
         self.cones()
         self.going()
@@ -99,6 +102,22 @@ class Way:
         self.step("import in a window, ESC, undo", words, before=before)
         if not (self.place / "passed").is_file():
             raise Failed(f"Blender {self.program.version}: the window's steps failed: {self.log}")
+
+    def live(self) -> None:
+        """Watch a recording played as a feed, in a window of the program."""
+        recording = SMALL.with_name("sync_pillow_8w.json.gz")
+        words = ["-m", "tracevis3d", "replay", str(recording), "--live", _FEED, "--speed", "0.012", "--quiet"]
+        feed = subprocess.Popen([sys.executable, *words], cwd=ROOT)
+        try:
+            words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+            before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
+            words += self.python("live_window.py", _FEED, "/mnt/out")
+            self.step("watch a live feed in a window", words, before=before)
+        finally:
+            feed.kill()
+            feed.wait()
+        if not (self.place / "live").is_file():
+            raise Failed(f"Blender {self.program.version}: watching a feed failed: {self.log}")
 
     def exploring(self) -> None:
         """Point, click, brush, zoom and go nearer in a window of the program."""
