@@ -26,6 +26,8 @@ _FRONT = 3.0
 _CHARACTER = 0.52
 #: The part of a name's place that may be taken by what is drawn: of names that must be there, of others.
 _MUST, _MAY = 0.25, 0.06
+#: How far names stand before what crosses them, in scene units.
+_BEFORE = 0.08
 #: So many nodes are tried for each name that is wanted.
 _TRIED = 6
 #: Share of the picture that the tree has, about.
@@ -93,9 +95,19 @@ def labels(
         reach[:, 1] += np.where(way[:, 0] == 0.0, 0.3 * height[node], 0.0)
         at = picture.center[node] + toward * (1.1 * picture.radius[node, None])
         at += projection.right * (reach * way)[:, :1] + projection.up * (reach * way)[:, 1:]
+        # In front of what crosses it, at the same place in the picture.
+        deep = (at - projection.eye) @ projection.forward
+        closer = np.minimum(np.array([c[3] for c in here]) - _BEFORE, deep)
+        size = height[node]
+        if projection.perspective:
+            share = np.maximum(closer, 0.3 * deep) / deep
+            at = projection.eye + (at - projection.eye) * share[:, None]
+            size = size * share
+        else:
+            at += toward * (deep - closer)[:, None]
         found.append(
             Labels(
-                "name", tuple(c[1] for c in here), at.astype(np.float32), height[node].astype(np.float32),
+                "name", tuple(c[1] for c in here), at.astype(np.float32), size.astype(np.float32),
                 np.full(len(node), np.inf, np.float32), rank[node].astype(np.float32), align,
                 _vector(projection.right), _vector(projection.up),
             )
@@ -106,12 +118,12 @@ def labels(
 def _placed(
     picture: Composition, named: Ints, must: NDArray[np.bool_], projection: Projection, unit: Floats,
     there: Occupied, frame: Frame, p: Parameters,
-) -> list[tuple[int, str, _Place]]:  # fmt: skip
-    """Return which names are written, and where: the first ones have the choice."""
+) -> list[tuple[int, str, _Place, float]]:  # fmt: skip
+    """Return which names are written, where, and before which depth: the first ones have the choice."""
     pixel = projection.pixels(picture.center)
     radius = _reach(picture) / unit
     tall = _NAME * frame.least_text
-    chosen: list[tuple[int, str, _Place]] = []
+    chosen: list[tuple[int, str, _Place, float]] = []
     for node, needed in zip(named.tolist(), must.tolist()):
         if len(chosen) >= p.labels:
             break
@@ -128,7 +140,7 @@ def _placed(
                     break
             if best is not None:
                 there.take(*best[1])
-                chosen.append((node, text, best[0]))
+                chosen.append((node, text, best[0], there.nearest(*best[1])))
                 break
     return chosen
 
