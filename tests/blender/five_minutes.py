@@ -14,6 +14,8 @@ import support
 
 a, b, place = map(Path, support.arguments())
 bpy.context.preferences.view.show_splash = False
+# On a busy machine two minutes go by: it is to happen when its turn comes.
+bpy.context.preferences.filepaths.auto_save_time = 60
 
 
 def main():
