@@ -387,3 +387,31 @@ def test_repeat_runs_have_the_same_frames(recorded):
     framed = [set(x.text) for x in drawing.labels if x.kind == "repetition"]
     assert len(framed) == 2
     assert len(framed[0] & framed[1]) >= 2
+
+
+@pytest.mark.parametrize("opening", [0.0, 30.0, 60.0, 90.0, 120.0, 150.0, 180.0])
+def test_names_of_both_walls_can_be_read_at_every_opening(opening):
+    """They are high enough as they are seen, and no box stands before them."""
+    frame = Frame(1920, 1080)
+    traces = [walked_trace(seed, threads=1, steps=60) for seed in (5, 6)]
+    drawing = draw(traces, frame, opening=opening, resolution=1.0)
+    projection = fit(drawing.camera, frame, (0.95, 0.65))
+    view = np.array(drawing.camera.direction)
+    for side in (1, -1):
+        read = 0
+        for labels in drawing.labels:
+            if labels.kind != "function":
+                continue
+            mine = np.sign(labels.anchor[:, 1]) == side
+            up = np.array(labels.up) * labels.height[mine, None].astype(np.float64)
+            anchor = labels.anchor[mine].astype(np.float64)
+            foot, head = projection.pixels(anchor - up / 2), projection.pixels(anchor + up / 2)
+            seen = np.hypot(*(head - foot).T)
+            # Texts that face away, or lie within a box, can't be read.
+            ahead = anchor[:, None] + view * np.linspace(0.01, 3.0, 60)[None, :, None]
+            hidden = np.zeros(len(anchor), np.bool_)
+            for boxes in (b for b in drawing.elements if isinstance(b, Boxes) and b.kind in ("call", "band")):
+                low, high = boxes.low[:, None, None], (boxes.low + boxes.size)[:, None, None]
+                hidden |= ((ahead > low) & (ahead < high)).all(axis=3).any(axis=(0, 2))
+            read += int(np.count_nonzero((seen >= frame.least_text) & ~hidden))
+        assert read >= 2, side
