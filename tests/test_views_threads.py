@@ -497,6 +497,9 @@ def test_what_is_pointed_at_says_who_waits_for_whom_and_what_a_call_does_with_it
     assert said("for", row) == "L"
     assert said("released by", row) == said("held by", row) == told["waiting thread"][0][2]
     assert said("in", row) == "work"
+    rows = dict(drawing.meaning["row"].values)
+    assert rows["waits (ns)"].tolist() == [600, 580, 0, 35]
+    assert rows["ends waits of (ns)"][0] == 580
     spent = dict(drawing.meaning["call"].values)
     assert np.nanmax(spent["waits (ns)"]) == 600  # main, in two of its calls
     assert np.nanmax(spent["reads or writes (ns)"]) == 120

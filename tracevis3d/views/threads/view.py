@@ -474,8 +474,19 @@ def _meaning(waits: Waits) -> dict[str, Meaning]:
     objects = Meaning(
         calls=(), texts=(("object", list(ops.objects), np.arange(len(ops.objects), dtype=np.int64)),)
     )
+    each = np.arange(len(titles) + 1)
+    threads = Meaning(
+        calls=(),
+        values=(
+            ("waits (ns)", waits.waited.astype(np.float64)),
+            ("ends waits of (ns)", waits.hubs()[0] * 1.0),
+        ),
+        texts=(("thread", titles, each[:-1]),),
+    )
     return {
         **dict.fromkeys(kinds, rows),
+        **dict.fromkeys(("row", "thread"), threads),
+        "threads that run": Meaning(calls=(), values=(("threads that run", each * 1.0),)),
         **dict.fromkeys(("start", "overview"), blocks.meaning(trace)),
         **dict.fromkeys(("object", "queue"), objects),
         **shares,
