@@ -147,7 +147,10 @@ def _placed(
 
 def _reach(picture: Composition) -> Floats:
     """Return how far what is drawn at each node reaches to its sides, float64 (n,)."""
-    return np.asarray(picture.radius * np.where(picture.missing > 0, 1.1 * DASHED, 1.0))
+    reach = picture.radius * np.where(picture.missing > 0, 1.1 * DASHED, 1.0)
+    # In a plan closed subtrees are discs around their nodes; no cone has a height there.
+    flat = picture.closed & (picture.foot.max(initial=0.0) == 0.0)
+    return np.where(flat, np.maximum(reach, 0.92 * picture.disc), reach)
 
 
 def _box(x: float, y: float, align: int, text: str, tall: float) -> tuple[float, float, float, float]:
