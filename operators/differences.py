@@ -399,14 +399,18 @@ def drawn(traces: list[Any], frame: Any, progress: Progress) -> tuple[Any, Any, 
     return figure, drawing, find(traces, vars(figure.parameters), part(progress, 0.6, 1.0))
 
 
-def read(paths: list[str], frame: Any, progress: Progress) -> tuple[list[Any], Any, Any, list[Difference]]:
-    """Return two traces read from files, with what :func:`drawn` returns of them."""
+def read(
+    paths: list[str], frame: Any, progress: Progress
+) -> tuple[list[Any], Any, Any, list[Difference]] | None:
+    """Return two traces read from files, and what :func:`drawn` returns; None if one of them has no calls."""
     from ..tracevis3d import api
 
     traces = []
     for i, path in enumerate(paths):
         progress(0.3 * i, f"reading {os.path.basename(path)}")
         traces.append(api.load(path, progress=part(progress, 0.3 * i, 0.3 * i + 0.3)))
+    if not all(len(trace.calls) for trace in traces):
+        return None
     return traces, *drawn(traces, frame, part(progress, 0.6, 1.0))
 
 

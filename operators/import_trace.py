@@ -76,12 +76,11 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
             self.report({"ERROR"}, "No file was chosen")
             return {"CANCELLED"}
         view, frame = self.view, making.frame_of(context.scene)
-        if self.compare and len(paths) == 2:
-            return self.carry_out(
-                context, lambda progress: differences.read(paths, frame, progress), self._show_compared
-            )
+        compare = self.compare and len(paths) == 2
 
-        def work(progress: Progress) -> list[Any]:
+        def work(progress: Progress) -> Any:
+            if compare and (compared := differences.read(paths, frame, progress)) is not None:
+                return compared
             share = 1 / len(paths)
             return [
                 making.read_and_draw(path, view, frame, part(progress, i * share, (i + 1) * share))
@@ -110,20 +109,17 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
             chosen = [Path(self.filepath or self.directory)] if self.filepath or self.directory else []
         return [str(path) for path in dict.fromkeys(map(_folder_or_file, chosen))]
 
-    def _show(self, context: bpy.types.Context, drawn: list[Any]) -> set[str]:
-        for trace, figure, drawing in drawn:
-            making.new_view(context, [trace], figure, drawing, self.style, self.place)
-            self._tell(trace)
-        if self.look:
-            viewport.look(context)
-        return {"FINISHED"}
-
-    def _show_compared(self, context: bpy.types.Context, made: Any) -> set[str]:
-        traces, figure, drawing, found = made
-        view = making.new_view(context, traces, figure, drawing, self.style, self.place)
-        differences.store(view, found)
-        for trace in traces:
-            self._tell(trace)
+    def _show(self, context: bpy.types.Context, made: Any) -> set[str]:
+        if isinstance(made, tuple):
+            traces, figure, drawing, found = made
+            view = making.new_view(context, traces, figure, drawing, self.style, self.place)
+            differences.store(view, found)
+            for trace in traces:
+                self._tell(trace)
+        else:
+            for trace, figure, drawing in made:
+                making.new_view(context, [trace], figure, drawing, self.style, self.place)
+                self._tell(trace)
         if self.look:
             viewport.look(context)
         return {"FINISHED"}

@@ -132,4 +132,16 @@ support.fails(operators.compare_traces, "Two traces of this scene", a=keys[0], b
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 assert operators.import_trace(directory=str(a.parent), files=files, compare=False) == {"FINISHED"}
 assert [view.tracevis3d.view for view in support.views()] == ["icicle", "icicle"]
+
+# Of recordings without calls there is nothing to compare: each is drawn by itself.
+bpy.ops.wm.read_homefile(use_empty=False, app_template="")
+place = a.parent
+for name, size in (("one", 1340), ("two", 2680)):
+    rows = [f"{i}\t1\t{4096 * i + 65536:#x}\t{size + i}\tMALLOC\t1" for i in range(40)]
+    head = "# total_allocations 40 peak_memory 80000\n# seq\ttid\taddress\tsize\tallocator\tstack_id\n"
+    (place / f"{name}.records.tsv").write_text(head + "\n".join(rows) + "\n")
+    (place / f"{name}.stacks.tsv").write_text("1\tgrow (/made/up.py:7);main (/made/up.py:1)\n")
+files = [{"name": f"{name}.records.tsv"} for name in ("one", "two")]
+assert operators.import_trace(directory=str(place), files=files, view="memory") == {"FINISHED"}
+assert [view.tracevis3d.view for view in support.views()] == ["memory", "memory"]
 print("listed")
