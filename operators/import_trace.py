@@ -164,6 +164,9 @@ def _menu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
 
 def register() -> None:
     """Register the operator, the menu's line and the handler of dropped files."""
+    _VIEW_ITEMS.append(
+        (making.SUITED, "What Suits It", "Memory for a recording without calls, else an icicle")
+    )
     for name in views.names():
         try:
             view = views.find(name)

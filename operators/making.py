@@ -33,14 +33,26 @@ def frame_of(scene: bpy.types.Scene) -> Frame:
     return Frame(max(16, scene.render.resolution_x), max(16, scene.render.resolution_y))
 
 
+#: In place of a view's name: the one that suits the trace.
+SUITED = "AUTO"
+
+
 def read_and_draw(path: str, view: str, frame: Frame, progress: Progress) -> tuple[Any, Any, Any]:
-    """Return trace, figure and drawing of the file at ``path``; touches nothing of Blender's."""
+    """Return trace, figure and drawing of the file at ``path``; touches nothing of Blender's.
+
+    ``view`` is a view's name, or :data:`SUITED`.
+    """
     from ..tracevis3d import api
 
     progress(0.0, f"reading {os.path.basename(path)}")
     trace = api.load(path, progress=part(progress, 0.0, 0.8))
-    figure = api.view(view, trace)
+    figure = api.view(suited(trace) if view == SUITED else view, trace)
     return trace, figure, drawing_of(figure, frame, part(progress, 0.8, 1.0))
+
+
+def suited(trace: Any) -> str:
+    """Return the name of the view that shows most of a trace at first sight."""
+    return "memory" if not len(trace.calls) and len(trace.memory) else "icicle"
 
 
 def drawing_of(figure: Any, frame: Frame, progress: Progress) -> Any:

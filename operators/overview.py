@@ -71,6 +71,8 @@ def _made(trace: Any, stack: str) -> tuple[str, str]:
     from ..tracevis3d.views import filtering
     from ..tracevis3d.views.derived import derived
 
+    if not len(trace.calls):
+        return "", ""
     kept = derived(trace).kept
     key = ("overview " + stack, 0)
     if key not in kept:
