@@ -175,7 +175,7 @@ def quiet_names(picture: Composition, colors: CallColors) -> list[Labels]:
             continue
         level = int(picture.trace.calls.depth[quiet.call[t]])
         # Outside the call, where nothing is.
-        out = picture.out(np.array([level])) + 0.62 * height / float(picture.theatre.stretch[r])
+        out = picture.out(np.array([level])) + 0.85 * height / float(picture.theatre.stretch[r])
         anchor = picture.theatre.place(np.array([r]), np.array([(low + high) / 2]), out, THICK)
         one = np.ones(1, np.float32)
         groups.append(
