@@ -19,7 +19,7 @@ _KEYS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("tracevis3d.search_step", "P", {"step": "PREVIOUS"}),
     ("tracevis3d.bookmark_add", "M", {}),
     ("tracevis3d.rebuild", "R", {}),
-    ("tracevis3d.tree_go", "G", {}),
+    ("tracevis3d.tree_go", "J", {}),
 )
 #: The keys of Explore mode, for the preferences' page: they can't be changed.
 EXPLORE = (
