@@ -1,4 +1,4 @@
-"""The lists of functions, patterns, utilities and of a library: rows, calls and places, against definitions."""
+"""The lists of functions, patterns, utilities and of a library: rows, calls and places, by definition."""
 
 from collections import Counter
 

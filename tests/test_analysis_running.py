@@ -1,6 +1,6 @@
 """How many threads run at once, and where they call nothing."""
 
-from __future__ import annotations
+import itertools
 
 import numpy as np
 from hypothesis import given, settings
@@ -36,7 +36,7 @@ def test_running_threads_are_those_within_a_call_that_do_not_wait(threads, steps
     waits = find_waits(trace_of(lines(rows)))
     edges = np.unique(np.linspace(0, 300, steps + 1).astype(np.int64))
     origin = min((row[1] for row in rows), default=0)
-    plain = [is_running[:, a + origin : b + origin].sum() / (b - a) for a, b in zip(edges[:-1], edges[1:])]
+    plain = [is_running[:, a + origin : b + origin].sum() / (b - a) for a, b in itertools.pairwise(edges)]
     assert np.allclose(running(waits, edges), plain)
 
 

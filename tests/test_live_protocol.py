@@ -142,8 +142,13 @@ def test_what_ends_before_it_starts() -> None:
 
 
 @given(
-    MESSAGES | st.builds(lambda table, n, seed: p.Batch(table, 1, 2, 3, columns(table, n, seed)),
-                         st.sampled_from(sorted(p.TABLES)), st.integers(1, 9), st.integers(0, 99)),
+    MESSAGES
+    | st.builds(
+        lambda table, n, seed: p.Batch(table, 1, 2, 3, columns(table, n, seed)),
+        st.sampled_from(sorted(p.TABLES)),
+        st.integers(1, 9),
+        st.integers(0, 99),
+    ),
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 300), st.integers(0, 255)), min_size=1, max_size=6),
 )
 @settings(deadline=None, max_examples=400)

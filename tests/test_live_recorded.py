@@ -65,6 +65,7 @@ def watched(process, endpoint, seconds=20):
         watch(subscriber, seconds=seconds)
         assert subscriber.state == "ended"
         assert (subscriber.lost, subscriber.bad) == (0, 0)
+        assert subscriber.program.endswith(".py")
         return subscriber.finish()
 
 

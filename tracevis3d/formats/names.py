@@ -105,8 +105,10 @@ def _place_in_brackets(name: str) -> tuple[str, str, int] | None:
     said = _LINE.fullmatch(inside)
     if said and said["file"]:
         return name[:opening], said["file"], int(said["line"])
-    if _PYTHON_SUFFIX.search(inside) or _PROGRAM.fullmatch(inside) or (
-        _FILE_NAME.search(inside) and "/" in inside
+    if (
+        _PYTHON_SUFFIX.search(inside)
+        or _PROGRAM.fullmatch(inside)
+        or (_FILE_NAME.search(inside) and "/" in inside)
     ):
         return name[:opening], inside, 0
     return None

@@ -132,9 +132,9 @@ def ease(block: Any) -> None:
 
 
 def stored(block: Any, name: str) -> Any:
-    """Return what an extension's property of this name holds on a data-block, registered or not; None: nothing.
+    """Return what an extension's property of this name holds on a data-block, registered or not.
 
-    Up to Blender 4.5 such values lie among the custom properties, from 5.0 on apart from them.
+    None: nothing. Up to Blender 4.5 such values lie among the custom properties, from 5.0 on apart from them.
     """
     if hasattr(block, "bl_system_properties_get"):
         group = block.bl_system_properties_get()
