@@ -67,8 +67,8 @@ class Way:
             "render without the extension",
             ["-b", "--factory-startup", *self.python("without.py", "/mnt/out")],
         )
-        other = self.outside(SMALL.with_name("vt_markdown_repeat2.json.gz"))
-        self.script("views, search, bookmarks, presets, undo", "working.py", trace, other, "/mnt/out/views")
+        pair = [self.outside(EXAMPLES / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2)]
+        self.script("views, search, bookmarks, presets, undo", "working.py", *pair, "/mnt/out/views")
         command = ["--background", "--command", "tracevis3d"]
         self.step("command: info", [*command, "info", trace, "--json"])
         picture = "/mnt/out/command.png"
@@ -79,29 +79,36 @@ class Way:
             raise Failed(f"Blender {self.program.version}: the command wrote no picture")
         self.step("command: an absent trace", [*command, "info", "/mnt/out/absent.json"], wanted=1)
         self.step("command: a wrong word", [*command, "rendre"], wanted=2)
-        self.window()
-        self.exploring()
+        threaded = self.outside(EXAMPLES / "sync_pillow_8w.json.gz")
+        large = self.outside(LARGE) if LARGE.is_file() else self.generated()
+        self.window("import in a window, ESC, undo", "window.py", "passed", large)
+        self.window("explore in a window", "exploring_window.py", "explored", trace)
         self.live()
-        self.drum()
-        self.cones()
-        self.going()
-        self.tree()
-        self.differences()
-        example = self.outside(SMALL)
-        self.script("undo while detail is shown", "detail_undo.py", example)
-        self.script("undo after each entry of the menu", "menu_undo.py", example, other)
-        self.script("the Text editor's templates", "templates.py", example, other, "/mnt/out/scripts")
+        drum = self.outside(EXAMPLES / "weka_parallel_9t.tsv.gz")
+        self.window("go along a time drum in a window", "drum_window.py", "drummed", drum)
+        self.window("turn a cone tree in a window", "cone_window.py", "turned", trace)
+        self.window("drag what a wall shows in a window", "slab_window.py", "dragged", *pair)
+        self.window("walk, fly, compare, search in a window", "going_window.py", "gone", *pair, threaded)
+        self.script("call tree and filters", "tree.py", trace, "/mnt/out/tree")
+        self.script("lists, library, going", "lists.py", *pair, "/mnt/out/lists")
+        self.window("walk through the call tree in a window", "tree_window.py", "walked", trace)
+        sphinx = [self.outside(EXAMPLES / f"vt_sphinxtext_{name}.json.gz") for name in "EF"]
+        self.script("the list of differences", "differences.py", *sphinx)
+        self.script("what lights up together", "kin.py", *pair, threaded)
+        self.script("whatever is greyed out says why", "reasons.py", *pair)
+        self.window("from two files to what differs, in a window", "five_minutes.py", "found", *sphinx)
+        self.script("undo while detail is shown", "detail_undo.py", trace)
+        self.script("undo after each entry of the menu", "menu_undo.py", *pair)
+        self.script("the Text editor's templates", "templates.py", *pair, "/mnt/out/scripts")
         self.script("disable and enable", "disable.py")
 
-    def window(self) -> None:
-        """Drive the program in a window on a screen of its own."""
-        trace = self.outside(LARGE) if LARGE.is_file() else self.generated()
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+    def window(self, what: str, script: str, done: str, *words: str) -> None:
+        """Drive the program in a window on a screen of its own; the script writes the file ``done``."""
+        command = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
         before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
-        words += self.python("window.py", trace, "/mnt/out")
-        self.step("import in a window, ESC, undo", words, before=before)
-        if not (self.place / "passed").is_file():
-            raise Failed(f"Blender {self.program.version}: the window's steps failed: {self.log}")
+        self.step(what, [*command, *self.python(script, *words, "/mnt/out")], before=before)
+        if not (self.place / done).is_file():
+            raise Failed(f"Blender {self.program.version}: {what!r} failed: see {self.log}")
 
     def live(self) -> None:
         """Watch a recording played as a feed, in a window of the program."""
@@ -109,81 +116,10 @@ class Way:
         words = ["-m", "tracevis3d", "replay", str(recording), "--live", _FEED, "--speed", "0.012", "--quiet"]
         feed = subprocess.Popen([sys.executable, *words], cwd=ROOT)
         try:
-            words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
-            before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
-            words += self.python("live_window.py", _FEED, "/mnt/out")
-            self.step("watch a live feed in a window", words, before=before)
+            self.window("watch a live feed in a window", "live_window.py", "live", _FEED)
         finally:
             feed.kill()
             feed.wait()
-        if not (self.place / "live").is_file():
-            raise Failed(f"Blender {self.program.version}: watching a feed failed: {self.log}")
-
-    def exploring(self) -> None:
-        """Point, click, brush, zoom and go nearer in a window of the program."""
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
-        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
-        words += self.python("exploring_window.py", self.outside(SMALL), "/mnt/out")
-        self.step("explore in a window", words, before=before)
-        if not (self.place / "explored").is_file():
-            raise Failed(f"Blender {self.program.version}: exploring failed: {self.log}")
-
-    def drum(self) -> None:
-        """Point at a time drum, and drag, double-click and zoom along it, in a window of the program."""
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
-        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
-        trace = self.outside(SMALL.with_name("weka_parallel_9t.tsv.gz"))
-        words += self.python("drum_window.py", trace, "/mnt/out")
-        self.step("go along a time drum in a window", words, before=before)
-        if not (self.place / "drummed").is_file():
-            raise Failed(f"Blender {self.program.version}: the time drum failed: {self.log}")
-
-    def cones(self) -> None:
-        """Click calls of a cone tree, which turns to them, and undo that, in a window of the program."""
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
-        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
-        words += self.python("cone_window.py", self.outside(SMALL), "/mnt/out")
-        self.step("turn a cone tree in a window", words, before=before)
-        if not (self.place / "turned").is_file():
-            raise Failed(f"Blender {self.program.version}: turning cones failed: {self.log}")
-
-    def tree(self) -> None:
-        """List the call tree, and walk through it by keys in a window of the program."""
-        self.script("call tree and filters", "tree.py", self.outside(SMALL), "/mnt/out/tree")
-        other = self.outside(SMALL.with_name("vt_markdown_repeat2.json.gz"))
-        self.script("lists, library, going", "lists.py", self.outside(SMALL), other, "/mnt/out/lists")
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
-        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
-        words += self.python("tree_window.py", self.outside(SMALL), "/mnt/out")
-        self.step("walk through the call tree in a window", words, before=before)
-        if not (self.place / "walked").is_file():
-            raise Failed(f"Blender {self.program.version}: the call tree failed: {self.log}")
-
-    def differences(self) -> None:
-        """From two files to what differs, and all that may come between while exploring, in a window."""
-        one, other = (EXAMPLES / f"vt_sphinxtext_{name}.json.gz" for name in "EF")
-        repeat = [self.outside(EXAMPLES / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2)]
-        self.script("the list of differences", "differences.py", self.outside(one), self.outside(other))
-        threaded = self.outside(EXAMPLES / "sync_pillow_8w.json.gz")
-        self.script("what lights up together", "kin.py", *repeat, threaded)
-        self.script("whatever is greyed out says why", "reasons.py", *repeat)
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
-        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
-        words += self.python("five_minutes.py", self.outside(one), self.outside(other), "/mnt/out")
-        self.step("from two files to what differs, in a window", words, before=before)
-        if not (self.place / "found").is_file():
-            raise Failed(f"Blender {self.program.version}: the way to the differences failed: {self.log}")
-
-    def going(self) -> None:
-        """Compare from a call, search, go to bookmarks, walk, fly, and leave by ESC, in a window."""
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
-        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
-        names = ("vt_markdown_repeat1", "vt_markdown_repeat2", "sync_pillow_8w")
-        traces = [self.outside(SMALL.with_name(f"{name}.json.gz")) for name in names]
-        words += self.python("going_window.py", *traces, "/mnt/out")
-        self.step("walk, fly, compare, search in a window", words, before=before)
-        if not (self.place / "gone").is_file():
-            raise Failed(f"Blender {self.program.version}: going about failed: {self.log}")
 
     def outside(self, path: Path) -> str:
         """Return the path inside of a file outside."""

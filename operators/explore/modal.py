@@ -13,7 +13,7 @@ import numpy as np
 from ...tracevis3d.layout import ticks
 from .. import environment, selection, settings, sources, trace_state, viewport
 from ..task import free_status_bar, on_end
-from . import acts, background, drum, marks, pointer, turning, window_time, words, zoom
+from . import acts, background, drum, marks, pointer, slab, turning, window_time, words, zoom
 from .overlay import redraw, state
 from .place import Place, place_of
 
@@ -218,7 +218,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             right = self._x_at(
                 place, name, through, event.mouse_x - place.region.x, event.mouse_y - place.region.y
             )
-            if right is not None:
+            shown = bpy.data.objects.get(name)
+            if right is not None and slab.is_slab(shown):
+                state.brush = (name, *slab.range_of(shown, left, right))
+            elif right is not None:
                 state.brush = (name, left, right)
                 place.area.tag_redraw()
         return {"RUNNING_MODAL"}
@@ -267,7 +270,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         ends = sorted(marks.time_at(shown, x) or 0 for x in brush[1:])
         turned = drum.of_object(shown)
         source = turned.source if turned is not None else marks.holding_of(shown).source
-        if turned is not None and not extend:
+        if (turned is not None and not extend) or slab.is_slab(shown):
             self._show_window(view, source, ends)
             return
         key = trace_state.keys_of(view)[source]
@@ -277,7 +280,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         redraw()
 
     def _show_window(self, view: bpy.types.Collection, source: int, ends: list[int]) -> None:
-        """Let a drum show what was brushed along it."""
+        """Let a view show what was brushed along a drum, or where its slab was dragged to."""
         traces = sources.in_memory(view)
         if traces is None:
             self._say(_why_no_window(view, traces))

@@ -300,7 +300,13 @@ def _window(line: Skyline, picture: Composition, color: int) -> list[Boxes | Lin
     low = np.array([[left, y0, z0]], np.float32)
     size = np.array([[right - left, y1 - y0, z1 - z0]], np.float32)
     one = np.full(1, color, np.int32)
-    slab = Boxes("window", low, size, one, np.zeros(1, np.int64), source=wall.source)
+    length = max(line.window[1] - line.window[0], 1)
+    share = [[(t - line.window[0]) / length for t in wall.window]]
+    # Whoever drags it needs its place in time.
+    slab = Boxes(
+        "window", low, size, one, np.zeros(1, np.int64), np.array(share, np.float32), source=wall.source,
+        window=line.window,
+    )  # fmt: skip
     path, stops = [], [0]
     for x, end in ((left, wall.offset), (right, wall.offset + wall.width)):
         far, near = (wall.fold.stage(picture.behind + reach) for reach in (OVERVIEW, 0.0))

@@ -51,6 +51,8 @@ _CONTEXT_PX = 5.0
 _PANEL_BAR = 7
 #: Pairs of sets that are counted by their similarity, too, at most: less than a second's work.
 _MOST_COUNTED = 1_000_000_000
+#: What is told of the slab in an overview.
+_SLAB = ("drag it to look at another time, or its ends",)
 _FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), parse("d7191c")
 
 
@@ -285,7 +287,8 @@ def _still(
         meaning={
             kind: Meaning(((0, shown.a), (1, shown.b)), (("similarity", shown.similarity),))
             for kind in ("tube", "line", "outlier")
-        },
+        }
+        | {"window": Meaning(texts=(("what the wall shows", _SLAB, np.zeros(1, np.int64)),))},
     )
     return drawing, bundles
 
