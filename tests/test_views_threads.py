@@ -306,6 +306,45 @@ def test_threads_are_chosen_hidden_ordered_and_pulled_out():
         rows(windows="b 1..2")
 
 
+def test_a_thread_may_have_a_window_of_its_own():
+    """SyncTrace's threads are panned and zoomed one by one (section IV-C)."""
+    trace = trace_of(PROGRAM)
+    together, apart = (draw(trace, threads="all", windows=w) for w in ("", "b=0ns..500ns"))
+    calls = [element(drawing, "call") for drawing in (together, apart)]
+    for drawn, stretch in zip(calls, (1, 2), strict=True):
+        for i, call in enumerate(drawn.id.tolist()):
+            own = stretch if trace.threads.tid[trace.calls.thread[call]] == "b" else 1
+            part = sections(drawn, i)
+            start, end = (int(t[call]) * own for t in (trace.calls.start, trace.calls.end))
+            assert part[0, :, 0] == pytest.approx(start * WIDTH / 1000, abs=1e-4)
+            assert part[-1, :, 0] == pytest.approx(min(end, 1000) * WIDTH / 1000, abs=1e-4)
+    # b's calls at 850 and 870 are out of its window; the others' are all there.
+    assert len(calls[0]) - len(calls[1]) == 2
+    assert calls[0].window == (0, 1000)
+    assert calls[1].window is None  # there is no time that all have in common
+    assert any("b=0ns..500ns" in note for note in apart.notes)
+
+
+def test_calls_begin_darker_so_that_repetition_is_seen():
+    """SyncTrace's start shading (section IV-B2)."""
+    trace = trace_of(PROGRAM)
+    shaded, plain = draw(trace), draw(trace, starts=False)
+    assert element(plain, "start") is None
+    starts, calls = element(shaded, "start"), element(shaded, "call")
+    place = {call: i for i, call in enumerate(calls.id.tolist())}
+    assert len(starts) > 5
+    for i, call in enumerate(starts.id.tolist()):
+        own, whole = sections(starts, i), sections(calls, place[call])
+        assert own[0, 0, 0] == pytest.approx(whole[0, 0, 0], abs=1e-5)
+        assert own[-1, 0, 0] - own[0, 0, 0] <= 0.31 * (whole[-1, 0, 0] - whole[0, 0, 0])
+        dark, light = (shaded.palette[e.color[k], :3] for e, k in ((starts, i), (calls, place[call])))
+        assert dark.sum() < 0.8 * light.sum()
+    # What is too narrow for it has none.
+    narrow = {c for c in calls.id.tolist() if trace.calls.end[c] - trace.calls.start[c] <= 1}
+    assert narrow
+    assert not narrow & set(starts.id.tolist())
+
+
 def test_focused_threads_are_higher_and_folded_levels_lower():
     trace = trace_of(PROGRAM)
     plain, focused = picture_of(trace, main="none"), picture_of(trace, main="none", focus="b", widen=4.0)
