@@ -133,7 +133,7 @@ def main():
     yield 0.5
     assert feed_of.current is None
     view = support.only_view()
-    (kept,) = place.glob("*.tv3")
+    (kept,) = place.glob("sync_pillow_8w*.tv3")
     support.say(kept=kept.name, calls=calls, stopped_after_s=time.perf_counter() - started)
     assert view.tracevis3d.sources[0].path.endswith(kept.name)
     with override():

@@ -21,9 +21,11 @@ def meaning(picture: Composition) -> dict[str, Meaning]:
             ("size (bytes)", blocks.size.astype(np.float64)),
             (f"allocated at{unit}", blocks.born.astype(np.float64)),
             (f"since its last access{unit}", idle),
-            ("freed", (blocks.free_row >= 0).astype(np.float64)),
         ),
-        texts=(("call site", picture.use.sites.name, picture.use.sites.of_block),),
+        texts=(
+            ("call site", picture.use.sites.name, picture.use.sites.of_block),
+            ("freed", ("never", "yes"), (blocks.free_row >= 0).astype(np.int64)),
+        ),
     )
     several = Meaning(
         values=(
