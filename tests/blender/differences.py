@@ -70,7 +70,8 @@ for number, finding in enumerate(story.findings.found):
         if holds is None or holds.kind != "call" or holds.source not in about:
             continue
         for i in np.flatnonzero(np.isin(holds.id, chosen()[holds.source])):
-            middle = np.array(shown.matrix_world) @ [*(holds.low[i] + holds.size[i] / 2), 1.0]
+            # Where it begins: it may last longer than the time that is gone to.
+            middle = np.array(shown.matrix_world) @ [*(holds.low[i] + holds.size[i] * [0.0, 0.5, 0.5]), 1.0]
             time = spans[holds.source]
             begin = holds.window[0] + holds.time[i, 0] * (holds.window[1] - holds.window[0])
             if time is None or time[0] <= begin <= time[1]:
