@@ -6,6 +6,7 @@ back; undo; two views of one trace each are compared by a button.
 
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -136,7 +137,7 @@ assert [view.tracevis3d.view for view in support.views()] == ["icicle", "icicle"
 
 # Of recordings without calls there is nothing to compare: each is drawn by itself.
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
-place = a.parent
+place = Path(tempfile.mkdtemp(prefix="tracevis3d-"))
 for name, size in (("one", 1340), ("two", 2680)):
     rows = [f"{i}\t1\t{4096 * i + 65536:#x}\t{size + i}\tMALLOC\t1" for i in range(40)]
     head = "# total_allocations 40 peak_memory 80000\n# seq\ttid\taddress\tsize\tallocator\tstack_id\n"
