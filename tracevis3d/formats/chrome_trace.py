@@ -196,11 +196,16 @@ class _Maker:
             name = said.arguments.get("name")
             if said.what not in ("process_name", "thread_name") or not isinstance(name, str):
                 continue
-            process, tid = (str(part) for part in self._ids(said.process, said.tid, said.quoted))
+            ids = self._ids(said.process, said.tid, said.quoted)
+            process, tid = (str(part) for part in ids)
+            # By their own ids for threads of which only memory is told, too.
             if said.what == "process_name":
                 processes[process] = name
+                self._recording.name_process(ids[0], name)
             else:
                 threads[process, tid] = name
+                if name:
+                    self._recording.name_thread(*ids, name)
                 if said.tid is None:
                     # uftrace names a thread by its own id in place of the process's.
                     alone[tid] = name
