@@ -572,7 +572,15 @@ def _nanoseconds(values: list[float], scale: int) -> tuple[NDArray[np.int64], ND
     with np.errstate(over="ignore"):
         scaled = numbers.astype(np.float64) * scale
     good = np.abs(scaled) < _TIME_LIMIT
-    return np.rint(np.where(good, scaled, 0)).astype(np.int64), good
+    times = np.rint(np.where(good, scaled, 0)).astype(np.int64)
+    # Beside fractions whole numbers would be rounded to 53 bits.
+    large = np.flatnonzero(good & (np.abs(scaled) >= 2.0**53))
+    if len(large):
+        given = np.array(values, object)[large]
+        whole = given.astype(np.int64)
+        exact = (given == whole).astype(np.bool_)
+        times[large[exact]] = whole[exact] * scale
+    return times, good
 
 
 def _is_int(value: object) -> bool:
