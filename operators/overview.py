@@ -16,8 +16,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ..tracevis3d.errors import TraceVisError
 from . import hiding, settings, viewport
-from .explore.overlay import _rectangle as rectangle
-from .explore.overlay import _text as write
+from .explore.shapes import rectangle, write
 
 #: Heights, in pixels at scale 1: of the strip, of the line above it, and of the type in that.
 _STRIP, _LINE, _TYPE = 34.0, 20.0, 12.0

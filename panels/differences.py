@@ -16,12 +16,7 @@ class TRACEVIS3D_UL_differences(bpy.types.UIList):
     def draw_item(
         self, _context: Any, layout: Any, _data: Any, item: Any, _icon: Any, _active: Any, _name: Any, *_: Any
     ) -> None:
-        row = layout.split(factor=0.2)
-        share = row.row()
-        share.alignment = "RIGHT"
-        share.active = False
-        share.label(text=item.share)
-        row.label(text=item.short)
+        parts.worded_row(layout, 0.2, item.share, item.short)
 
     def draw_filter(self, _context: Any, _layout: Any) -> None:
         """The list is short: it has no filter."""

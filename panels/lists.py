@@ -81,7 +81,9 @@ class TRACEVIS3D_PT_lists(parts.ViewPanel, bpy.types.Panel):
         )
         self._draw_acts(row.column(align=True), state)
         if state.total > lists.WINDOW:
-            self._draw_pages(layout, state)
+            last = state.first + len(state.rows)
+            where = f"{state.first + 1:,} – {last:,} of {state.total:,}"
+            parts.steps(layout, "tracevis3d.list_page", where)
         if 0 <= state.index < len(state.rows):
             box = layout.box().column()
             box.active = False
@@ -100,19 +102,6 @@ class TRACEVIS3D_PT_lists(parts.ViewPanel, bpy.types.Panel):
             column.operator("tracevis3d.library_remove", text="", icon="REMOVE")
         else:
             column.operator("tracevis3d.list_promote", text="", icon="ASSET_MANAGER")
-
-    def _draw_pages(self, layout: Any, state: Any) -> None:
-        row = layout.row(align=True)
-        for step, icon in (
-            ("FIRST", "REW"),
-            ("PREVIOUS", "TRIA_LEFT"),
-            ("NEXT", "TRIA_RIGHT"),
-            ("LAST", "FF"),
-        ):
-            row.operator("tracevis3d.list_page", text="", icon=icon).step = step
-        where = row.row()
-        where.alignment = "CENTER"
-        where.label(text=f"{state.first + 1:,} – {state.first + len(state.rows):,} of {state.total:,}")
 
 
 CLASSES = (TRACEVIS3D_PT_overview, TRACEVIS3D_UL_list, TRACEVIS3D_PT_lists)

@@ -49,12 +49,7 @@ def fact_grid(layout: Any, facts: Any) -> None:
     for i in range(0, len(facts), 2):
         row = column.split(factor=0.5)
         for fact in facts[i : i + 2]:
-            cell = row.split(factor=0.56)
-            label = cell.row()
-            label.alignment = "RIGHT"
-            label.active = False
-            label.label(text=fact.label)
-            cell.label(text=fact.text)
+            worded_row(row, 0.56, fact.label, fact.text)
         if i + 1 == len(facts):
             row.label(text="")
 
@@ -64,9 +59,25 @@ def fact_rows(layout: Any, facts: Any) -> None:
     column = layout.column(align=True)
     column.scale_y = 0.85
     for fact in facts:
-        row = column.split(factor=0.45)
-        label = row.row()
-        label.alignment = "RIGHT"
-        label.active = False
-        label.label(text=fact.label)
-        row.label(text=fact.text)
+        worded_row(column, 0.45, fact.label, fact.text)
+
+
+def worded_row(layout: Any, share: float, quiet: str, text: str) -> None:
+    """Write a list's row: a quiet word, to the right within ``share`` of the width, and a text."""
+    row = layout.split(factor=share)
+    word = row.row()
+    word.alignment = "RIGHT"
+    word.active = False
+    word.label(text=quiet)
+    row.label(text=text)
+
+
+def steps(layout: Any, operator: str, where: str) -> Any:
+    """Draw the four buttons of a list that is gone through, and ``where`` one is; return their row."""
+    row = layout.row(align=True)
+    for step, icon in (("FIRST", "REW"), ("PREVIOUS", "TRIA_LEFT"), ("NEXT", "TRIA_RIGHT"), ("LAST", "FF")):
+        row.operator(operator, text="", icon=icon).step = step
+    place = row.row()
+    place.alignment = "CENTER"
+    place.label(text=where)
+    return row

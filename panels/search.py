@@ -16,12 +16,7 @@ class TRACEVIS3D_UL_results(bpy.types.UIList):
     def draw_item(
         self, _context: Any, layout: Any, _data: Any, item: Any, _icon: Any, _active: Any, _name: Any, *_: Any
     ) -> None:
-        row = layout.split(factor=0.33)
-        when = row.row()
-        when.alignment = "RIGHT"
-        when.active = False
-        when.label(text=item.when)
-        row.label(text=item.title)
+        parts.worded_row(layout, 0.33, item.when, item.title)
 
     def draw_filter(self, _context: Any, _layout: Any) -> None:
         """The list has no filter of its own: the pattern above is one."""
@@ -54,19 +49,9 @@ class TRACEVIS3D_PT_search(parts.ViewPanel, bpy.types.Panel):
         layout.template_list(
             TRACEVIS3D_UL_results.bl_idname, "", state, "hits", state, "index", rows=5, sort_lock=True
         )
-        row = layout.row(align=True)
-        for step, icon in (
-            ("FIRST", "REW"),
-            ("PREVIOUS", "TRIA_LEFT"),
-            ("NEXT", "TRIA_RIGHT"),
-            ("LAST", "FF"),
-        ):
-            row.operator("tracevis3d.search_step", text="", icon=icon).step = step
-        where = row.row()
-        where.alignment = "CENTER"
         last = state.rank + len(state.hits)
         at = f"{state.rank + state.index + 1:,}" if state.index >= 0 else f"{state.rank + 1:,} – {last:,}"
-        where.label(text=f"{at} of {state.total:,}")
+        row = parts.steps(layout, "tracevis3d.search_step", f"{at} of {state.total:,}")
         row.prop(state, "show_pins", text="", icon="PINNED")
 
 

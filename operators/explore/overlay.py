@@ -5,13 +5,11 @@ from typing import Any
 
 import blf
 import bpy
-import gpu
 import numpy as np
-from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
 
 from .. import selection, settings, trace_state, viewport
-from . import detail, in_frame, kin, marks, pointer
+from . import detail, in_frame, kin, marks, pointer, shapes
 from .words import Told
 
 Ints = NDArray[np.int64]
@@ -204,9 +202,9 @@ def _draw_band(
     if np.isnan(at).any():
         return
     fill, edge = (_BAND, _BAND_EDGE) if look == "brush" else (_MARK, _MARK_EDGE)
-    _polygon(at, fill)
+    shapes.polygon(at, fill)
     for a, b in ((0, 3), (1, 2)):
-        _stroke(at[[a, b]], edge, 1.5 * scale)
+        shapes.stroke(at[[a, b]], edge, 1.5 * scale)
     if words:
         size = 0.9 * _TEXT * scale
         blf.size(0, size)
@@ -214,8 +212,8 @@ def _draw_band(
         x, y = (at[2] + at[3]) / 2
         left, low = x - wide / 2, y + 0.4 * size
         pad = 0.3 * size
-        _rectangle(left - pad, low - pad, left + wide + pad, low + size, (*edge[:3], 0.95))
-        _text(words, left, low, size, _INK)
+        shapes.rectangle(left - pad, low - pad, left + wide + pad, low + size, (*edge[:3], 0.95))
+        shapes.write(words, left, low, size, _INK)
 
 
 def _draw_box(area: Any, region: Any, told: list[Told], place: tuple[int, int], scale: float) -> None:
@@ -245,15 +243,15 @@ def _draw_box(area: Any, region: Any, told: list[Told], place: tuple[int, int], 
         x = max(min(place[0] - _APART * scale - wide - 2 * pad, right_edge - wide - 2 * pad), left_edge)
     if y - high - 2 * pad < 0:
         y = min(place[1] + _APART * scale + high + 2 * pad, float(upper_edge))
-    _rectangle(x, y - high - 2 * pad, x + wide + 2 * pad, y, _GROUND)
+    shapes.rectangle(x, y - high - 2 * pad, x + wide + 2 * pad, y, _GROUND)
     base = y - pad
     for label, text, type_size in lines:
         base -= step if text else type_size
         low = base + 0.35 * size
         if label:
-            _text(label, x + pad, low, size, _QUIET)
+            shapes.write(label, x + pad, low, size, _QUIET)
         left = x + pad + (tab if label else 0.0)
-        _text(text.lstrip("\0"), left, low, type_size, _QUIET if text.startswith("\0") else _INK)
+        shapes.write(text.lstrip("\0"), left, low, type_size, _QUIET if text.startswith("\0") else _INK)
 
 
 def _draw_banner(area: Any, region: Any, heading: str, sentence: str, scale: float) -> None:
@@ -268,10 +266,10 @@ def _draw_banner(area: Any, region: Any, heading: str, sentence: str, scale: flo
     lines = _wrapped(sentence, min(free, _BANNER_WIDEST * size))
     wide = max(blf.dimensions(0, line)[0] for line in [heading, *lines])
     x, y = left + pad, region.height - top - pad
-    _rectangle(x, y - step * (len(lines) + 1) - 1.4 * pad, x + wide + 2 * pad, y, _GROUND)
-    _text(heading, x + pad, y - pad - 0.75 * size, size, _HEADING)
+    shapes.rectangle(x, y - step * (len(lines) + 1) - 1.4 * pad, x + wide + 2 * pad, y, _GROUND)
+    shapes.write(heading, x + pad, y - pad - 0.75 * size, size, _HEADING)
     for i, line in enumerate(lines, 1):
-        _text(line, x + pad, y - pad - 0.75 * size - i * step, size, _INK)
+        shapes.write(line, x + pad, y - pad - 0.75 * size - i * step, size, _INK)
 
 
 def banner_height() -> int:
@@ -297,43 +295,8 @@ def _draw_message(region: Any, words: str, scale: float) -> None:
     blf.size(0, size)
     wide, _ = blf.dimensions(0, words)
     left, low, pad = (region.width - wide) / 2, 2.5 * size, 0.6 * size
-    _rectangle(left - pad, low - pad, left + wide + pad, low + size + 0.6 * pad, _GROUND)
-    _text(words, left, low, size, _INK)
-
-
-def _text(words: str, x: float, y: float, size: float, color: tuple[float, ...]) -> None:
-    blf.size(0, size)
-    blf.position(0, round(x), round(y), 0)
-    blf.color(0, *color)
-    blf.draw(0, words)
-
-
-def _rectangle(left: float, low: float, right: float, high: float, color: tuple[float, ...]) -> None:
-    _polygon(np.array([[left, low], [right, low], [right, high], [left, high]]), color)
-
-
-def _polygon(corners: NDArray[np.float64], color: tuple[float, ...]) -> None:
-    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    flat = corners.astype(np.float32)
-    batch = batch_for_shader(shader, "TRIS", {"pos": flat}, indices=((0, 1, 2), (0, 2, 3)))
-    gpu.state.blend_set("ALPHA")
-    shader.bind()
-    shader.uniform_float("color", color)
-    batch.draw(shader)
-    gpu.state.blend_set("NONE")
-
-
-def _stroke(ends: NDArray[np.float64], color: tuple[float, ...], width: float) -> None:
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    points = np.column_stack([ends, np.zeros(len(ends))]).astype(np.float32)
-    batch = batch_for_shader(shader, "LINE_STRIP", {"pos": points})
-    gpu.state.blend_set("ALPHA")
-    shader.bind()
-    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-    shader.uniform_float("lineWidth", width)
-    shader.uniform_float("color", color)
-    batch.draw(shader)
-    gpu.state.blend_set("NONE")
+    shapes.rectangle(left - pad, low - pad, left + wide + pad, low + size + 0.6 * pad, _GROUND)
+    shapes.write(words, left, low, size, _INK)
 
 
 def redraw() -> None:
