@@ -1,7 +1,7 @@
 """The real Blender programs of two Debian releases, each in a folder of its own that is kept and reused.
 
-Needs root, ``debootstrap`` and ``unshare``. Everything is mounted in a namespace of the command that runs,
-so nothing stays mounted behind it.
+Needs root, ``debootstrap`` and ``unshare``, which are installed where ``apt-get`` is. Everything is mounted in
+a namespace of the command that runs, so nothing stays mounted behind it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,19 @@ _COMMON = (
     "xvfb",
     "xauth",
 )
+
+#: The tools that set them up, and the Debian packages that hold those.
+_TOOLS = {"debootstrap": "debootstrap", "unshare": "util-linux", "chroot": "coreutils"}
+
+
+def _install(tool: str, package: str) -> bool:
+    """Install a Debian package for a tool; return whether the tool is there then."""
+    if shutil.which("apt-get") is None:
+        return False
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for words in (["update", "-qq"], ["install", "-qq", "--yes", "--no-install-recommends", package]):
+        subprocess.run(["apt-get", *words], env=environment, stdout=subprocess.DEVNULL, check=False)
+    return shutil.which(tool) is not None
 
 
 def cache_folder() -> Path:
@@ -62,12 +75,12 @@ class Program:
         return cache_folder() / self.suite
 
     def obstacle(self) -> str:
-        """Say in one sentence why it can't be set up here; empty if it can."""
+        """Say in one sentence why it can't be set up here; empty if it can. Installs tools that it needs."""
         if os.geteuid() != 0:
             return "setting up the real Blender programs needs root (chroot, mount)"
-        for tool in ("debootstrap", "unshare", "chroot"):
-            if shutil.which(tool) is None:
-                return f"setting up the real Blender programs needs {tool}: apt-get install {tool}"
+        for tool, package in _TOOLS.items():
+            if shutil.which(tool) is None and not _install(tool, package):
+                return f"setting up the real Blender programs needs {tool}: apt-get install {package}"
         return ""
 
     def prepare(self) -> None:

@@ -1,6 +1,6 @@
 """Try the extension in real Blender programs, from validation to disabling, with and without a window.
 
-    python tools/test_blender.py [--only 4.3] [--setup]
+    python tools/test_blender.py [--only 4.3] [--match WORDS] [--setup]
 
 What they write is kept in ``build/test-blender/VERSION``: logs, pictures and screenshots.
 """
@@ -43,10 +43,12 @@ class Failed(Exception):
 
 @dataclass
 class Way:
-    """The steps in one program."""
+    """The steps in one program; with ``match``, that of those after installing whose name holds it."""
 
     program: Program
     place: Path
+    match: str = ""
+    _installed: bool = False
 
     def walk(self) -> None:
         """Take all steps, in order."""
@@ -60,6 +62,7 @@ class Way:
         self.step("build with Blender's own builder", ["--command", "extension", "build", *checkout])
         install = ["extension", "install-file", "-r", "user_default", "--enable", f"/mnt/out/{archive.name}"]
         self.step("install", ["--command", *install])
+        self._installed = True
         trace = self.outside(SMALL)
         self.script("import, change, undo, render, save", "whole_way.py", trace, "/mnt/out")
         self.script("reopen without the trace", "reopen.py", "/mnt/out")
@@ -75,7 +78,7 @@ class Way:
         self.step(
             "command: render", [*command, "render", "icicle", trace, "-o", picture, "--size", "480x270"]
         )
-        if not (self.place / "command.png").is_file():
+        if not self.match and not (self.place / "command.png").is_file():
             raise Failed(f"Blender {self.program.version}: the command wrote no picture")
         self.step("command: an absent trace", [*command, "info", "/mnt/out/absent.json"], wanted=1)
         self.step("command: a wrong word", [*command, "rendre"], wanted=2)
@@ -104,6 +107,8 @@ class Way:
 
     def window(self, what: str, script: str, done: str, *words: str) -> None:
         """Drive the program in a window on a screen of its own; the script writes the file ``done``."""
+        if self.passed_over(what):
+            return
         command = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
         before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
         self.step(what, [*command, *self.python(script, *words, "/mnt/out")], before=before)
@@ -112,14 +117,20 @@ class Way:
 
     def live(self) -> None:
         """Watch a recording played as a feed, in a window of the program."""
+        if self.passed_over(what := "watch a live feed in a window"):
+            return
         recording = SMALL.with_name("sync_pillow_8w.json.gz")
         words = ["-m", "tracevis3d", "replay", str(recording), "--live", _FEED, "--speed", "0.012", "--quiet"]
         feed = subprocess.Popen([sys.executable, *words], cwd=ROOT)
         try:
-            self.window("watch a live feed in a window", "live_window.py", "live", _FEED)
+            self.window(what, "live_window.py", "live", _FEED)
         finally:
             feed.kill()
             feed.wait()
+
+    def passed_over(self, what: str) -> bool:
+        """Whether a step was not asked for."""
+        return self._installed and self.match not in what
 
     def outside(self, path: Path) -> str:
         """Return the path inside of a file outside."""
@@ -155,6 +166,8 @@ class Way:
 
     def step(self, what: str, words: list[str], wanted: int = 0, before: list[str] | None = None) -> None:
         """Run Blender with ``words``; raise :class:`Failed` unless it exits with ``wanted``."""
+        if self.passed_over(what):
+            return
         folders = {"/mnt/project": (ROOT, False), "/mnt/out": (self.place, True)}
         if LARGE.is_file():
             folders["/mnt/traces"] = (LARGE.parent, False)
@@ -190,6 +203,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(description="Try the extension in real Blender programs.")
     parser.add_argument("--only", choices=[p.version for p in PROGRAMS], help="one of the programs")
+    parser.add_argument("--match", default="", help="only steps whose name holds this, after installing")
     parser.add_argument("--setup", action="store_true", help="set the programs up, and stop there")
     words = parser.parse_args(arguments)
     for program in PROGRAMS:
@@ -202,7 +216,8 @@ def main(arguments: list[str] | None = None) -> int:
         if words.setup:
             continue
         try:
-            Way(program, OUTPUT / program.version).walk()
+            place = OUTPUT / "-".join([program.version, *words.match.split()])
+            Way(program, place, words.match).walk()
         except (Failed, build_extension.BuildError) as error:
             print(f"test_blender: {error}", file=sys.stderr)
             return 1
