@@ -1,7 +1,7 @@
 """The real Blender programs of two Debian releases, each in a folder of its own that is kept and reused.
 
-Needs root, ``debootstrap`` and ``unshare``, which are installed where ``apt-get`` is. Everything is mounted in
-a namespace of the command that runs, so nothing stays mounted behind it.
+Needs root, ``debootstrap`` and ``unshare``, which are installed where ``apt-get`` is. Everything is mounted
+in a namespace of the command that runs, so nothing stays mounted behind it.
 """
 
 from __future__ import annotations
