@@ -319,8 +319,7 @@ def test_memory_is_sampled(tmp_path):
         else names.index("Python memory blocks")
     )
     values = trace.counters.value[trace.counters.first[at] : trace.counters.first[at + 1]]
-    # The first look may come late.
-    assert values.max() - values.min() > 10_000
+    assert values.max() - values.min() > 50_000
     # Each block, too: where it was made, and how many.
     sites = find_sites(trace, find_blocks(trace.memory, trace.span_ns))
     held = [sites.name[s] for s in sites.of_block.tolist() if sites.name[s].startswith("work (")]

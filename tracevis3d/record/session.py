@@ -128,6 +128,8 @@ class Session:
             from .memory import Allocations, samples
 
             self._samples, self._allocations = samples, Allocations()
+            # Before the program runs: the flusher's first look may come late.
+            self._write_samples()
         self._patch()
         self._guard_exits()
         state.recording = True
@@ -418,8 +420,7 @@ class Session:
         self._dumps += 1
         if self._engine.dump(self._helper.part(self._dumps)):
             add(spool.VIZTRACER, self._dumps, b"")
-        if self._samples is not None:
-            add(spool.COUNTERS, 0, _json({"time": state.clock(), "values": self._samples()}))
+        self._write_samples()
         if self._allocations is not None and (said := self._allocations.look(last)) is not None:
             sites, living = said
             if sites:
@@ -427,6 +428,11 @@ class Session:
             add(spool.LIVING, 0, array(code, [state.clock()]).tobytes() + living)
         add(spool.FLUSHED, 0, _json({"began": began}))
         self._spool.roll()
+
+    def _write_samples(self) -> None:
+        if self._samples is not None:
+            said = {"time": state.clock(), "values": self._samples()}
+            self._spool.add(spool.COUNTERS, 0, _json(said))
 
     @staticmethod
     def _take(rows: list[Any]) -> list[Any]:
