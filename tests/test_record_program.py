@@ -296,3 +296,21 @@ def test_a_module_runs_as_python_runs_it(tmp_path):
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("package __main__ ['-v', 'x'] package.__main__\n", "")
     assert len(tv.load(str(tmp_path / "out.json"), cache=False)) > 0
+
+
+def test_taking_calls_raises_no_audit_event_for_each(tmp_path):
+    """Where hooks listen that is a call of Python's for each call: a busy program's feed fell behind for ever."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\nheard = [0]\n"
+        "def hook(event, args):\n    heard[0] += event == 'builtins.id'\n"
+        "def step(): pass\n"
+        "sys.addaudithook(hook)\n"
+        "for _ in range(100_000): step()\n"
+        "import time; time.sleep(0.3)\n"
+        "id(step); print(heard[0])\n"
+    )
+    done = recording(sys.executable, "profile", program, tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    assert 1 <= int(done.stdout) < 1000
+    assert len(tv.load(str(tmp_path / "out.json"), cache=False)) >= 100_000

@@ -157,7 +157,7 @@ class SpoolFeed(Encoder):
 
     def _take_calls(self, thread: _Thread, data: bytes) -> None:
         half = len(data) // 2
-        codes, times = np.frombuffer(data[:half], np.uint64), np.frombuffer(data[half:], np.int64)
+        codes, times = np.frombuffer(data[:half], np.int64), np.frombuffer(data[half:], np.int64)
         begins = codes != self._begin["none"]
         distinct, which = np.unique(codes[begins], return_inverse=True)
         known = np.array([self._number_of(code) for code in distinct.tolist()] or [-1], np.int64)
@@ -168,7 +168,7 @@ class SpoolFeed(Encoder):
         self._hold(thread, times[shown], _CALLS, function[shown], np.where(begins, p.BEGIN, p.END)[shown])
 
     def _number_of(self, code: int) -> int:
-        """Return the feed's number of a function by the address of its code; -1: it is not shown."""
+        """Return the feed's number of a function by its code's; -1: it is not shown."""
         known = self._numbers.get(code)
         if known is None:
             shown = self._functions.get(code)

@@ -350,7 +350,7 @@ class Encoder:
 
     def _encode_calls(self, number: int, data: bytes) -> Iterator[tuple[int, bytes]]:
         half = len(data) // 2
-        codes, times = array("Q", data[:half]), array("q", data[half:])
+        codes, times = array("q", data[:half]), array("q", data[half:])
         stack = self._stacks.setdefault(number, [])
         head = b'{"ph":"X","pid":%d,"tid":%d,"ts":' % (self._begin["pid"], self._tids.get(number, number))
         none, names = self._begin["none"], self._functions

@@ -19,11 +19,11 @@ HEADER = struct.Struct("<cxxxIQ")
 BEGIN = b"B"
 #: JSON: a thread's native id and name.
 THREAD = b"T"
-#: JSON: functions by the address of their code: ``[name, file, line]``.
+#: JSON: functions by the number of their code (see CALLS): ``[name, file, line]``.
 FUNCTIONS = b"F"
 #: JSON: objects by number: ``[label, file, line]``, or a list of the numbers of which it is a group.
 OBJECTS = b"O"
-#: Addresses (uint64) of begun calls, 0 for an end; then as many times (int64 nanoseconds).
+#: Numbers (int64) of begun calls' functions, that of None for an end; then as many times (int64 nanoseconds).
 CALLS = b"C"
 #: Rows of :data:`STRIDE` numbers, int64 nanoseconds or float64 microseconds as BEGIN says.
 ROWS = b"R"
