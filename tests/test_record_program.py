@@ -299,7 +299,7 @@ def test_a_module_runs_as_python_runs_it(tmp_path):
 
 
 def test_taking_calls_raises_no_audit_event_for_each(tmp_path):
-    """Where hooks listen that is a call of Python's for each call: a busy program's feed fell behind for ever."""
+    """Where hooks listen, each is a call of Python's: a busy program's feed fell behind for ever."""
     program = tmp_path / "program.py"
     program.write_text(
         "import sys\nheard = [0]\n"
