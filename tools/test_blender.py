@@ -13,10 +13,13 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 import build_extension
+import used_programs
 from real_blender import PROGRAMS, Program
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,6 +38,7 @@ _TIMEOUT = 420.0
 _SCREEN = "1280x800"
 #: Where a feed is published for the programs to watch.
 _FEED = "tcp://127.0.0.1:45570"
+_PROGRAM = "tcp://127.0.0.1:45571"
 
 
 class Failed(Exception):
@@ -87,6 +91,9 @@ class Way:
         self.window("import in a window, ESC, undo", "window.py", "passed", large)
         self.window("explore in a window", "exploring_window.py", "explored", trace)
         self.live()
+        self.watch("watch a web server in a window", used_programs.documentation_server, "threads,memory")
+        if used_programs.editor():
+            self.watch("watch a text editor in a window", used_programs.text_editor, "memory")
         drum = self.outside(EXAMPLES / "weka_parallel_9t.tsv.gz")
         self.window("go along a time drum in a window", "drum_window.py", "drummed", drum)
         self.window("turn a cone tree in a window", "cone_window.py", "turned", trace)
@@ -127,6 +134,13 @@ class Way:
         finally:
             feed.kill()
             feed.wait()
+
+    def watch(self, what: str, use: Callable[[str, Path], AbstractContextManager[None]], views: str) -> None:
+        """Watch a program in a window while it is used."""
+        if self.passed_over(what):
+            return
+        with use(_PROGRAM, self.place):
+            self.window(what, "watched_window.py", use.__name__, _PROGRAM, use.__name__, views)
 
     def passed_over(self, what: str) -> bool:
         """Whether a step was not asked for."""
