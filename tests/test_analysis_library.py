@@ -172,8 +172,11 @@ def test_whole_way(tmp_path, capsys) -> None:
 def test_sizes_of_lists_with_ever_more_folded() -> None:
     trace = trace_of("main( " + "a() b() " * 5 + "c() c() c() d() )")
     graph = compact(trace.calls, trace.threads)
-    # a b a b ... c c c d: 14 one by one; c once: 12; (a b) once, c once, d: 4.
-    assert nodes.list_sizes(graph) == {"callees": 14, "with_iterations": 12, "with_blocks": 4}
+    # a b a b ... c c c d: 14 one by one; c once: 12; (a b) once, c once, d: 4. The grammar is R ×5, c ×3, d
+    # with R = a b: 5.
+    assert nodes.list_sizes(graph) == {
+        "callees": 14, "with_iterations": 12, "with_blocks": 4, "with_rules": 5
+    }  # fmt: skip
 
 
 def plain_functions(trace, call):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..trace.model import Calls, Threads
 from .subtrees import Subtrees, distinct_subtrees
+
+if TYPE_CHECKING:
+    from .grammar import Grammar
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +115,13 @@ class CompactTrace:
         calls = np.zeros(len(forest) + 1, np.int64)
         np.cumsum(forest.count * extent[forest.child], out=calls[1:])
         return np.asarray(calls[:-1] - np.repeat(calls[forest.first[:-1]], np.diff(forest.first)), np.int64)
+
+    @cached_property
+    def grammar(self) -> Grammar:
+        """What stands in several lists of callees or root calls, written once: Sequitur's grammar of them."""
+        from .grammar import grammar_of
+
+        return grammar_of(self)
 
     def expand(self, thread: int) -> Calls:
         """Return the calls of a thread without times: function, parent, depth, extent, in pre-order.

@@ -19,6 +19,7 @@ from .criteria import alike
 from .filters import patterns
 from .filters.facts import Facts
 from .filters.stack import HIDDEN, Filtered
+from .grammar import words
 from .search import Query, matching_functions
 
 Ints = NDArray[np.int64]
@@ -27,6 +28,7 @@ Ints = NDArray[np.int64]
 KINDS = {
     "model": "Functions with their occurrences",
     "patterns": "Subtrees that occur again",
+    "sequences": "Callees that follow each other again and again: rules of the grammar",
     "utilities": "Functions called from many places that call little",
     "library": "What a library of patterns and utilities finds here",
 }
@@ -35,6 +37,17 @@ PATTERN_SORTS = {
     "calls": "calls in all occurrences together, most first",
     "occurrences": "how often it occurs, most first",
     "size": "calls of one occurrence, most first",
+    "name": "by name",
+}
+
+
+#: Names of a sequence that are spelt out.
+_SPELT = 100
+#: Orders of the list of sequences.
+SEQUENCE_SORTS = {
+    "calls": "calls in all occurrences together, most first",
+    "occurrences": "how often it occurs, most first",
+    "size": "callees of one occurrence, most first",
     "name": "by name",
 }
 
@@ -55,6 +68,8 @@ class Listing:
         ``calls(key) -> int64 (k,)``: the calls that the row stands for, ascending.
     key_of : callable
         ``key_of(call) -> int``: the key of the row that stands for a call; -1 if none does.
+    starts : callable, optional
+        ``starts(key) -> int64 (k,)``: the calls that occurrences begin with, where one takes in several.
     """
 
     kind: str
@@ -62,6 +77,7 @@ class Listing:
     row: Callable[[int], dict[str, Any]]
     calls: Callable[[int], Ints]
     key_of: Callable[[int], int]
+    starts: Callable[[int], Ints] | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -182,6 +198,77 @@ def repeated(
         return int(key[of_class[subtrees.of_call[call]]])
 
     return Listing("patterns", key[order], row, calls, key_of)
+
+
+def sequences(
+    facts: Facts, sort: str = "calls", contains: str = "", filtered: Filtered | None = None
+) -> Listing:
+    """Return the sequences of callees that occur again: the rules of the grammar of the compact trace.
+
+    Parameters
+    ----------
+    facts : Facts
+    sort : str
+        A key of :data:`SEQUENCE_SORTS`.
+    contains : str
+        Only sequences with a function whose name holds this text.
+    filtered : Filtered, optional
+        What is hidden, to be counted.
+
+    Raises
+    ------
+    UsageError
+        If there is no such order.
+    """
+    if sort not in SEQUENCE_SORTS:
+        raise UsageError(f"there is no order {sort!r}: there are {', '.join(SEQUENCE_SORTS)}")
+    graph, found, labels = facts.graph, facts.sequences, facts.trace.functions.label
+    own, lists = found.grammar, found.grammar.lists
+    named = np.zeros(lists, np.int64)
+    named[: len(graph)] = _named(facts, contains)[graph.subtrees.function]
+    keys = lists + np.flatnonzero(own.total(named)[lists:])
+    if sort == "name":
+        text = [words(graph, own, key, labels) for key in keys.tolist()]
+        keys = keys[np.array(sorted(range(len(keys)), key=text.__getitem__), int)]
+    else:
+        count = found.count[keys - lists]
+        by = {"calls": own.calls[keys] * count, "occurrences": count, "size": own.callees[keys]}[sort]
+        keys = keys[np.argsort(-by, kind="stable")]
+    listed = np.zeros(own.rules, np.bool_)
+    listed[keys - lists] = True
+
+    def row(key: int) -> dict[str, Any]:
+        count = int(found.count[key - lists])
+        hidden = 0
+        if filtered is not None:
+            hidden = int(np.count_nonzero(filtered.state[found.starts(key)] == HIDDEN))
+        return {
+            "rule": key - lists,
+            "name": words(graph, own, key, labels),
+            "sequence": words(graph, own, key, labels, _SPELT),
+            "symbols": [
+                {"rule": value - lists, "times": times}
+                if value >= lists
+                else {"function": labels[graph.subtrees.function[value]], "subtree": value, "times": times}
+                for value, times in own.symbols(key)
+            ],
+            "uses": own.uses(key),
+            "places": int(found.places[key - lists]),
+            "callers": len(found.callers(key)),
+            "occurrences": count,
+            "hidden": hidden,
+            "entries": int(own.length[key]),
+            "callees": int(own.callees[key]),
+            "calls_each": int(own.calls[key]),
+            "calls": int(own.calls[key]) * count,
+            "first_call": found.first(key),
+        }
+
+    def key_of(call: int) -> int:
+        rules = (rule for rule, _ in found.rules_of(call, facts.trace.calls))
+        return next((rule for rule in rules if listed[rule - lists]), -1)
+
+    return Listing("sequences", keys, row, found.calls, key_of, found.starts)
 
 
 def from_library(facts: Facts, known: library.Library, contains: str = "") -> Listing:

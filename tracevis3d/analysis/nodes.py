@@ -185,8 +185,8 @@ def list_sizes(graph: CompactTrace) -> dict[str, int]:
     dict
         ``callees``: one by one. ``with_iterations``: a callee that repeats in a row once, as the compact
         trace has it. ``with_blocks``: blocks of up to 16 callees that repeat in a row once, too, as
-        :func:`~tracevis3d.analysis.repetitions.find_runs` finds them: what Sequitur gains from contiguous
-        repeats, without its grammar.
+        :func:`~tracevis3d.analysis.repetitions.find_runs` finds them. ``with_rules``: sequences that stand in
+        several places once, as rules of a grammar, whose own entries are counted, too.
     """
     from .repetitions import find_runs
 
@@ -197,4 +197,5 @@ def list_sizes(graph: CompactTrace) -> dict[str, int]:
         "callees": callees,
         "with_iterations": len(graph.edges),
         "with_blocks": callees - folded,
+        "with_rules": graph.grammar.of_callees,
     }

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...trace.model import Trace
 from ..compact import CompactTrace, compact
+from ..grammar import Occurrences
 from ..sets import Sets, distinct_sets
 
 
@@ -30,6 +31,11 @@ class Facts:
     def graph(self) -> CompactTrace:
         """The compact trace."""
         return self._graph or compact(self.trace.calls, self.trace.threads)
+
+    @cached_property
+    def sequences(self) -> Occurrences:
+        """The sequences of callees that occur again: the rules of the graph's grammar, and where they are."""
+        return Occurrences(self.graph)
 
     @cached_property
     def sets(self) -> Sets:

@@ -66,6 +66,7 @@ _OWN = {
     "polymorphic": ".roles",
     "patterns": ".patterns",
     "alike": ".alike",
+    "sequence": ".sequence",
     "library": ".promoted",
     "name": ".names",
     "module": ".names",

@@ -1,0 +1,372 @@
+"""The compact trace's last step: one grammar over the callees of all distinct subtrees (SEAT, section 2.9).
+
+A run of the same callees that stands in several places is written once, as a rule, by Sequitur
+(Nevill-Manning and Witten, 1997). What repeats in a row is labelled with how often, as the edges' iterations
+are, also where it is a rule (Dorier and others, Omnisc'IO, 2014): a loop of any number of rounds takes one
+symbol, ``(A, B) ×12``, and not a tower of rules that double each other.
+
+There is one grammar for the whole graph, not one for each caller: what several callers have in common is what
+one wants to see, and it is the smaller one. No rule spans two callers, because each list of callees is read
+as a text of its own.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..progress import Progress, silent
+from ..trace.model import Calls
+from .compact import CompactTrace, Edges
+from .subtrees import grown
+
+Ints = NDArray[np.int64]
+Int32s = NDArray[np.int32]
+
+#: Symbols that are read between two reports of how far it is.
+_STEP = 1 << 19
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """Lists of callees in which what stands in several places is written once.
+
+    Owners of symbols are the lists, first, and behind them the rules. A symbol is a value, below ``lists``
+    a class, from there on the rule that is the owner of this number, and how often it repeats in a row.
+
+    Attributes
+    ----------
+    lists : int
+        How many lists there are: a list for each class, then one for each thread's root calls.
+    first : int64 (owners + 1,)
+        The symbols of owner ``o`` are ``first[o]`` to ``first[o + 1]``; those of a rule are two at least.
+    value : int32 (k,)
+    times : int64 (k,)
+    order : int32 (owners,)
+        The owners, each behind all that it is made of.
+    length, callees, calls : int64 (owners,)
+        Edges that an owner unfolds to, calls that these are, and these with all calls below them.
+    offset : int64 (k,)
+        How many edges an owner unfolds to before each of its symbols.
+    names : int64 (owners,)
+        Names that it takes to write an owner in full, with what repeats in a row in brackets.
+    of_callees : int
+        How many symbols it takes without the lists of root calls.
+    """
+
+    lists: int
+    first: Ints
+    value: Int32s
+    times: Ints
+    order: Int32s
+    length: Ints
+    callees: Ints
+    calls: Ints
+    offset: Ints
+    names: Ints
+    of_callees: int
+
+    @property
+    def rules(self) -> int:
+        """How many rules there are: owners from ``lists`` on."""
+        return len(self.order) - self.lists
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def symbols(self, owner: int) -> list[tuple[int, int]]:
+        """Return value and times of each symbol of an owner."""
+        part = slice(int(self.first[owner]), int(self.first[owner + 1]))
+        return list(zip(self.value[part].tolist(), self.times[part].tolist(), strict=True))
+
+    def expand(self) -> Edges:
+        """Return the lists as they were read: nothing is lost."""
+        from ..kernels.grammar import unfold
+
+        edges = int(self.length[: self.lists].sum())
+        first = np.zeros(self.lists + 1, np.int64)
+        child, count = np.empty(edges, np.int32), np.empty(edges, np.int64)
+        at, left = (np.empty(self.rules + 1, np.int64) for _ in range(2))
+        unfold(self.first, self.value, self.times, self.lists, at, left, first, child, count)
+        return Edges(first, child, count)
+
+    def weighed(self, weight: Ints) -> Ints:
+        """Return how often each rule is unfolded, int64 (rules,), where list ``i`` is ``weight[i]`` times."""
+        from ..kernels.grammar import spread
+
+        result = np.zeros(len(self.order), np.int64)
+        result[: self.lists] = weight
+        spread(self.order, self.first, self.value, self.times, self.lists, result)
+        return result[self.lists :]
+
+    def total(self, of_list: Ints) -> Ints:
+        """Return the sum of ``of_list`` (int64, a number for each list) in each owner, int64 (owners,)."""
+        from ..kernels.grammar import measure
+
+        found, other, offset = np.empty(len(self.order), np.int64), self.length.copy(), self.offset.copy()
+        measure(
+            self.order, self.first, self.value, self.times, self.lists, of_list, other, other.copy(), found,
+            other.copy(), offset,
+        )  # fmt: skip
+        return found
+
+    @cached_property
+    def _uses(self) -> tuple[Ints, Ints, Int32s]:
+        """The symbols that stand for rules by rule: first (rules + 1,), symbol (u,), its owner (u,)."""
+        symbol = np.flatnonzero(self.value >= self.lists)
+        rule = self.value[symbol] - self.lists
+        by = symbol[np.argsort(rule, kind="stable")]
+        first = np.zeros(self.rules + 1, np.int64)
+        np.cumsum(np.bincount(rule, minlength=self.rules), out=first[1:])
+        owner = np.repeat(np.arange(len(self.order), dtype=np.int32), np.diff(self.first))
+        return first, by, owner[by]
+
+    def uses(self, rule: int) -> int:
+        """Return in how many places of lists and other rules a rule is written."""
+        first = self._uses[0]
+        return int(first[rule + 1 - self.lists] - first[rule - self.lists])
+
+    def places(self, rule: int) -> tuple[Ints, Ints]:
+        """Return where a rule is unfolded: the list, and its edges before it, int64 (p,) each, ascending."""
+        first, symbol, of = self._uses
+        owner, before = np.array([rule], np.int64), np.zeros(1, np.int64)
+        lists: list[Ints] = []
+        places: list[Ints] = []
+        while len(owner):
+            low, count = first[owner - self.lists], np.diff(first)[owner - self.lists]
+            use = np.repeat(low, count) + _each(count)
+            inside, step = np.repeat(before, count), np.repeat(self.length[owner], count)
+            at, times = symbol[use], self.times[symbol[use]]
+            owner = np.repeat(of[use].astype(np.int64), times)
+            before = np.repeat(inside + self.offset[at], times) + np.repeat(step, times) * _each(times)
+            in_list = owner < self.lists
+            lists.append(owner[in_list])
+            places.append(before[in_list])
+            owner, before = owner[~in_list], before[~in_list]
+        found, where = np.concatenate(lists), np.concatenate(places)
+        order = np.lexsort((where, found))
+        return found[order], where[order]
+
+    def rules_at(self, owner: int, edge: int) -> list[tuple[int, int]]:
+        """Return the rules that an edge of a list lies in, from the outside in.
+
+        Each as the rule, and the edges of the list before its repetition that holds the edge.
+        """
+        found: list[tuple[int, int]] = []
+        base = 0
+        while True:
+            low, high = int(self.first[owner]), int(self.first[owner + 1])
+            k = low + int(np.searchsorted(self.offset[low:high], edge - base, "right")) - 1
+            if k < low or (value := int(self.value[k])) < self.lists:
+                return found
+            base += int(self.offset[k])
+            base += (edge - base) // int(self.length[value]) * int(self.length[value])
+            found.append((value, base))
+            owner = value
+
+
+def _each(count: Ints) -> Ints:
+    """Return 0 to ``count[i]`` for each i, one after another."""
+    return np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+
+
+def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
+    """Make the grammar of a compact trace, in time linear in its edges.
+
+    Parameters
+    ----------
+    graph : CompactTrace
+        Neighbours among its edges have different children.
+    progress : Progress
+        It is called every half a million edges, and may stop the work.
+    """
+    from ..kernels.compact import order_nodes
+    from ..kernels.grammar import ROOM, measure, read_lists, rebuild, write_grammar
+
+    edges = graph.forest
+    lists, symbols = len(edges.first) - 1, min(len(edges), 1 << 16) + ROOM
+    value, times = np.full(symbols, -1, np.int32), np.empty(symbols, np.int64)
+    before, after = np.empty(symbols, np.int32), np.empty(symbols, np.int32)
+    head = ~np.arange(lists + symbols, dtype=np.int32)
+    tail, uses = head.copy(), np.zeros(lists + symbols, np.int32)
+    waits, waiting = np.zeros(symbols, np.uint8), np.empty(symbols, np.int32)
+    table = np.zeros(1 << (2 * symbols - 1).bit_length(), np.int32)
+    counts = np.array([0, -1, lists, -1, 0, 0], np.int64)
+    # A secret seed: nobody can prepare a trace whose digrams collide.
+    seed = np.uint64(secrets.randbits(64))
+    owner, at, of_callees = 0, 0, 0
+    while True:
+        stop = len(graph) if owner < len(graph) else lists
+        owner, at = read_lists(
+            edges.first, edges.child, edges.count, lists, stop, owner, at, _STEP, value, times, before, after,
+            head, tail, uses, table, seed, waits, waiting, counts,
+        )  # fmt: skip
+        if stop == len(graph):
+            of_callees = int(counts[5])
+        if owner == lists:
+            break
+        if owner == stop:
+            continue
+        progress(at / len(edges), "finding rules among callees")
+        if counts[5] + ROOM > symbols:
+            symbols *= 2
+            value, times, before, after = (grown(a, symbols) for a in (value, times, before, after))
+            waiting, waits = np.empty(symbols, np.int32), np.zeros(symbols, np.uint8)
+            more = ~np.arange(len(head), lists + symbols, dtype=np.int32)
+            head, tail = np.concatenate([head, more]), np.concatenate([tail, more])
+            uses = np.concatenate([uses, np.zeros(len(more), np.int32)])
+            old, table = table, np.zeros(1 << (2 * symbols - 1).bit_length(), np.int32)
+            rebuild(value, times, after, table, seed, old)
+    owners, living = int(counts[2]), int(counts[5])
+    first = np.zeros(owners + 1, np.int64)
+    out_value, out_times = np.empty(living, np.int32), np.empty(living, np.int64)
+    left = write_grammar(
+        lists,
+        owners,
+        value,
+        times,
+        after,
+        head,
+        uses,
+        np.empty(owners, np.int32),
+        first,
+        out_value,
+        out_times,
+    )
+    first = first[: left + 1].copy()
+    order, offset = np.empty(left, np.int32), np.empty(living, np.int64)
+    length, callees, calls, names = (np.empty(left, np.int64) for _ in range(4))
+    order_nodes(
+        first, out_value, np.zeros(left, np.uint8), np.empty(left, np.int32), np.empty(left, np.int64), order
+    )
+    extent = np.zeros(lists, np.int64)
+    extent[: len(graph)] = graph.subtrees.extent
+    measure(order, first, out_value, out_times, lists, extent, length, callees, calls, names, offset)
+    return Grammar(
+        lists, first, out_value, out_times, order, length, callees, calls, offset, names, of_callees
+    )
+
+
+class Occurrences:
+    """Where the rules of a graph's grammar are among the calls.
+
+    Parameters
+    ----------
+    graph : CompactTrace
+    """
+
+    def __init__(self, graph: CompactTrace) -> None:
+        self.graph, self.grammar = graph, graph.grammar
+        subtrees = graph.subtrees
+        inside = np.append(0, np.cumsum(subtrees.extent[graph.roots]))
+        #: The call before each thread's root calls, int64 (threads,).
+        self._before = inside[graph.root_first[:-1]] - 1
+        #: How often each rule happens in the whole trace, int64 (rules,), and in how many places of lists.
+        one = np.ones(self.grammar.lists, np.int64)
+        each = one.copy()
+        each[: len(graph)] = subtrees.occurrences
+        self.count, self.places = self.grammar.weighed(each), self.grammar.weighed(one)
+
+    @cached_property
+    def _by_class(self) -> tuple[Ints, Ints]:
+        """The calls by class: first (m + 1,), call (n,)."""
+        from ..kernels.grammar import sort_by_class
+
+        subtrees = self.graph.subtrees
+        first = np.append(0, np.cumsum(subtrees.occurrences))
+        calls = np.empty(len(subtrees.of_call), np.int64)
+        sort_by_class(subtrees.of_call, first[:-1].copy(), calls)
+        return first, calls
+
+    def _callers(self, rule: int) -> tuple[Ints, Ints]:
+        """Return the lists where a rule is unfolded, and the calls of the caller before each."""
+        owner, where = self.grammar.places(rule)
+        return owner, self.graph.calls_before[self.graph.forest.first[owner] + where]
+
+    def callers(self, rule: int) -> Int32s:
+        """Return the functions that call what a rule unfolds to, int32 (k,); root calls have none."""
+        owner = self.grammar.places(rule)[0]
+        return np.unique(self.graph.subtrees.function[owner[owner < len(self.graph)]])
+
+    def first(self, rule: int) -> int:
+        """Return the first call of the first occurrence of a rule."""
+        owner, inside = self._callers(rule)
+        return int((np.append(self.graph.subtrees.call, self._before)[owner] + 1 + inside).min())
+
+    def starts(self, rule: int) -> Ints:
+        """Return the first call of each occurrence of a rule, int64 (k,), ascending."""
+        owner, inside = self._callers(rule)
+        first, calls = self._by_class
+        # Threads are lists of their own behind the classes, with one "caller" each.
+        first = np.append(first, first[-1] + 1 + np.arange(len(self._before)))
+        low, count = first[owner], np.diff(first)[owner]
+        caller = np.append(calls, self._before)[np.repeat(low, count) + _each(count)]
+        return np.sort(caller + 1 + np.repeat(inside, count))
+
+    def calls(self, rule: int) -> Ints:
+        """Return all calls that a rule unfolds to, without what they call, int64 (k,), ascending."""
+        owner, where = (int(column[0]) for column in self.grammar.places(rule))
+        forest = self.graph.forest
+        low = int(forest.first[owner]) + where
+        part = slice(low, low + int(self.grammar.length[rule]))
+        extent = np.repeat(self.graph.subtrees.extent[forest.child[part]], forest.count[part])
+        one = np.cumsum(extent) - extent
+        return np.asarray((self.starts(rule)[:, None] + one).ravel())
+
+    def rules_of(self, call: int, calls: Calls) -> list[tuple[int, bool]]:
+        """Return the rules that a call is a part of, from the outside in, and whether each begins with it."""
+        parent = int(calls.parent[call])
+        if parent >= 0:
+            owner = int(self.graph.subtrees.of_call[parent])
+        else:
+            owner = len(self.graph) + int(np.searchsorted(self._before, call)) - 1
+            parent = int(self._before[owner - len(self.graph)])
+        low, high = (int(edge) for edge in self.graph.forest.first[owner : owner + 2])
+        before = self.graph.calls_before[low:high]
+        edge = int(np.searchsorted(before, call - parent - 1, "right")) - 1
+        return [(rule, start == edge) for rule, start in self.grammar.rules_at(owner, edge)]
+
+
+def words(graph: CompactTrace, grammar: Grammar, rule: int, labels: Sequence[str], most: int = 3) -> str:
+    """Return what a rule unfolds to in words: ``read ×3, (parse, check) ×12, … 4 more``.
+
+    Parameters
+    ----------
+    graph : CompactTrace
+    grammar : Grammar
+        Of this graph.
+    rule : int
+    labels : sequence of str
+        The functions' names.
+    most : int
+        Names that are written out; what lies in rules that repeat counts one by one.
+    """
+    # Rules may lie in each other as deep as there are rules, so this is no recursion.
+    text, opening, told = "", "", 0
+    todo: list[tuple[int, int] | str] = list(reversed(grammar.symbols(rule)))
+    while todo:
+        symbol = todo.pop()
+        if isinstance(symbol, str):
+            text += symbol
+            continue
+        if told == most:
+            text += "" if text.endswith("…") else ", …"
+            continue
+        value, times = symbol
+        again = f" ×{times:,}" if times > 1 else ""
+        if value < grammar.lists:
+            name = labels[int(graph.subtrees.function[value])]
+            text += (", " if text else "") + opening + name + again
+            opening, told = "", told + 1
+            continue
+        if again:
+            opening += "("
+            todo.append(")" + again)
+        todo += reversed(grammar.symbols(value))
+    missing = int(grammar.names[rule]) - told
+    return text + (f" {missing:,} more" if text.endswith("…") else f", … {missing:,} more" if missing else "")
