@@ -1,14 +1,11 @@
 """What live views show, against what a plain look at the same calls says; nothing here needs Blender."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.errors import UsageError
-from tracevis3d.kernels import flowing as f
 from tracevis3d.live.flows import VIEWS, live_view
 from tracevis3d.live.flows.calls import CallFlow
 from tracevis3d.live.flows.flow import LENGTH, Kinds, Rows
@@ -105,43 +102,6 @@ def test_forgetting_leaves_the_flow_as_it_is() -> None:
     assert len(flow.open(0, 6000)) == 1
 
 
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(1, 3)), max_size=120))
-@settings(deadline=None, max_examples=150)
-def test_memory_against_a_dictionary(steps) -> None:
-    known = np.full((64, 3), -1)
-    pages, items = np.full((16, 2), -1), np.zeros((8, f.ITEM_SIZE), np.int64)
-    totals = np.zeros(f.TOTALS_SIZE, np.int64)
-    out_time, out_item = np.empty((500, 2), np.int64), np.empty((500, 3), np.int64)
-    kind = np.array([k for k, _, _ in steps], np.uint8)
-    address = np.array([a * f.PAGE // 2 + 64 for _, a, _ in steps], np.int64)
-    size = np.array([100 * s for _, _, s in steps], np.int64)
-    time = 10 * np.arange(len(steps), dtype=np.int64)
-    n = f.flow_memory(kind, time, address, size, -np.ones_like(size), 25, pages, known, items, totals,
-                      out_time, out_item)  # fmt: skip
-    live: dict[int, int] = {}
-    unknown = 0
-    for k, a, s in zip(kind, address.tolist(), size.tolist(), strict=True):
-        if k == 0:
-            live[a] = s
-        elif k == 1:
-            unknown += a not in live
-            live.pop(a, None)
-    assert totals[f.BYTES_NOW] == sum(live.values())
-    assert totals[f.BLOCKS_NOW] == len(live)
-    assert totals[f.UNKNOWN] == unknown
-    for page in {a // f.PAGE for a in address.tolist()}:
-        inside = [s for a, s in live.items() if a // f.PAGE == page]
-        item = dict(pages[pages[:, 0] >= 0].tolist()).get(page)
-        if item is not None:
-            assert items[item, f.BLOCKS] == len(inside)
-            assert items[item, f.LIVE] == sum(inside)
-    assert (out_time[:n, 1] > out_time[:n, 0]).all()
-    # In use and idle take turns: stretches of one place don't overlap.
-    for item in set(out_item[:n, 0].tolist()):
-        spans = sorted(out_time[:n][out_item[:n, 0] == item].tolist())
-        assert all(a[1] <= b[0] for a, b in pairwise(spans))
-
-
 class _Plain:
     """A flow whose rows a test decides."""
 
@@ -149,6 +109,7 @@ class _Plain:
 
     def __init__(self, window_ns: int) -> None:
         self.window_ns, self.relaid, self.recolored, self.coarse = window_ns, False, True, 1
+        self.renewed = False
         self.coming = Rows.empty()
 
     def advance(self) -> Rows:

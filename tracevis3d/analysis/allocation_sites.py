@@ -21,6 +21,11 @@ _PASSES_ON = re.compile(
 _DEEPEST = 32
 
 
+def passes_on(label: str) -> bool:
+    """Return whether a function only passes an allocation on, by its name."""
+    return _PASSES_ON.search(label) is not None
+
+
 @dataclass(frozen=True, eq=False)
 class Sites:
     """The call sites, those that allocate most bytes first.
@@ -50,7 +55,7 @@ def find_sites(trace: Trace, blocks: Blocks) -> Sites:
 
     It is taken from the stack that was recorded with the allocation, else from the call around it.
     """
-    passes = np.array([_PASSES_ON.search(label) is not None for label in trace.functions.label], np.bool_)
+    passes = np.array([passes_on(label) for label in trace.functions.label], np.bool_)
     memory = trace.memory
     n = len(blocks)
     function, line = np.full(n, -1, np.int32), np.zeros(n, np.int32)

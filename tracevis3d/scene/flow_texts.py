@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..layout.lettering import Typeface, clean, set_texts, shorten
 from . import materials, meshes
 from .color import linear
+from .glyphs import typeface
 
 #: A mesh without anything keeps this one triangle, of no size.
 _NOTHING = np.zeros((3, 3), np.float32)
@@ -30,6 +31,14 @@ class Inked:
     ) -> None:
         """Write a text of line height ``size``, no longer than ``room`` (0: as long as it is)."""
         self._texts.append((clean(text), at, size, srgb, room, align))
+
+    def ground(self, text: str, at: NDArray[np.float64], size: float, room: float, srgb: Any) -> None:
+        """Fill what lies behind a text that begins at ``at``."""
+        wide = typeface().width(clean(text)) * size * typeface().size_per_line
+        wide = min(wide, room) if room else wide
+        left, right, low, high = -0.3 * size, wide + 0.3 * size, -0.28 * size, 0.92 * size
+        corner = np.array([[left, 0.02, low], [right, 0.02, low], [right, 0.02, high], [left, 0.02, high]])
+        self.patch(at + corner, srgb)
 
     def width(self, face: Typeface) -> float:
         """Return how long the last text is."""

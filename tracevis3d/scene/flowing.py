@@ -238,7 +238,8 @@ class FlowScene:
             at = -LENGTH + 0.08 if text.far else 0.18
         if self.flow.along == "x":
             return np.array([at, text.across, text.height])
-        return np.array([text.across, -at if text.time is not None or text.far else 0.0, text.height])
+        # Before the front of what ends now.
+        return np.array([text.across, -at if text.time is not None or text.far else -0.08, text.height])
 
     def _set_names(self, now: int) -> None:
         extent = self.flow.extent()
@@ -249,10 +250,13 @@ class FlowScene:
         dark = is_dark(self.flow.colors())
         for text in self.flow.texts(now):
             into = still if text.time is None else flowing
-            color = self.style.ink
+            color = _NOW if text.warns else self.style.ink
             if text.kind >= 0:
                 color = _ON_DARK if text.kind >= len(dark) or dark[text.kind] else _ON_LIGHT
-            into.add(text.text, self._place_of(text, now), text.size, color, text.room, text.align)
+            at = self._place_of(text, now)
+            if text.warns:
+                into.ground(text.text, at, text.size, text.room, self.style.background)
+            into.add(text.text, at, text.size, color, text.room, text.align)
         self._names_now, self._still = now, still
         write_texts(self._named("names").data, flowing, typeface())
 
@@ -339,7 +343,10 @@ class FlowScene:
             box_low, box_high = (-LENGTH, low, bottom - 1.1), (BESIDE, high, top)
         else:
             path = np.column_stack([edge[:, 0], np.full(5, -0.03), edge[:, 1]])[:2]
-            still.add("now", np.array([high + 0.25, -0.05, 0.0]), 0.38, _NOW, 0, -1)
+            if self.flow.edge_height is not None:
+                path[:, 2] = self.flow.edge_height
+            # Below the moments that pass there.
+            still.add("now", np.array([high + 0.25, -0.05, -0.42]), 0.38, _NOW, 0, -1)
             box_low, box_high = (low - 0.3, 0.0, bottom - 0.4), (high + 1.2, LENGTH, top)
         still.line(path, 0.05, _NOW, "x")
         write_texts(self._named("edge").data, still, typeface())

@@ -111,6 +111,8 @@ class Text:
         Without a time: it stays at the far edge of the window.
     kind : int
         Of what it is written on; -1: on the ground.
+    warns : bool
+        It tells of something that somebody should look at.
     """
 
     text: str
@@ -122,6 +124,42 @@ class Text:
     align: Literal[-1, 0, 1] = -1
     far: bool = False
     kind: int = -1
+    warns: bool = False
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What somebody points at, for who is to be told of it: a block, or a call site.
+
+    Attributes
+    ----------
+    address, size : int
+        Of a block; -1: it is none.
+    site : str
+    """
+
+    address: int = -1
+    size: int = -1
+    site: str = ""
+
+
+@dataclass
+class Said:
+    """What is said of a bar.
+
+    Attributes
+    ----------
+    title, where : str
+        What it is, and in smaller type where it belongs.
+    rows : list of (str, str)
+        Labels and texts.
+    subject : Subject or None
+    """
+
+    title: str
+    where: str = ""
+    rows: list[tuple[str, str]] = field(default_factory=list)
+    subject: Subject | None = None
 
 
 @dataclass
@@ -200,6 +238,10 @@ class Flow(ABC):
         Set when rows that were given before lie elsewhere now; who has moved them clears it.
     recolored : bool
         The same of colours.
+    renewed : bool
+        Set when all rows that were given before are void: those given next take their place.
+    moving : bool
+        Things are on their way to where they belong: that goes on while time stands still.
     coarse : int
         How much more is taken together than what can't be seen anyway, for want of room.
     hidden : int
@@ -210,10 +252,13 @@ class Flow(ABC):
     #: From the subject to the camera.
     direction: ClassVar[tuple[float, float, float]] = (0.42, -0.85, 0.32)
     hidden_what = ""
+    #: Where the edge that is now lies; None: at the bottom of :meth:`extent`.
+    edge_height: ClassVar[float | None] = None
 
     def __init__(self, growing: GrowingTrace, window_ns: int) -> None:
         self.growing, self.window_ns = growing, window_ns
         self.relaid = self.recolored = True
+        self.renewed = self.moving = False
         self.hidden = 0
         self.coarse = 1
 
@@ -259,6 +304,18 @@ class Flow(ABC):
     def facts(self) -> str:
         """Return a few words for the foot of the picture."""
         return ""
+
+    def tell(self, row: Rows, at: int, now: int) -> Said | None:
+        """Return what is said of a row to who points at it; None: nothing.
+
+        Parameters
+        ----------
+        row : Rows
+            One of those that this has given.
+        at, now : int
+            The moment under the mouse, and the one at the front edge.
+        """
+        return None
 
 
 def boxes(across: NDArray[Any], height: NDArray[Any]) -> Section:

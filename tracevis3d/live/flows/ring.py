@@ -101,6 +101,11 @@ class Ring:
         """Take what has come; what is past goes a little later."""
         flow = self.flow
         came = flow.advance()
+        if flow.renewed:
+            flow.renewed = False
+            for page in self.pages:
+                page.clear(now)
+            self._current = 0 if self.pages else -1
         if flow.recolored:
             flow.recolored = False
             self._recolor()
