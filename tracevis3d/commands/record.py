@@ -34,18 +34,26 @@ def add(commands: Subcommands) -> None:
         "--memory", action="store_true", help="blocks of memory with their call sites, and the memory in use"
     )
     parser.add_argument(
+        "--memory-engine",
+        choices=("tracemalloc", "memray"),
+        metavar="ENGINE",
+        help="what records blocks: tracemalloc (default; looks at what lives), or memray (each one, at its "
+        "address, also those of compiled code); implies --memory",
+    )
+    parser.add_argument(
         "--c-functions", action="store_true", help="functions written in C too (VizTracer alone)"
     )
     parser.add_argument(
         "--engine",
-        choices=("auto", "viztracer", "monitoring", "profile"),
+        choices=("auto", "viztracer", "monitoring", "profile", "trace"),
         default="auto",
         help="what records the calls (default: the first of these that there is)",
     )
     parser.add_argument(
         "--native",
         action="store_true",
-        help="any program linked dynamically, in place of a Python script: its allocations, by LD_PRELOAD",
+        help="any program linked dynamically, in place of a Python script: its allocations, by LD_PRELOAD; "
+        "with --memory a Python script, by memray: call sites in compiled code, too",
     )
     parser.add_argument(
         "--accesses",
@@ -69,7 +77,8 @@ def run(words: argparse.Namespace) -> None:
     module = words.module
     if module is None and program[:1] == ["-m"]:
         module, program = program[1:], []
-    if words.native:
+    words.memory = words.memory or bool(words.memory_engine)
+    if words.native and not words.memory:
         _run_native(program, words)
     if module is not None and (not module or program):
         raise UsageError("-m needs the name of a module, and comes last: tracevis3d record -o OUT -m MODULE")
@@ -77,13 +86,21 @@ def run(words: argparse.Namespace) -> None:
         raise UsageError("say which program to record: tracevis3d record -o OUT -- script.py")
     if not words.output and not words.endpoint:
         raise UsageError("say where to: -o OUT for a file, --live ENDPOINT for viewers, or both")
+    if words.native and module is None and _is_native(program[0]):
+        raise UsageError(
+            f"{program[0]}: is no Python script: leave --memory out, as --native alone records allocations"
+        )
     if words.accesses:
-        raise UsageError("--accesses goes with --native: Python's own memory is not watched by pages")
+        raise UsageError("--accesses goes with --native alone: Python's own memory is not watched by pages")
+    if words.native and words.memory_engine == "tracemalloc":
+        raise UsageError("--native with --memory needs memray: tracemalloc knows nothing of compiled code")
+    by = words.memory_engine or ("memray" if words.native else "tracemalloc")
     options = {
         "path": os.path.abspath(words.output) if words.output else "",
         "threads": words.threads,
         "io": words.io,
-        "memory": words.memory,
+        "memory": by if words.memory else "",
+        "native": words.native,
         "engine": words.engine,
         "c_functions": words.c_functions,
         "quiet": words.quiet,
@@ -95,6 +112,14 @@ def run(words: argparse.Namespace) -> None:
     _become(json.dumps(options), how)
 
 
+def _is_native(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
 def _run_native(program: list[str], words: argparse.Namespace) -> None:
     """Run a native program, and end as it ends."""
     if not words.output and not words.endpoint:
@@ -103,10 +128,11 @@ def _run_native(program: list[str], words: argparse.Namespace) -> None:
         raise UsageError("--native needs a program: tracevis3d record --native -o OUT -- PROGRAM")
     if not sys.platform.startswith("linux"):
         raise UsageError("--native needs Linux: LD_PRELOAD and /proc are its own")
-    given = [name for name in ("threads", "io", "memory", "c_functions") if getattr(words, name)]
+    given = [name for name in ("threads", "io", "c_functions") if getattr(words, name)]
     if given or words.engine != "auto":
         raise UsageError(
-            "--native records allocations; --threads, --io, --memory and --engine are for Python"
+            "--native records allocations; --threads, --io and --engine are for Python: "
+            "with --memory a Python script is recorded"
         )
     from ..native.recorder import Options, end_like, run
     from ..record.helper import Feed

@@ -26,7 +26,7 @@ def add_memory(metadata: Iterable[Metadata], recording: Recording) -> None:
     """Add the rows of memory and their call sites to a recording; what makes no sense is counted."""
     frames = _Frames(recording)
     rows: list[tuple[RecordedId, dict[str, NDArray[Any]]]] = []
-    sampled = 0
+    sampled = coarse = 0
     for said in metadata:
         if said.what == "memory_frames":
             frames.add(said.arguments)
@@ -38,6 +38,7 @@ def add_memory(metadata: Iterable[Metadata], recording: Recording) -> None:
                 recording.problems.add("bad value", "rows of memory")
                 continue
             sampled += said.arguments.get("sampled") is True
+            coarse += said.arguments.get("coarse") is True
             process = said.process or "0"
             is_number = process.isascii() and process.isdecimal() and not said.quoted & 1
             rows.append((int(process) if is_number else process, columns))
@@ -50,8 +51,9 @@ def add_memory(metadata: Iterable[Metadata], recording: Recording) -> None:
             thread=thread, kind=columns["kind"], time=columns["time"], address=columns["address"],
             size=columns["size"], stack=frame_of[stack],
         )  # fmt: skip
+    if sampled or coarse:
+        recording.problems.add("coarse times", "the first look at what lives", sampled + coarse)
     if sampled:
-        recording.problems.add("coarse times", "the first look at what lives", sampled)
         recording.problems.add("no addresses", "the whole file", 1)
 
 

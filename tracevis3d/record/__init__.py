@@ -26,11 +26,11 @@ class Recording:
 
         try:
             self._session = Session(self._options)
+            self._session.start()
         except ValueError as error:
             raise UsageError(str(error)) from error
         except OSError as error:
             raise InputError(f"{self._options.path}: can't be written: {error.strerror or error}") from error
-        self._session.start()
         return self
 
     def __exit__(
@@ -44,9 +44,10 @@ def record(
     *,
     threads: bool = True,
     io: bool = True,
-    memory: bool = False,
+    memory: bool | str = False,
     engine: str = "auto",
     c_functions: bool = False,
+    native: bool = False,
 ) -> Recording:
     """Return a context in which everything that the program does is recorded to ``path``.
 
@@ -56,25 +57,35 @@ def record(
     ----------
     path : str
         Chrome Trace Event JSON; a name that ends in ``.gz`` is packed.
-    threads, io, memory : bool
-        What is recorded beside calls: waits and releases, transfers, samples of memory.
+    threads, io : bool
+        What is recorded beside calls: waits and releases, transfers.
+    memory : bool or str
+        Blocks of memory and counters: by "tracemalloc" (True) or "memray".
     engine : str
-        "viztracer", "monitoring", "profile" or "auto".
+        "viztracer", "monitoring", "profile", "trace" or "auto".
     c_functions : bool
         Calls of functions written in C too; with VizTracer alone.
+    native : bool
+        Functions of compiled code in the call sites of blocks; with memray alone.
 
     Raises
     ------
     UsageError
-        If the engine is not to be had here.
+        If an engine is not to be had here.
     InputError
         If the file can't be written.
     """
     import os
 
-    from .session import Options
+    from ..errors import UsageError
+    from .session import MEMORY_ENGINES, Options
 
-    return Recording(Options(os.fspath(path), threads, io, memory, engine, c_functions))
+    by = MEMORY_ENGINES[0] if memory is True else memory or ""
+    if by and by not in MEMORY_ENGINES:
+        raise UsageError(f"memory={memory!r}: one of {', '.join(MEMORY_ENGINES)} is wanted")
+    if native and by != "memray":
+        raise UsageError("native=True needs memory='memray'")
+    return Recording(Options(os.fspath(path), threads, io, by, native, engine, c_functions))
 
 
 class _Room(ModuleType):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 #: Kinds as the model's (:data:`tracevis3d.trace.model.MEMORY_KINDS`).
 ALLOC, FREE = 0, 1
@@ -63,16 +63,41 @@ class LivingBlocks:
         return kinds, addresses, sizes, sites
 
 
-def memory_line(pid: int, columns: Mapping[str, bytes], sampled: bool = False) -> bytes:
+def spread(marks: Sequence[int], moments: Sequence[int], rows: int, last: int) -> array[int]:
+    """Return times of rows of which only the order is known, and moments: spread evenly between these.
+
+    Parameters
+    ----------
+    marks : sequence of int
+        How many rows stand before each moment; not falling.
+    moments : sequence of int
+        When that was, in nanoseconds; what is longer of the two is cut.
+    rows : int
+    last : int
+        The time of the last row, if it stands behind all moments.
+    """
+    times = array("q")
+    low, begin = 0, moments[0] if moments else last
+    for high, end in [*zip(marks, moments, strict=False), (rows, last)]:
+        end = max(end, begin)
+        n = high - low
+        times.extend(begin + (end - begin) * i // n for i in range(1, n + 1))
+        low, begin = high, end
+    return times
+
+
+def memory_line(pid: int, columns: Mapping[str, bytes], sampled: bool = False, coarse: bool = False) -> bytes:
     """Return the line of a file that holds rows of memory: :data:`COLUMNS` in Base64.
 
-    ``sampled`` says that times are those of looks, and addresses made up.
+    ``sampled`` says that times are those of looks, and addresses made up; ``coarse`` that times lie between
+    two moments.
     """
     said = ",".join(f'"{name}":"{base64.b64encode(columns[name]).decode()}"' for name, _ in COLUMNS)
-    return b'{"ph":"M","pid":%d,"tid":%d,"name":"memory","args":{"sampled":%s,%s}}' % (
+    return b'{"ph":"M","pid":%d,"tid":%d,"name":"memory","args":{"sampled":%s,%s%s}}' % (
         pid,
         pid,
         b"true" if sampled else b"false",
+        b'"coarse":true,' if coarse else b"",
         said.encode(),
     )
 

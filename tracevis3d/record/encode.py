@@ -12,13 +12,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import spool
-from .blocks import ALLOC, LivingBlocks, frames_line, memory_line
+from .blocks import ALLOC, LivingBlocks, frames_line, lost_line, memory_line, spread
 from .sources import Sources
 
 _ASSIGNED = re.compile(r"^\s*(?:\w+\.)*(\w+)\s*(?::[^=]+)?=[^=]")
 _KINDS = ("wait", "release", "io")
 #: What these begin is the same object in all processes.
 _OF_ALL = ("file:", "host:", "process:", "multiprocessing.")
+#: Rows of memory in a line.
+_ROWS = 1 << 16
 _TID = re.compile(rb'"tid":(\d+)')
 #: What VizTracer writes of a call, up to how long it took.
 _VIZTRACER = re.compile(
@@ -54,6 +56,8 @@ class Encoder:
         # Frames of allocations by function, caller's number and line; of each call site the innermost.
         self._frames: dict[tuple[str, int, int], int] = {}
         self._sites: dict[int, int] = {}
+        # Moments that memray's file marks; whether its call sites have compiled functions.
+        self._marks: list[int] = []
         self._last = self._end = 0
         self._ended = False
         # Events in order of their end that wait for what ended before them.
@@ -116,6 +120,8 @@ class Encoder:
             columns = self._memory_rows(data)
             if columns["kind"]:
                 yield memory_line(self._begin["pid"], columns, sampled=True)
+        elif kind == spool.MARK:
+            self._marks.append(self._nanoseconds(json.loads(data)["time"]))
         elif kind == spool.END:
             self._ended = True
             self._end = self._nanoseconds(json.loads(data)["end"])
@@ -168,6 +174,8 @@ class Encoder:
                 line = event % (self._begin["pid"], tid, _micro(start), _micro(lasts), name, more)
                 self._held.append((start + lasts, line))
         yield from self._in_order()
+        if self._marks:
+            yield from self._memray_lines()
         if self._is_child and self._begin["pid"]:
             # For whoever waits for its end.
             self.releases += 1
@@ -252,6 +260,47 @@ class Encoder:
             "size": sizes.tobytes(),
             "stack": array("i", [self._sites.get(site, -1) for site in sites]).tobytes(),
         }
+
+    def _memray_lines(self) -> Iterator[bytes]:
+        """Yield the rows that memray has recorded, and what names them."""
+        from .by_memray import FILE, Records
+
+        records = Records(os.path.join(self._folder, FILE), self._begin["ours"], self._number_of_stack)
+        pid, n = self._begin["pid"], len(records.kind)
+        self.allocations += records.kind.count(ALLOC)
+        if records.damage:
+            yield lost_line(pid, 1)
+        yield frames_line(pid, 0, list(self._frames))
+        tid_of = {}
+        for number, name in records.names.items():
+            # Threads that make no calls have no number of the system's here.
+            tid = tid_of[number] = self._tids.get(records.numbers.get(number, -1), (1 << 22) + number)
+            if tid >> 22:
+                yield self._name("thread_name", tid, name or f"thread {number} of memray's")
+        times = spread(records.marks, self._marks, n, max(self._last, self._end, self._marks[-1]))
+        thread = array("I", [tid_of[number] for number in records.thread])
+        for low in range(0, n, _ROWS):
+            columns = {
+                "kind": records.kind, "thread": thread, "time": times,
+                "address": records.address, "size": records.size, "stack": records.stack,
+            }  # fmt: skip
+            part = {name: column[low : low + _ROWS].tobytes() for name, column in columns.items()}
+            yield memory_line(pid, part, coarse=True)
+
+    def _number_of_stack(self, stack: list[tuple[str, str, int]]) -> int:
+        """Return the number of the innermost frame of a stack of function, file and line."""
+        parent = -1
+        for name, file, line in reversed(stack):
+            shown = name
+            if file:
+                known, first = self._sources.function(file, line)
+                # Comprehensions and the like begin where they are.
+                shown = f"{name} ({file}:{first if known == name else line})"
+                if not file.endswith(".py") and not file.startswith("<"):
+                    shown = f"{name} ({file})"
+            key = shown, parent, max(line, 0)
+            parent = self._frames.setdefault(key, len(self._frames))
+        return parent
 
     def _learn_objects(self, said: dict[str, Any]) -> Iterator[bytes]:
         self._operations = [(_text(name), kind) for name, kind in said["operations"]]

@@ -1,4 +1,4 @@
-"""What records the calls: VizTracer where it is installed, ``sys.monitoring``, or the profile hook."""
+"""What records the calls: VizTracer where it is installed, ``sys.monitoring``, or Python's older hooks."""
 
 from __future__ import annotations
 
@@ -180,18 +180,76 @@ class Profile:
         self.stop()
 
 
+class Trace:
+    """``sys.settrace`` in each thread: where the profile hook is taken."""
+
+    name = "trace"
+    microseconds = False
+    clock: Callable[[], float] = staticmethod(time.perf_counter_ns)
+
+    def __init__(self, c_functions: bool) -> None:
+        self._off: list[bool] = []
+
+    def _hook(self) -> Callable[[FrameType, str, Any], Any]:
+        """Return a hook for the running thread: its buffer is looked up once."""
+        add, now, off = local.call, time.perf_counter_ns, self._off
+
+        def inside(frame: FrameType, event: str, _: Any) -> Any:
+            if event == "return" and not off:
+                add((None, now()))
+            return inside
+
+        def hook(frame: FrameType, event: str, _: Any) -> Any:
+            if off:
+                sys.settrace(None)
+                return None
+            frame.f_trace_lines = False
+            add((frame.f_code, now()))
+            return inside
+
+        return hook
+
+    def start(self) -> None:
+        import threading
+
+        def first(frame: FrameType, event: str, arg: Any) -> Any:
+            hook = self._hook()
+            sys.settrace(hook)
+            return hook(frame, event, arg)
+
+        self._off = []
+        threading.settrace(first)
+        sys.settrace(self._hook())
+
+    def stop(self) -> None:
+        import threading
+
+        # Other threads take their hook off themselves.
+        self._off.append(True)
+        sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type,unused-ignore]
+
+    def dump(self, path: str) -> bool:
+        return False
+
+    def abandon(self) -> None:
+        self.stop()
+
+
 _ENGINES: dict[str, Callable[[bool], Engine]] = {
     "viztracer": VizTracer,
     "monitoring": Monitoring,
     "profile": Profile,
+    "trace": Trace,
 }
 NAMES = ("auto", *_ENGINES)
 
 
-def choose(name: str, c_functions: bool, live: bool = False) -> Engine:
+def choose(name: str, c_functions: bool, live: bool = False, beside_memray: bool = False) -> Engine:
     """Return the engine ``name``, or the best that there is for ``auto``.
 
     VizTracer tells of a call when it ends, so that nobody could see a call that runs: a feed takes another.
+    memray has the profile hook for itself.
 
     Raises
     ------
@@ -199,10 +257,12 @@ def choose(name: str, c_functions: bool, live: bool = False) -> Engine:
         If it is not to be had here: the sentence says why.
     """
     if name == "auto":
-        able = ("viztracer", "monitoring", "profile")[live:]
+        able = ("monitoring", "trace") if beside_memray else ("viztracer", "monitoring", "profile")[live:]
         name = next(candidate for candidate in able if _is_there(candidate))
     if live and name == "viztracer":
         raise ValueError("VizTracer tells of calls when they end, too late for a feed: use another engine")
+    if beside_memray and name in ("viztracer", "profile"):
+        raise ValueError(f"memray takes the hook that the engine {name!r} needs: leave --engine out")
     if c_functions and name != "viztracer":
         raise ValueError("functions written in C are recorded with VizTracer alone: 'pip install viztracer'")
     if not _is_there(name):

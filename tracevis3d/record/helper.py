@@ -44,6 +44,8 @@ class Helper:
     feed : Feed, optional
     program : str
         What viewers call the program.
+    isolated : bool
+        Whether the writer needs nothing but Python itself.
 
     Attributes
     ----------
@@ -62,7 +64,7 @@ class Helper:
         If the feed can't be published: the sentence says why.
     """
 
-    def __init__(self, path: str, feed: Feed | None = None, program: str = "") -> None:
+    def __init__(self, path: str, feed: Feed | None = None, program: str = "", isolated: bool = True) -> None:
         if path:
             path = os.path.abspath(path)
             # Tell now, and not at the end, that the file can't be written.
@@ -76,7 +78,7 @@ class Helper:
         root = __file__
         for _ in range(package.count(".") + 2):
             root = os.path.dirname(root)
-        module, flag = f"{package}.writer", "-I"
+        module, flag = f"{package}.writer", "-I" if isolated else "-P"
         words = [root, self.folder, path, str(alive), str(theirs)]
         if feed is not None:
             # ZeroMQ may lie where only the program's own environment leads.

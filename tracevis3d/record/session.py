@@ -24,6 +24,8 @@ _FORK = operation("os.fork", RELEASE)
 EVERY = 0.05
 #: Bytes that wait for a publisher beyond which a feed without a file drops what comes.
 MOST_WAITING = 1 << 28
+#: What can record blocks of memory.
+MEMORY_ENGINES = ("tracemalloc", "memray")
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,11 @@ class Options:
         Waits and releases of threads, locks, queues, futures and asyncio's tasks.
     io : bool
         Files and sockets.
-    memory : bool
-        The blocks of memory that live, with their call sites, and the resident memory, sampled.
+    memory : str
+        What records blocks of memory, one of :data:`MEMORY_ENGINES`, with their call sites, and the resident
+        memory, sampled; empty: nothing.
+    native : bool
+        Functions of compiled code in the call sites of blocks; by memray alone.
     engine : str
         One of :data:`.engines.NAMES`.
     c_functions : bool
@@ -53,7 +58,8 @@ class Options:
     path: str
     threads: bool = False
     io: bool = False
-    memory: bool = False
+    memory: str = ""
+    native: bool = False
     engine: str = "auto"
     c_functions: bool = False
     live: str = ""
@@ -83,11 +89,19 @@ class Session:
     def __init__(self, options: Options, keep: bool = True, child: Child | None = None) -> None:
         self._options = options
         self._keep = keep
-        self._engine = engines.choose(options.engine, options.c_functions, bool(options.live))
+        by_memray = options.memory == "memray"
+        if by_memray and options.live:
+            raise ValueError(
+                "memray's recording can be read only when the program has ended, so it can't be published: "
+                "leave --memory-engine out for a feed"
+            )
+        self._engine = engines.choose(options.engine, options.c_functions, bool(options.live), by_memray)
         feed = Feed(options.live, options.key, options.peers) if options.live else None
         self._helper: Helper | Child
         if child is None:
-            helper = Helper(options.path, feed, os.path.basename(sys.argv[0] or "python"))
+            program = os.path.basename(sys.argv[0] or "python")
+            # memray may lie where only the program's own environment leads.
+            helper = Helper(options.path, feed, program, not by_memray)
             self._helper, self._spool = helper, helper.spool
         else:
             self._helper, self._spool = child, child.open()
@@ -111,6 +125,15 @@ class Session:
         self._stopped = _thread.allocate_lock()
         self._samples: Callable[[], dict[str, float]] | None = None
         self._allocations: Any = None
+        self._tracking: Any = None
+        if by_memray:
+            from .by_memray import Tracking
+
+            try:
+                self._tracking = Tracking(self._helper.folder, options.native)
+            except BaseException:
+                self._helper.finish()
+                raise
 
     @property
     def endpoint(self) -> str:
@@ -120,14 +143,21 @@ class Session:
     # -- begin and end -------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin: everything is patched, then calls are recorded from here on."""
+        """Begin: everything is patched, then calls are recorded from here on.
+
+        Raises
+        ------
+        ValueError
+            If memray is at work already.
+        """
         state.forget()
         state.clock = self._engine.clock
         self._tell_begin()
         if self._options.memory:
             from .memory import Allocations, samples
 
-            self._samples, self._allocations = samples, Allocations()
+            self._samples = samples
+            self._allocations = None if self._tracking else Allocations()
             # Before the program runs: the flusher's first look may come late.
             self._write_samples()
         self._patch()
@@ -135,6 +165,12 @@ class Session:
         state.recording = True
         self._running = True
         self._start_flushing()
+        if self._tracking is not None:
+            if self._tracking.failed:
+                said, self._tracking = self._tracking.failed, None
+                self.stop()
+                raise ValueError(said)
+            self._tracking.follow_threads()
         self._engine.start()
 
     def _tell_begin(self) -> None:
@@ -176,6 +212,8 @@ class Session:
         self._flush(last=True)
         if self._allocations is not None:
             self._allocations.stop()
+        if self._tracking is not None:
+            self._tracking.stop()
         self._spool.close()
         said = self._helper.finish()
         return f"{self._options.path or self._options.live}: {self._failed}" if self._failed else said
@@ -304,6 +342,8 @@ class Session:
         if self._allocations is not None:
             self._allocations.stop()
             self._allocations = None
+        # memray leaves forked processes alone.
+        self._tracking = state.begun_thread = None
         self._spool.close()
         self._helper.abandon()
         if self._next is not None:
@@ -361,6 +401,10 @@ class Session:
             state.hide_thread()
             self._flusher = state.local.log.tid
             _leave_no_dummy()
+            if self._tracking is not None:
+                self._tracking.start()
+                # At once, so that memray's records of this thread are known to be ours.
+                self._mark()
             self._started.release()
             while not self._stopping.acquire(timeout=EVERY):
                 _leave_no_dummy()
@@ -392,7 +436,7 @@ class Session:
             return False
         dropped = 0
         for log in list(state.logs):
-            dropped += len(self._take(log.rows)) // spool.STRIDE + len(self._take(log.calls)) // 2
+            dropped += len(state.take(log.rows)) // spool.STRIDE + len(state.take(log.calls)) // 2
         self._spool.add(spool.DROPPED, 0, _json({"rows": dropped}))
         self._spool.roll()
         return True
@@ -400,7 +444,7 @@ class Session:
     def _write(self, last: bool = False) -> None:
         add = self._spool.add
         began = state.clock()
-        taken = [(log, log.ended, self._take(log.rows), list(log.pending)) for log in list(state.logs)]
+        taken = [(log, log.ended, state.take(log.rows), list(log.pending)) for log in list(state.logs)]
         # After the rows: these name threads (as holders) that may have begun meanwhile.
         self._write_process()
         for log in list(state.logs):
@@ -420,6 +464,7 @@ class Session:
         self._dumps += 1
         if self._engine.dump(self._helper.part(self._dumps)):
             add(spool.VIZTRACER, self._dumps, b"")
+        self._mark()
         self._write_samples()
         if self._allocations is not None and (said := self._allocations.look(last)) is not None:
             sites, living = said
@@ -429,18 +474,15 @@ class Session:
         add(spool.FLUSHED, 0, _json({"began": began}))
         self._spool.roll()
 
+    def _mark(self) -> None:
+        if self._tracking is not None:
+            said = {"time": self._tracking.mark(), "native": self._options.native}
+            self._add(spool.MARK, 0, _json(said))
+
     def _write_samples(self) -> None:
         if self._samples is not None:
             said = {"time": state.clock(), "values": self._samples()}
             self._spool.add(spool.COUNTERS, 0, _json(said))
-
-    @staticmethod
-    def _take(rows: list[Any]) -> list[Any]:
-        """Empty a buffer that its thread goes on filling."""
-        count = len(rows)
-        taken = rows[:count]
-        del rows[:count]
-        return taken
 
     def _write_process(self) -> None:
         """Write what ``multiprocessing`` calls this process, which it says a moment after the fork."""
@@ -469,11 +511,11 @@ class Session:
             self._spool.add(spool.OBJECTS, 0, _json({"operations": table, "objects": objects}))
 
     def _write_calls(self, log: state.ThreadLog) -> None:
-        chunk = self._take(log.calls)
+        chunk = state.take(log.calls)
         codes = chunk[::2]
         numbers = array("q", map(_number, codes))
         if new := set(numbers).difference(self._known):
-            # In one step, and no loop: while the program calls faster than this looks, buffers grow without end.
+            # In one step, not in a loop: a program that calls faster than this looks would fill memory.
             found = dict(zip(numbers, codes, strict=True))
             functions = {}
             for key in new:
@@ -491,8 +533,8 @@ class Session:
             self._failed = self._failed or f"the recording ends early: {error.strerror or error}"
 
 
-#: An object's number, of its address as that of ``id``: but ``id`` raises an audit event, and where hooks listen
-#: that is a call of Python's each time.
+#: An object's number, made of its address. ``id`` would raise an audit event: where hooks listen, each is a
+#: call of Python's.
 _number = object.__hash__
 
 

@@ -42,6 +42,8 @@ SITES = b"S"
 #: The time (8 bytes, as in ROWS) and which blocks live then: the call sites of all kinds of them (uint32),
 #: then their sizes, then how many there are (int64).
 LIVING = b"A"
+#: JSON: a moment that a mark in memray's file stands for (:mod:`.by_memray`).
+MARK = b"K"
 #: JSON: how many rows the program has dropped because the writer is too far behind.
 DROPPED = b"D"
 #: JSON: what the process is called, where that is known only after BEGIN.

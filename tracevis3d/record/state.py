@@ -27,6 +27,81 @@ def thread_name(ident: int) -> str:
     return getattr(thread, "_name", "") or ""
 
 
+class Chunks:
+    """Calls in small lists, each of which holds the one before: none is a block that memray would see.
+
+    A list that grows would stand in the program's memory as what the function just called has allocated.
+    """
+
+    __slots__ = ("_chunk",)
+    #: Numbers in a list: with its head below the 512 bytes from which on Python asks the C library.
+    _MOST = 48
+
+    def __init__(self) -> None:
+        self._chunk: list[Any] = [None]
+
+    def extend(self, pair: tuple[Any, Any]) -> None:
+        """Append a pair; in the buffer's own thread."""
+        chunk = self._chunk
+        if len(chunk) > self._MOST:
+            self._chunk = chunk = [chunk]
+        chunk.extend(pair)
+
+    def __len__(self) -> int:
+        """Return how many numbers there are."""
+        total, chunk = 0, self._chunk
+        while chunk is not None:
+            total += len(chunk) - 1
+            chunk = chunk[0]
+        return total
+
+    def take(self) -> list[Any]:
+        """Empty it, in any thread, and return what it held."""
+        last = self._chunk
+        parts = [_cut(last)]
+        # Nobody appends to those before the last any more.
+        before, last[0] = last[0], None
+        while before is not None:
+            parts.append(before[1:])
+            before = before[0]
+        return [one for part in reversed(parts) for one in part]
+
+    def clear(self) -> None:
+        """Empty it."""
+        self.take()
+
+
+def _cut(chunk: list[Any]) -> list[Any]:
+    count = len(chunk)
+    taken = chunk[1:count]
+    del chunk[1:count]
+    return taken
+
+
+def take(buffer: Any) -> list[Any]:
+    """Empty a buffer that its thread goes on filling, and return what it held."""
+    if isinstance(buffer, Chunks):
+        return buffer.take()
+    count = len(buffer)
+    taken: list[Any] = buffer[:count]
+    del buffer[:count]
+    return taken
+
+
+#: Makes the buffer of a thread's calls.
+new_calls: Callable[[], Any] = list
+#: Called with the number of a thread that has just got a buffer.
+begun_thread: Callable[[int], None] | None = None
+
+
+def use_chunks(on: bool) -> None:
+    """Keep the calls of this thread, and of those that begin from now on, in chunks; or no more."""
+    global new_calls
+    new_calls = Chunks if on else list
+    local.log.calls = new_calls()
+    local.call = local.log.calls.extend
+
+
 class ThreadLog:
     """What one thread has recorded and nobody has fetched yet.
 
@@ -36,7 +111,7 @@ class ThreadLog:
         Of the thread within the recording, from 1.
     rows : list
         Flat rows of :data:`.spool.STRIDE` numbers.
-    calls : list
+    calls : list or Chunks
         Pairs of a code object, None for an end, and the time.
     pending : list of tuple
         Waits that have begun: operation, object, start, holder.
@@ -54,7 +129,7 @@ class ThreadLog:
     def __init__(self, number: int) -> None:
         self.number = number
         self.rows: list[Any] = []
-        self.calls: list[Any] = []
+        self.calls = new_calls()
         self.pending: list[tuple[int, int, float, int]] = []
         self.ident = _thread.get_ident()
         self.tid = _thread.get_native_id() if hasattr(_thread, "get_native_id") else self.ident
@@ -111,6 +186,8 @@ class _Local(_thread._local):
         self.pending = log.pending
         self.log = log
         self._end = _AtEnd(log)
+        if begun_thread is not None:
+            begun_thread(log.number)
 
 
 local = _Local()
