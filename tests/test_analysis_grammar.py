@@ -292,6 +292,30 @@ def test_the_filter_of_one_sequence() -> None:
             apply(parse(stack), facts)
 
 
+@given(texts())
+@settings(deadline=None, max_examples=100)
+def test_what_a_list_of_rows_shows_is_the_same(found) -> None:
+    grammar = graph_from(found).grammar
+    shown = grammar.listed
+
+    def below(owner: int) -> list[tuple[int, int]]:
+        part = slice(shown.first[owner], shown.first[owner + 1])
+        return list(zip(shown.child[part].tolist(), shown.count[part].tolist(), strict=True))
+
+    def unfolded_rows(owner: int) -> list[int]:
+        return [
+            one
+            for value, times in below(owner)
+            for _ in range(times)
+            for one in ([value] if value < grammar.lists else unfolded_rows(value))
+        ]
+
+    for owner in range(len(grammar.order)):
+        assert unfolded_rows(owner) == unfolded(grammar, owner)
+        for value, times in below(owner):
+            assert value < grammar.lists or times > 1 or grammar.names[value] >= grammars.LEAST
+
+
 def test_a_sequence_in_words() -> None:
     graph = graph_from([[0, 0, 1, 2, 1, 2, 1, 2, 3] * 2, [0, 0, 1, 2, 1, 2, 1, 2, 3, 4]])
     labels, grammar = "abcdef", graph.grammar
@@ -300,7 +324,7 @@ def test_a_sequence_in_words() -> None:
         (9, "a ×2, (b, c) ×3, d"), (3, "a ×2, (b, c) ×3, … 1 more"), (2, "a ×2, (b, …) ×3, … 2 more"),
         (1, "a ×2, … 3 more"),
     ):  # fmt: skip
-        assert grammars.words(graph, grammar, rule, labels, most) == text
+        assert grammars.words(graph, rule, labels, most) == text
 
 
 def test_sizes_of_lists_of_a_recorded_run(recorded) -> None:

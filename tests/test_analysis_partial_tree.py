@@ -1,6 +1,6 @@
 """The partial tree: against a twin that makes the complete tree, and the walk-through of SEAT, 5.4."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests import synthetic
 from tests.test_analysis_compact import graph_of
+from tests.test_analysis_filters import trace_of
 from tracevis3d.analysis.partial_tree import ALL, PartialTree, Row
 from tracevis3d.errors import UsageError
 
@@ -25,7 +26,13 @@ class PlainTree:
     def hidden(self, path, node) -> bool:
         override = self.override.get(path[:-1])
         shown = override == "show" if override else self.show
-        return (path in self.own or bool(self.filtered[node])) and not shown
+        return (path in self.own or self.marked(node)) and not shown
+
+    def marked(self, node) -> bool:
+        """A sequence is marked if all that it takes in is."""
+        if not self.tree.is_sequence(node):
+            return bool(self.filtered[node])
+        return all(self.marked(value) for value, _ in self.tree.graph.grammar.symbols(node))
 
     def rows(self) -> list[tuple]:
         out: list[tuple] = []
@@ -65,6 +72,7 @@ def shown(rows: list[Row]) -> list[tuple]:
     st.integers(1, 60),
     st.sampled_from((0, 1, 2, ALL)),
     st.booleans(),
+    st.booleans(),
     st.lists(
         st.tuples(st.sampled_from(("expand", "all", "collapse", "toggle", "inherit", "hide", "unhide",
                                    "levels", "show", "filter")), st.integers(0, 10**6)),
@@ -72,15 +80,16 @@ def shown(rows: list[Row]) -> list[tuple]:
     ),
 )  # fmt: skip
 @settings(deadline=None, max_examples=250)
-def test_same_rows_as_the_complete_tree(seed, n, levels, show, actions) -> None:
+def test_same_rows_as_the_complete_tree(seed, n, levels, show, folded, actions) -> None:
     calls = synthetic.random_calls(seed, n, functions=3, threads=2)
     graph = graph_of(calls)
     rng = np.random.default_rng(seed)
     marked = rng.random(len(graph)) < 0.3
-    tree = PartialTree(graph, levels=levels, filtered=marked, show_filtered=show)
+    tree = PartialTree(graph, levels=levels, filtered=marked, show_filtered=show, folded=folded)
     plain = PlainTree(tree, levels, marked, show)
     for action, number in actions:
         path, _ = tree.path_of(number % n)
+        path = path[: 1 + number // n % len(path)]
         if action == "expand":
             tree.expand(path, 1 + number % 2)
             plain.set_levels[path] = 1 + number % 2
@@ -132,7 +141,9 @@ def test_same_rows_as_the_complete_tree(seed, n, levels, show, actions) -> None:
             expected[min(at + 5, len(expected) - 1)][0], min(5, len(expected) - 1 - at)
         )  # fmt: skip
         assert tree.backward(path, 3) == (expected[max(at - 3, 0)][0], min(3, at))
-    again = PartialTree(graph, levels=plain.levels, filtered=plain.filtered, show_filtered=plain.show)
+    again = PartialTree(
+        graph, levels=plain.levels, filtered=plain.filtered, show_filtered=plain.show, folded=folded
+    )
     assert again.restore(tree.exceptions()) == 0
     assert shown(again.construct(None, 0, len(expected) + 1).rows) == expected
 
@@ -149,6 +160,66 @@ def test_a_call_and_its_path(seed, n) -> None:
         assert tree.node(path) == tree.graph.subtrees.of_call[call]
         row = tree.reveal(path)
         assert tree.path_at(row) == path
+
+
+@given(st.integers(0, 2**32), st.integers(1, 200), st.integers(1, 30))
+@settings(deadline=None, max_examples=80)
+def test_a_call_and_its_path_where_sequences_are_folded(seed, n, most) -> None:
+    calls = synthetic.random_calls(seed, n, functions=2, threads=2)
+    tree = PartialTree(graph_of(calls), levels=ALL, folded=True)
+    of_call, extent = tree.graph.subtrees.of_call, calls.extent
+    for call in range(n):
+        path, iterations = tree.path_of(call)
+        real = [k for k in range(1, len(path) + 1) if not tree.is_sequence(tree.node(path[:k]))]
+        assert len(real) == calls.depth[call]
+        assert tree.call(path, iterations) == call
+        assert tree.node(path) == of_call[call]
+        assert tree.path_at(tree.offset(path)) == path
+    for row in tree.construct(None, 0, tree.size).rows:
+        # What a row takes in, from its rows: a call takes in itself, a sequence what is in it, times over.
+        first, takes = tree.call(row.path), _takes(tree, row)
+        assert first == takes[0]
+        assert tree.calls(row.path, 10**6).tolist() == takes
+        assert tree.calls(row.path, most).tolist() == takes[:most]
+        assert tree.last(row.path) == takes[-1]
+        assert tree.last_callee(row.path) == takes[len(takes) // row.iterations - 1]
+        siblings = {(int(calls.parent[call]), int(calls.thread[call])) for call in takes}
+        assert len(siblings) == 1
+        assert all(b == a + extent[a] for a, b in pairwise(takes))
+
+
+def _takes(tree: PartialTree, row: Row) -> list[int]:
+    at, found = tree.call(row.path), []
+
+    def walk(node: int) -> None:
+        nonlocal at
+        if not tree.is_sequence(node):
+            found.append(at)
+            at += int(tree.graph.subtrees.extent[node])
+            return
+        for value, times in tree.graph.grammar.symbols(node):
+            for _ in range(times):
+                walk(value)
+
+    for _ in range(row.iterations):
+        walk(row.node)
+    return found
+
+
+def test_a_loop_of_three_calls_is_two_rows() -> None:
+    trace = trace_of("main( start() " + "a() b() c( d() ) " * 40 + "end() )")
+    graph = graph_of(trace.calls)
+    assert PartialTree(graph, levels=1).size == 123
+    tree = PartialTree(graph, levels=1, folded=True)
+    rows = tree.construct(None, 0, 10).rows
+    assert [(row.state, row.iterations) for row in rows] == [("-", 1), ("", 1), ("+", 40), ("", 1)]
+    assert tree.is_sequence(rows[2].node)
+    tree.expand(rows[2].path)
+    below = tree.construct(rows[2].path, 1, 3).rows
+    assert [row.depth for row in below] == [3, 3, 3]
+    assert [tree.call(row.path) for row in below] == [2, 3, 4]
+    assert tree.call(below[2].path, (0, 7, 0)) == 4 + 7 * 4
+    assert PartialTree(graph, levels=ALL, folded=True).size == 8
 
 
 def test_sixteen_cases_of_hiding() -> None:

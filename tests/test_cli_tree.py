@@ -83,6 +83,56 @@ def test_a_call_that_is_hidden_is_shown_when_it_is_gone_to(asked) -> None:
     assert len(page["linking"]) == row["depth"] - 1
 
 
+def test_sequences_are_folded_to_rows(asked, trace) -> None:
+    plain = asked("tree", TRACE, "--levels", "-1", "--count", "1000000")
+    folded = asked("tree", TRACE, "--levels", "-1", "--count", "1000000", "--fold")
+    assert folded["size"] == len(folded["rows"]) < plain["size"]
+    sequences = [row for row in folded["rows"] if row["sequence"]]
+    assert sequences
+    assert not any(row["sequence"] for row in plain["rows"])
+    extent, parent = trace.calls.extent, trace.calls.parent
+    for at, row in enumerate(folded["rows"]):
+        assert row["function"].startswith("(") or not row["sequence"]
+        assert row["depth"] == row["path"].count(".") + 1
+        if not row["sequence"]:
+            assert row["calls_below"] == extent[row["call"]] - 1
+            continue
+        # Its rows are below it: they begin with its first call, and take in as many calls together.
+        below = [other for other in folded["rows"][at + 1 :] if other["path"].startswith(row["path"] + ".")]
+        own = [other for other in below if other["depth"] == row["depth"] + 1]
+        assert own[0]["call"] == row["call"]
+        assert len({int(parent[other["call"]]) for other in own}) == 1
+        inside = sum((other["calls_below"] + (not other["sequence"])) * other["times"] for other in own)
+        assert row["calls_below"] == inside
+        if at > 500:
+            break
+    deep = sequences[-1]
+    page = asked("tree", TRACE, "--levels", "0", "--fold", "--call", str(deep["call"]), "--count", "1")
+    assert page["rows"][0]["call"] == deep["call"]
+
+
+def test_sequences_of_callees_with_their_numbers(asked, trace) -> None:
+    said = asked("nodes", TRACE, "--sequences", "--limit", "100000")
+    sizes = said["callee_lists"]
+    assert sizes["with_rules"] < sizes["with_iterations"] < sizes["callees"]
+    assert said["sequences"] == len(said["rows"])
+    calls = [row["calls"] for row in said["rows"]]
+    assert calls == sorted(calls, reverse=True)
+    written = {row["rule"]: row for row in said["rows"]}
+    for row in said["rows"]:
+        # What a rule stands for, from its symbols and those of the rules among them.
+        parts = [
+            (symbol["times"], written[symbol["rule"]]["callees"] if "rule" in symbol else 1)
+            for symbol in row["symbols"]
+        ]
+        assert row["callees"] == sum(times * callees for times, callees in parts)
+        assert row["occurrences"] >= 2
+        first = trace.functions.label[trace.calls.function[row["first_call"]]]
+        assert row["sequence"].lstrip("(").startswith(first)
+    some = asked("nodes", TRACE, "--sequences", "--sort", "size", "--limit", "2", "--contains", "re")
+    assert some["rows"][0]["callees"] >= some["rows"][1]["callees"]
+
+
 def test_as_text(capsys) -> None:
     assert main(["tree", TRACE, "--count", "8", "--quiet", "--filters", "utilities"]) == 0
     said = capsys.readouterr().out.splitlines()
@@ -90,6 +140,12 @@ def test_as_text(capsys) -> None:
     assert any("below)" in line for line in said)
     assert main(["nodes", TRACE, "--patterns", "collapsed", "--limit", "3", "--quiet"]) == 0
     assert "x" in capsys.readouterr().out
+    assert main(["nodes", TRACE, "--sequences", "--limit", "3", "--quiet"]) == 0
+    said = capsys.readouterr().out
+    assert "in a grammar" in said
+    assert " times in " in said
+    assert main(["tree", TRACE, "--levels", "-1", "--fold", "--count", "300", "--quiet"]) == 0
+    assert " (" in capsys.readouterr().out
     assert main(["nodes", TRACE, "--utilities", "--limit", "3", "--quiet"]) == 0
     assert "utilityhood" in capsys.readouterr().out
 

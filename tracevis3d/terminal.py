@@ -69,6 +69,11 @@ def table(rows: Sequence[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
+def paragraph(text: str) -> str:
+    """Wrap a text to the terminal's width."""
+    return textwrap.fill(text, max(shutil.get_terminal_size((100, 24)).columns, 30), break_on_hyphens=False)
+
+
 def columns(rows: Sequence[Sequence[str]]) -> str:
     """Lay ``rows`` of equally many texts out in columns as wide as their texts; the first row heads them."""
     widths = [max(len(text) for text in column) for column in zip(*rows)]

@@ -28,6 +28,8 @@ from .subtrees import grown
 Ints = NDArray[np.int64]
 Int32s = NDArray[np.int32]
 
+#: Names from which on a rule that doesn't repeat in a row is worth a row: one more than a row names.
+LEAST = 4
 #: Symbols that are read between two reports of how far it is.
 _STEP = 1 << 19
 
@@ -95,6 +97,23 @@ class Grammar:
         unfold(self.first, self.value, self.times, self.lists, at, left, first, child, count)
         return Edges(first, child, count)
 
+    @cached_property
+    def listed(self) -> Edges:
+        """The symbols of each owner as a list of rows shows them, with the owners' numbers.
+
+        A rule that is short and doesn't repeat in a row is written out: its row would name what it takes in,
+        and nothing would be gained.
+        """
+        from ..kernels.grammar import write_out
+
+        first, room = np.empty(len(self.order) + 1, np.int64), (LEAST - 1) * len(self)
+        value, times = np.empty(room, np.int32), np.empty(room, np.int64)
+        write_out(
+            self.order, self.first, self.value, self.times, self.lists, self.names, LEAST,
+            np.empty(len(self.order), np.int64), first, value, times,
+        )  # fmt: skip
+        return Edges(first, value[: first[-1]].copy(), times[: first[-1]].copy())
+
     def weighed(self, weight: Ints) -> Ints:
         """Return how often each rule is unfolded, int64 (rules,), where list ``i`` is ``weight[i]`` times."""
         from ..kernels.grammar import spread
@@ -151,6 +170,16 @@ class Grammar:
         found, where = np.concatenate(lists), np.concatenate(places)
         order = np.lexsort((where, found))
         return found[order], where[order]
+
+    def place(self, rule: int) -> tuple[int, int]:
+        """Return one of the places where a rule is unfolded: the list, and its edges before it."""
+        first, symbol, of = self._uses
+        before = 0
+        while rule >= self.lists:
+            use = int(first[rule - self.lists])
+            before += int(self.offset[symbol[use]])
+            rule = int(of[use])
+        return rule, before
 
     def rules_at(self, owner: int, edge: int) -> list[tuple[int, int]]:
         """Return the rules that an edge of a list lies in, from the outside in.
@@ -215,7 +244,8 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
         progress(at / len(edges), "finding rules among callees")
         if counts[5] + ROOM > symbols:
             symbols *= 2
-            value, times, before, after = (grown(a, symbols) for a in (value, times, before, after))
+            value, times = grown(value, symbols), grown(times, symbols)
+            before, after = grown(before, symbols), grown(after, symbols)
             waiting, waits = np.empty(symbols, np.int32), np.zeros(symbols, np.uint8)
             more = ~np.arange(len(head), lists + symbols, dtype=np.int32)
             head, tail = np.concatenate([head, more]), np.concatenate([tail, more])
@@ -250,6 +280,21 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
     return Grammar(
         lists, first, out_value, out_times, order, length, callees, calls, offset, names, of_callees
     )
+
+
+def callees_of(graph: CompactTrace, rule: int, most: int | None = None) -> Ints:
+    """Return what a rule of a graph's grammar unfolds to: for each callee the calls from the first one to it.
+
+    int64 (k,), ascending from 0; with ``most`` no more than so many.
+    """
+    owner, where = graph.grammar.place(rule)
+    low, length = int(graph.forest.first[owner]) + where, int(graph.grammar.length[rule])
+    part = slice(low, low + (length if most is None else min(length, most)))
+    count = graph.forest.count[part]
+    extent = np.repeat(
+        graph.subtrees.extent[graph.forest.child[part]], count if most is None else np.minimum(count, most)
+    )[:most]
+    return np.asarray(np.cumsum(extent) - extent, np.int64)
 
 
 class Occurrences:
@@ -291,7 +336,7 @@ class Occurrences:
     def callers(self, rule: int) -> Int32s:
         """Return the functions that call what a rule unfolds to, int32 (k,); root calls have none."""
         owner = self.grammar.places(rule)[0]
-        return np.unique(self.graph.subtrees.function[owner[owner < len(self.graph)]])
+        return np.asarray(np.unique(self.graph.subtrees.function[owner[owner < len(self.graph)]]), np.int32)
 
     def first(self, rule: int) -> int:
         """Return the first call of the first occurrence of a rule."""
@@ -310,13 +355,7 @@ class Occurrences:
 
     def calls(self, rule: int) -> Ints:
         """Return all calls that a rule unfolds to, without what they call, int64 (k,), ascending."""
-        owner, where = (int(column[0]) for column in self.grammar.places(rule))
-        forest = self.graph.forest
-        low = int(forest.first[owner]) + where
-        part = slice(low, low + int(self.grammar.length[rule]))
-        extent = np.repeat(self.graph.subtrees.extent[forest.child[part]], forest.count[part])
-        one = np.cumsum(extent) - extent
-        return np.asarray((self.starts(rule)[:, None] + one).ravel())
+        return np.asarray((self.starts(rule)[:, None] + callees_of(self.graph, rule)).ravel())
 
     def rules_of(self, call: int, calls: Calls) -> list[tuple[int, bool]]:
         """Return the rules that a call is a part of, from the outside in, and whether each begins with it."""
@@ -332,22 +371,21 @@ class Occurrences:
         return [(rule, start == edge) for rule, start in self.grammar.rules_at(owner, edge)]
 
 
-def words(graph: CompactTrace, grammar: Grammar, rule: int, labels: Sequence[str], most: int = 3) -> str:
+def words(graph: CompactTrace, rule: int, labels: Sequence[str], most: int = 3) -> str:
     """Return what a rule unfolds to in words: ``read ×3, (parse, check) ×12, … 4 more``.
 
     Parameters
     ----------
     graph : CompactTrace
-    grammar : Grammar
-        Of this graph.
     rule : int
+        Of its grammar.
     labels : sequence of str
         The functions' names.
     most : int
         Names that are written out; what lies in rules that repeat counts one by one.
     """
     # Rules may lie in each other as deep as there are rules, so this is no recursion.
-    text, opening, told = "", "", 0
+    grammar, text, opening, told = graph.grammar, "", "", 0
     todo: list[tuple[int, int] | str] = list(reversed(grammar.symbols(rule)))
     while todo:
         symbol = todo.pop()

@@ -41,8 +41,8 @@ PATTERN_SORTS = {
 }
 
 
-#: Names of a sequence that are spelt out.
-_SPELT = 100
+#: Names of a sequence that are spelt out, and of its callers.
+_SPELT, _CALLERS = 24, 3
 #: Orders of the list of sequences.
 SEQUENCE_SORTS = {
     "calls": "calls in all occurrences together, most first",
@@ -228,7 +228,7 @@ def sequences(
     named[: len(graph)] = _named(facts, contains)[graph.subtrees.function]
     keys = lists + np.flatnonzero(own.total(named)[lists:])
     if sort == "name":
-        text = [words(graph, own, key, labels) for key in keys.tolist()]
+        text = [words(graph, key, labels) for key in keys.tolist()]
         keys = keys[np.array(sorted(range(len(keys)), key=text.__getitem__), int)]
     else:
         count = found.count[keys - lists]
@@ -238,14 +238,13 @@ def sequences(
     listed[keys - lists] = True
 
     def row(key: int) -> dict[str, Any]:
-        count = int(found.count[key - lists])
-        hidden = 0
+        count, hidden, callers = int(found.count[key - lists]), 0, found.callers(key).tolist()
         if filtered is not None:
             hidden = int(np.count_nonzero(filtered.state[found.starts(key)] == HIDDEN))
         return {
             "rule": key - lists,
-            "name": words(graph, own, key, labels),
-            "sequence": words(graph, own, key, labels, _SPELT),
+            "name": words(graph, key, labels),
+            "sequence": words(graph, key, labels, _SPELT),
             "symbols": [
                 {"rule": value - lists, "times": times}
                 if value >= lists
@@ -254,7 +253,8 @@ def sequences(
             ],
             "uses": own.uses(key),
             "places": int(found.places[key - lists]),
-            "callers": len(found.callers(key)),
+            "callers": len(callers),
+            "called_by": [labels[function] for function in callers[:_CALLERS]],
             "occurrences": count,
             "hidden": hidden,
             "entries": int(own.length[key]),

@@ -39,9 +39,9 @@ class Row:
     number : int
         0 for the first row of the complete tree.
     node : int
-        The class in the graph.
+        The class in the graph; in a folded tree it may be a rule of the graph's grammar.
     depth : int
-        1 for a root.
+        1 for a root; a sequence takes a level, too.
     iterations : int
         How often the call repeats in a row (the edge's label).
     state : str
@@ -142,6 +142,9 @@ class PartialTree:
         The nodes that the filters mark.
     show_filtered : bool
         The tree's setting: whether what is marked is shown.
+    folded : bool
+        Whether sequences of callees that occur again are one row each, which opens to what they take in: the
+        rules of the graph's grammar. A path then has an ordinal for each sequence on its way.
     calls, places : int64 (graph's calls,), int64 (n,), optional
         Where the graph is of a part of the trace: the trace's number of each of its calls, and of each call
         of the trace the number here, or that of its nearest caller that is here; -1 if there is none.
@@ -154,23 +157,47 @@ class PartialTree:
         levels: int = 0,
         filtered: NDArray[np.bool_] | None = None,
         show_filtered: bool = False,
+        folded: bool = False,
         calls: NDArray[np.int64] | None = None,
         places: NDArray[np.int64] | None = None,
     ) -> None:
         self.graph = graph
         self._calls, self._places = calls, places
-        edges, m = graph.edges, len(graph)
-        # The forest's root is one node more, behind all others, with the roots as children.
-        runs = _runs(graph)
-        self._root = m
-        self._first: NDArray[np.int64] = np.append(edges.first, edges.first[-1] + len(runs.child))
-        self._child: NDArray[np.int32] = np.concatenate([edges.child, runs.child])
-        self._count: NDArray[np.int64] = np.concatenate([edges.count, runs.count])
-        self._extent = np.append(graph.subtrees.extent, 1 + int(graph.subtrees.extent[graph.roots].sum()))
+        self.folded = folded
+        if folded:
+            self._lay_folded()
+        else:
+            self._lay()
         self._special = _Exception()
         self._offsets = self._call_offsets()
         self._levels = levels
         self._set_filters(filtered, show_filtered)
+
+    def _lay(self) -> None:
+        """Lay out nodes and edges: the graph's, and behind them the forest's root with the root calls."""
+        graph = self.graph
+        edges, roots = graph.edges, _runs(graph)
+        self._root = self._rules = len(graph)
+        self._first: NDArray[np.int64] = np.append(edges.first, edges.first[-1] + len(roots.child))
+        self._child: NDArray[np.int32] = np.concatenate([edges.child, roots.child])
+        self._count: NDArray[np.int64] = np.concatenate([edges.count, roots.count])
+        self._extent = np.append(graph.subtrees.extent, 1 + int(graph.subtrees.extent[graph.roots].sum()))
+
+    def _lay_folded(self) -> None:
+        """Lay out nodes and edges: the owners of the grammar, and the forest's root.
+
+        No path leads to the lists of the threads' roots, nor to rules that are written out.
+        """
+        graph, grammar = self.graph, self.graph.grammar
+        edges = grammar.listed
+        roots = slice(int(edges.first[len(graph)]), int(edges.first[grammar.lists]))
+        self._rules, self._root = grammar.lists, len(grammar.order)
+        self._first = np.append(edges.first, edges.first[-1] + roots.stop - roots.start)
+        self._child = np.concatenate([edges.child, edges.child[roots]])
+        self._count = np.concatenate([edges.count, edges.count[roots]])
+        calls = grammar.calls.copy()
+        calls[: len(graph)] = graph.subtrees.extent
+        self._extent = np.append(calls, 1 + int(graph.subtrees.extent[graph.roots].sum()))
 
     # -- settings ---------------------------------------------------------------------------------------
 
@@ -181,11 +208,15 @@ class PartialTree:
 
     @show_filtered.setter
     def show_filtered(self, show: bool) -> None:
-        self._set_filters(self._filtered[: self._root], show)
+        self._set_filters(self._filtered[: len(self.graph)], show)
 
     def filter(self, filtered: NDArray[np.bool_] | None) -> None:
         """Mark other nodes: bool (m,); None for none."""
         self._set_filters(filtered, self._show)
+
+    def is_sequence(self, node: int) -> bool:
+        """Whether a node is a sequence of callees: a rule of the graph's grammar."""
+        return self._rules <= node < self._root
 
     def expand_levels(self, levels: int) -> None:
         """Expand ``levels`` levels of the whole tree, and forget what was expanded by hand."""
@@ -197,7 +228,12 @@ class PartialTree:
     def _set_filters(self, filtered: NDArray[np.bool_] | None, show: bool) -> None:
         marked = np.zeros(self._root + 1, np.bool_)
         if filtered is not None:
-            marked[: self._root] = filtered
+            marked[: len(filtered)] = filtered
+            if self.folded:
+                # A sequence is hidden if all that it takes in is.
+                left = np.zeros(self._rules, np.int64)
+                left[: len(filtered)] = ~marked[: len(filtered)]
+                marked[self._rules : self._root] = self.graph.grammar.total(left)[self._rules :] == 0
         self._filtered, self._show = marked, show
         #: How many edges before each lead to marked nodes.
         self._marks: NDArray[np.int64] = np.zeros(len(self._child) + 1, np.int64)
@@ -436,24 +472,56 @@ class PartialTree:
         return at if self._calls is None else int(self._calls[at])
 
     def calls(self, path: UniquePath, most: int) -> NDArray[np.int64]:
-        """Return the calls of the last step's repetitions, int64 (k,), ascending; at most ``most``."""
-        first, above = self._call(path, ()), self.node(path[:-1])
-        edge = int(self._first[above]) + path[-1]
-        step, times = int(self._extent[self._child[edge]]), min(int(self._count[edge]), most)
-        here = first + step * np.arange(times, dtype=np.int64)
+        """Return the calls of the last step's repetitions, int64 (k,), ascending; at most ``most``.
+
+        For a sequence these are all that it takes in.
+        """
+        edge = int(self._first[self.node(path[:-1])]) + path[-1]
+        here = self._repeated(self._call(path, ()), edge, most)
         return here if self._calls is None else self._calls[here]
+
+    def last(self, path: UniquePath) -> int:
+        """Return the last call of the last step's repetitions: int, index into the trace's calls."""
+        edge = int(self._first[self.node(path[:-1])]) + path[-1]
+        return self.last_callee(path, int(self._count[edge]) - 1)
+
+    def last_callee(self, path: UniquePath, which: int = 0) -> int:
+        """Return the last call that a sequence takes in in one of its repetitions; for a call that itself.
+
+        int, index into the trace's calls.
+        """
+        node, iterations = self.node(path), [0] * (len(path) - 1) + [which]
+        while self.is_sequence(node):
+            edge = int(self._first[node + 1]) - 1
+            iterations.append(int(self._count[edge]) - 1)
+            path, node = (*path, edge - int(self._first[node])), int(self._child[edge])
+        return self.call(path, tuple(iterations))
+
+    def _repeated(self, first: int, edge: int, most: int) -> NDArray[np.int64]:
+        """Return the calls of an edge that begins with the call ``first``; a sequence's are all in it."""
+        node = int(self._child[edge])
+        step, times = int(self._extent[node]), min(int(self._count[edge]), most)
+        if not self.is_sequence(node):
+            return first + step * np.arange(times, dtype=np.int64)
+        from .grammar import callees_of
+
+        inside = callees_of(self.graph, node, max(most, 1))
+        rounds = min(times, -(-most // len(inside)))
+        return (first + step * np.arange(rounds, dtype=np.int64)[:, None] + inside).ravel()[:most]
 
     def _call(self, path: UniquePath, iterations: UniquePath) -> int:
         self.node(path)
         offsets = self._offsets
         at, node = -1, self._root
         for k, ordinal in enumerate(path):
+            # A sequence is no call.
+            at += not self.is_sequence(node)
             edge = int(self._first[node]) + ordinal
             node = int(self._child[edge])
             which = iterations[k] if k < len(iterations) else 0
             if not 0 <= which < self._count[edge]:
                 raise UsageError(f"the call repeats {self._count[edge]:,} times there: no {which:,}")
-            at += 1 + int(offsets[edge]) + which * int(self._extent[node])
+            at += int(offsets[edge]) + which * int(self._extent[node])
         return at
 
     def path_of(self, call: int) -> tuple[UniquePath, UniquePath]:
@@ -474,8 +542,8 @@ class PartialTree:
         offsets = self._offsets
         path, iterations = [], []
         node, left = self._root, call + 1
-        while left:
-            left -= 1
+        while left or self.is_sequence(node):
+            left -= not self.is_sequence(node)
             low, high = int(self._first[node]), int(self._first[node + 1])
             ordinal = int(np.searchsorted(offsets[low:high], left, "right")) - 1
             node = int(self._child[low + ordinal])
@@ -529,6 +597,11 @@ class PartialTree:
             rows: NDArray[np.int64] = np.empty(m, np.int64)
             every, marked = np.empty(e + 1, np.int64), np.empty(e + 1, np.int64)
             below = rows if levels == ALL else self._rows(levels - 1)
+            if levels == ALL and self.folded:
+                from ..kernels.grammar import count_rows
+
+                order, below = np.append(self.graph.grammar.order, np.int32(self._root)), np.empty_like(rows)
+                count_rows(order, self._first, self._child, self._filtered, not self._show, below)
             sum_rows(self._first, self._child, self._filtered, not self._show, below, rows, every, marked)
             self._tables[levels] = _Table(every, marked)
         return self._tables[levels]

@@ -1,11 +1,12 @@
-"""``tracevis3d nodes``: the functions of a trace, or the distinct subtrees of one."""
+"""``tracevis3d nodes``: the functions of a trace, its patterns, or the sequences of callees that recur."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from ..errors import UsageError
-from ..terminal import Bar, table
+from ..terminal import Bar, paragraph, table
 from .parts import Subcommands, command, load, print_json, reading
 
 
@@ -15,22 +16,27 @@ def add(commands: Subcommands) -> None:
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--sort", metavar="ORDER",
-        help="occurrences (default), calls, duration, subtrees or name; of patterns calls (default), "
-        "occurrences, size or name",
+        help="occurrences (default), calls, duration, subtrees or name; of patterns and sequences calls "
+        "(default), occurrences, size or name",
     )  # fmt: skip
-    parser.add_argument("--subtrees", metavar="FUNCTION", help="list the distinct subtrees of one function")
-    parser.add_argument(
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--subtrees", metavar="FUNCTION", help="list the distinct subtrees of one function")
+    which.add_argument(
         "--below",
         type=int,
         metavar="CALL",
         help="list the functions called in a call's subtree, its own included",
     )
-    parser.add_argument(
+    which.add_argument(
         "--utilities", action="store_true", help="list functions by how much of a utility they are"
     )
-    parser.add_argument(
+    which.add_argument(
         "--patterns", nargs="?", const="exact", metavar="CRITERION",
         help="list the subtrees that occur again; see 'filters patterns' (default: exact)",
+    )  # fmt: skip
+    which.add_argument(
+        "--sequences", action="store_true",
+        help="list the sequences of callees that occur again: rules of the compact trace's grammar",
     )  # fmt: skip
     parser.add_argument("--contains", default="", metavar="TEXT", help="only what has this in its name")
     parser.add_argument("--filters", default="", metavar="STACK", help="filters; what they hide is counted")
@@ -65,18 +71,22 @@ def run(words: argparse.Namespace) -> None:
             rows = lists.utilities(facts, words.contains).rows(0, words.limit)
         else:
             filtered = apply(stack, facts) if stack else None
-            if words.patterns:
+            if words.sequences:
+                listing = lists.sequences(facts, words.sort or "calls", words.contains, filtered)
+            elif words.patterns:
                 p = Parameters(criterion=words.patterns)
                 listing = lists.repeated(facts, p, words.sort or "calls", words.contains, filtered)
             else:
                 listing = lists.model(facts, filtered, words.sort or "occurrences", words.contains)
             rows = listing.rows(0, words.limit)
+        sizes = nodes.list_sizes(facts.graph)
     head = {
         "file": words.trace,
         "calls": len(trace.calls),
         "functions": len(trace.functions),
         "distinct_subtrees": len(facts.graph),
-        "callee_lists": nodes.list_sizes(facts.graph),
+        "callee_lists": sizes,
+        "sequences": facts.graph.grammar.rules,
     }
     if words.json:
         print_json({**head, "rows": rows})
@@ -85,12 +95,29 @@ def run(words: argparse.Namespace) -> None:
         f"{head['calls']:,} calls of {head['functions']:,} functions, "
         f"{head['distinct_subtrees']:,} distinct subtrees"
     )
-    sizes = nodes.list_sizes(facts.graph)
     print(
         f"their lists of callees: {sizes['callees']:,}, with iterations {sizes['with_iterations']:,}, "
-        f"with repeated blocks {sizes['with_blocks']:,}"
+        f"with repeated blocks {sizes['with_blocks']:,}, in a grammar {sizes['with_rules']:,} "
+        f"with {head['sequences']:,} rules"
     )
+    if words.sequences:
+        print("\n".join(f"{paragraph(str(row['sequence']))}\n    {_sequence(row)}" for row in rows))
+        return
     print(table([(str(row["name" if "calls_each" in row else "function"]), _told(row)) for row in rows]))
+
+
+def _sequence(row: dict[str, Any]) -> str:
+    more = (
+        f", … {row['callers'] - len(row['called_by']):,} more"
+        if row["callers"] > len(row["called_by"])
+        else ""
+    )
+    where = f"in {', '.join(row['called_by'])}{more}" if row["callers"] else "among the root calls"
+    hidden = f", {row['hidden']:,} hidden" if row["hidden"] else ""
+    return (
+        f"{row['occurrences']:,} times {where}{hidden}: {row['callees']:,} callees, with "
+        f"{row['calls_each']:,} calls, first {row['first_call']:,}"
+    )
 
 
 def _told(row: dict[str, object]) -> str:

@@ -39,6 +39,10 @@ def add(commands: Subcommands) -> None:
     parser.add_argument(
         "--filtered-too", action="store_true", help="list what filters hide, too, with # before its name"
     )
+    parser.add_argument(
+        "--fold", action="store_true",
+        help="list a sequence of callees that occurs again as one row, which opens to what it takes in",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     reading(parser)
 
@@ -60,7 +64,7 @@ def run(words: argparse.Namespace) -> None:
         found = listed(stack, facts, apply(stack, facts), words.filtered_too)
         tree = PartialTree(
             found.graph, levels=words.levels, filtered=found.marked, show_filtered=words.filtered_too,
-            calls=found.calls, places=found.places,
+            folded=words.fold, calls=found.calls, places=found.places,
         )  # fmt: skip
         start, offset = _start(tree, words)
         page = tree.construct(start, offset, words.count)
@@ -68,20 +72,23 @@ def run(words: argparse.Namespace) -> None:
     linking = [{"path": text_of(path), "function": _label(trace, tree, path)} for path in page.linking]
     rows: list[dict[str, Any]] = []
     for row in page.rows:
-        call = tree.call(row.path)
-        end = call + int(trace.calls.extent[call])
+        call, sequence = tree.call(row.path), tree.is_sequence(row.node)
+        last = tree.last_callee(row.path) if sequence else call
+        # A sequence is no call itself: all its calls are below it.
+        low, end = call + (not sequence), last + int(trace.calls.extent[last])
         rows.append(
             {
                 "row": row.number + 1,
                 "path": text_of(row.path),
                 "function": _label(trace, tree, row.path),
+                "sequence": sequence,
                 "state": row.state,
                 "depth": row.depth,
                 "call": call,
                 "times": row.iterations,
                 "filtered": row.filtered,
-                "calls_below": end - call - 1,
-                "hidden_below": found.hidden(call + 1, end),
+                "calls_below": end - low,
+                "hidden_below": found.hidden(low, end),
             }
         )
     if words.json:
@@ -131,4 +138,9 @@ def _path(text: str) -> tuple[int, ...]:
 
 
 def _label(trace: Trace, tree: PartialTree, path: tuple[int, ...]) -> str:
-    return trace.functions.label[int(tree.graph.subtrees.function[tree.node(path)])]
+    node = tree.node(path)
+    if tree.is_sequence(node):
+        from ..analysis.grammar import words
+
+        return f"({words(tree.graph, node, trace.functions.label)})"
+    return trace.functions.label[int(tree.graph.subtrees.function[node])]

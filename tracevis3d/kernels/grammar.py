@@ -486,6 +486,55 @@ def unfold(
 
 
 @kernel
+def write_out(
+    order: Any, first: Any, value: Any, times: Any, lists: int, names: Any, least: int, start: Any,
+    out_first: Any, out_value: Any, out_times: Any,
+) -> None:  # fmt: skip
+    """Write the grammar with short rules written out where they don't repeat in a row.
+
+    Parameters
+    ----------
+    order, first, value, times, lists, names : as for :func:`measure`
+    least : int
+        Rules of fewer names are short.
+    start : int64 (owners,)
+        Working space.
+    out_first : int64 (owners + 1,)
+    out_value : int32 (room,)
+    out_times : int64 (room,)
+        Filled; room for ``least - 1`` times the symbols is enough.
+    """
+    # How many symbols each owner has then, and where they begin.
+    for i in range(len(order)):
+        o = order[i]
+        size = np.int64(0)
+        for k in range(first[o], first[o + 1]):
+            v = value[k]
+            if v >= lists and times[k] == 1 and names[v] < least:
+                size += start[v]
+            else:
+                size += 1
+        start[o] = size
+    out_first[0] = 0
+    for o in range(len(order)):
+        out_first[o + 1] = out_first[o] + start[o]
+    for i in range(len(order)):
+        o = order[i]
+        at = out_first[o]
+        for k in range(first[o], first[o + 1]):
+            v = value[k]
+            if v >= lists and times[k] == 1 and names[v] < least:
+                for j in range(out_first[v], out_first[v + 1]):
+                    out_value[at] = out_value[j]
+                    out_times[at] = out_times[j]
+                    at += 1
+            else:
+                out_value[at] = v
+                out_times[at] = times[k]
+                at += 1
+
+
+@kernel
 def count_rows(order: Any, edge_first: Any, edge_child: Any, marked: Any, hide: bool, rows: Any) -> None:
     """Count the rows of each node with all below it open, itself included; ``order`` has children first.
 
