@@ -93,7 +93,7 @@ def test_what_is_drawn() -> None:
     assert len(links) == len(balls) - 1
     (path,) = named(drawing, "path")
     assert isinstance(path, Tubes)
-    groups = [group for group in drawing.labels if group.kind == "name"]
+    groups = [group for group in drawing.labels if group.kind == "function"]
     assert all(isinstance(group, Labels) for group in groups)
     texts = {text for group in groups for text in group.text}
     assert {"main", "work \u00d73", "step \u00d73"} <= texts
@@ -337,7 +337,7 @@ def test_linking_parents_and_what_is_partly_shown() -> None:
 
 def test_names_cover_neither_each_other_nor_what_is_drawn() -> None:
     from tracevis3d.drawing.projection import fit
-    from tracevis3d.views.cone.labels import SHARE
+    from tracevis3d.views.cone.camera import SHARE
 
     trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
     frame = Frame()

@@ -340,6 +340,8 @@ class Camera:
         The box that must be in the picture.
     whole : bool
         The picture also holds the rulers and texts that stand outside the box.
+    all_of_it : (Vector, Vector) or None
+        The box of all that is drawn, behind which the wall stands, where ``low``..``high`` is a part of it.
     """
 
     direction: Vector
@@ -349,6 +351,7 @@ class Camera:
     projection: Literal["perspective", "orthographic"] = "perspective"
     lens: float = 85.0
     whole: bool = True
+    all_of_it: tuple[Vector, Vector] | None = None
 
 
 Element = Boxes | Tubes | Lines | Marks | Wedges | Image

@@ -274,10 +274,8 @@ class _Making:
             self.in_frame.append(
                 self.parts.whole("title", name, digest(texts, where, colors, self.style), make)
             )
-        low, high = (
-            np.array(self.drawing.camera.low, np.float64),
-            np.array(self.drawing.camera.high, np.float64),
-        )
+        words = self.drawing.camera
+        low, high = (np.array(v, np.float64) for v in words.all_of_it or (words.low, words.high))
         for part, make in (
             ("key light", partial(stage.key_light, self.style, self.light)),
             ("wall", partial(stage.wall, self.style, self.light, low, high)),

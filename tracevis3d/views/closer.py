@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.words import Boxes, Camera, Labels, Meaning, Wedges
+from ..drawing.projection import Projection
+from ..drawing.words import Boxes, Camera, Element, Labels, Meaning
 from ..layout.cut import Clusters, Cut, CutBuffers
 from ..trace.model import Trace
 from .derived import derived
@@ -68,16 +69,19 @@ class Near:
         sRGB, of both.
     meaning : dict
         As :attr:`..drawing.words.Drawing.meaning`, for parts whose ids are no calls.
+    opened : int64 (k,)
+        What has been opened, ascending, for the next look of a :class:`SolidCloser`.
     """
 
-    parts: tuple[Boxes | Wedges, ...]
+    parts: tuple[Element, ...]
     names: tuple[Labels, ...]
     palette: NDArray[np.float32]
     meaning: dict[str, Meaning] = field(default_factory=dict)
+    opened: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 class Closer(Protocol):
-    """A view that can be looked at from nearer.
+    """A view that can be looked at from nearer, along one thing that runs along x.
 
     Attributes
     ----------
@@ -99,6 +103,37 @@ class Closer(Protocol):
             Nanoseconds, or bytes, within which there is more detail: all from a pixel on.
         pixels_per_unit : float
             How many pixels a scene unit takes where one looks.
+        """
+        ...
+
+
+@runtime_checkable
+class SolidCloser(Protocol):
+    """A view that can be looked at from nearer, from all sides: what is near is what looks large.
+
+    Attributes
+    ----------
+    source : int
+        Which of the view's traces.
+    kinds : tuple of str
+        Kinds of elements that what is seen from near takes the place of.
+    camera : Camera
+        That of its drawing.
+    """
+
+    source: int
+    kinds: tuple[str, ...]
+    camera: Camera
+
+    def look_from(self, eye: Projection, kept: NDArray[np.int64]) -> Near | None:
+        """Return what the view shows to an eye; None if it is what its picture shows.
+
+        Parameters
+        ----------
+        eye : Projection
+            In the drawing's coordinates.
+        kept : int64 (k,)
+            What the last look has opened, ascending: it stays open for a while when one goes away.
         """
         ...
 

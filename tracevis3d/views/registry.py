@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..drawing.words import Drawing
     from ..progress import Progress
     from ..trace.model import Trace
-    from .closer import Closer
+    from .closer import Closer, SolidCloser
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class View:
     draw : callable
         ``draw(traces, parameters, frame, progress) -> Drawing``.
     closer : callable or None
-        ``closer(traces, parameters, frame) -> Closer``: see :class:`tracevis3d.views.closer.Closer`.
+        ``closer(traces, parameters, frame)``: a :class:`tracevis3d.views.closer.Closer`, or a
+        ``SolidCloser``.
     """
 
     name: str
@@ -44,7 +45,7 @@ class View:
     traces: tuple[int, int]
     parameters: type
     draw: Callable[[Sequence[Trace], Any, Frame, Progress], Drawing]
-    closer: Callable[[Sequence[Trace], Any, Frame], Closer] | None = None
+    closer: Callable[[Sequence[Trace], Any, Frame], Closer | SolidCloser] | None = None
 
 
 #: Name of a view -> module of this package that defines ``VIEW``.

@@ -13,6 +13,7 @@ from ...analysis.partial_tree import PartialTree
 from ...analysis.search import Query, matching_functions
 from ...errors import UsageError
 from ...layout import bubble, cone, hyperbolic
+from ...layout.cone_rooms import STEEP
 from ...layout.scales import Scale
 from ...trace.model import Trace
 from ..derived import derived
@@ -38,6 +39,12 @@ _UPRIGHT, _LYING = 0.46, 1.9
 _OF_DISC, _LARGEST = 0.14, 6.0
 #: Radius of a ball, at most, by how far it is from those above and below.
 _OF_DROP = 0.42
+#: How far the cone of a closed subtree reaches down, at most, by what its open cone would.
+SKIRT = 0.8
+#: Width of a line in an opened subtree, at most, by the radius of its node.
+_THIN = 0.3
+#: How far below the lowest node the floor lies, in scene units.
+FLOOR = 0.25
 #: Radius of the ring around a node of which some callees are shown, by the node's.
 DASHED = 1.6
 #: Hyperbolic radius of the smallest node, in units of the curvature's.
@@ -86,6 +93,11 @@ class Composition:
         Centre and radius of each ball that stands for hyperbolic space.
     missing : int64 (n,)
         Callees that an open node doesn't show; 0 where it shows all or none.
+    whole : int
+        How many of the nodes are shown to everyone; those after them are in closed subtrees that are opened
+        for who looks from near.
+    thin : float64 (n,)
+        The widest that lines are at each node, for who looks from near; else infinite.
     """
 
     trace: Trace
@@ -106,6 +118,8 @@ class Composition:
     bend: Floats
     balls: Floats
     missing: Ints
+    whole: int
+    thin: Floats
 
     def __len__(self) -> int:
         return len(self.call)
@@ -123,14 +137,16 @@ class Composition:
     @property
     def skirt(self) -> Floats:
         """How far the cone of a closed subtree reaches down, float64 (n,)."""
-        return np.minimum(1.3 * self.disc, 0.8 * np.maximum(self.foot, 1e-4))
+        return np.minimum(STEEP * self.disc, SKIRT * np.maximum(self.foot, 1e-9))
 
     @property
     def width(self) -> Floats:
         """Width of the line from the caller, float64 (n,): wider where more calls go."""
         calls = self.below * self.iterations
         share = np.log1p(calls) / np.log1p(max(int(calls[self.nodes.parent >= 0].max(initial=1)), 1))
-        return np.minimum(0.012 + 0.05 * share, 0.9 * self.radius)
+        width = np.minimum(0.012 + 0.05 * share, 0.9 * self.radius)
+        width[self.whole :] = np.minimum(width, _THIN * self.radius)[self.whole :]
+        return np.minimum(width, self.thin)
 
     def circle(self, which: Ints, turn: Floats, p: Parameters) -> Floats:
         """Return points of the rings that callees stand on, at angles ``turn`` (t,): float64 (k, t, 3).
@@ -165,9 +181,8 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Compos
     forest, m = graph.forest, len(graph)
     threads = _threads(trace, p)
     focus = find_focus(trace, graph, threads, p.focus, original)
-    extent = np.append(graph.subtrees.extent, np.zeros(len(trace.threads), np.int64))
-    extent[m:] = trace.threads.count
-    worth = _worth(trace, graph, extent, p)
+    extent = extents(trace, graph)
+    worth = worth_of(trace, graph, extent, p)
     roots = (m + threads).astype(np.int32)
     zeros = np.zeros(len(roots))
     # Which nodes are shown doesn't depend on places; those come after.
@@ -179,12 +194,12 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Compos
     known = nodes.edge >= 0
     iterations = np.where(known, forest.count[nodes.edge], 1)
     below = extent[nodes.node]
-    own = _own_radius(trace, graph, nodes, p)
+    own = own_radius(trace, graph, nodes, p)
     missing = np.where(nodes.opened == 2, np.diff(forest.first)[nodes.node] - 1, 0)
     facing = [(nodes.way, p.turn)] if focus else []
     if p.facing.strip():
         facing = [
-            (_shown_way(forest, nodes, find_focus(trace, graph, threads, call, original, "facing")), share)
+            (shown_way(forest, nodes, find_focus(trace, graph, threads, call, original, "facing")), share)
             for call, share in _steps(p.facing)
         ]
     placed = {"cone": _cones, "bubble": _bubbles, "hyperbolic": _balls}[p.layout](
@@ -193,7 +208,8 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Compos
     return Composition(
         trace, graph, forest, threads, nodes, _calls(trace, graph, nodes, threads), iterations, below,
         placed.center, placed.radius, placed.ring, placed.disc, placed.foot, nodes.way, placed.around,
-        placed.bend, placed.balls, missing,
+        placed.bend, placed.balls, missing, len(nodes),
+        np.full(len(nodes), np.inf),
     )  # fmt: skip
 
 
@@ -375,7 +391,7 @@ def _steps(text: str) -> list[tuple[str, float]]:
     return [(first, 1.0), *zip(rest[::2], shares)]
 
 
-def _shown_way(forest: Edges, nodes: cone.Shown, path: tuple[int, ...]) -> Ints:
+def shown_way(forest: Edges, nodes: cone.Shown, path: tuple[int, ...]) -> Ints:
     """Return the shown nodes on a way, from the root on, as far as it is shown."""
     if not path:
         return np.empty(0, np.int64)
@@ -420,7 +436,12 @@ def _means(trace: Trace, graph: CompactTrace, what: str) -> Floats:
     return np.bincount(subtrees.of_call, values, len(subtrees)) / subtrees.occurrences
 
 
-def _worth(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) -> Floats:
+def extents(trace: Trace, graph: CompactTrace) -> Ints:
+    """Return how many calls are in a subtree of each class, or in a thread."""
+    return np.append(graph.subtrees.extent, trace.threads.count).astype(np.int64)
+
+
+def worth_of(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) -> Floats:
     """Return how interesting each node is: the logarithm of its calls or time; threads come first."""
     worth = np.log2(1.0 + extent)
     if p.interest == "duration":
@@ -429,19 +450,28 @@ def _worth(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) -> Fl
     return np.asarray(worth)
 
 
-def _shares(trace: Trace, graph: CompactTrace, nodes: cone.Shown, what: str) -> Floats:
-    """Return where each shown node's value lies between the least (0) and the largest (1)."""
+def _shares(
+    trace: Trace, graph: CompactTrace, nodes: cone.Shown, what: str, of: NDArray[np.int32] | None = None
+) -> Floats:
+    """Return where the value of each shown node, or of some classes, lies: from the least shown (0) to the
+    largest (1).
+    """
+    classes = nodes.node if of is None else of
     if what == "none":
-        return np.zeros(len(nodes))
-    values = np.append(_means(trace, graph, what), 0.0)[np.minimum(nodes.node, len(graph))]
+        return np.zeros(len(classes))
+    values = np.append(_means(trace, graph, what), 0.0)
     kind = "sqrt" if what in ("duration", "self") else "log"
-    share = Scale.over(kind, values[nodes.node < len(graph)]).place(values)  # type: ignore[arg-type]
-    return np.where(nodes.node < len(graph), share, 1.0)
+    scale = Scale.over(kind, values[nodes.node[nodes.node < len(graph)]])  # type: ignore[arg-type]
+    share = scale.place(values[np.minimum(classes, len(graph))])
+    return np.where(classes < len(graph), share, 1.0)
 
 
-def _own_radius(trace: Trace, graph: CompactTrace, nodes: cone.Shown, p: Parameters) -> Floats:
+def own_radius(
+    trace: Trace, graph: CompactTrace, nodes: cone.Shown, p: Parameters, of: NDArray[np.int32] | None = None
+) -> Floats:
+    """Return the radius of each shown node, or of nodes of some classes, in units of the layout."""
     least, most = _NODE
-    return np.asarray(least + (most - least) * _shares(trace, graph, nodes, p.size))
+    return np.asarray(least + (most - least) * _shares(trace, graph, nodes, p.size, of))
 
 
 def _shown_room(nodes: cone.Shown, own: Floats, below: Ints, p: Parameters) -> tuple[Floats, Floats, Floats]:
@@ -456,8 +486,12 @@ def _shown_room(nodes: cone.Shown, own: Floats, below: Ints, p: Parameters) -> t
 
 def _with_closed(nodes: cone.Shown, own: Floats, below: Ints) -> Floats:
     """Return the radius of each node with the room of what it closes, by the logarithm of its calls."""
-    closed = (nodes.opened == 0) & (below > 1)
-    return np.asarray(own + np.where(closed, _CLOSED * np.log10(np.maximum(below, 1)), 0.0))
+    return closed_radius(own, np.where(nodes.opened == 0, below, 1))
+
+
+def closed_radius(own: Floats, below: Ints) -> Floats:
+    """Return the radius of a closed subtree's disc: by its node, and by the logarithm of its calls."""
+    return np.asarray(own + _CLOSED * np.log10(np.maximum(below, 1)))
 
 
 def _all_room(
@@ -468,7 +502,7 @@ def _all_room(
         np.arange(len(forest.first) - 1, dtype=np.int32),
         *(np.zeros(0, np.int64),) * 8,  # type: ignore[arg-type]
     )
-    cones = cone.lay(forest, _own_radius(trace, graph, every, p), most=p.rings)
+    cones = cone.lay(forest, own_radius(trace, graph, every, p), most=p.rings)
     known = nodes.edge >= 0
     x, y = np.zeros(len(nodes)), np.zeros(len(nodes))
     x[known], y[known] = cones.x[nodes.edge[known]], cones.y[nodes.edge[known]]

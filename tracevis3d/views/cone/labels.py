@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...drawing.frame import Frame
-from ...drawing.projection import Projection, fit
-from ...drawing.words import Camera, Labels
+from ...drawing.projection import Projection
+from ...drawing.words import Labels
 from ...layout.ticks import count
+from .camera import vector
 from .composition import DASHED, Composition
 from .occupied import Occupied, occupied
 from .parameters import Parameters
@@ -28,10 +29,12 @@ _CHARACTER = 0.52
 _MUST, _MAY = 0.25, 0.06
 #: How far names stand before what crosses them, in scene units.
 _BEFORE = 0.08
+#: What crosses a name is no nearer than this part of its way.
+_BEHIND = 0.6
+#: What lies so far before a ball's front hides it, in its radii.
+_BURIED = 0.1
 #: So many nodes are tried for each name that is wanted.
 _TRIED = 6
-#: Share of the picture that the tree has, about.
-SHARE = (0.86, 0.8)
 
 
 @dataclass(frozen=True)
@@ -51,18 +54,26 @@ _PLACES = (
 
 
 def labels(
-    picture: Composition, camera: Camera, faded: NDArray[np.bool_], path: Ints, p: Parameters, frame: Frame
+    picture: Composition,
+    projection: Projection,
+    named: NDArray[np.bool_],
+    path: Ints,
+    p: Parameters,
+    shown: NDArray[np.bool_] | None = None,
 ) -> list[Labels]:
     """Return the names of nodes, of closed subtrees with what they hold, and of threads.
 
     Names lie in the picture's plane, all at one height in pixels, beside, above or below their nodes, where
     they cover little of what is drawn. The path's and the focus's come first; of a closed subtree there is at
-    least the number of its calls.
+    least the number of its calls. Only those of ``named`` (n,) have one; what is not ``shown`` (n,) takes no
+    place.
     """
-    projection = fit(camera, frame, SHARE)
+    frame = projection.frame
     toward = -projection.forward
     unit = _units_per_pixel(projection, picture.center)
-    there = occupied(picture, path, projection, p)
+    there = occupied(
+        picture, path, projection, p, np.ones(len(picture), np.bool_) if shown is None else shown
+    )
     found = []
     roots = np.flatnonzero(picture.nodes.depth == 1)
     if len(roots):
@@ -76,14 +87,18 @@ def labels(
             Labels(
                 "thread", titles, above.astype(np.float32), tall.astype(np.float32),
                 np.full(len(roots), np.inf, np.float32), np.full(len(roots), 100.0, np.float32), 0,
-                _vector(projection.right), _vector(projection.up),
+                vector(projection.right), vector(projection.up),
             )
         )  # fmt: skip
-    named = np.flatnonzero((picture.nodes.depth > 1) & ~faded)
+    sight = _in_sight(picture, projection)
+    front = (picture.center - projection.eye) @ projection.forward - (1.0 + _BURIED) * picture.radius
+    sight[sight] = ~there.hidden(projection.pixels(picture.center[sight]), front[sight])
+    sight[path] |= _in_sight(picture, projection)[path]
+    candidates = np.flatnonzero((picture.nodes.depth > 1) & named & sight)
     rank = _ranks(picture, toward, path)
-    named = named[np.argsort(-rank[named], kind="stable")][: _TRIED * p.labels]
-    must = np.isin(named, np.append(path, picture.focus))
-    chosen = _placed(picture, named, must, projection, unit, there, frame, p)
+    candidates = candidates[np.argsort(-rank[candidates], kind="stable")][: _TRIED * p.labels]
+    must = np.isin(candidates, np.append(path, picture.focus))
+    chosen = _placed(picture, candidates, must, projection, unit, there, frame, p)
     height = _NAME * frame.least_text * unit
     for align in (-1, 0, 1):
         here = [c for c in chosen if c[2].align == align]
@@ -107,11 +122,22 @@ def labels(
             at += toward * (deep - closer)[:, None]
         found.append(
             Labels(
-                "name", tuple(c[1] for c in here), at.astype(np.float32), size.astype(np.float32),
+                "function", tuple(c[1] for c in here), at.astype(np.float32), size.astype(np.float32),
                 np.full(len(node), np.inf, np.float32), rank[node].astype(np.float32), align,
-                _vector(projection.right), _vector(projection.up),
+                vector(projection.right), vector(projection.up),
             )
         )  # fmt: skip
+    return found
+
+
+def _in_sight(picture: Composition, projection: Projection) -> NDArray[np.bool_]:
+    """Return which nodes are in the picture, and before the camera, bool (n,)."""
+    ahead = (picture.center - projection.eye) @ projection.forward > picture.radius
+    if not projection.perspective:
+        ahead[:] = True
+    found = np.zeros(len(picture), np.bool_)
+    at = projection.pixels(picture.center[ahead])
+    found[ahead] = ((at >= 0) & (at <= (projection.frame.width, projection.frame.height))).all(axis=1)
     return found
 
 
@@ -122,6 +148,7 @@ def _placed(
     """Return which names are written, where, and before which depth: the first ones have the choice."""
     pixel = projection.pixels(picture.center)
     radius = _reach(picture) / unit
+    deep = (picture.center - projection.eye) @ projection.forward
     tall = _NAME * frame.least_text
     chosen: list[tuple[int, str, _Place, float]] = []
     for node, needed in zip(named.tolist(), must.tolist()):
@@ -134,6 +161,9 @@ def _placed(
                 y = pixel[node, 1] + place.up * (radius[node] + (0.6 if place.right == 0.0 else 0.3) * tall)
                 box = _box(x, y, place.align, text, tall)
                 share = there.share(*box)
+                # Far behind what crosses it a name would stand beside its place for other eyes.
+                if projection.perspective and there.nearest(*box) < _BEHIND * deep[node]:
+                    continue
                 if share < least:
                     best, least = (place, box), share
                 if share < 0.25 * _MAY:
@@ -172,10 +202,6 @@ def _ranks(picture: Composition, toward: Floats, path: Ints) -> Floats:
     if len(picture.focus):
         rank[picture.focus[-1]] += 20.0
     return np.asarray(rank)
-
-
-def _vector(v: Floats) -> tuple[float, float, float]:
-    return float(v[0]), float(v[1]), float(v[2])
 
 
 def _units_per_pixel(projection: Projection, points: Floats) -> Floats:

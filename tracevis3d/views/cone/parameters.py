@@ -131,6 +131,20 @@ class Parameters:
     elevation: float = parameter(
         17.0, "How far the camera looks down", low=-20.0, high=89.0, unit="degrees", group="Look"
     )
+    toward: str = parameter(
+        "",
+        "Of cones: where the camera goes: a call's number, or the first whose function's name holds the "
+        "text; empty: the focus, or the closed subtree of the most calls",
+        group="Look",
+    )
+    approach: float = parameter(
+        0.0,
+        "Of cones: how far the camera has come there from where it sees the whole tree; closed subtrees that "
+        "are near are opened in their places, as far as the budget allows",
+        low=0.0,
+        high=1.0,
+        group="Look",
+    )
     palette: str = parameter(
         "muted",
         "The set of colours",
