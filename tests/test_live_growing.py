@@ -1,11 +1,13 @@
 """The growing trace against a plain stack; what it holds at any moment is an ordinary trace."""
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.live import growing as growing_module
-from tracevis3d.live.growing import GrowingTrace
+from tracevis3d.live import thread_calls
+from tracevis3d.live.growing import MOST_CALLS, GrowingTrace
 from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
 
 
@@ -22,8 +24,8 @@ def events(rows) -> Batch:
     })  # fmt: skip
 
 
-def grown(*batches: Batch, names: bool = True) -> GrowingTrace:
-    growing = GrowingTrace()
+def grown(*batches: Batch, names: bool = True, most_calls: int = MOST_CALLS) -> GrowingTrace:
+    growing = GrowingTrace(most_calls)
     growing.begin(Welcome("s", "p", 1, 1000))
     if names:
         growing.name(Names("functions", 0, ("a", "b", "c", "d")))
@@ -65,6 +67,10 @@ ROWS = st.lists(
 @given(ROWS, st.integers(1, 7), st.integers(-5, 45))
 @settings(deadline=None, max_examples=200)
 def test_same_calls_as_the_plain_stack(rows, pieces, since) -> None:
+    check_against_the_plain_stack(rows, pieces, since)
+
+
+def check_against_the_plain_stack(rows, pieces, since) -> None:
     growing, plain = grown(), Plain()
     for row in rows:
         plain.add(*row)
@@ -168,11 +174,23 @@ def test_waits_memory_and_counters() -> None:
     assert growing.now == 8
 
 
-def test_moving_to_more_room_bit_by_bit_loses_nothing(monkeypatch) -> None:
-    monkeypatch.setattr(growing_module, "_FIRST_ROOM", 4)
+@pytest.fixture
+def small_segments(monkeypatch) -> None:
+    monkeypatch.setattr(thread_calls, "_FIRST", 4)
+    monkeypatch.setattr(thread_calls, "_LARGER", 2)
+    monkeypatch.setattr(growing_module, "LARGEST", 16)
+
+
+@given(ROWS, st.integers(1, 7), st.integers(-5, 45))
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_same_calls_in_small_segments(small_segments, rows, pieces, since) -> None:
+    check_against_the_plain_stack(rows, pieces, since)
+
+
+def test_deep_calls_go_through_many_segments(small_segments) -> None:
     rng = np.random.default_rng(4)
     growing, stack, now, wanted = grown(events([(BEGIN, 0, 0, 0)])), [], 0, 1
-    ends: dict[int, int] = {}
+    starts, ends = {0: 0}, {}
     for _ in range(300):
         batch = []
         for _ in range(int(rng.integers(1, 9))):
@@ -183,10 +201,53 @@ def test_moving_to_more_room_bit_by_bit_loses_nothing(monkeypatch) -> None:
                 batch.append((END, 0, function, now))
             else:
                 stack.append((int(rng.integers(0, 3)), wanted))
+                starts[wanted] = now
                 wanted += 1
                 batch.append((BEGIN, 0, stack[-1][0], now))
         growing.add(events(batch))
-    (thread,) = [t for t in growing.calls_of_threads() if t.count]
-    end = thread.columns[4][: thread.count]
-    assert thread.count == wanted
-    assert {i: int(e) for i, e in enumerate(end.tolist()) if e != np.iinfo(np.int64).max} == ends
+    (thread,) = [t for t in growing.calls_of_threads() if t.kept]
+    assert len(thread.segments) > 8
+    assert thread.kept == thread.begun == growing.calls == wanted
+    calls, _ = growing.window(-1)
+    assert {
+        i: (s, e) for i, (s, e) in enumerate(zip(calls.start.tolist(), calls.end.tolist(), strict=True))
+    } == {i: (start, ends.get(i, now)) for i, start in starts.items()}
+
+
+@given(ROWS, st.integers(1, 7), st.integers(20, 40), st.integers(-5, 45))
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_forgotten_is_the_oldest_that_ended(small_segments, rows, pieces, most, since) -> None:
+    growing, whole = grown(most_calls=most), grown()
+    for part in np.array_split(np.arange(len(rows)), pieces):
+        if len(part):
+            for into in (growing, whole):
+                into.add(events([rows[i] for i in part]))
+            # What is open stays, and of each thread the segment that grows.
+            assert growing.calls <= max(most, sum(t.last.count for t in growing.calls_of_threads()))
+    assert growing.calls + growing.forgotten == whole.calls
+    for low in (-(2**60), since):
+        kept, all_calls = growing.window(low)[0], whole.window(low)[0]
+        columns = ("thread", "function", "start", "end")
+        here, there = (
+            [tuple(int(getattr(c, name)[i]) for name in columns) for i in range(len(c))]
+            for c in (kept, all_calls)
+        )
+        rest = iter(there)
+        assert all(call in rest for call in here)
+        # What is open stays, and so do the calls that are around what stays.
+        assert sum(call[3] >= growing.now for call in here) == sum(call[3] >= growing.now for call in there)
+
+
+@given(ROWS, st.lists(st.integers(-3, 45), min_size=1, max_size=9))
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_call_around_a_moment(small_segments, rows, moments) -> None:
+    growing, plain = grown(), Plain()
+    for row in rows:
+        plain.add(*row)
+    for row in rows:
+        growing.add(events([row]))
+    for thread, calls in enumerate(growing.calls_of_threads()):
+        found = calls.around(np.array(moments)).tolist()
+        for moment, function in zip(moments, found, strict=True):
+            over = [c for c in plain.calls[thread] if c[2] <= moment and (c[3] is None or c[3] >= moment)]
+            assert function == (over[-1][0] if over else -1)

@@ -13,132 +13,14 @@ from numpy.typing import NDArray
 
 from ..trace.model import Source, Trace
 from .protocol import Batch, Names, Welcome
+from .thread_calls import LARGEST, CallsOfThread, Segment
 
-#: Calls that are kept; beyond them the oldest half of a thread's goes.
+#: Calls that are kept; beyond them the oldest go.
 MOST_CALLS = 50_000_000
 #: Rows of the other tables that are kept.
 MOST_ROWS = 20_000_000
-# Memory that isn't touched costs nothing, moving what is costs much.
-_FIRST_ROOM = 1 << 14
 #: Functions and threads of one session that rows may name without their being announced.
 _MOST_UNKNOWN, _MOST_UNKNOWN_THREADS = 10_000, 256
-
-
-class CallsOfThread:
-    """The calls of one thread, in the order of their begins.
-
-    Attributes
-    ----------
-    columns : tuple of array
-        Function, parent, depth, start and end, as :func:`.growing.grow_calls` fills them; the first
-        :attr:`count` of each are calls.
-    watch : int64 (w,)
-        Calls that a live view watches until they end; kept up to date when calls are forgotten.
-    flow : int64
-        State of that view: see :func:`.flowing.flow_calls`.
-    """
-
-    _DTYPES = np.int32, np.int64, np.int32, np.int64, np.int64
-
-    def __init__(self) -> None:
-        from ..kernels import flowing as f
-        from ..kernels import growing as g
-
-        self.state = np.zeros(g.STATE_SIZE, np.int64)
-        self.state[g.TOP] = -1
-        self.state[g.LATEST] = np.iinfo(np.int64).min
-        self.watch = np.empty(0, np.int64)
-        self.flow = np.zeros(f.STATE_SIZE, np.int64)
-        self._next: tuple[NDArray[Any], ...] | None = None
-        self._moved = 0
-        self._open: list[NDArray[np.int64]] = []
-        self._set(tuple(np.empty(0, dtype) for dtype in self._DTYPES))
-
-    def _set(self, columns: tuple[NDArray[Any], ...]) -> None:
-        self.columns = columns
-        _, self._parent, self.depth, self.start, self._end = columns
-
-    @property
-    def count(self) -> int:
-        return int(self.state[1])
-
-    @property
-    def top(self) -> int:
-        """The innermost open call; -1: none."""
-        return int(self.state[0])
-
-    def _make_room(self, n: int) -> None:
-        """Have room for ``n`` more calls.
-
-        What is there moves to a larger place bit by bit before that is needed: all at once it would hold up
-        who watches for a tenth of a second.
-        """
-        room, count = len(self.start), self.count
-        if count + n > room // 2 and self._next is None:
-            larger = max(4 * room, count + n, _FIRST_ROOM)
-            self._next = tuple(np.empty(larger, dtype) for dtype in self._DTYPES)
-            self._moved, self._open = 0, []
-        if self._next is None:
-            return
-        needed = count + n > room
-        # So much that all is moved well before the old place is full.
-        high = count if needed else min(count, self._moved + 3 * n + _FIRST_ROOM // 4)
-        self._move(high)
-        if needed:
-            # Of what was moved while it was open the end may have come since.
-            for opened in self._open:
-                self._next[4][opened] = self._end[opened]
-            self._set(self._next)
-            self._next, self._open = None, []
-            if count + n > len(self.start):
-                self._make_room(n)
-
-    def _move(self, high: int) -> None:
-        from ..kernels import growing as g
-
-        assert self._next is not None
-        part = slice(self._moved, high)
-        for before, after in zip(self.columns, self._next, strict=True):
-            after[part] = before[part]
-        self._open.append(self._moved + np.flatnonzero(self._end[part] == g.OPEN))
-        self._moved = max(high, self._moved)
-
-    def add(self, kind: NDArray[np.uint8], function: NDArray[np.uint32], time: NDArray[np.int64]) -> None:
-        """Take begins and ends, in the order in which they happened."""
-        from ..kernels.growing import grow_calls
-
-        self._make_room(len(kind))
-        grow_calls(kind, function, time, self.state, *self.columns)
-
-    def forget(self, keep: int) -> int:
-        """Drop the oldest finished calls but for the last ``keep`` calls; return how many went."""
-        from ..kernels import flowing as f
-        from ..kernels import growing as g
-
-        function, parent, depth, start, end = self.columns
-        n = self.count
-        first = max(n - keep, 0)
-        # Open calls stay, wherever they are.
-        stays = np.ones(n, np.bool_)
-        stays[:first] = end[:first] == g.OPEN
-        new = np.cumsum(stays) - 1
-        above = parent[:n]
-        moved = np.where(above >= 0, np.where(stays[above], new[above], -1), -1)[stays]
-        kept = int(np.count_nonzero(stays))
-        for column, values in zip(
-            self.columns, (function[:n][stays], moved, depth[:n][stays], start[:n][stays], end[:n][stays]),
-            strict=True,
-        ):  # fmt: skip
-            column[:kept] = values
-        top = int(self.state[g.TOP])
-        self.state[g.TOP] = new[top] if top >= 0 else -1
-        self.state[g.COUNT] = kept
-        watched = np.flatnonzero(self.watch[: int(self.flow[f.WATCHED])] >= 0)
-        calls = self.watch[watched]
-        self.watch[watched] = np.where(stays[calls], new[calls], -1)
-        self.flow[f.SEEN] = int(np.count_nonzero(stays[: int(self.flow[f.SEEN])]))
-        self._next, self._open = None, []
-        return n - kept
 
 
 class _Numbers:
@@ -201,6 +83,8 @@ class GrowingTrace:
     ----------
     events : int
         Begins and ends so far.
+    calls : int
+        Calls that are kept.
     now : int
         Latest time, in nanoseconds from the first session's start.
     forgotten : int
@@ -209,7 +93,7 @@ class GrowingTrace:
 
     def __init__(self, most_calls: int = MOST_CALLS) -> None:
         self.most_calls = most_calls
-        self.events = 0
+        self.events = self.calls = 0
         self.now = 0
         self.forgotten = 0
         self.sessions = 0
@@ -273,19 +157,33 @@ class GrowingTrace:
         time = (time + session.shift).astype(np.int64)
         self.now = max(self.now, int(time.max()))
         if int(thread.min()) == int(thread.max()):
-            self._threads[session.threads.of(thread[:1])[0]].add(
-                np.require(kind, np.uint8, ["C", "W"]), function, time
-            )
+            self._grow(session, thread[0], np.require(kind, np.uint8, ["C", "W"]), function, time)
         else:
-            order = np.argsort(thread, kind="stable")
+            # Of 16 bits, as the protocol has it, NumPy sorts in linear time.
+            order = np.argsort(thread.astype(np.uint16), kind="stable")
             bounds = np.flatnonzero(np.diff(thread[order])) + 1
             for part in np.split(order, bounds):
-                number = session.threads.of(thread[part[:1]])[0]
-                self._threads[number].add(kind[part], function[part], time[part])
-        calls = sum(t.count for t in self._threads)
-        if calls > self.most_calls:
-            share = self.most_calls / calls / 2
-            self.forgotten += sum(t.forget(int(t.count * share)) for t in self._threads)
+                self._grow(session, thread[part[0]], kind[part], function[part], time[part])
+        while self.calls > self.most_calls and (oldest := self._oldest()) is not None:
+            went = oldest.forget()
+            self.forgotten += went
+            self.calls -= went
+        if self.calls > self.most_calls:
+            # Each thread is in its first segment: the largest goes once another has begun.
+            most = max(self._threads, key=lambda t: t.kept - t.open)
+            if most.kept > most.open:
+                most.begin_segment()
+
+    def _grow(self, session: Session, thread: np.uint32, kind: Any, function: Any, time: Any) -> None:
+        calls = self._threads[session.threads.of(np.array([thread]))[0]]
+        before = calls.kept
+        calls.add(kind, function, time)
+        self.calls += calls.kept - before
+
+    def _oldest(self) -> CallsOfThread | None:
+        """Return the thread with the oldest segment that is full; None if there is none."""
+        several = [t for t in self._threads if len(t.segments) > 1]
+        return min(several, key=lambda t: t.segments[1].began, default=None)
 
     def _add_rows(self, session: Session, batch: Batch) -> None:
         rows: dict[str, Any] = {name: np.array(column) for name, column in batch.columns.items()}
@@ -314,14 +212,9 @@ class GrowingTrace:
     # -- what it holds ------------------------------------------------------------------------------------
 
     @property
-    def calls(self) -> int:
-        """How many calls are kept."""
-        return sum(t.count for t in self._threads)
-
-    @property
     def unmatched(self) -> int:
         """Ends without a begin: what began before this viewer joined, or was lost."""
-        return int(sum(t.state[2] for t in self._threads))
+        return sum(t.unmatched for t in self._threads)
 
     def trace(self, source: str = "", lost: int = 0, since: int | None = None) -> Trace:
         """Return what there is as an ordinary trace; open calls end now.
@@ -362,40 +255,41 @@ class GrowingTrace:
             Functions and threads have this object's numbers; open calls end at :attr:`now`.
         count : int64 (threads,)
         """
-        from ..kernels.growing import take_calls
+        from ..kernels import growing as g
         from ..trace.model import Calls
 
-        firsts, sizes = [], []
-        for t in self._threads:
-            start = t.start[: t.count]
-            first = int(np.searchsorted(start, since))
-            above = int(t.depth[first - 1]) if first else 0
-            firsts.append(first)
-            sizes.append(t.count - first + above)
-        n = sum(sizes)
+        take: Any = g.take_calls
+        sum_extents: Any = g.sum_extents
+        reaching = [t.reaching(since) for t in self._threads]
+        parts: list[tuple[int, int, Segment]] = []
+        n = largest = deepest = 0
+        for number, segments in enumerate(reaching):
+            for segment in segments:
+                at = int(np.searchsorted(segment.start[: segment.count], since))
+                first = at if segment is segments[0] else segment.carried
+                above = int(segment.depth[first - 1]) if first else 0
+                parts.append((number, first, segment))
+                n += segment.count - first + above
+                largest = max(largest, segment.count)
+                deepest = max(deepest, above, int(segment.depth[: segment.count].max(initial=0)))
         out: dict[str, NDArray[Any]] = {
             "function": np.empty(n, np.int32), "parent": np.empty(n, np.int64),
             "depth": np.empty(n, np.int32), "start": np.empty(n, np.int64), "end": np.empty(n, np.int64),
             "extent": np.empty(n, np.int64), "thread": np.empty(n, np.int32),
         }  # fmt: skip
-        new = np.empty(max(sizes, default=0) + 1, np.int64)
-        take: Any = take_calls
+        new, chain = np.empty(largest + 1, np.int64), np.empty(deepest + 1, np.int64)
+        low, now = np.int64(since), np.int64(max(self.now, since))
         base, count = 0, np.zeros(len(self._threads), np.int64)
-        for number, (t, first) in enumerate(zip(self._threads, firsts, strict=True)):
-            low, now = np.int64(since), np.int64(max(self.now, since))
+        for number, first, segment in parts:
+            follows = segment is not reaching[number][0]
             taken = take(
-                first,
-                t.count,
-                low,
-                now,
-                *t.columns,
-                base,
-                number,
-                new,
-                *out.values(),
-            )
-            count[number] = taken
+                first, segment.count, segment.carried if follows else -1, low, now, *segment.columns,
+                base, number, new, chain, *out.values(),
+            )  # fmt: skip
+            count[number] += taken
             base += taken
+            if segment is reaching[number][-1]:
+                sum_extents(base - int(count[number]), base, out["parent"], out["extent"])
         return Calls(**{name: column[:base] for name, column in out.items()}), count
 
     @property
@@ -487,7 +381,7 @@ class GrowingTrace:
         if found == len(self._thread_names):
             said = process if self.sessions == 1 else f"{process} (run {self.sessions})"
             self._thread_names.append((said, tid, name))
-            self._threads.append(CallsOfThread())
+            self._threads.append(CallsOfThread(min(LARGEST, max(self.most_calls // 8, 16))))
         elif name:
             self._thread_names[found] = (*self._thread_names[found][:2], name)
         return found

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..growing import CallsOfThread, GrowingTrace
+from ..growing import GrowingTrace
 
 #: Open calls of a thread that are watched until they end, from the outside in.
 _MOST_WATCHED = 4096
@@ -101,10 +101,10 @@ class CallFlow:
     def has_news(self, thread: int) -> bool:
         """Return whether anything has happened in a thread since this was asked last, or goes on."""
         calls = self._growing.calls_of_threads()[thread]
-        if self._asked.get(thread, 0) != calls.count:
-            self._asked[thread] = calls.count
+        if self._asked.get(thread, 0) != calls.begun:
+            self._asked[thread] = calls.begun
             return True
-        if thread in self._runs and int(calls.flow[self._f.SEEN]) < calls.count:
+        if thread in self._runs and calls.is_behind:
             return True
         return calls.top >= 0 or int(calls.flow[self._f.WATCHED]) > 0
 
@@ -112,39 +112,27 @@ class CallFlow:
         """Return what has ended in a thread; the first time, what ended after ``since``."""
         calls = self._growing.calls_of_threads()[thread]
         if thread not in self._runs:
-            self._begin(thread, calls, since)
+            self._runs[thread] = np.zeros((self.levels, 5), np.int64)
+            calls.begin_view(since, _MOST_WATCHED)
         flow: Any = self._f.flow_calls
+        parts = []
         # What came before somebody looked is caught up with in several ticks.
-        count = min(calls.count, int(calls.flow[self._f.SEEN]) + _MOST_CALLS)
-        top = calls.top
-        if count < calls.count:
-            top = _open_at(calls, count)
-        n = flow(
-            calls.watch, calls.flow, count, top, np.int64(cell_ns), self.levels, *calls.columns,
-            self._kinds, self._runs[thread], self._time, self._what,
-        )  # fmt: skip
-        what = self._what[:n].copy()
-        return Ended(self._time[:n].copy(), *(np.ascontiguousarray(what[:, i]) for i in range(4)))
-
-    def _begin(self, thread: int, calls: CallsOfThread, since: int) -> None:
-        self._runs[thread] = np.zeros((self.levels, 5), np.int64)
-        calls.watch = np.full(_MOST_WATCHED, -1)
-        calls.flow[:] = 0
-        first = int(np.searchsorted(calls.start[: calls.count], since))
-        calls.flow[self._f.SEEN] = first
-        chain, at = [], first - 1
-        while at >= 0:
-            chain.append(at)
-            at = int(calls.columns[1][at])
-        chain = chain[::-1][:_MOST_WATCHED]
-        calls.watch[: len(chain)] = chain
-        calls.flow[self._f.WATCHED] = len(chain)
+        for segment, _, last in calls.unseen(_MOST_CALLS):
+            top = segment.top if last == segment.count else int(segment.parent[last])
+            n = flow(
+                calls.watch, calls.flow, last, top, np.int64(cell_ns), self.levels, *segment.columns,
+                self._kinds, self._runs[thread], self._time, self._what,
+            )  # fmt: skip
+            parts.append((self._time[:n].copy(), self._what[:n].copy()))
+        time, what = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return Ended(time, *(np.ascontiguousarray(what[:, i]) for i in range(4)))
 
     def open(self, thread: int, now: int) -> Ended:
         """Return what goes on in a thread: its open calls, and rows under construction."""
         calls = self._growing.calls_of_threads()[thread]
         run = self._runs.get(thread)
-        function, _, _, start, _ = calls.columns
+        segment = calls.at_view()
+        function, start = segment.function, segment.start
         chain = calls.watch[: int(calls.flow[self._f.WATCHED])]
         chain = chain[: self.levels]
         level = np.arange(len(chain), dtype=np.int32)
@@ -162,8 +150,3 @@ class CallFlow:
             np.concatenate([np.zeros(len(chain)), others[:, 2]]).astype(np.int32),
             np.concatenate([which, others[:, 3]]).astype(np.int32),
         )
-
-
-def _open_at(calls: CallsOfThread, count: int) -> int:
-    """Return the call that was innermost when call ``count`` began."""
-    return int(calls.columns[1][count])

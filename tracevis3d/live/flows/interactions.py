@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...layout.ticks import duration
 from ..growing import GrowingTrace
-from .flow import Flow, Rows, Section, Text, colors, rows
+from .flow import Flow, Rows, Said, Section, Text, colors, rows
 from .icicle import module
 
 #: Modules that are told apart, and places on the ring; the last of each is that of all others.
@@ -95,25 +96,24 @@ class Interactions(Flow):
                 parts.append(self._chords(self._slice * length, length))
             self._slice = current
             self._counts[:] = 0
+        pairs: list[NDArray[np.int64]] = []
         for thread, calls in enumerate(self.growing.calls_of_threads()):
             if thread not in self._begun:
                 self._begun.add(thread)
-                calls.watch = np.empty(0, np.int64)
-                calls.flow[:] = 0
-                calls.flow[f.SEEN] = int(np.searchsorted(calls.start[: calls.count], now - length))
-            first = int(calls.flow[f.SEEN])
-            last = min(calls.count, first + _MOST_CALLS)
-            if last == first:
-                continue
-            calls.flow[f.SEEN] = last
-            function, parent = calls.columns[0], calls.columns[1][first:last]
-            has = parent >= 0
-            callee = self._module_of[function[first:last][has]]
-            caller = self._module_of[function[parent[has]]]
-            other = callee != caller
-            self.calls += int(other.sum())
-            pair = caller[other].astype(np.int64) * _MODULES + callee[other]
-            found = np.bincount(pair, minlength=_MODULES**2).reshape(_MODULES, _MODULES)
+                calls.begin_view(now - length, 0)
+            for segment, first, last in calls.unseen(_MOST_CALLS):
+                calls.flow[f.SEEN] = last
+                if last == first:
+                    continue
+                function, parent = segment.function, segment.parent[first:last]
+                has = parent >= 0
+                callee = self._module_of[function[first:last][has]]
+                caller = self._module_of[function[parent[has]]]
+                other = callee != caller
+                self.calls += int(other.sum())
+                pairs.append(caller[other].astype(np.int64) * _MODULES + callee[other])
+        if pairs:
+            found = np.bincount(np.concatenate(pairs), minlength=_MODULES**2).reshape(_MODULES, _MODULES)
             self._counts += found
             self._weight += found.sum(axis=0) + found.sum(axis=1)
         return Rows.joined(parts)
@@ -132,7 +132,8 @@ class Interactions(Flow):
         time = np.tile([start, start + length // 3], (len(pair) * _PIECES, 1))
         piece = np.tile(np.arange(_PIECES), len(pair))
         half = 0.010 + 0.06 * np.sqrt(count / self._most)
-        return rows(time, np.repeat(pair, _PIECES) * _PIECES + piece, piece, np.repeat(half, _PIECES))
+        return rows(time, np.repeat(pair, _PIECES) * _PIECES + piece, piece, np.repeat(half, _PIECES),
+                    np.repeat(count, _PIECES))  # fmt: skip
 
     def front(self, now: int) -> Rows:
         length = max(self.window_ns // _SLICES, 1)
@@ -203,6 +204,22 @@ class Interactions(Flow):
             align = 0 if abs(side) < 0.15 else (-1 if side > 0 else 1)
             out.append(Text(name, x, z - 0.3 * size, size, align=align))  # type: ignore[arg-type]
         return out
+
+    def tell(self, row: Rows, at: int, now: int) -> Said | None:
+        key = int(row.key[0])
+        if key >= _RAIL:
+            names = self._names
+            return Said(names[key - _RAIL], "module") if key - _RAIL < len(names) else None
+        names = list(self._modules)
+        caller, callee = divmod(key // _PIECES, _MODULES)
+        length = max(self.window_ns // _SLICES, 1)
+        begin = int(row.time[0, 0])
+        said = Said(f"{names[caller]} calls {names[callee]}")
+        said.rows = [
+            ("calls", f"{int(row.value[0, 1]):,} in {duration(length)}"),
+            ("from", f"{duration(max(now - begin, 0))} ago, at {duration(max(begin, 0), 4)}"),
+        ]
+        return said
 
     def facts(self) -> str:
         return f"{self.calls:,} calls between modules; a chord is thicker the more calls its slice has"

@@ -1,0 +1,250 @@
+"""The calls of one thread of a program that still runs: segments that are filled, and never moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Calls of a thread's first segment, of the largest, and how much larger the next one is. A column of the
+#: largest has 2 MiB: what is larger comes from the system in huge pages, milliseconds at a time.
+_FIRST, LARGEST, _LARGER = 1 << 12, 1 << 18, 8
+#: Segments that went and are kept for those to come: memory that was touched already costs nothing.
+_SPARE = 4
+
+_DTYPES = np.int32, np.int64, np.int32, np.int64, np.int64
+Columns = tuple[NDArray[Any], ...]
+
+
+class Segment:
+    """Some calls of a thread in the order of their begins.
+
+    Those in front that were open already when it began are copies of the same in the segment before: their
+    ends are written here alone.
+
+    Attributes
+    ----------
+    columns : tuple of array
+        Function, parent, depth, start and end, as :func:`.growing.grow_calls` fills them; parents are numbers
+        in this segment.
+    state : int64
+        See :func:`.growing.grow_calls`.
+    carried : int
+        How many of its calls were open when it began; they are in front.
+    began : int
+        The thread's latest time at that moment.
+    """
+
+    def __init__(self, columns: Columns, state: NDArray[np.int64], carried: int) -> None:
+        self.columns, self.state, self.carried = columns, state, carried
+        self.began = int(state[3])
+        self.function, self.parent, self.depth, self.start, self.end = columns
+
+    @property
+    def count(self) -> int:
+        """How many calls it holds, carried ones and others."""
+        return int(self.state[1])
+
+    @property
+    def top(self) -> int:
+        """The innermost open call; -1: none."""
+        return int(self.state[0])
+
+    @property
+    def room(self) -> int:
+        return len(self.start)
+
+
+class CallsOfThread:
+    """The calls of one thread.
+
+    Parameters
+    ----------
+    most_of_segment : int
+        Calls of a segment, if that is fewer than it would get.
+
+    Attributes
+    ----------
+    segments : list of Segment
+        Oldest first; the last one grows.
+    gone : int
+        Segments that were forgotten.
+    kept : int
+        Calls that are there.
+    begun : int
+        Calls that there ever were.
+    watch : int64 (w,)
+        Calls of the segment :meth:`at_view` that a live view watches until they end.
+    flow : int64
+        State of that view: see :func:`.flowing.flow_calls`.
+    """
+
+    def __init__(self, most_of_segment: int = LARGEST) -> None:
+        from ..kernels import flowing as f
+        from ..kernels import growing as g
+
+        self._most = most_of_segment
+        state = np.zeros(g.STATE_SIZE, np.int64)
+        state[g.TOP] = -1
+        state[g.LATEST] = np.iinfo(np.int64).min
+        self.segments = [Segment(_columns(min(_FIRST, self._most)), state, 0)]
+        self.gone = self.kept = self.begun = 0
+        self.watch = np.empty(0, np.int64)
+        self.flow = np.zeros(f.STATE_SIZE, np.int64)
+        self._viewed = 0
+        self._spare: list[Columns] = []
+
+    @property
+    def last(self) -> Segment:
+        """The segment that grows."""
+        return self.segments[-1]
+
+    @property
+    def top(self) -> int:
+        """The innermost open call, as a number in the last segment; -1: none."""
+        return self.last.top
+
+    @property
+    def open(self) -> int:
+        """How many calls are open."""
+        return int(self.last.depth[self.top]) if self.top >= 0 else 0
+
+    @property
+    def unmatched(self) -> int:
+        """Ends without a begin."""
+        return int(self.last.state[2])
+
+    def add(self, kind: NDArray[np.uint8], function: NDArray[np.uint32], time: NDArray[np.int64]) -> None:
+        """Take begins and ends, in the order in which they happened."""
+        from ..kernels.growing import grow_calls
+
+        grow: Any = grow_calls
+        at = 0
+        while True:
+            last = self.last
+            before = last.count
+            at += grow(kind[at:], function[at:], time[at:], last.state, *last.columns)
+            self.kept += last.count - before
+            self.begun += last.count - before
+            if at == len(kind):
+                return
+            self.begin_segment()
+
+    def begin_segment(self) -> None:
+        """Let a new segment follow; what is open goes on in it."""
+        from ..kernels import growing as g
+
+        before = self.last
+        room = max(min(_LARGER * before.room, self._most), 4 * self.open, 16)
+        columns = self._spare.pop() if self._spare and len(self._spare[-1][0]) == room else _columns(room)
+        carry: Any = g.carry_calls
+        carried = carry(np.int64(before.top), before.function, before.start, before.parent, *columns)
+        state = before.state.copy()
+        state[g.TOP], state[g.COUNT] = carried - 1, carried
+        self.segments.append(Segment(columns, state, carried))
+
+    def close_all(self) -> int:
+        """Let all open calls end at the thread's latest time; return how many there were."""
+        from ..kernels.growing import close_calls
+
+        last = self.last
+        return int(close_calls(last.state, last.parent, last.end))
+
+    def forget(self) -> int:
+        """Drop the oldest of several segments but for what goes on; return how many calls went."""
+        first = self.segments.pop(0)
+        went = first.count - self.segments[0].carried
+        self.gone += 1
+        self.kept -= went
+        if first.room == self.last.room and len(self._spare) < _SPARE:
+            self._spare.append(first.columns)
+        return went
+
+    def reaching(self, since: int) -> list[Segment]:
+        """Return the segments with all calls that reach beyond a moment, and the calls around them."""
+        first = len(self.segments) - 1
+        while first > 0 and self.segments[first].began >= since:
+            first -= 1
+        return self.segments[first:]
+
+    def around(self, time: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the function of the innermost call at each of some moments; -1 where there was none."""
+        from ..kernels.growing import find_calls
+
+        found = np.full(len(time), -1)
+        find: Any = find_calls
+        began = [segment.began for segment in self.segments]
+        began[0] = np.iinfo(np.int64).min
+        which = np.searchsorted(began, time, "right") - 1
+        for number in np.unique(which).tolist():
+            mine = which == number
+            segment = self.segments[number]
+            at = np.searchsorted(segment.start[: segment.count], time[mine], "right") - 1
+            out = np.empty(len(at), np.int64)
+            find(at, time[mine], segment.function, segment.parent, segment.end, out)
+            found[mine] = out
+        return found
+
+    # -- what a live view has seen ------------------------------------------------------------------------
+
+    def begin_view(self, since: int, watched: int) -> None:
+        """Let a view begin with what ended, or is open, after a moment; it watches so many open calls."""
+        from ..kernels import flowing as f
+
+        segment = self.reaching(since)[0]
+        self._viewed = self.gone + self.segments.index(segment)
+        self.watch = np.full(watched, -1)
+        self.flow[:] = 0
+        first = int(np.searchsorted(segment.start[: segment.count], since))
+        chain, at = [], first - 1
+        while at >= 0:
+            chain.append(at)
+            at = int(segment.parent[at])
+        chain = chain[::-1][:watched]
+        self.watch[: len(chain)] = chain
+        self.flow[f.SEEN], self.flow[f.WATCHED] = first, len(chain)
+
+    def at_view(self) -> Segment:
+        """Return the segment that the view is at."""
+        from ..kernels import flowing as f
+
+        if self._viewed < self.gone:
+            # What it had not seen yet is forgotten.
+            self._viewed = self.gone
+            self.flow[f.SEEN] = self.flow[f.WATCHED] = 0
+        return self.segments[self._viewed - self.gone]
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are calls that the view has not seen."""
+        from ..kernels import flowing as f
+
+        segment = self.at_view()
+        return segment is not self.last or int(self.flow[f.SEEN]) < segment.count
+
+    def unseen(self, most: int) -> Iterator[tuple[Segment, int, int]]:
+        """Yield segments with the numbers of the calls that the view sees now, ``most`` calls in all.
+
+        Who takes them sets :data:`.flowing.SEEN`; at the end of a segment the view goes on to the next.
+        """
+        from ..kernels import flowing as f
+
+        while True:
+            segment = self.at_view()
+            first = int(self.flow[f.SEEN])
+            last = min(segment.count, first + most)
+            yield segment, first, last
+            most -= last - first
+            if last < segment.count or segment is self.last:
+                return
+            self._viewed += 1
+            following = self.at_view()
+            watched = min(following.carried, len(self.watch))
+            self.watch[:watched] = np.arange(watched)
+            self.flow[f.WATCHED], self.flow[f.SEEN] = watched, following.carried
+
+
+def _columns(room: int) -> Columns:
+    return tuple(np.empty(room, dtype) for dtype in _DTYPES)
