@@ -114,7 +114,7 @@ class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
             self.report({"ERROR"}, f"{view.title} needs {view.traces[0]} traces: import another first")
             return {"CANCELLED"}
         look = [sources.finder_of(known_traces()[key]) for key in chosen]
-        name, frame = view.name, making.frame_of(context.scene)
+        name, frame = view.name, settings.frame_of(context.scene)
 
         def work(progress: Progress) -> Any:
             from ..tracevis3d import api

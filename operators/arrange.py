@@ -1,13 +1,11 @@
 """Where the views of a scene stand, which one is attended to, and a look at all of them side by side."""
 
-from typing import Any
-
 import bpy
 import numpy as np
 from bpy.props import EnumProperty
 from numpy.typing import NDArray
 
-from . import making, ready, settings, viewport
+from . import listeners, ready, settings, viewport
 from .task import idle
 
 Box = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -77,7 +75,7 @@ def settle(scene: bpy.types.Scene) -> None:
     if overview and eye is not None:
         boxes = [box(view) for view in present]
         with viewport.through_camera(scene):
-            scene.camera = beside.overview_camera(scene, eye, boxes, making.frame_of(scene))
+            scene.camera = beside.overview_camera(scene, eye, boxes, settings.frame_of(scene))
         return
     # A person may look through another camera of the same view.
     if eye is not None and (scene.camera is None or active not in scene.camera.users_collection):
@@ -106,9 +104,9 @@ def facing(collection: bpy.types.Collection) -> int:
     return 2 if back[2] > max(back[:2]) else 1
 
 
-def attend(_self: Any, context: bpy.types.Context) -> None:
+def _attend() -> None:
     """Follow a change of the active view, of a view's place, or of the overview."""
-    if idle() and not settings.is_quiet():
+    if idle():
         for scene in bpy.data.scenes:
             if settings.active_in(scene) is not None:
                 settle(scene)
@@ -174,9 +172,11 @@ def register() -> None:
     bpy.types.Scene.tracevis3d_direction = EnumProperty(
         items=DIRECTIONS, name="Arrangement", description="Where a new view goes", default="ROW"
     )
+    listeners.on_move.append(_attend)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
+    listeners.on_move.remove(_attend)
     del bpy.types.Scene.tracevis3d_direction
     _unregister()

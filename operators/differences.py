@@ -374,7 +374,7 @@ class TRACEVIS3D_OT_compare_traces(Rebuilding, bpy.types.Operator):
             self.report({"ERROR"}, "Two traces of this scene are compared: import another one first")
             return {"CANCELLED"}
         look = [sources.finder_of(known[key]) for key in (first, second)]
-        frame, style = making.frame_of(context.scene), settings.of(settings.active(context)).style
+        frame, style = settings.frame_of(context.scene), settings.of(settings.active(context)).style
 
         def work(progress: Progress) -> Any:
             traces = [one(part(progress, 0.2 * i, 0.2 * i + 0.2)) for i, one in enumerate(look)]

@@ -40,7 +40,7 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         collection = settings.active(context)
-        name, values, frame = collection.name, settings.values(collection), making.frame_of(context.scene)
+        name, values, frame = collection.name, settings.values(collection), settings.frame_of(context.scene)
         find, stack = sources.finder(collection), hiding.stack_of(collection)
         top, walk = self.top, self.walk.strip()
         started = time.perf_counter()
@@ -85,7 +85,7 @@ def _place(scene: bpy.types.Scene, collection: bpy.types.Collection, stops: list
             collection=collection,
             camera=eye,
             style=styles.named(settings.of(collection).style),
-            frame=making.frame_of(scene),
+            frame=settings.frame_of(scene),
         ),
         stops,
         scene.render.fps,

@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from ..tracevis3d.errors import TraceVisError, UsageError
-from . import hiding, lists, overview, ready, selection, settings, sources, trace_state, tree
+from . import hiding, listeners, ready, selection, settings, sources, trace_state, tree
 
 _EFFECTS = (
     ("hide", "Hide", "Leave these calls out"),
@@ -55,9 +55,10 @@ def store(collection: bpy.types.Collection, text: str) -> None:
     settings.of(collection).filters = text
     if traces:
         hiding.tell(collection, traces)
-        overview.renew(collection, traces)
+        tree.renew_strip(collection, traces)
     tree.renew(collection)
-    lists.renew(collection)
+    for listener in tuple(listeners.on_filter):
+        listener(collection)
 
 
 class _OnStack:

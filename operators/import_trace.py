@@ -75,7 +75,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
         if not paths:
             self.report({"ERROR"}, "No file was chosen")
             return {"CANCELLED"}
-        view, frame = self.view, making.frame_of(context.scene)
+        view, frame = self.view, settings.frame_of(context.scene)
         compare = self.compare and len(paths) == 2
 
         def work(progress: Progress) -> Any:

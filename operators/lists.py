@@ -20,7 +20,7 @@ from bpy.props import (
 )
 
 from ..tracevis3d.errors import TraceVisError
-from . import handlers, hiding, reveal, selection, settings
+from . import handlers, hiding, listeners, reveal, selection, settings
 from .on_trace import OnTrace, in_memory
 
 KINDS = (
@@ -170,6 +170,10 @@ def renew(collection: bpy.types.Collection) -> None:
     if not state.summary or (found := in_memory(collection)) is None:
         return
     fill(collection, found[1])
+
+
+def _after_show(_scene: Any, collection: bpy.types.Collection, *_: Any) -> None:
+    renew(collection)
 
 
 def fill(collection: bpy.types.Collection, trace: Any) -> None:
@@ -584,10 +588,14 @@ def register() -> None:
     )
     handlers.add((("load_post", _after_loading),))
     selection.on_change.append(_follow)
+    listeners.on_filter.append(renew)
+    listeners.on_show.append(_after_show)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
+    listeners.on_show.remove(_after_show)
+    listeners.on_filter.remove(renew)
     if _follow in selection.on_change:
         selection.on_change.remove(_follow)
     handlers.remove((("load_post", _after_loading),))

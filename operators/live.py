@@ -6,7 +6,7 @@ import bpy
 
 from ..tracevis3d.errors import TraceVisError
 from ..tracevis3d.progress import silent
-from . import making, sources
+from . import listeners, making, settings, sources
 from .task import idle
 
 _QUICK = 0.4  # seconds that a rebuild may take to be done while a slider is dragged
@@ -26,10 +26,20 @@ def rebuild(collection: bpy.types.Collection) -> None:
     started = time.perf_counter()
     try:
         figure = making.figure_of(collection, traces)
-        drawing = figure.drawing(making.frame_of(bpy.context.scene), silent)
+        drawing = figure.drawing(settings.frame_of(bpy.context.scene), silent)
         making.show(bpy.context.scene, collection, traces, figure, drawing)
     except TraceVisError as error:
         # The panel keeps saying that the view is not up to date; Rebuild tells why.
         print(f"TraceVis3D: {error}")
         return
     making.took(collection, time.perf_counter() - started)
+
+
+def register() -> None:
+    """Listen to what people change."""
+    listeners.on_change.append(rebuild)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    listeners.on_change.remove(rebuild)

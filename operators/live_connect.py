@@ -161,7 +161,7 @@ class TRACEVIS3D_OT_live_stop(LongOperator, bpy.types.Operator):
             self.report({"INFO"}, "Nothing had come")
             return {"FINISHED"}
         path = live_feed.free_name(folder, feed.subscriber.program)
-        view, frame = feed.view, making.frame_of(context.scene)
+        view, frame = feed.view, settings.frame_of(context.scene)
 
         def work(progress: Progress) -> Any:
             folder.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from ..tracevis3d.drawing.frame import Frame
 from ..tracevis3d.errors import MissingDependency
 from ..tracevis3d.formats import unpack
 from ..tracevis3d.progress import Progress, part
-from . import facts, hiding, holding, overview, settings, sources, threads, viewport
+from . import arrange, facts, hiding, holding, listeners, overview, settings, sources, viewport
 
 #: Where a new view goes, with a few words on each.
 PLACES = (
@@ -26,11 +26,6 @@ PLACES = (
 )
 #: Seconds that the last rebuild of a view took, by the session's id of its collection.
 _seconds: dict[int, float] = {}
-
-
-def frame_of(scene: bpy.types.Scene) -> Frame:
-    """Return the frame of the scene's pictures, which decides what is wide enough to be drawn."""
-    return Frame(max(16, scene.render.resolution_x), max(16, scene.render.resolution_y))
 
 
 #: In place of a view's name: the one that suits the trace.
@@ -111,7 +106,7 @@ def new_view(
     ``where`` is one of :data:`PLACES`.
     """
     name = f"{' and '.join(_bare(trace.source.path) for trace in traces)} {figure.name}"
-    frame, before = frame_of(context.scene), context.scene
+    frame, before = settings.frame_of(context.scene), context.scene
     own_scene = where == "OWN" or (where == "AUTO" and not settings.all_in(before))
     own_scene = own_scene and context.window is not None
     scene = bpy.data.scenes.new(name) if own_scene else before
@@ -174,7 +169,7 @@ def choose_engine(scene: bpy.types.Scene, collection: bpy.types.Collection, film
         return
     from ..tracevis3d.scene.render import prepare
 
-    shown = SimpleNamespace(scene=scene, collection=collection, style=style, frame=frame_of(scene))
+    shown = SimpleNamespace(scene=scene, collection=collection, style=style, frame=settings.frame_of(scene))
     percentage = render.resolution_percentage
     prepare(shown, name, 0, render.film_transparent, film)
     render.resolution_percentage = percentage
@@ -195,7 +190,6 @@ def show(
     from ..tracevis3d.scene import nearer, stops
     from ..tracevis3d.scene.build import build
     from ..tracevis3d.scene.film import play
-    from . import arrange, lists, search, tree
 
     stored = settings.of(collection)
     render = scene.render
@@ -207,7 +201,7 @@ def show(
         built = build(
             drawing,
             style=stored.style,
-            frame=frame_of(scene),
+            frame=settings.frame_of(scene),
             scene=scene,
             collection=collection,
             name=collection.name,
@@ -225,8 +219,6 @@ def show(
         _describe(source, trace)
         sources.remember(trace)
     holding.hold(collection, traces, drawing)
-    threads.tell(collection, traces, drawing)
-    search.pin(scene, collection)
     settings.fill(stored.facts, facts.of_drawing(drawing, built.counts))
     stored.tables.clear()
     for title, rows in drawing.facts:
@@ -234,9 +226,8 @@ def show(
         table.name = title
         settings.fill(table.rows, rows)
     hiding.tell(collection, traces)
-    overview.renew(collection, traces)
-    tree.renew(collection)
-    lists.renew(collection)
+    for listener in tuple(listeners.on_show):
+        listener(scene, collection, traces, drawing)
     shown, wanted = figure.parameters, settings.values(collection)
     stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())
 

@@ -15,7 +15,7 @@ from bpy.props import BoolProperty, IntProperty, PointerProperty, StringProperty
 from gpu_extras.batch import batch_for_shader
 
 from ..tracevis3d.errors import TraceVisError
-from . import hiding, settings, viewport
+from . import listeners, settings, viewport
 from .explore.shapes import rectangle, write
 
 #: Heights, in pixels at scale 1: of the strip, of the line above it, and of the type in that.
@@ -105,15 +105,6 @@ def tell(
     if part is not None:
         stored.first, stored.last = part
     redraw()
-
-
-def renew(collection: bpy.types.Collection, traces: Any) -> None:
-    """Store again what is said of the trace that the view's call tree is about, out of the view's traces."""
-    from . import tree
-
-    if traces:
-        number = min(tree.of(collection).source, len(traces)) - 1
-        tell(collection, traces[number], hiding.stack_of(collection))
 
 
 def redraw() -> None:
@@ -277,14 +268,14 @@ class TRACEVIS3D_GT_strip(bpy.types.Gizmo):
         bpy.ops.ed.undo_push(message="Go in Call Tree")
 
     def _go(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
-        from . import tree
-
         collection, found = settings.active(context), box(context)
         if collection is None or found is None:
             return
         share = (event.mouse_region_x - found[0]) / (found[2] - found[0])
         stored = of(collection)
-        tree.scroll_to(collection, min(max(int(share * stored.calls), 0), max(stored.calls - 1, 0)))
+        call = min(max(int(share * stored.calls), 0), max(stored.calls - 1, 0))
+        for listener in tuple(listeners.on_point):
+            listener(collection, call)
 
 
 class TRACEVIS3D_GGT_strip(bpy.types.GizmoGroup):

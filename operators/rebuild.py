@@ -43,7 +43,7 @@ class Rebuilding(LongOperator):
         assign: bool = False,
     ) -> set[str]:
         """Draw the view of ``collection`` with the parameters ``values``, and ``assign`` them if asked to."""
-        name, view, frame = collection.name, settings.of(collection).view, making.frame_of(context.scene)
+        name, view, frame = collection.name, settings.of(collection).view, settings.frame_of(context.scene)
         find, stack = sources.finder(collection), hiding.stack_of(collection)
         started = time.perf_counter()
 

@@ -16,7 +16,7 @@ from bpy.props import (
 
 from ..tracevis3d.errors import TraceVisError
 from ..tracevis3d.progress import Progress, part
-from . import pins, ready, reveal, selection, settings, sources, trace_state
+from . import listeners, pins, ready, reveal, selection, settings, sources, trace_state
 from .task import LongOperator
 
 KINDS = (
@@ -477,15 +477,21 @@ _CLASSES = (
 _register, _unregister = bpy.utils.register_classes_factory(_CLASSES)
 
 
+def _pin_again(scene: bpy.types.Scene, collection: bpy.types.Collection, *_: Any) -> None:
+    pin(scene, collection)
+
+
 def register() -> None:
     """Register the operators, and what scenes remember of searches."""
     _register()
     bpy.types.Scene.tracevis3d_search = PointerProperty(type=TRACEVIS3D_PG_search)
     bpy.app.handlers.load_post.append(_after_loading)
+    listeners.on_show.append(_pin_again)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
+    listeners.on_show.remove(_pin_again)
     bpy.app.handlers.load_post.remove(_after_loading)
     del bpy.types.Scene.tracevis3d_search
     _unregister()

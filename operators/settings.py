@@ -20,9 +20,11 @@ from bpy.props import (
     StringProperty,
 )
 
+from ..tracevis3d.drawing.frame import Frame
 from ..tracevis3d.errors import TraceVisError
 from ..tracevis3d.parameters import Parameter, declared
 from ..tracevis3d.views import registry as views
+from . import listeners
 
 #: Styles of the library with a few words on each.
 STYLES = (
@@ -42,19 +44,18 @@ _INT_LIMIT = 2**31 - 1
 
 def _mark_stale(group: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """A parameter was changed: the scene shows the old ones until it is rebuilt."""
-    from . import live
-
     collection = group.id_data
     if not _quiet:
         of(collection).stale = True
-        live.rebuild(collection)
+        for listener in tuple(listeners.on_change):
+            listener(collection)
 
 
-def _settle(group: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+def _settle(_group: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Where a view stands, which one is active, or how they are looked at was changed."""
-    from . import arrange
-
-    arrange.attend(group, context)
+    if not _quiet:
+        for listener in tuple(listeners.on_move):
+            listener()
 
 
 class TRACEVIS3D_PG_fact(bpy.types.PropertyGroup):
@@ -137,6 +138,11 @@ def parameter_groups() -> dict[str, type]:
         }
         groups[name] = type(f"TRACEVIS3D_PG_view_{name}", (bpy.types.PropertyGroup,), members)
     return groups
+
+
+def frame_of(scene: bpy.types.Scene) -> Frame:
+    """Return the frame of the scene's pictures, which decides what is wide enough to be drawn."""
+    return Frame(max(16, scene.render.resolution_x), max(16, scene.render.resolution_y))
 
 
 def of(collection: bpy.types.Collection) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 from bpy.props import CollectionProperty, EnumProperty, IntProperty, StringProperty
 
-from . import ready, settings
+from . import listeners, ready, settings
 
 #: Rows that the list has at most.
 _MOST = 600
@@ -19,7 +19,7 @@ class TRACEVIS3D_PG_thread_row(bpy.types.PropertyGroup):
     place: IntProperty(default=-1, description="Its place among the rows of the view; -1: not shown")
 
 
-def tell(collection: bpy.types.Collection, traces: list[Any], drawing: Any) -> None:
+def tell(_scene: Any, collection: bpy.types.Collection, traces: list[Any], drawing: Any) -> None:
     """Store the threads of the view ``threads`` for the panel: those shown first, in their order."""
     rows = collection.tracevis3d_thread_rows
     rows.clear()
@@ -105,10 +105,12 @@ def register() -> None:
     bpy.utils.register_class(TRACEVIS3D_PG_thread_row)
     bpy.utils.register_class(TRACEVIS3D_OT_thread_change)
     bpy.types.Collection.tracevis3d_thread_rows = CollectionProperty(type=TRACEVIS3D_PG_thread_row)
+    listeners.on_show.append(tell)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
+    listeners.on_show.remove(tell)
     del bpy.types.Collection.tracevis3d_thread_rows
     bpy.utils.unregister_class(TRACEVIS3D_OT_thread_change)
     bpy.utils.unregister_class(TRACEVIS3D_PG_thread_row)

@@ -21,7 +21,7 @@ from bpy.props import (
 from ..tracevis3d.analysis.partial_tree import ALL, PartialTree
 from ..tracevis3d.analysis.tree_navigation import KEYS, TreeNavigation, path_of, text_of
 from ..tracevis3d.errors import TraceVisError, UsageError
-from . import hiding, overview, reveal, selection, settings
+from . import hiding, listeners, overview, reveal, selection, settings
 from .on_trace import OnTrace, in_memory
 
 #: Texts that a navigation is stored as.
@@ -256,6 +256,18 @@ def renew(collection: bpy.types.Collection) -> None:
     except TraceVisError as error:
         collection.tracevis3d_tree_rows.clear()
         of(collection).message = str(error)
+
+
+def renew_strip(collection: bpy.types.Collection, traces: list[Any]) -> None:
+    """Store again what the strip says, of the trace that the tree is about."""
+    if traces:
+        number = min(of(collection).source, len(traces)) - 1
+        overview.tell(collection, traces[number], hiding.stack_of(collection))
+
+
+def _after_show(_scene: Any, collection: bpy.types.Collection, traces: list[Any], _drawing: Any) -> None:
+    renew_strip(collection, traces)
+    renew(collection)
 
 
 def scroll_to(collection: bpy.types.Collection, call: int) -> None:
@@ -544,10 +556,14 @@ def register() -> None:
     bpy.types.Collection.tracevis3d_tree_rows = CollectionProperty(type=TRACEVIS3D_PG_tree_row)
     bpy.app.handlers.load_post.append(_after_loading)
     selection.on_change.append(_follow)
+    listeners.on_show.append(_after_show)
+    listeners.on_point.append(scroll_to)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
+    listeners.on_point.remove(scroll_to)
+    listeners.on_show.remove(_after_show)
     if _follow in selection.on_change:
         selection.on_change.remove(_follow)
     bpy.app.handlers.load_post.remove(_after_loading)

@@ -16,7 +16,7 @@ from ...tracevis3d.drawing.words import Drawing
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.views import registry
 from ...tracevis3d.views.standing import standing
-from .. import hiding, making, settings, sources
+from .. import hiding, settings, sources
 from ..task import idle
 from . import window_time, zoom
 
@@ -94,7 +94,7 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
     declared = registry.find(settings.of(view).view)
     if declared.closer is None:
         return False
-    closer = _closer_of(view, declared, traces, making.frame_of(scene))
+    closer = _closer_of(view, declared, traces, settings.frame_of(scene))
     changed = False
     for i, pane in enumerate(closer.panes):
         own = [

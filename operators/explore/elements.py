@@ -85,7 +85,7 @@ class OnCall:
                 raise UsageError("The trace is not in memory: Rebuild finds it, then try again")
             scene = window_time.scene_of(view)
             figure = making.figure_of(view, traces)
-            making.show(scene, view, traces, figure, figure.drawing(making.frame_of(scene)))
+            making.show(scene, view, traces, figure, figure.drawing(settings.frame_of(scene)))
         except TraceVisError as error:
             settings.assign(view, before)
             with settings.quietly():
@@ -368,7 +368,7 @@ class TRACEVIS3D_OT_compare_from_here(LongOperator, OnCall, bpy.types.Operator):
                 raise UsageError("Read the trace to compare with first: File > Import > Execution Trace")
         except TraceVisError as error:
             return self.refuse(error)
-        frame, style = making.frame_of(context.scene), settings.of(view).style
+        frame, style = settings.frame_of(context.scene), settings.of(view).style
         low, high = window_time.around(trace, call, 0.25)
         window = {"start_a": window_time.text_of(low), "end_a": window_time.text_of(high)}
         label = focus_word(trace, call, 0, 2)

@@ -68,7 +68,7 @@ class _Turn:
         # Names would jump from side to side; they come back at the end.
         values = {**self.values, **self.wanted, "facing": self.now(), "labels": 0}
         scene = window_time.scene_of(view)
-        frame = making.frame_of(scene)
+        frame = settings.frame_of(scene)
         try:
             figure = making.figure_with(settings.of(view).view, traces, values, hiding.stack_of(view))
             drawing = figure.drawing(frame, silent)

@@ -98,7 +98,7 @@ def redraw(view: bpy.types.Collection) -> bool:
     started = time.perf_counter()
     try:
         figure = making.figure_of(view, traces)
-        making.show(scene, view, traces, figure, figure.drawing(making.frame_of(scene), silent))
+        making.show(scene, view, traces, figure, figure.drawing(settings.frame_of(scene), silent))
     except TraceVisError as error:
         print(f"TraceVis3D: {error}")
         return False

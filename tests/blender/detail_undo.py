@@ -18,7 +18,7 @@ bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 detail = support.extension(".operators.explore.detail")
 window_time = support.extension(".operators.explore.window_time")
 selection, sources = support.extension(".operators.selection"), support.extension(".operators.sources")
-making, trace_state = support.extension(".operators.making"), support.extension(".operators.trace_state")
+trace_state, settings = support.extension(".operators.trace_state"), support.extension(".operators.settings")
 nearer, camera = support.extension(".tracevis3d.scene.nearer"), support.extension(".tracevis3d.scene.camera")
 registry = support.extension(".tracevis3d.views.registry")
 operators = bpy.ops.tracevis3d
@@ -30,7 +30,7 @@ trace = sources.in_memory(support.only_view())[0]
 
 def come_nearer():
     """Show detail, as when a 3D view comes to rest: without a step of undo."""
-    view, frame = support.only_view(), making.frame_of(bpy.context.scene)
+    view, frame = support.only_view(), settings.frame_of(bpy.context.scene)
     closer = detail._closer_of(view, registry.find("icicle"), [trace], frame)
     (pane,) = closer.panes
     low, high = pane.window

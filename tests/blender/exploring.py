@@ -28,6 +28,7 @@ detail, marks = support.extension(explore + "detail"), support.extension(explore
 source, script = support.extension(explore + "source"), support.extension(explore + "script")
 selection, sources = support.extension(".operators.selection"), support.extension(".operators.sources")
 trace_state, making = support.extension(".operators.trace_state"), support.extension(".operators.making")
+settings = support.extension(".operators.settings")
 held, nearer = support.extension(".tracevis3d.scene.held"), support.extension(".tracevis3d.scene.nearer")
 highlight = support.extension(".tracevis3d.scene.highlight")
 Ray = support.extension(".tracevis3d.layout.picking").Ray
@@ -211,13 +212,13 @@ assert not marks.toggle(key, 10_000, 50_000)
 view = support.only_view()
 bpy.ops.ed.undo_push(message="before the detail")
 declared = support.extension(".tracevis3d.views.registry").find("icicle")
-closer = detail._closer_of(view, declared, [trace], making.frame_of(scene))
+closer = detail._closer_of(view, declared, [trace], settings.frame_of(scene))
 (pane,) = closer.panes
 low, high = pane.window
 camera = support.extension(".tracevis3d.scene.camera")
 eye = camera.View(
     eye=np.array([8.0, -2.0, 1.0]), right=np.array([1.0, 0, 0]), up=np.array([0, 0, 1.0]),
-    forward=np.array([0, 1.0, 0]), tangent=0.2, perspective=True, frame=making.frame_of(scene),
+    forward=np.array([0, 1.0, 0]), tangent=0.2, perspective=True, frame=settings.frame_of(scene),
     centre=(320.0, 180.0), nearest=0.0, farthest=1.0,
 )  # fmt: skip
 detail.show(view, closer, 0, [trace], (low + (high - low) // 3, high), 30 * pane.pixels_per_unit, eye)
@@ -253,7 +254,7 @@ second = next(v for v in support.views() if v != view)
 other = sources.in_memory(second)[0]
 api = support.extension(".tracevis3d.api")
 figure = api.view("compare", trace, other)
-frame = making.frame_of(scene)
+frame = settings.frame_of(scene)
 compare = making.new_view(bpy.context, [trace, other], figure, figure.drawing(frame), "paper", "THIS")
 scene = next(s for s in bpy.data.scenes if compare in s.collection.children_recursive)
 bpy.context.view_layer.update()
