@@ -10,6 +10,8 @@ import pytest
 
 import tracevis3d as tv
 from tests.conftest import ROOT
+from tracevis3d.analysis.allocation_sites import find_sites
+from tracevis3d.analysis.allocations import find_blocks
 from tracevis3d.analysis.waits import find_waits
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are recorded where files can be locked")
@@ -60,7 +62,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
 
 
-def record(tmp_path, program, *arguments, engine=ENGINE):
+def record(tmp_path, program, *arguments, engine=ENGINE, options=()):
     path, script = tmp_path / "out.json.gz", tmp_path / "program.py"
     script.write_text(program)
     words = [
@@ -68,6 +70,7 @@ def record(tmp_path, program, *arguments, engine=ENGINE):
         "tracevis3d",
         "record",
         "--threads",
+        *options,
         "--engine",
         engine,
         "-o",
@@ -224,3 +227,96 @@ def test_the_lines_of_a_process_say_whose_they_are(tmp_path):
     ends = [event for event in events if event.get("name") == "Process.end"]
     assert len(ends) == 2
     assert {event["args"]["objects"][0] for event in ends} == {f"process:{event['pid']}" for event in ends}
+
+
+GROWING = """
+import multiprocessing, os, sys, time
+kept = []
+def grow(size):
+    for i in range(20):
+        kept.append(bytearray(size))
+        time.sleep(0.01)
+def main():
+    fork = multiprocessing.get_context("fork").Process(target=grow, args=(50_000,), name="forked")
+    fork.start()
+    grow(40_000)
+    fork.join()
+    spawn = multiprocessing.get_context("spawn").Process(target=grow, args=(60_000,), name="spawned")
+    spawn.start()
+    spawn.join()
+if __name__ == "__main__":
+    if len(sys.argv) > 1: sys.stdin.readline()
+    main()
+"""
+
+
+def grown(trace):
+    """Return, by the name of the thread, how many blocks ``grow`` made, and how many of them were freed."""
+    blocks = find_blocks(trace.memory, trace.span_ns)
+    sites = find_sites(trace, blocks)
+    found = {}
+    for i, site in enumerate(sites.of_block.tolist()):
+        if sites.name[site].startswith("grow") and blocks.size[i] >= 40_000:
+            key = trace.threads.name[int(trace.memory.thread[blocks.row[i]])], int(blocks.size[i]) // 10_000
+            made, freed = found.get(key, (0, 0))
+            found[key] = made + 1, freed + int(blocks.free_row[i] >= 0)
+    return found
+
+
+def test_the_memory_of_all_processes(tmp_path):
+    done, trace = record(tmp_path, GROWING, options=("--memory",))
+    assert done.returncode == 0, done.stderr
+    # With a process its memory ends; addresses of processes are told apart.
+    assert grown(trace) == {("MainThread", 4): (20, 0), ("forked", 5): (20, 20), ("spawned", 6): (20, 20)}
+    assert len([name for name in trace.counters.name if name.startswith("Python memory blocks")]) == 3
+
+
+def test_all_processes_in_one_feed(tmp_path):
+    pytest.importorskip("zmq")
+    from tracevis3d.live.subscriber import Subscriber
+    from tracevis3d.live.watch import watch
+
+    path, script = tmp_path / "both.json", tmp_path / "program.py"
+    script.write_text(GROWING)
+    words = [
+        "--threads",
+        "--memory",
+        "--live",
+        "tcp://127.0.0.1:*",
+        "-o",
+        str(path),
+        "--",
+        str(script),
+        "wait",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tracevis3d", "record", *words],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    endpoint = process.stderr.readline().split()[-1]
+    with Subscriber(endpoint) as early, Subscriber(endpoint) as late:
+        while early.state != "connected":
+            early.drain(0.01, wait=0.1)
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        while "forked" not in [name for _, _, name in early.trace.threads()]:
+            early.drain(0.01, wait=0.1)
+        # It comes while the second process runs, and is told what is open in both.
+        watch(late, seconds=30)
+        watch(early, seconds=30)
+        assert (early.state, early.lost, late.state) == ("ended", 0, "ended")
+        live, joined = early.finish(), late.finish()
+    _, said = process.communicate()
+    assert process.returncode == 0
+    assert "3 processes" in said
+    assert "rows of 3 processes published" in said
+    wanted = {("MainThread", 4): (20, 0), ("forked", 5): (20, 20), ("spawned", 6): (20, 20)}
+    assert grown(live) == wanted
+    file = tv.load(path, cache=False)
+    assert grown(file) == wanted
+    assert len(set(live.threads.process)) == len(set(file.threads.process)) == 3
+    calls = [joined.functions.label[f] for f in joined.calls.function.tolist()]
+    assert calls.count("grow") == 3
+    assert "unmatched end" not in joined.problems
+    waits = find_waits(live)
+    assert ("MainThread", "spawned") in {(row[0], row[2]) for row in told(waits, "Process.join")}

@@ -24,12 +24,13 @@ _MOST = 1 << 31
 
 def add_memory(metadata: Iterable[Metadata], recording: Recording) -> None:
     """Add the rows of memory and their call sites to a recording; what makes no sense is counted."""
-    frames = _Frames(recording)
-    rows: list[tuple[RecordedId, dict[str, NDArray[Any]]]] = []
+    # Each process numbers its own.
+    frames: dict[str | None, _Frames] = {}
+    rows: list[tuple[str | None, RecordedId, dict[str, NDArray[Any]]]] = []
     sampled = coarse = 0
     for said in metadata:
         if said.what == "memory_frames":
-            frames.add(said.arguments)
+            frames.setdefault(said.process, _Frames(recording)).add(said.arguments)
         elif said.what == "memory_lost" and isinstance(rows_lost := said.arguments.get("rows"), int | float):
             recording.problems.add("lost", "the rows of memory", int(min(max(rows_lost, 0), 1e15)))
         elif said.what == "memory" and "address" in said.arguments:
@@ -41,9 +42,11 @@ def add_memory(metadata: Iterable[Metadata], recording: Recording) -> None:
             coarse += said.arguments.get("coarse") is True
             process = said.process or "0"
             is_number = process.isascii() and process.isdecimal() and not said.quoted & 1
-            rows.append((int(process) if is_number else process, columns))
-    frame_of = frames.hand_over()
-    for of_process, columns in rows:
+            rows.append((said.process, int(process) if is_number else process, columns))
+    none = _Frames(recording).hand_over()
+    frames_of = {process: of.hand_over() for process, of in frames.items()}
+    for whose, of_process, columns in rows:
+        frame_of = frames_of.get(whose, none)
         distinct, which = np.unique(columns["thread"], return_inverse=True)
         thread = np.array([recording.thread(of_process, tid) for tid in distinct.tolist()])[which.reshape(-1)]
         stack = np.clip(columns["stack"], -1, len(frame_of) - 1)

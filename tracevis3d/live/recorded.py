@@ -5,13 +5,13 @@ The program itself knows no ZeroMQ and waits for nobody.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from ..errors import TraceVisError
 from ..record import spool
 from ..record.encode import Encoder
-from ..record.writer import Output, end_file, follow, stand_aside
+from ..record.helper import SUGGESTION
+from ..record.writer import File, Sink, serve, stand_aside, teller
 from . import protocol as p
 from .endpoint import Keys
 from .publisher import Publisher
@@ -56,13 +57,20 @@ class SpoolFeed(Encoder):
     publisher : Publisher
     start : int
         The feed's time 0, in nanoseconds since 1970.
+    first : SpoolFeed, optional
+        That of the process from which this one was started: what it has learned goes for this one too, and
+        viewers that come late are told of both at once.
     """
 
-    def __init__(self, publisher: Publisher, start: int) -> None:
-        super().__init__("")
+    def __init__(self, publisher: Publisher, start: int, first: SpoolFeed | None = None) -> None:
+        super().__init__("", first)
         self._publisher = publisher
         self._start = start
-        self._shift = 0
+        self._shift: int = first._shift if first is not None else 0
+        # All that run; the first of them knows how many viewers were told what there is.
+        self._all: list[SpoolFeed] = first._all if first is not None else []
+        self._all.append(self)
+        self._latest, self._is_over = 0, False
         self._threads: dict[int, _Thread] = {}
         self._numbers: dict[int, int] = {}
         self._frame_numbers: list[int] = []
@@ -92,7 +100,7 @@ class SpoolFeed(Encoder):
             # What names things.
             for _ in self.lines(kind, number, data):
                 pass
-            if kind == spool.BEGIN:
+            if kind == spool.BEGIN and not self._is_child:
                 self._shift = int(self._begin["epoch"]) - self._start - int(self._begin["start"])
             elif kind == spool.THREAD:
                 thread = self._threads.setdefault(number, _Thread())
@@ -102,9 +110,10 @@ class SpoolFeed(Encoder):
 
     def send(self, until: int | None = None) -> None:
         """Publish what ended up to a moment of the program's clock; all that there is if none is given."""
-        if self._publisher.joined != self._joined:
-            self._joined = self._publisher.joined
-            self._publisher.retell(self._there())
+        lead = self._all[0]
+        if self._publisher.joined != lead._joined:
+            lead._joined = self._publisher.joined
+            self._publisher.retell([rows for feed in self._all for rows in feed._there()])
         parts: list[tuple[int, Ints]] = []
         for thread in self._threads.values():
             if not thread.held:
@@ -132,8 +141,40 @@ class SpoolFeed(Encoder):
             sync, self._waiting_sync = self._waiting_sync, []
             self._put("sync", **{name: np.concatenate([part[name] for part in sync]) for name in sync[0]})
 
+    def end(self) -> None:
+        """Publish what is left of a process that has ended: its calls end, and its memory."""
+        self.send()
+        for thread in self._threads.values():
+            n = len(thread.told)
+            self._put(
+                "calls", kind=[p.END] * n, thread=[thread.number] * n,
+                function=[function for function, _ in reversed(thread.told)],
+                time=[max(self._latest, *(begun for _, begun in thread.told)) + self._shift] * n if n else [],
+            )  # fmt: skip
+            thread.told.clear()
+        self._is_over = True
+        if self._is_child and self._begin["pid"]:
+            when = max(self._latest, self._end)
+            name = f"process:{self._begin['pid']}"
+            self._put(
+                "sync", kind=[_KINDS["release"]], thread=[self._main()],
+                operation=[self._publisher.number("operations", "Process.end")],
+                object=[self._publisher.number("objects", name)],
+                start=[when + self._shift], end=[when + self._shift],
+            )  # fmt: skip
+            freed = self._memory(self.freed_rows())
+            if len(freed["time"]):
+                self._put("memory", **freed)
+        if self is not self._all[0]:
+            self._all.remove(self)
+
+    def _main(self) -> int:
+        return next((thread.number for thread in self._threads.values()), 0)
+
     def _there(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield what is open and lives, as rows."""
+        if self._is_over:
+            return
         told = [(t.number, *call) for t in self._threads.values() for call in t.told]
         open_calls = np.array(told, np.int64).reshape(-1, 3)
         yield "calls", {
@@ -178,13 +219,13 @@ class SpoolFeed(Encoder):
     def _function(self, name: str) -> int:
         return self._publisher.number("functions", name)
 
-    @staticmethod
-    def _hold(thread: _Thread, time: Any, rank: Any, function: Any, kind: Any) -> None:
+    def _hold(self, thread: _Thread, time: Any, rank: Any, function: Any, kind: Any) -> None:
         events = np.empty((len(time), 4), np.int64)
         events[:, _TIME], events[:, _RANK] = time, rank
         events[:, _FUNCTION], events[:, _KIND] = function, kind
         if len(events):
             thread.held.append(events)
+            self._latest = max(self._latest, int(events[:, _TIME].max()))
 
     # -- waits, releases, transfers --------------------------------------------------------------------
 
@@ -248,7 +289,7 @@ class SpoolFeed(Encoder):
     # -- memory ----------------------------------------------------------------------------------------
 
     def _take_counters(self, said: dict[str, Any]) -> None:
-        series = [self._publisher.number("counters", name) for name in said["values"]]
+        series = [self._publisher.number("counters", self._of_process(name)) for name in said["values"]]
         time = np.full(len(series), int(said["time"]) + self._shift)
         self._put("counters", series=series, time=time, value=list(said["values"].values()))
 
@@ -266,8 +307,7 @@ class SpoolFeed(Encoder):
         frames = np.array([*self._frame_numbers, -1])
         rows["stack"] = frames[rows["stack"]]
         rows["time"] = rows["time"] + self._shift
-        main = next((t.number for t in self._threads.values()), 0)
-        rows["thread"] = np.full(len(rows["time"]), main)
+        rows["thread"] = np.full(len(rows["time"]), self._main())
         return rows
 
 
@@ -347,6 +387,32 @@ def name_ends(begins: NDArray[np.bool_], function: Ints, stack: list[int]) -> No
     stack[:] = still[1 : left + 1].tolist()
 
 
+class _Handed:
+    """Hands suggestions on to the program, by the pipe that tells it the last sentence."""
+
+    def __init__(self, answer: int) -> None:
+        self._answer, self._open, self._lock = answer, True, threading.Lock()
+
+    def take(self, suggestion: p.Suggest) -> None:
+        """Hand one on."""
+        said = {name: getattr(suggestion, name) for name in ("what", "address", "size", "site", "sentence")}
+        with self._lock:
+            if not self._open:
+                raise BrokenPipeError("the program is over")
+            os.write(self._answer, SUGGESTION + json.dumps(said).encode() + b"\n")
+
+    def teller(self) -> Callable[[str], None]:
+        """Return what tells the last sentence."""
+        tell = teller(self._answer)
+
+        def say(said: str) -> None:
+            with self._lock:
+                self._open = False
+                tell(said)
+
+        return say
+
+
 def main(words: list[str]) -> None:
     """Run as a process of its own: folder, file or nothing, the two pipes' descriptors, the feed as JSON."""
     folder, path, alive, answer = words[0], words[1], int(words[2]), int(words[3])
@@ -354,46 +420,60 @@ def main(words: list[str]) -> None:
     stand_aside()
     try:
         start = time.time_ns()
+        handed = _Handed(answer)
         publisher = Publisher(
             said["endpoint"],
             said["program"],
             start=start,
             keys=Keys(said["key"], said["peers"]),
             retells=True,
+            suggestions=handed.take if said.get("suggestions") else None,
         )
     except TraceVisError as error:
         shutil.rmtree(folder, ignore_errors=True)
         os.write(answer, str(error).encode())
         sys.exit(1)
     os.write(answer, publisher.endpoint.encode() + b"\n")
+    say = handed.teller()
     try:
-        text = "; ".join(_publish(publisher, start, folder, path, alive))
+        sinks: list[Sink] = [File(folder, path)] if path else []
+        serve(folder, alive, [*sinks, _Published(publisher, start, folder)], say)
     except OSError as error:
-        text = f"{path or publisher.endpoint}: the recording ends early: {error.strerror or error}"
+        say(f"{path or publisher.endpoint}: the recording ends early: {error.strerror or error}")
     except Exception as error:
-        text = f"{path or publisher.endpoint}: the recording is incomplete: {type(error).__name__}: {error}"
+        say(f"{path or publisher.endpoint}: the recording is incomplete: {type(error).__name__}: {error}")
     finally:
         publisher.close()
     shutil.rmtree(folder, ignore_errors=True)
-    with contextlib.suppress(OSError):  # nobody is left to be told
-        os.write(answer, text.encode())
     sys.exit(0)
 
 
-def _publish(publisher: Publisher, start: int, folder: str, path: str, alive: int) -> Iterator[str]:
-    feed = SpoolFeed(publisher, start)
-    file = (Encoder(folder), Output(path)) if path else None
-    for came in follow(folder, alive):
-        for section in came:
+class _Published:
+    """All processes of a recording, in one feed; the threads tell whose they are."""
+
+    def __init__(self, publisher: Publisher, start: int, folder: str) -> None:
+        self._publisher, self._start = publisher, start
+        self._first = SpoolFeed(publisher, start)
+        self._feeds = {folder: self._first}
+
+    def take(self, folder: str, sections: list[tuple[bytes, int, bytes]] | None) -> None:
+        feed = self._feeds.get(folder)
+        if feed is None:
+            feed = self._feeds[folder] = SpoolFeed(self._publisher, self._start, self._first)
+        if sections is None:
+            feed.end()
+        for section in sections or ():
             feed.take(*section)
-        if file:
-            for section in came:
-                file[1].add(list(file[0].lines(*section)))
-            file[1].flush()
-    feed.send()
-    if file:
-        yield end_file(*file, path)
-    publisher.close()
-    lost = f", {publisher.dropped:,} dropped" if publisher.dropped else ""
-    lost += f", {publisher.skipped:,} dropped for viewers that were behind" if publisher.skipped else ""
-    yield f"{publisher.endpoint}: {feed.rows:,} rows published{lost}"
+
+    def flush(self) -> None:
+        pass  # the publisher's thread hands on what it has
+
+    def close(self) -> None:
+        self._publisher.close()
+
+    def sentence(self) -> str:
+        publisher, feeds = self._publisher, self._feeds.values()
+        lost = f", {publisher.dropped:,} dropped" if publisher.dropped else ""
+        lost += f", {publisher.skipped:,} dropped for viewers that were behind" if publisher.skipped else ""
+        processes = f" of {len(feeds):,} processes" if len(feeds) > 1 else ""
+        return f"{publisher.endpoint}: {sum(feed.rows for feed in feeds):,} rows{processes} published{lost}"

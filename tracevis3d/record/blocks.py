@@ -19,11 +19,16 @@ class LivingBlocks:
 
     A look knows kinds of blocks (call site and size) and how many of each live. Of equal ones the youngest is
     taken to be the one that went; addresses are made up, and none is used twice.
+
+    Parameters
+    ----------
+    first : int
+        Below the first address.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, first: int = 0) -> None:
         self._living: dict[tuple[int, int], list[int]] = {}
-        self._next = 16
+        self._next = first + 16
 
     def living(self) -> tuple[array[int], array[int], array[int]]:
         """Return addresses, sizes and call sites of what lives."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import spool
-from .blocks import ALLOC, LivingBlocks, frames_line, lost_line, memory_line, spread
+from .blocks import ALLOC, FREE, LivingBlocks, frames_line, lost_line, memory_line, spread
 from .sources import Sources
 
 _ASSIGNED = re.compile(r"^\s*(?:\w+\.)*(\w+)\s*(?::[^=]+)?=[^=]")
@@ -97,6 +97,9 @@ class Encoder:
         elif kind == spool.BEGIN:
             self._begin = json.loads(data)
             pid = self._begin["pid"]
+            if self._is_child:
+                # Made-up addresses of processes lie apart.
+                self._living = LivingBlocks(pid << 40)
             if not self._begin.get("forked"):
                 # It numbers everything anew.
                 self._functions, self._operations, self._objects, self._labels = {}, [], {}, {}
@@ -107,6 +110,7 @@ class Encoder:
         elif kind == spool.COUNTERS:
             said = json.loads(data)
             for name, value in said["values"].items():
+                name = self._of_process(name)
                 yield (
                     b'{"ph":"C","pid":%d,"tid":%d,"ts":%s,"name":%s,"args":{"value":%d}}'
                     % (self._begin["pid"], self._begin["pid"], self._time(said["time"]), _text(name), value)
@@ -177,6 +181,8 @@ class Encoder:
         if self._marks:
             yield from self._memray_lines()
         if self._is_child and self._begin["pid"]:
+            if len((freed := self.freed_rows())["kind"]):
+                yield memory_line(self._begin["pid"], freed, sampled=True)
             # For whoever waits for its end.
             self.releases += 1
             yield (
@@ -301,6 +307,19 @@ class Encoder:
             key = shown, parent, max(line, 0)
             parent = self._frames.setdefault(key, len(self._frames))
         return parent
+
+    def freed_rows(self) -> dict[str, bytes]:
+        """Return the columns of frees of all that lives: with its process its memory ends, too."""
+        columns = self._living_rows()
+        n = len(columns["kind"])
+        when = max(self._last, self._end, self._looked)
+        return {
+            **columns,
+            "kind": bytes([FREE]) * n,
+            "time": array("q", [when]).tobytes() * n,
+            "size": bytes(8 * n),
+            "stack": array("i", [-1]).tobytes() * n,
+        }
 
     def _learn_objects(self, said: dict[str, Any]) -> Iterator[bytes]:
         self._operations = [(_text(name), kind) for name, kind in said["operations"]]

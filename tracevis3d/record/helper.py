@@ -9,8 +9,14 @@ import json
 import os
 import sys
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from .spool import Spool, out_of_the_way
+
+#: A line of the pipe to the program that is a suggestion begins so.
+SUGGESTION = b"\x01"
+#: Bytes that are taken at a time.
+_PIECE = 1 << 12
 
 _CODE = "import sys; sys.path.insert(0, sys.argv[1]); from {module} import main; main(sys.argv[2:])"
 
@@ -24,11 +30,14 @@ class Feed:
     endpoint : str
     key, peers : str
         Key files, as :class:`tracevis3d.live.endpoint.Keys` has them; empty for none.
+    suggestions : bool
+        Whether viewers may suggest something.
     """
 
     endpoint: str
     key: str = ""
     peers: str = ""
+    suggestions: bool = False
 
 
 class Helper:
@@ -90,7 +99,8 @@ class Helper:
             os.close(alive)
             os.close(theirs)
         self._alive, self._answer = out_of_the_way(mine), out_of_the_way(answer)
-        self._read, self._close = os.read, os.close
+        self._read, self._close, self._set_blocking = os.read, os.close, os.set_blocking
+        self._heard = b""
         self.endpoint = self._hear_endpoint() if feed is not None else ""
 
     def _hear_endpoint(self) -> str:
@@ -111,11 +121,25 @@ class Helper:
     def finish(self) -> str:
         """Wait for the writer and return its sentence."""
         self._close(self._alive)
-        said = b""
-        while piece := self._read(self._answer, 1 << 12):
+        self._set_blocking(self._answer, True)
+        said, self._heard = self._heard, b""
+        while piece := self._read(self._answer, _PIECE):
             said += piece
         self._close(self._answer)
-        return said.decode("utf-8", "replace")
+        # Suggestions that come when all is over are too late.
+        lines = [line for line in said.split(b"\n") if not line.startswith(SUGGESTION)]
+        return b"\n".join(lines).decode("utf-8", "replace")
+
+    def suggestions(self) -> list[dict[str, Any]]:
+        """Return what viewers have suggested since this was asked last; never waits."""
+        self._set_blocking(self._answer, False)
+        try:
+            while piece := self._read(self._answer, _PIECE):
+                self._heard += piece
+        except OSError:
+            pass  # nothing has come
+        *lines, self._heard = self._heard.split(b"\n")
+        return [json.loads(line[len(SUGGESTION) :]) for line in lines if line.startswith(SUGGESTION)]
 
     def abandon(self) -> None:
         """Let go of the pipes in a process that was forked."""

@@ -53,6 +53,8 @@ class Options:
         The endpoint at which it is published; empty: none.
     key, peers : str
         Key files of the feed.
+    suggestions : bool
+        Whether viewers of the feed may suggest something.
     """
 
     path: str
@@ -65,6 +67,7 @@ class Options:
     live: str = ""
     key: str = ""
     peers: str = ""
+    suggestions: bool = False
 
 
 class Session:
@@ -96,7 +99,10 @@ class Session:
                 "leave --memory-engine out for a feed"
             )
         self._engine = engines.choose(options.engine, options.c_functions, bool(options.live), by_memray)
-        feed = Feed(options.live, options.key, options.peers) if options.live else None
+        said = (options.live, options.key, options.peers, options.suggestions)
+        feed = Feed(*said) if options.live else None
+        #: Called with what a viewer suggests; it alone decides what to do about it.
+        self.on_suggestion: Callable[[dict[str, Any]], None] = _print_suggestion
         self._helper: Helper | Child
         if child is None:
             program = os.path.basename(sys.argv[0] or "python")
@@ -154,12 +160,7 @@ class Session:
         state.clock = self._engine.clock
         self._tell_begin()
         if self._options.memory:
-            from .memory import Allocations, samples
-
-            self._samples = samples
-            self._allocations = None if self._tracking else Allocations()
-            # Before the program runs: the flusher's first look may come late.
-            self._write_samples()
+            self._watch_memory()
         self._patch()
         self._guard_exits()
         state.recording = True
@@ -172,6 +173,14 @@ class Session:
                 raise ValueError(said)
             self._tracking.follow_threads()
         self._engine.start()
+
+    def _watch_memory(self) -> None:
+        from .memory import Allocations, samples
+
+        self._samples = samples
+        self._allocations = None if self._tracking else Allocations()
+        # Before the program runs: the flusher's first look may come late.
+        self._write_samples()
 
     def _tell_begin(self) -> None:
         self._spool.add(
@@ -262,7 +271,10 @@ class Session:
             hooks["ssl"] = lambda module: sockets.patch_ssl(patches, module)
             hooks["selectors"] = lambda module: sockets.patch_selectors(patches, module)
             audit.watch(True)
-        said = json.dumps({**asdict(self._options), "live": ""})
+        # Of memory by memray the first process has all; a feed wants the engine that it has itself.
+        memory = "" if self._options.memory == "memray" else self._options.memory
+        more = {"live": "", "memory": memory, "native": False, "engine": self._engine.name}
+        said = json.dumps({**asdict(self._options), **more})
         hooks["multiprocessing.spawn"] = lambda module: patches.wrap(
             module, "get_command_line", spawning(said, self._helper.folder)
         )
@@ -368,6 +380,10 @@ class Session:
         self._started, self._stopping = _thread.allocate_lock(), _thread.allocate_lock()
         self._stopped, self._flushing = _thread.allocate_lock(), _thread.allocate_lock()
         self._tell_begin()
+        if self._options.memory == "tracemalloc":
+            self._watch_memory()
+        else:
+            self._samples = None
         state.recording = True
         self._running = True
         self._engine.start()
@@ -409,9 +425,20 @@ class Session:
             while not self._stopping.acquire(timeout=EVERY):
                 _leave_no_dummy()
                 self._flush()
+                if self._options.suggestions and isinstance(self._helper, Helper):
+                    self._hear(self._helper)
             self._stopping.release()
         finally:
             self._stopped.release()
+
+    def _hear(self, helper: Helper) -> None:
+        """Hand on what viewers suggest."""
+        for suggestion in helper.suggestions():
+            try:
+                self.on_suggestion(suggestion)
+            except Exception as error:  # the program's own code must not end its recording
+                said = f"{type(error).__name__}: {error}"
+                sys.stderr.write(f"tracevis3d: a suggestion could not be taken: {said}\n")
 
     def _flush(self, last: bool = False) -> None:
         """Write what all buffers hold; ``last``: and all that is only looked at now and then."""
@@ -562,3 +589,8 @@ def _unblock_signals(mask: Any) -> None:
 
     if mask is not None:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _print_suggestion(suggestion: dict[str, Any]) -> None:
+    sys.stderr.write(f"tracevis3d: {suggestion['sentence']}\n")
+    sys.stderr.flush()
