@@ -250,12 +250,16 @@ class _Recorder:
         self._hand_over(events)
 
     def _maps(self) -> str:
-        """Return what is mapped; from the program itself if that is gone, or another by now."""
+        """Return what is mapped: what the program itself has told, and what the system tells of it now.
+
+        The system tells of another program by now where the recorded one is just replacing itself.
+        """
         text = ""
         with contextlib.suppress(OSError), open(f"/proc/{self._process}/maps", encoding="utf-8") as file:
             text = file.read()
         is_other = self._ring.images > self._image + 1
-        return self._ring.maps(self._image) if is_other or not text else text
+        told = self._ring.maps(self._image)
+        return told if is_other else f"{told}\n{text}"
 
     def _sample(self) -> None:
         words = _line_of(f"/proc/{self._process}/statm").split()
@@ -350,6 +354,11 @@ class _File:
         return f"{self._path}: {os.path.getsize(self._path) / 1e6:.1f} MB"
 
 
+def _print_suggestion(suggestion: Any) -> None:
+    sys.stderr.write(f"tracevis3d: {suggestion.sentence}\n")
+    sys.stderr.flush()
+
+
 class _Live:
     """Publishes."""
 
@@ -361,8 +370,9 @@ class _Live:
         # From the interposer's clock to the feed's.
         self._shift = -time.monotonic_ns()
         self.publisher = Publisher(
-            feed.endpoint, program, start=start, keys=Keys(feed.key, feed.peers), retells=True
-        )
+            feed.endpoint, program, start=start, keys=Keys(feed.key, feed.peers), retells=True,
+            suggestions=_print_suggestion if feed.suggestions else None,
+        )  # fmt: skip
         self._joined = 0
         self._process = 0
         self._numbers: list[int] = []
