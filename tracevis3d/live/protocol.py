@@ -27,6 +27,9 @@ MOST_NS = 1 << 62
 #: Characters of a name.
 MOST_CHARACTERS = 10_000
 
+#: What a viewer may suggest, and characters of the call site that it is about.
+SUGGESTIONS, MOST_SITE = ("look", "free"), 300
+
 BEGIN, END = 0, 1
 
 #: Table of a batch -> its columns in order: name, little-endian dtype, least and most value (None: any).
@@ -77,12 +80,15 @@ class Welcome:
     pid : int
     start : int
         Nanoseconds since 1970 of the session's time 0.
+    suggestions : bool
+        Whether the program takes suggestions.
     """
 
     session: str
     program: str
     pid: int
     start: int
+    suggestions: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,8 +184,51 @@ class Bye:
     """A viewer leaves."""
 
 
-FromPublisher = Welcome | Names | Batch | Alive | Ended | Refused
-FromViewer = Hello | Credit | Ask | Bye
+@dataclass(frozen=True)
+class Suggest:
+    """A viewer suggests something about a block of memory, or a call site; nothing acts by itself.
+
+    Attributes
+    ----------
+    number : int
+        The viewer's own, for the answer.
+    what : str
+        One of :data:`SUGGESTIONS`.
+    address, size : int
+        Of the block; -1: it is about the call site.
+    site : str
+        Empty if it is not known.
+    """
+
+    number: int
+    what: str
+    address: int = -1
+    size: int = -1
+    site: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What is suggested, in words."""
+        site = f" of {self.site}" if self.site else ""
+        thing = (
+            f"the block at 0x{self.address:x} ({self.size:,} bytes){site}"
+            if self.address >= 0
+            else (f"what {self.site} allocates")
+        )
+        return f"a viewer suggests to {'look at' if self.what == 'look' else 'free'} {thing}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The publisher's answer to a suggestion: whether the program was told of it, and if not, why."""
+
+    number: int
+    taken: bool
+    why: str = ""
+
+
+FromPublisher = Welcome | Names | Batch | Alive | Ended | Refused | Answer
+FromViewer = Hello | Credit | Ask | Bye | Suggest
 Frames = list[Any]
 
 
@@ -208,6 +257,10 @@ def encode(message: FromPublisher | FromViewer) -> Frames:
             head = {"t": "end", **vars(message)}
         case Refused():
             head = {"t": "refused", "why": message.why}
+        case Answer():
+            head = {"t": "answer", **vars(message)}
+        case Suggest():
+            head = {"t": "suggest", **vars(message)}
         case Hello():
             head = {"t": "hello", **vars(message)}
         case Credit():
@@ -241,6 +294,7 @@ def decode(frames: Sequence[Any]) -> FromPublisher:
             _text(head, "program", 1000),
             _whole(head, "pid", 0, 1 << 40),
             _whole(head, "start", 0, 1 << 62),
+            head.get("suggestions") is True,
         )
     if kind == "names":
         return _names(head)
@@ -253,6 +307,8 @@ def decode(frames: Sequence[Any]) -> FromPublisher:
         return Ended(_whole(head, "sequence", 0, 1 << 62), _whole(head, "dropped", 0, 1 << 62))
     if kind == "refused":
         return Refused(_text(head, "why", 1000))
+    if kind == "answer":
+        return Answer(_whole(head, "number", 0, 1 << 53), head.get("taken") is True, _text(head, "why", 1000))
     raise InputError(f'field "t": {_short(kind)} is no kind of message from a publisher')
 
 
@@ -276,7 +332,25 @@ def decode_from_viewer(frames: Sequence[Any]) -> FromViewer:
         return Ask()
     if kind == "bye":
         return Bye()
+    if kind == "suggest":
+        return _suggest(head)
     raise InputError(f'field "t": {_short(kind)} is no kind of message from a viewer')
+
+
+def _suggest(head: dict[str, Any]) -> Suggest:
+    what = head.get("what")
+    if what not in SUGGESTIONS:
+        raise InputError(f'message suggest, field "what": {_short(what)} is none of {", ".join(SUGGESTIONS)}')
+    site = _text(head, "site", MOST_SITE)
+    found = Suggest(
+        _whole(head, "number", 0, 1 << 53), what, _whole(head, "address", -1, (1 << 64) - 1),
+        _whole(head, "size", -1, MOST_NS),
+        # It may be printed: nothing in it may steer a terminal.
+        "".join(c if c.isprintable() else "?" for c in site),
+    )  # fmt: skip
+    if found.address < 0 and not found.site.strip():
+        raise InputError("message suggest: it is about no block and no call site")
+    return found
 
 
 def _head(frames: Sequence[Any]) -> tuple[dict[str, Any], list[Any]]:

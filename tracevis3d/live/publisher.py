@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,12 +36,14 @@ MOST_VIEWERS = 64
 _SILENT_S = 30.0
 #: Seconds that a patient publisher waits for a viewer.
 PATIENCE_S = 5.0
+#: Suggestions that a viewer may make in so many seconds.
+MOST_SUGGESTIONS, _SUGGESTIONS_S = 10, 10.0
 #: In place of a batch's number: it is for viewers that have just come.
 _FOR_NEW = -1
 
 
 class _Viewer:
-    __slots__ = ("behind", "behind_rows", "credit", "dropped", "heard", "is_new", "named")
+    __slots__ = ("behind", "behind_rows", "credit", "dropped", "heard", "is_new", "named", "suggested")
 
     def __init__(self, credit: int, is_new: bool) -> None:
         self.credit, self.dropped, self.heard = credit, 0, time.monotonic()
@@ -50,6 +52,8 @@ class _Viewer:
         # Batches that wait for its credit, with their numbers and times.
         self.behind: deque[tuple[int, int, p.Batch]] = deque()
         self.behind_rows = 0
+        # When it made its last suggestions.
+        self.suggested: deque[float] = deque(maxlen=MOST_SUGGESTIONS)
         self.named = dict.fromkeys(p.NAMES, 0)
 
 
@@ -73,6 +77,9 @@ class Publisher:
     patient : bool
         Wait for viewers that are behind, up to :data:`PATIENCE_S` for each batch: for files, which are in no
         hurry. Programs must not.
+    suggestions : callable, optional
+        Called with each :class:`.protocol.Suggest` that a viewer makes, in the publisher's own thread; left
+        out: the program takes none, and viewers are told so.
 
     Attributes
     ----------
@@ -100,11 +107,12 @@ class Publisher:
         keys: Keys | None = None,
         patient: bool = False,
         retells: bool = False,
+        suggestions: Callable[[p.Suggest], None] | None = None,
     ) -> None:
         z = zmq()
         keys = keys or Keys()
         check(endpoint, keys)
-        self._patient, self._retells = patient, retells
+        self._patient, self._retells, self._suggestions = patient, retells, suggestions
         self._held = 0.0
         self._start = time.time_ns() if start is None else start
         self.welcome = p.Welcome(
@@ -112,6 +120,7 @@ class Publisher:
             program or os.path.basename(sys.argv[0] or "python"),
             os.getpid(),
             self._start,
+            suggestions is not None,
         )
         self.dropped = self.skipped = 0
         self.sent = self.joined = 0
@@ -324,8 +333,25 @@ class Publisher:
                 elif isinstance(message, p.Ask):
                     viewer.named = dict.fromkeys(p.NAMES, 0)
                     self._announce(z, identity, viewer)
+                elif isinstance(message, p.Suggest):
+                    self._send(z, identity, p.encode(self._consider(viewer, message)))
                 else:
                     del self._viewers[identity]
+
+    def _consider(self, viewer: _Viewer, message: p.Suggest) -> p.Answer:
+        """Hand a suggestion on, if the program wants any; it alone decides what to do about it."""
+        if self._suggestions is None:
+            return p.Answer(message.number, False, "this program takes no suggestions")
+        now, made = time.monotonic(), viewer.suggested
+        if len(made) == MOST_SUGGESTIONS and now - made[0] < _SUGGESTIONS_S:
+            why = f"too many: at most {MOST_SUGGESTIONS} suggestions in {_SUGGESTIONS_S:g} s"
+            return p.Answer(message.number, False, why)
+        made.append(now)
+        try:
+            self._suggestions(message)
+        except Exception as error:  # the program's own code must not end the feed
+            return p.Answer(message.number, False, f"the program could not take it ({type(error).__name__})")
+        return p.Answer(message.number, True)
 
     def _greet(self, z: Any, identity: bytes, hello: p.Hello) -> None:
         if hello.version != p.VERSION:

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from . import protocol as p
 from .endpoint import Keys, check, read_key, zmq
 from .growing import MOST_CALLS, GrowingTrace
@@ -47,6 +47,10 @@ class Subscriber:
         ``lost_batches``.
     bad : int
         Messages that made no sense and were left out.
+    takes_suggestions : bool
+        Whether the program takes any.
+    answers : deque of Answer
+        The last ones to suggestions.
     paused : bool
         Messages are taken and counted, but their rows are left out.
 
@@ -71,7 +75,9 @@ class Subscriber:
         self.lost = self.lost_batches = self.bad = self.left_out = 0
         self.rows = self.messages = 0
         self.latency_ns = 0
-        self.paused = False
+        self.paused = self.takes_suggestions = False
+        self.answers: deque[p.Answer] = deque(maxlen=16)
+        self._suggested = 0
         self._lost_before = 0
         self._rates: deque[tuple[float, int]] = deque()
         self._session = ""
@@ -168,10 +174,13 @@ class Subscriber:
                     self.trace.begin(message)
                 self._start = message.start
                 self.program, self.state = message.program, "connected"
+                self.takes_suggestions = message.suggestions
             case p.Refused():
                 self.state, self.why = "refused", message.why
             case _ if not self._session:
                 return  # of a session that has not greeted us
+            case p.Answer():
+                self.answers.append(message)
             case p.Names():
                 self.trace.name(message)
             case p.Batch():
@@ -195,6 +204,28 @@ class Subscriber:
             case p.Ended():
                 self._count(message.sequence, message.dropped)
                 self.state = "ended"
+
+    def suggest(self, what: str, address: int = -1, size: int = -1, site: str = "") -> int:
+        """Suggest something to the program; return the number that its answer in :attr:`answers` will have.
+
+        Parameters
+        ----------
+        what : {"look", "free"}
+        address, size : int, optional
+            Of a block.
+        site : str, optional
+            A call site: of the block, or, without a block, what the suggestion is about.
+
+        Raises
+        ------
+        UsageError
+            If the program takes no suggestions.
+        """
+        if not self.takes_suggestions:
+            raise UsageError(f"{self.program or self.endpoint} takes no suggestions: it was not published so")
+        self._suggested += 1
+        self._say(p.Suggest(self._suggested, what, address, size, site[: p.MOST_SITE]))
+        return self._suggested
 
     def _hear_clock(self, now: int) -> None:
         self._said, self._said_at = now + self.trace.shift, time.monotonic_ns()
