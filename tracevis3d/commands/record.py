@@ -60,6 +60,11 @@ def add(commands: Subcommands) -> None:
         action="store_true",
         help="with --native: accesses to memory, sampled by page protection (may disturb the program)",
     )
+    parser.add_argument(
+        "--suggestions",
+        action="store_true",
+        help="with --live: let viewers suggest to look at, or free, a block or call site; it is only printed",
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing at the end")
     parser.add_argument(
         "-m",
@@ -77,6 +82,8 @@ def run(words: argparse.Namespace) -> None:
     module = words.module
     if module is None and program[:1] == ["-m"]:
         module, program = program[1:], []
+    if words.suggestions and not words.endpoint:
+        raise UsageError("--suggestions goes with --live: viewers make them")
     words.memory = words.memory or bool(words.memory_engine)
     if words.native and not words.memory:
         _run_native(program, words)
@@ -107,6 +114,7 @@ def run(words: argparse.Namespace) -> None:
         "live": words.endpoint or "",
         "key": words.key,
         "peers": words.peers,
+        "suggestions": words.suggestions,
     }
     how = ["script", *program] if module is None else ["module", *module]
     _become(json.dumps(options), how)
@@ -137,7 +145,8 @@ def _run_native(program: list[str], words: argparse.Namespace) -> None:
     from ..native.recorder import Options, end_like, run
     from ..record.helper import Feed
 
-    feed = Feed(words.endpoint, words.key, words.peers) if words.endpoint else None
+    said = (words.endpoint, words.key, words.peers, words.suggestions)
+    feed = Feed(*said) if words.endpoint else None
     end_like(run(program, Options(words.output, feed, words.accesses, words.quiet)))
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 _session: Any = None
@@ -20,6 +21,7 @@ def start(
     engine: str = "auto",
     key: str = "",
     peers: str = "",
+    suggestions: Callable[[dict[str, Any]], None] | None = None,
 ) -> str:
     """Publish what the running program does from here on; return the endpoint that viewers connect to.
 
@@ -38,6 +40,11 @@ def start(
     key, peers : str
         Our secret key file and the folder of the viewers' public keys; needed where other machines can
         reach the endpoint.
+    suggestions : callable, optional
+        Called with what a viewer suggests: ``what`` ("look" or "free"), ``address`` and ``size`` of a block
+        (-1: it is about a call site), ``site``, and all of it as a ``sentence``. It runs in a thread of its
+        own, whose calls are not published. Nothing is done by itself; left out, the program takes no
+        suggestions.
 
     Raises
     ------
@@ -63,6 +70,7 @@ def start(
         live=endpoint,
         key=os.fspath(key),
         peers=os.fspath(peers),
+        suggestions=suggestions is not None,
     )
     try:
         session = Session(options)
@@ -70,6 +78,8 @@ def start(
         raise UsageError(str(error)) from error
     except OSError as error:
         raise InputError(f"{path or endpoint}: can't be recorded: {error.strerror or error}") from error
+    if suggestions is not None:
+        session.on_suggestion = suggestions
     session.start()
     _session = session
     import atexit
