@@ -9,6 +9,16 @@ import bpy
 Table = Sequence[tuple[str, Callable[..., Any]]]
 
 
+def after_loading(do: Callable[[], None]) -> Table:
+    """Return a table with a handler that does this when another file was loaded."""
+
+    @bpy.app.handlers.persistent
+    def loaded(_file: object = None, _unused: object = None) -> None:
+        do()
+
+    return (("load_post", loaded),)
+
+
 def add(table: Table) -> None:
     """Put each handler on its list."""
     for name, handler in table:

@@ -20,12 +20,13 @@ from bpy.props import (
 )
 
 from ..tracevis3d.errors import TraceVisError
-from . import handlers, hiding, listeners, reveal, selection, settings
+from . import handlers, hiding, listeners, reveal, selection, settings, stepping
 from .on_trace import OnTrace, in_memory
 
 KINDS = (
     ("model", "Functions", "All functions with their occurrences", "OUTLINER_OB_FONT", 0),
     ("patterns", "Patterns", "Subtrees that occur again", "MOD_ARRAY", 1),
+    ("sequences", "Sequences", "Callees that follow each other again and again", "SEQUENCE", 4),
     (
         "utilities",
         "Utilities",
@@ -154,6 +155,8 @@ def _listing(collection: bpy.types.Collection, trace: Any) -> Any:
         if state.kind == "patterns":
             p = Parameters(criterion=state.criterion)
             made = lists.repeated(facts, p, state.pattern_sort, state.contains, filtered)
+        elif state.kind == "sequences":
+            made = lists.sequences(facts, state.pattern_sort, state.contains, filtered)
         elif state.kind == "utilities":
             made = lists.utilities(facts, state.contains)
         else:
@@ -189,8 +192,8 @@ def fill(collection: bpy.types.Collection, trace: Any) -> None:
     with settings.quietly():
         state.total = len(listing)
         state.first = max(min(state.first, len(listing) - 1), 0) // WINDOW * WINDOW
-        what = {"model": "functions", "patterns": "patterns", "utilities": "candidates"}
-        state.summary = f"{len(listing):,} {what.get(state.kind, 'entries of the library')}"
+        what = {"model": "functions", "utilities": "candidates", "library": "entries of the library"}
+        state.summary = f"{len(listing):,} {what.get(state.kind, state.kind)}"
         if state.kind == "library" and not len(listing):
             state.summary = "The library is empty: promote a pattern or a utility"
     state.rows.clear()
@@ -215,6 +218,18 @@ def _word(stored: Any, state: Any, row: dict[str, Any]) -> None:
         return
     stored.hidden = row["hidden"] >= row["occurrences"]
     left_out = f", {row['hidden']:,} hidden" if row["hidden"] else ""
+    if state.kind == "sequences":
+        stored.title, stored.role = row["name"], "sequence"
+        number = {"calls": "calls", "size": "callees"}.get(state.pattern_sort, "occurrences")
+        stored.count = f"{row[number]:,}"
+        callers = ", ".join(row["called_by"])
+        if row["callers"] > len(row["called_by"]):
+            callers += f", \u2026 {row['callers'] - len(row['called_by']):,} more"
+        stored.detail = (
+            f"{row['occurrences']:,} \u00d7 {row['callees']:,} callees with {row['calls_each']:,} calls"
+            f"{left_out}, {'in ' + callers if callers else 'among the root calls'}: {row['sequence']}"
+        )
+        return
     if state.kind == "patterns":
         stored.title, stored.role = row["name"], "pattern"
         number = {"calls": "calls", "size": "calls_each"}.get(state.pattern_sort, "occurrences")
@@ -258,25 +273,27 @@ def choose(context: bpy.types.Context, collection: bpy.types.Collection, step: i
     if found is None or not 0 <= state.index < len(state.rows):
         return ""
     key, trace = found
-    calls = _listing(collection, trace).calls(int(state.rows[state.index].key))
+    listing, row = _listing(collection, trace), int(state.rows[state.index].key)
+    calls = listing.calls(row)
     if not len(calls):
         return "It does not occur in this trace"
+    starts = calls if listing.starts is None else listing.starts(row)
     place = 0
     if step:
         now = selection.selected(key).active
-        place = int(np.searchsorted(calls, now, "right" if step > 0 else "left")) - (step < 0)
-        if not 0 <= place < len(calls):
+        place = int(np.searchsorted(starts, now, "right" if step > 0 else "left")) - (step < 0)
+        if not 0 <= place < len(starts):
             return f"That was the {'last' if step > 0 else 'first'} occurrence"
     _selecting = True
     try:
-        left_out = selection.select(key, calls, active=int(calls[place]))
+        left_out = selection.select(key, calls, active=int(starts[place]))
     finally:
         _selecting = False
     if step:
-        reveal.call(context, key, int(calls[place]))
-        return f"Occurrence {place + 1:,} of {len(calls):,}"
-    more = f"; the first {selection.MOST:,} are selected" if left_out else ""
-    return f"{len(calls):,} occurrences{more}"
+        reveal.call(context, key, int(starts[place]))
+        return f"Occurrence {place + 1:,} of {len(starts):,}"
+    more = f"; the first {selection.MOST:,} calls are selected" if left_out else ""
+    return f"{len(starts):,} occurrences{more}"
 
 
 def _follow(changed: str) -> None:
@@ -351,16 +368,7 @@ class TRACEVIS3D_OT_list_page(OnList, bpy.types.Operator):
     bl_label = "Turn Page"
     bl_options = {"REGISTER", "UNDO"}
 
-    step: EnumProperty(
-        items=(
-            ("FIRST", "First", "The first rows"),
-            ("PREVIOUS", "Previous", "The rows before"),
-            ("NEXT", "Next", "The rows after"),
-            ("LAST", "Last", "The last rows"),
-        ),
-        name="Step",
-        default="NEXT",
-    )
+    step: stepping.step("rows", ends=True)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         def turn(collection: bpy.types.Collection, trace: Any) -> None:
@@ -385,15 +393,7 @@ class TRACEVIS3D_OT_list_step(OnRow, bpy.types.Operator):
     bl_label = "Go to Occurrence"
     bl_options = {"REGISTER", "UNDO"}
 
-    step: EnumProperty(
-        items=(
-            ("PREVIOUS", "Previous", "The occurrence before"),
-            ("ALL", "All", "All of them, the first one being active"),
-            ("NEXT", "Next", "The occurrence after"),
-        ),
-        name="Step",
-        default="NEXT",
-    )
+    step: stepping.step("occurrence", ("ALL", "All", "All of them, the first one being active"))
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
@@ -461,6 +461,9 @@ def _filter_for(context: bpy.types.Context, trace: Any, state: Any) -> tuple[str
         call = _listing(state.id_data, trace).row(int(row.key))["first_call"]
         criterion = {} if state.criterion == "exact" else {"criterion": state.criterion}
         return "alike", {"call": str(call), **criterion}
+    if state.kind == "sequences":
+        told = _listing(state.id_data, trace).row(int(row.key))
+        return "sequence", {"call": str(told["first_call"]), "entries": str(told["entries"])}
     call = int(_listing(state.id_data, trace).calls(int(row.key))[0])
     return filter_for(trace, call, "FUNCTION", False)
 
@@ -478,8 +481,12 @@ class TRACEVIS3D_OT_list_promote(OnRow, bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if not super().poll(context):
             return False
-        if of(settings.active(context)).kind == "library":
-            cls.poll_message_set("It is in the library already")
+        kind = of(settings.active(context)).kind
+        if kind in ("library", "sequences"):
+            already = kind == "library"
+            cls.poll_message_set(
+                "It is in the library already" if already else "The library keeps patterns and functions"
+            )
             return False
         return True
 
@@ -571,22 +578,20 @@ _OPERATORS = (
 )
 
 
-@bpy.app.handlers.persistent
-def _after_loading(_file: object = None, _unused: object = None) -> None:
-    forget()
+_register, _unregister = bpy.utils.register_classes_factory((*_GROUPS, *_OPERATORS))
+_HANDLERS = handlers.after_loading(forget)
 
 
 def register() -> None:
     """Register operators and state, and listen to the selection."""
-    for one in (*_GROUPS, *_OPERATORS):
-        bpy.utils.register_class(one)
+    _register()
     bpy.types.Collection.tracevis3d_lists = PointerProperty(type=TRACEVIS3D_PG_lists)
     bpy.types.Scene.tracevis3d_library = StringProperty(
         name="Library",
         description="File of patterns and utilities for all traces; empty: one in the extension's own folder",
         subtype="FILE_PATH",
     )
-    handlers.add((("load_post", _after_loading),))
+    handlers.add(_HANDLERS)
     selection.on_change.append(_follow)
     listeners.on_filter.append(renew)
     listeners.on_show.append(_after_show)
@@ -598,9 +603,8 @@ def unregister() -> None:
     listeners.on_filter.remove(renew)
     if _follow in selection.on_change:
         selection.on_change.remove(_follow)
-    handlers.remove((("load_post", _after_loading),))
+    handlers.remove(_HANDLERS)
     del bpy.types.Scene.tracevis3d_library
     del bpy.types.Collection.tracevis3d_lists
-    for one in reversed((*_GROUPS, *_OPERATORS)):
-        bpy.utils.unregister_class(one)
+    _unregister()
     forget()

@@ -16,7 +16,7 @@ from bpy.props import (
 
 from ..tracevis3d.errors import TraceVisError
 from ..tracevis3d.progress import Progress, part
-from . import listeners, pins, ready, reveal, selection, settings, sources, trace_state
+from . import handlers, listeners, pins, ready, reveal, selection, settings, sources, stepping, trace_state
 from .task import LongOperator
 
 KINDS = (
@@ -277,16 +277,7 @@ class TRACEVIS3D_OT_search_step(_Searching, bpy.types.Operator):
     bl_label = "Next Result"
     bl_options = {"REGISTER", "UNDO"}
 
-    step: EnumProperty(
-        items=(
-            ("FIRST", "First", "The first result"),
-            ("PREVIOUS", "Previous", "The result before"),
-            ("NEXT", "Next", "The result after"),
-            ("LAST", "Last", "The last result"),
-        ),
-        name="Step",
-        default="NEXT",
-    )
+    step: stepping.step("result", ends=True)
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
@@ -458,11 +449,6 @@ class TRACEVIS3D_MT_search_history(bpy.types.Menu):
             self.layout.operator("tracevis3d.search_recall", text=query.pattern).number = i
 
 
-@bpy.app.handlers.persistent
-def _after_loading(_file: object = None, _unused: object = None) -> None:
-    forget()
-
-
 _CLASSES = (
     TRACEVIS3D_PG_hit,
     TRACEVIS3D_PG_query,
@@ -475,6 +461,7 @@ _CLASSES = (
     TRACEVIS3D_MT_search_history,
 )
 _register, _unregister = bpy.utils.register_classes_factory(_CLASSES)
+_HANDLERS = handlers.after_loading(forget)
 
 
 def _pin_again(scene: bpy.types.Scene, collection: bpy.types.Collection, *_: Any) -> None:
@@ -485,14 +472,14 @@ def register() -> None:
     """Register the operators, and what scenes remember of searches."""
     _register()
     bpy.types.Scene.tracevis3d_search = PointerProperty(type=TRACEVIS3D_PG_search)
-    bpy.app.handlers.load_post.append(_after_loading)
+    handlers.add(_HANDLERS)
     listeners.on_show.append(_pin_again)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
     listeners.on_show.remove(_pin_again)
-    bpy.app.handlers.load_post.remove(_after_loading)
+    handlers.remove(_HANDLERS)
     del bpy.types.Scene.tracevis3d_search
     _unregister()
     forget()

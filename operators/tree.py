@@ -21,14 +21,15 @@ from bpy.props import (
 from ..tracevis3d.analysis.partial_tree import ALL, PartialTree
 from ..tracevis3d.analysis.tree_navigation import KEYS, TreeNavigation, path_of, text_of
 from ..tracevis3d.errors import TraceVisError, UsageError
-from . import hiding, listeners, overview, reveal, selection, settings
+from . import handlers, hiding, listeners, overview, reveal, selection, settings
 from .on_trace import OnTrace, in_memory
 
 #: Texts that a navigation is stored as.
 _WORDS = ("opened", "first", "current", "anchor", "chosen")
 #: The levels that stand for all.
 _ALL_LEVELS = 1000
-#: A view's session id -> (trace, stack, levels, whether filtered rows are shown, what is open, navigation).
+#: A view's session id -> (trace, stack, levels, whether filtered rows are shown and sequences folded, what is
+#: open, navigation).
 _kept: dict[int, tuple[Any, ...]] = {}
 
 
@@ -91,6 +92,11 @@ class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
         description="List in grey what the view's filters hide; the sign ~ tells where callees are left out",
         update=_renew,
     )
+    folded: BoolProperty(
+        name="Fold Sequences",
+        description="List callees that follow each other again and again as one row, which opens to them",
+        update=_renew,
+    )
     follow: BoolProperty(
         name="Follow",
         description="Open the tree at the call that is selected in the scene, in search or by a bookmark",
@@ -116,18 +122,20 @@ def forget() -> None:
     _kept.clear()
 
 
-def prepare(trace: Any, stack: str, whole: bool) -> None:
+def prepare(trace: Any, stack: str, whole: bool, folded: bool = False) -> None:
     """Work out what a tree needs; touches nothing of Blender's."""
     from ..tracevis3d.views import filtering
     from ..tracevis3d.views.derived import derived
 
     _ = derived(trace).graph.edges
-    filtering.listing(trace, stack, whole)
+    found = filtering.listing(trace, stack, whole)
+    if folded:
+        _ = found.graph.grammar
     filtering.facts_of(trace).roles  # noqa: B018
     overview.prepare(trace, stack)
 
 
-def _tree_of(trace: Any, stack: str, whole: bool, levels: int) -> Any:
+def _tree_of(trace: Any, stack: str, whole: bool, folded: bool, levels: int) -> Any:
     from ..tracevis3d.views import filtering
 
     found = filtering.listing(trace, stack, whole)
@@ -136,14 +144,15 @@ def _tree_of(trace: Any, stack: str, whole: bool, levels: int) -> Any:
         levels=ALL if levels == _ALL_LEVELS else levels,
         filtered=found.marked,
         show_filtered=whole,
+        folded=folded,
         calls=found.calls,
         places=found.places,
     )
 
 
-def _key_of(stack: str, whole: bool) -> str:
+def _key_of(stack: str, whole: bool, folded: bool) -> str:
     """Return under what the paths of a tree are stored; :func:`_carried` reads it."""
-    return f"{'all' if whole else 'left'} {stack}"
+    return f"{'all' if whole else 'left'}{'-folded' if folded else ''} {stack}"
 
 
 def _carried(trace: Any, words: dict[str, str], key: str, tree: Any) -> dict[str, str]:
@@ -151,11 +160,13 @@ def _carried(trace: Any, words: dict[str, str], key: str, tree: Any) -> dict[str
     from ..tracevis3d.analysis.tree_navigation import carried
 
     shown, _, stack = key.partition(" ")
+    shown, _, folded = shown.partition("-")
     try:
-        before = _tree_of(trace, stack, shown == "all", 0)
+        before = _tree_of(trace, stack, shown == "all", bool(folded), 0)
     except TraceVisError:
         return {}
-    return words if before.graph is tree.graph else carried(words, before, tree)
+    same = before.graph is tree.graph and before.folded == tree.folded
+    return words if same else carried(words, before, tree)
 
 
 def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
@@ -168,7 +179,7 @@ def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
     """
     state, stack = of(collection), hiding.stack_of(collection)
     words = {name: getattr(state, name) for name in _WORDS}
-    known = (trace, stack, state.levels, state.show_filtered, state.opened)
+    known = (trace, stack, state.levels, (state.show_filtered, state.folded), state.opened)
     before = _kept.get(collection.session_uid)
     # After undo, or when settings were changed, what lies in memory is not what is stored.
     if before is not None and before[0] is trace and before[1:5] == known[1:]:
@@ -176,10 +187,10 @@ def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
         navigation.page = state.page
         navigation.place(words)
         return navigation
-    prepare(trace, stack, state.show_filtered)
-    tree = _tree_of(trace, stack, state.show_filtered, state.levels)
+    prepare(trace, stack, state.show_filtered, state.folded)
+    tree = _tree_of(trace, stack, state.show_filtered, state.folded, state.levels)
     navigation = TreeNavigation(tree, state.page)
-    if state.listed and state.listed != _key_of(stack, state.show_filtered):
+    if state.listed and state.listed != _key_of(stack, state.show_filtered, state.folded):
         words = _carried(trace, words, state.listed, tree)
     navigation.read(words)
     _kept[collection.session_uid] = (*known, navigation)
@@ -188,6 +199,7 @@ def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
 
 def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: Any) -> None:
     """Store a navigation and the rows of its window on the view."""
+    from ..tracevis3d.analysis.grammar import words as spelt
     from ..tracevis3d.layout.ticks import count
     from ..tracevis3d.views import filtering
 
@@ -197,12 +209,16 @@ def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: A
     roles, extent = filtering.facts_of(trace).roles, trace.calls.extent
 
     def label(node: int) -> str:
+        if tree.is_sequence(node):
+            return f"({spelt(tree.graph, node, trace.functions.label)})"
         return str(trace.functions.label[int(function[node])])
 
-    def below(call: int) -> str:
+    def below(row: Any) -> str:
         """Tell how many calls a row has below it that aren't hidden, and of how many."""
-        inside = int(extent[call]) - 1
-        hidden = found.hidden(call + 1, call + 1 + inside)
+        low, last = tree.call(row.path), tree.last_callee(row.path)
+        low += not tree.is_sequence(row.node)
+        inside = last + int(extent[last]) - low
+        hidden = found.hidden(low, low + inside)
         left = count(inside - hidden)
         return f"{left} of {count(inside)}" if hidden else left if inside else ""
 
@@ -210,7 +226,7 @@ def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: A
     with settings.quietly():
         for name in _WORDS:
             setattr(state, name, words[name])
-        state.listed = _key_of(stack, state.show_filtered)
+        state.listed = _key_of(stack, state.show_filtered, state.folded)
         state.size, state.message = f"{navigation.size:,}", ""
         state.row = navigation.position + 1
         state.revision = selection.revision(key)
@@ -226,11 +242,12 @@ def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: A
         times = f" \u00d7{row.iterations:,}" if row.iterations > 1 else ""
         stored.path, stored.name = text_of(row.path), label(row.node) + times
         stored.sign, stored.filtered, stored.depth = row.state, row.filtered, row.depth
-        stored.role, stored.below = roles[int(function[row.node])], below(tree.call(row.path))
+        stored.role = "sequence" if tree.is_sequence(row.node) else roles[int(function[row.node])]
+        stored.below = below(row)
         stored.chosen, stored.current = row.path in chosen, row.path == navigation.current
     overview.tell(collection, trace, stack, _part(tree, shown, extent))
     _kept[collection.session_uid] = (
-        trace, stack, state.levels, state.show_filtered, state.opened, navigation,
+        trace, stack, state.levels, (state.show_filtered, state.folded), state.opened, navigation,
     )  # fmt: skip
 
 
@@ -241,7 +258,7 @@ def _part(tree: Any, rows: Any, extent: Any) -> tuple[int, int]:
     last = rows[-1]
     if last.state in ("-", "~"):
         return tree.call(rows[0].path), tree.call(last.path) + 1
-    end = int(tree.calls(last.path, last.iterations)[-1])
+    end = tree.last(last.path)
     return tree.call(rows[0].path), end + int(extent[end])
 
 
@@ -304,7 +321,8 @@ class OnTree(OnTrace):
         the 3D view goes to the current one.
         """
         collection = settings.active(context)
-        stack, whole = hiding.stack_of(collection), of(collection).show_filtered
+        stack, state = hiding.stack_of(collection), of(collection)
+        whole, folded = state.show_filtered, state.folded
 
         def then(context: bpy.types.Context, target: bpy.types.Collection, key: str, trace: Any) -> set[str]:
             try:
@@ -327,7 +345,7 @@ class OnTree(OnTrace):
                 reveal.call(context, key, active)
             return {"FINISHED"}
 
-        return self.with_trace(context, lambda trace: prepare(trace, stack, whole), then)
+        return self.with_trace(context, lambda trace: prepare(trace, stack, whole, folded), then)
 
 
 _selecting = False
@@ -543,18 +561,16 @@ _OPERATORS = (
 )
 
 
-@bpy.app.handlers.persistent
-def _after_loading(_file: object = None, _unused: object = None) -> None:
-    forget()
+_register, _unregister = bpy.utils.register_classes_factory((*_GROUPS, *_OPERATORS))
+_HANDLERS = handlers.after_loading(forget)
 
 
 def register() -> None:
     """Register operators and state, and listen to the selection."""
-    for group in (*_GROUPS, *_OPERATORS):
-        bpy.utils.register_class(group)
+    _register()
     bpy.types.Collection.tracevis3d_tree = PointerProperty(type=TRACEVIS3D_PG_tree)
     bpy.types.Collection.tracevis3d_tree_rows = CollectionProperty(type=TRACEVIS3D_PG_tree_row)
-    bpy.app.handlers.load_post.append(_after_loading)
+    handlers.add(_HANDLERS)
     selection.on_change.append(_follow)
     listeners.on_show.append(_after_show)
     listeners.on_point.append(scroll_to)
@@ -566,9 +582,8 @@ def unregister() -> None:
     listeners.on_show.remove(_after_show)
     if _follow in selection.on_change:
         selection.on_change.remove(_follow)
-    bpy.app.handlers.load_post.remove(_after_loading)
+    handlers.remove(_HANDLERS)
     del bpy.types.Collection.tracevis3d_tree_rows
     del bpy.types.Collection.tracevis3d_tree
-    for group in reversed((*_GROUPS, *_OPERATORS)):
-        bpy.utils.unregister_class(group)
+    _unregister()
     forget()

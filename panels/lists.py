@@ -38,7 +38,8 @@ class TRACEVIS3D_UL_list(bpy.types.UIList):
         row = layout.split(factor=_NAMES, align=True)
         row.active = not item.hidden
         # Where all are of one kind an icon tells nothing, and takes room.
-        icon = {} if item.role == "pattern" and data.kind == "patterns" else {"icon": ICONS[item.role]}
+        alike = data.kind in ("patterns", "sequences")
+        icon = {} if alike else {"icon": ICONS[item.role]}
         row.label(text=item.title, **icon)
         count = row.row()
         count.alignment = "RIGHT"
@@ -66,9 +67,10 @@ class TRACEVIS3D_PT_lists(parts.ViewPanel, bpy.types.Panel):
             return
         row = layout.row(align=True)
         row.prop(state, "contains", text="", icon="VIEWZOOM")
-        if state.kind == "patterns":
+        if state.kind in ("patterns", "sequences"):
             row.prop(state, "pattern_sort", text="")
-            layout.prop(state, "criterion")
+            if state.kind == "patterns":
+                layout.prop(state, "criterion")
         elif state.kind == "model":
             row.prop(state, "sort", text="")
         row.operator("tracevis3d.list_show", text="", icon="FILE_REFRESH")

@@ -10,6 +10,7 @@ ICONS = {
     "polymorphic": "DUPLICATE",
     "function": "DOT",
     "pattern": "COPYDOWN",
+    "sequence": "SEQUENCE",
 }
 _WORDS = {
     "constructor": "makes or ends objects",
@@ -18,6 +19,7 @@ _WORDS = {
     "polymorphic": "polymorphic",
     "function": "other function",
     "pattern": "pattern",
+    "sequence": "sequence of callees",
 }
 _PER_ROW = 2
 

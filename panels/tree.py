@@ -40,6 +40,7 @@ class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
         row = layout.row()
         row.prop(state, "show_filtered")
         row.prop(state, "follow")
+        layout.prop(state, "folded")
         if state.callers:
             way = layout.row()
             way.active = False

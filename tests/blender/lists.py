@@ -128,6 +128,35 @@ assert view.tracevis3d.filters == f"alike(call={pattern.calls[0]})"
 assert state.rows[0].hidden
 assert operators.list_hide(effect="show") == {"FINISHED"}
 assert operators.list_promote(name="the first pattern") == {"FINISHED"}
+
+# -- sequences: all calls of an occurrence are chosen, steps go from occurrence to occurrence ------------
+state.kind = "sequences"
+assert state.summary == f"{state.total:,} sequences"
+assert state.total > 10
+assert all(row.role == "sequence" for row in state.rows)
+state.pattern_sort = "size"
+sizes = [int(row.count.replace(",", "")) for row in state.rows]
+assert sizes == sorted(sizes, reverse=True)
+assert sizes[-1] > 1
+state.pattern_sort = "calls"
+state.index = 0
+sequence = selection.selected(key)
+told, _, rest = state.rows[0].detail.partition(" \u00d7 ")
+occurrences, callees = int(told.replace(",", "")), int(rest.split()[0].replace(",", ""))
+assert len(sequence) == occurrences * callees
+starts = sequence.calls.tolist()[::callees]
+parents = calls.parent[sequence.calls].reshape(occurrences, callees)
+assert all(len(set(row)) == 1 for row in parents.tolist()), "an occurrence has one caller"
+assert sequence.active == starts[0]
+assert operators.list_step(step="NEXT") == {"FINISHED"}
+assert selection.selected(key).active == starts[1]
+assert selection.selected(key).calls.tolist() == sequence.calls.tolist()
+assert operators.list_hide(effect="hide") == {"FINISHED"}
+assert view.tracevis3d.filters.startswith(f"sequence(call={starts[0]}, entries=")
+assert state.rows[0].hidden
+assert view.tracevis3d_filtered[0].did.startswith("hides ")
+assert operators.list_hide(effect="show") == {"FINISHED"}
+assert not operators.list_promote.poll(), "the library keeps patterns and functions"
 state.kind = "utilities"
 scores = [float(row.count) for row in state.rows]
 assert scores == sorted(scores, reverse=True)

@@ -66,6 +66,34 @@ assert rows[0].path == "0"
 assert rows[0].depth == 1
 step("list")
 
+# -- sequences of callees are one row each, and open to what they take in ------------------------------
+plain = int(state.size.replace(",", ""))
+state.folded = True
+folded = int(state.size.replace(",", ""))
+assert folded < plain
+sequence = None
+while sequence is None:
+    sequence = next((row for row in rows if row.role == "sequence"), None)
+    if sequence is None:
+        assert state.row + len(rows) - 1 < folded
+        operators.tree_key(key="PAGE_DOWN")
+assert sequence.name.startswith("(")
+assert sequence.sign == "-"
+assert sequence.below
+path = sequence.path
+click(sequence, part="sign")
+assert next(row for row in rows if row.path == path).sign == "+"
+assert int(state.size.replace(",", "")) < folded
+click(next(row for row in rows if row.path == path))
+taken = selection.selected(key)
+assert len(taken) >= 2
+assert len({int(calls.parent[call]) for call in taken.calls.tolist()}) == 1
+state.folded = False
+assert int(state.size.replace(",", "")) == plain, "what was closed is no row of this tree"
+selection.select(key, [])
+operators.tree_key(key="HOME")
+assert int(state.size.replace(",", "")) == plain
+
 # -- keys --------------------------------------------------------------------------------------------
 operators.tree_key(key="END")
 assert state.row + len(rows) - 1 == int(state.size.replace(",", ""))

@@ -373,6 +373,8 @@ def carried(words: Mapping[str, str], old: PartialTree, new: PartialTree) -> dic
     opened = []
     for text, *what in json.loads(words.get("opened") or "[]"):
         path = moved(text) if text else None
+        if text and old.is_sequence(old.node(path_of(text) or ())):
+            continue  # It has no call of its own by which it could be found.
         if not text:
             opened.append(["", *what])
         if path is not None and new.call(path) == old.call(path_of(text) or ()):
