@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.errors import UsageError
+from tracevis3d.kernels.pick_bars import pick_bar
 from tracevis3d.live.flows import VIEWS, live_view
 from tracevis3d.live.flows.calls import CallFlow
 from tracevis3d.live.flows.flow import LENGTH, Kinds, Rows
-from tracevis3d.live.flows.ring import MOST_PAGES, PAGE, Ring
+from tracevis3d.live.flows.ring import MOST_PAGES, PAGE, TRIANGLES, Ring
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
 
@@ -256,3 +257,105 @@ def test_threads_that_are_over_give_their_lanes_to_others(view) -> None:
 def test_there_is_no_such_view() -> None:
     with pytest.raises(UsageError, match="no live view: there are icicle"):
         live_view("cone", started(), 1)
+
+
+def plain_pick(corner, count, ray):
+    """The nearest bar whose faces the ray meets, by solving for each triangle."""
+    best, found = np.inf, -1
+    for i in range(count):
+        for triangle in TRIANGLES:
+            a, b, c = corner[i, triangle].astype(float)
+            matrix = np.stack([a - b, a - c, ray[3:6]], axis=1)
+            if abs(np.linalg.det(matrix)) < 1e-12:
+                continue
+            s, t, away = np.linalg.solve(matrix, a - ray[:3])
+            if s >= -1e-9 and t >= -1e-9 and s + t <= 1 + 1e-9 and ray[6] <= away < best:
+                best, found = away, i
+    return found, best
+
+
+@given(st.integers(0, 10_000), st.integers(1, 12))
+@settings(deadline=None, max_examples=80)
+def test_a_ray_meets_the_nearest_bar(seed, count) -> None:
+    rng = np.random.default_rng(seed)
+    corner = np.zeros((14, 8, 3), np.float32)
+    low = rng.uniform(-3, 3, (count, 3))
+    size = rng.uniform(0.1, 1.5, (count, 2, 3))
+    for end in (0, 1):
+        for c, (y, z) in enumerate(((0, 0), (1, 0), (1, 1), (0, 1))):
+            corner[:count, 4 * end + c, 0] = low[:, 0] + end * size[:, 0, 0]
+            corner[:count, 4 * end + c, 1] = low[:, 1] + y * size[:, end, 1]
+            corner[:count, 4 * end + c, 2] = low[:, 2] + z * size[:, end, 2]
+    toward = rng.normal(size=3)
+    ray = np.array([*rng.uniform(-6, 6, 3), *(toward / np.linalg.norm(toward)), 0.0])
+    if rng.random() < 0.8:
+        ray[3:6] = low[0] + 0.5 * size[0, 0] - ray[:3]
+        ray[3:6] /= np.linalg.norm(ray[3:6])
+    best = np.array([np.inf])
+    found = pick_bar(corner, count, TRIANGLES, ray, best)
+    want, away = plain_pick(corner, count, ray)
+    assert np.isclose(best[0], away, atol=1e-4) or (np.isinf(best[0]) and np.isinf(away))
+    assert found == want or np.isclose(best[0], away, atol=1e-4)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_pointed_at_says_what_it_is_also_when_pages_are_written_anew(view) -> None:
+    growing = started(functions=40, threads=3)
+    growing.name(Names("objects", 0, ("lock",)))
+    growing.name(Names("operations", 0, ("Lock.acquire",)))
+    flow = live_view(view, growing, 400_000)
+    ring = Ring(flow)
+    titles, seen = set(), 0
+    for tick in range(80):
+        begin = 20_000 * tick
+        for thread in range(3):
+            events = [(BEGIN, thread, (tick + i) % 40, begin + 100 * i) for i in range(3)]
+            events += [(END, thread, (tick + i) % 40, begin + 15_000 + 100 * (3 - i)) for i in (2, 1, 0)]
+            growing.add(calls(events))
+        # A call that goes on.
+        growing.add(calls([(BEGIN, 0, 39, begin + 19_000)] if tick == 0 else [(BEGIN, 0, 7, begin + 19_100),
+                                                                              (END, 0, 7,
+                                                                              begin + 19_200)]))  # fmt: skip
+        growing.add(Batch("sync", 0, 0, 0, {
+            "kind": np.array([1, 0, 2], np.uint8), "thread": np.array([0, 1, 2], np.uint32),
+            "operation": np.zeros(3, np.uint32), "object": np.zeros(3, np.int32),
+            "start": np.array([begin + 9000, begin + 1000, begin + 3000]),
+            "end": np.array([begin + 9000, begin + 9500, begin + 8000]),
+        }))  # fmt: skip
+        growing.add(Batch("memory", 0, 0, 0, {
+            "kind": np.array([0], np.uint8), "thread": np.zeros(1, np.uint32), "time": np.array([begin + 1]),
+            "address": np.array([100_000 * (tick + 1)], np.uint64), "size": np.array([70_000]),
+            "stack": np.full(1, -1, np.int32),
+        }))  # fmt: skip
+        now = growing.now
+        ring.advance(now)
+        if tick % 10 == 9:
+            ring.settle()
+        if tick < 40 or tick % 5:
+            continue
+        for page in (*ring.pages, ring.open):
+            scale = LENGTH / flow.window_ns
+            for i in range(0, page.count, 7):
+                corner = page.corner[i].astype(float)
+                if not corner.any() or np.ptp(corner, axis=0).min() < 1e-5:
+                    continue
+                middle = corner.mean(axis=0)
+                middle[0] += (page.origin - now) * scale
+                ray = np.array([*(middle - [0, 0, 50]), 0.0, 0.0, 1.0, 0.0])
+                met = ring.pick(ray, now)
+                assert met is not None
+                row = met[0].rows[met[1] : met[1] + 1]
+                at = now + round(middle[0] / scale)
+                # It is one that is there at that moment.
+                assert row.time[0, 0] - flow.cell_ns <= at <= row.time[0, 1] + 2 * flow.cell_ns
+                said = flow.tell(row, at, now)
+                seen += 1
+                titles.add(said.title)
+                assert said.title
+                assert all(label and text for label, text in said.rows)
+    assert seen > 20
+    wanted = {
+        "icicle": {"f39", "f7"}, "threads": {"Wait", "Input or output"}, "memory": {"Block of 68.4 KiB"},
+        "interactions": {"m0 calls m1"},
+    }[view]  # fmt: skip
+    assert any(w in title for w in wanted for title in titles), titles

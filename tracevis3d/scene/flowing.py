@@ -8,6 +8,7 @@ they point to: then :meth:`FlowScene.find` looks them up by name.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -16,13 +17,15 @@ from numpy.typing import NDArray
 
 from ..drawing.frame import Frame
 from ..drawing.words import Camera
+from ..layout.picking import Ray
 from ..layout.ticks import duration, time_ticks
-from ..live.flows.flow import BESIDE, LENGTH, Flow, Text
-from ..live.flows.ring import Page, Ring
+from ..live.flows.flow import BESIDE, LENGTH, Flow, Said, Text
+from ..live.flows.ring import FACES, TRIANGLES, Page, Ring
 from . import camera, materials, meshes, stage, styles
 from .color import is_dark
 from .flow_texts import Inked, write_texts
 from .glyphs import typeface
+from .highlight import Outline
 
 #: On the collection: it is the scene's live view.
 LIVE = "tracevis3d_live"
@@ -35,10 +38,7 @@ _TEXTS_S, _SETTLE_S = 0.3, 2.0
 #: Seconds between two ticks from which on they are rare.
 _SLOW_S = 0.12
 _FRAME = Frame(1920, 1080)
-#: Faces and edges of a bar with four corners at the start and four at the end.
-_FACES = np.array(
-    [[0, 1, 2, 3], [4, 7, 6, 5], [0, 4, 5, 1], [1, 5, 6, 2], [2, 6, 7, 3], [3, 7, 4, 0]], np.int32
-)
+#: Edges of a bar with four corners at the start and four at the end.
 _EDGES = np.array(
     [[0, 1], [1, 2], [2, 3], [0, 3], [4, 5], [5, 6], [6, 7], [4, 7], [0, 4], [1, 5], [2, 6], [3, 7]], np.int32
 )
@@ -47,9 +47,30 @@ _EDGES = np.array(
 def _corner_edges() -> NDArray[np.int32]:
     number = {tuple(sorted(edge)): i for i, edge in enumerate(_EDGES.tolist())}
     return np.array(
-        [number[tuple(sorted((face[k], face[(k + 1) % 4])))] for face in _FACES.tolist() for k in range(4)],
+        [number[tuple(sorted((face[k], face[(k + 1) % 4])))] for face in FACES.tolist() for k in range(4)],
         np.int32,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Pointed:
+    """A bar that somebody points at.
+
+    Attributes
+    ----------
+    said : Said
+    shape : Outline
+        In the coordinates of the object that it is part of.
+    page : str
+        That object's name.
+    across : float
+        Where it was met, in the view's own coordinates.
+    """
+
+    said: Said
+    shape: Outline
+    page: str
+    across: float
 
 
 class FlowScene:
@@ -82,6 +103,7 @@ class FlowScene:
         self._ticks_now = self._names_now = 0
         self._extent: Any = None
         self._told = ""
+        self._now = 0
         self._still = Inked()
         self._pending: list[Callable[[int], None]] = []
         collection = bpy.data.collections.new(f"{title} live")
@@ -165,7 +187,7 @@ class FlowScene:
         told : str
             A few words for the foot of the picture.
         """
-        ring = self.ring
+        ring, self._now = self.ring, now
         if clock - self._settled_at > _SETTLE_S:
             self._settled_at = clock
             ring.settle()
@@ -188,6 +210,30 @@ class FlowScene:
         """The window's length has changed."""
         self.ring.rescale(now)
         self._tick_shown, self._texts_at = (), -1e9
+
+    # -- pointing -----------------------------------------------------------------------------------------
+
+    def point(self, ray: Ray) -> Pointed | None:
+        """Return the bar that ``ray`` meets first, and what is said of it; None: none, or nothing."""
+        mine = np.array([*self._inward(ray.origin), *self._inward(ray.direction), ray.near])
+        met = self.ring.pick(mine, self._now)
+        if met is None:
+            return None
+        page, row, far = met
+        place = mine[:3] + far * mine[3:6]
+        at = self._now + round(float(place[0]) * self.flow.window_ns / LENGTH)
+        part = slice(row, row + 1)
+        said = self.flow.tell(page.rows[part], at, self._now)
+        if said is None:
+            return None
+        corner = page.corner[part] if self.flow.along == "x" else _turned(page.corner[part])
+        shape = Outline(np.ascontiguousarray(corner[0]), TRIANGLES, _EDGES)
+        return Pointed(said, shape, f"{self.name} page {page.number}", float(place[1]))
+
+    def _inward(self, v: NDArray[np.float64]) -> tuple[float, float, float]:
+        """Return a direction or place of the scene as time, across and height."""
+        x, y, z = (float(c) for c in v)
+        return (x, y, z) if self.flow.along == "x" else (-y, x, z)
 
     def _along(self, ns: float) -> tuple[float, float, float]:
         at = ns * LENGTH / self.flow.window_ns
@@ -220,7 +266,7 @@ class FlowScene:
         meshes.fill(
             mesh,
             np.zeros((8 * n, 3), np.float32),
-            (_FACES.reshape(-1)[None] + step).reshape(-1).astype(np.int32),
+            (FACES.reshape(-1)[None] + step).reshape(-1).astype(np.int32),
             np.arange(0, 24 * n, 4, dtype=np.int32),
             (_EDGES.reshape(-1)[None] + step).reshape(-1, 2).astype(np.int32),
             (_corner_edges()[None] + 12 * np.arange(n, dtype=np.int32)[:, None]).reshape(-1).astype(np.int32),

@@ -334,6 +334,38 @@ def short(name: str) -> str:
     return split(name).label
 
 
+def said_of_call(growing: GrowingTrace, row: Rows, function: int, count: int, now: int) -> Said:
+    """Return what is said of a call, or of ``count`` short ones that are drawn as one bar.
+
+    Parameters
+    ----------
+    growing : GrowingTrace
+        Knows the name, also when the call itself is forgotten.
+    row : Rows
+    function : int
+        That of the call, or of the longest one.
+    count : int
+        0: it is one call.
+    now : int
+        What ends then has not ended yet.
+    """
+    from ...formats.names import split
+    from ...layout.ticks import duration
+
+    begin, end = (int(t) for t in row.time[0])
+    (name, *_) = (*growing.functions(function)[:1], "(function unknown)")
+    parts = split(name)
+    file = parts.file.replace("\\", "/").rpartition("/")[2]
+    place = f"{file}:{parts.line}" if file and parts.line else file
+    where = " · ".join(filter(None, [*(text for _, text in parts.containers[-1:]), place]))
+    begun = ("begun", f"{duration(max(now - begin, 0))} ago, at {duration(begin, 4)}")
+    if count:
+        rest = [("longest", parts.label), begun, ("in all", duration(end - begin))]
+        return Said(f"{count:,} short call{'s' if count > 1 else ''}", where, rest)
+    lasts = ("so far" if end >= now else "duration", duration(end - begin, 4))
+    return Said(parts.label, where, [begun, lasts])
+
+
 def colors(text: str) -> NDArray[np.float32]:
     """Return sRGB colours (n, 3) of hexadecimal texts."""
     return parse(text)[:, :3]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..growing import GrowingTrace
 from .calls import CallFlow, Ended
-from .flow import BESIDE, LENGTH, Flow, Kinds, Rows, Section, Text, boxes, rows, short
+from .flow import BESIDE, LENGTH, Flow, Kinds, Rows, Said, Section, Text, boxes, rows, said_of_call, short
 from .lanes import LEVELS, Lanes
 
 _MOST_LANES = 16
@@ -77,7 +77,8 @@ class Icicle(Flow):
     def _rows(self, lane: int, ended: Ended) -> Rows:
         if self.lanes.reach(lane, int(ended.level.max())):
             self.relaid = True
-        return rows(ended.time, lane * LEVELS + ended.level, 2 * ended.kind + (ended.count > 0))
+        return rows(ended.time, lane * LEVELS + ended.level, 2 * ended.kind + (ended.count > 0),
+                    ended.function, ended.count)  # fmt: skip
 
     def _note(self, lane: int, ended: Ended) -> None:
         """Remember what is long enough for a name."""
@@ -179,6 +180,13 @@ class Icicle(Flow):
         if function not in self._labels:
             self._labels[function] = short(self.growing.functions(function)[0])
         return self._labels[function]
+
+    def tell(self, row: Rows, at: int, now: int) -> Said | None:
+        function, count = int(row.value[0, 0]), int(row.value[0, 1])
+        lane, level = divmod(int(row.key[0]), LEVELS)
+        said = said_of_call(self.growing, row, function, count, now)
+        said.rows += [("thread", self.lanes.name(lane)), ("depth", str(level + 1))]
+        return said
 
     def facts(self) -> str:
         more = self.lanes.without

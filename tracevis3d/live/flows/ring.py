@@ -22,6 +22,11 @@ MOST_OPEN = 4096
 _SWEPT = 3
 #: Lightness of the corners, two below and two above, at the start and at the end: neighbours stay apart.
 _SHADE = np.array([[0.84, 0.84, 1.0, 1.0], [0.72, 0.72, 0.9, 0.9]], np.float32)
+#: Faces of a bar with four corners at the start and four at the end; and the triangles that they are.
+FACES = np.array(
+    [[0, 1, 2, 3], [4, 7, 6, 5], [0, 4, 5, 1], [1, 5, 6, 2], [2, 6, 7, 3], [3, 7, 4, 0]], np.int32
+)
+TRIANGLES = np.ascontiguousarray(FACES[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3))
 
 
 class Page:
@@ -117,6 +122,26 @@ class Ring:
         self._append(came, now)
         self._show_open(going, now)
         self._sweep(now)
+
+    def pick(self, ray: NDArray[np.float64], now: int) -> tuple[Page, int, float] | None:
+        """Return page and number of the row that a ray meets first, and how far away; None if it meets none.
+
+        Parameters
+        ----------
+        ray : float64 (7,)
+            Origin, direction of length 1, nearest distance; along time (0 is ``now``), across, height.
+        now : int
+        """
+        from ...kernels.pick_bars import pick_bar
+
+        best, found = np.array([np.inf]), None
+        for page in (self.open, *self.pages):
+            if page.count:
+                mine = ray.copy()
+                mine[0] -= (page.origin - now) * LENGTH / self.flow.window_ns
+                if (row := int(pick_bar(page.corner, page.count, TRIANGLES, mine, best))) >= 0:
+                    found = page, row
+        return (*found, float(best[0])) if found is not None else None
 
     def settle(self) -> None:
         """Every few seconds: colours for what matters most; as fine again as there is room for."""

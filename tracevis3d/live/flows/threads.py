@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...layout.ticks import duration
 from ..growing import GrowingTrace
 from .calls import CallFlow, Ended
-from .flow import BESIDE, Flow, Rows, Section, Text, boxes, colors, rows
+from .flow import BESIDE, Flow, Rows, Said, Section, Text, boxes, colors, rows, said_of_call
 from .lanes import Lanes
 
 _MOST_ROWS = 24
@@ -21,6 +22,8 @@ _COMPUTES, _WAITS, _READS, _LINK = 0, _LEVELS, _LEVELS + 1, _LEVELS + 2
 _LINKS = 1 << 20  # added to the key of a link
 #: Scene units: how high the rows lie above each other and how far behind; height of a row's calls.
 _RADIUS, _BARS = 4.6, 0.52
+#: Waits and transfers whose words are remembered.
+_MOST_WORDS = 1 << 16
 #: Releases of an object that are remembered, to find whom a wait was for.
 _REMEMBERED = 512
 
@@ -39,6 +42,9 @@ class Threads(Flow):
         batches, _ = growing.batches("sync", 0)
         # Of what came before only the last matters.
         self._next -= min(len(batches), 64)
+        #: Number -> operation and object of waits and transfers, of the last ones.
+        self._words: dict[int, tuple[str, str]] = {}
+        self._numbered = 0
         #: Object -> (time, lane) of its last releases.
         self._released: dict[str, list[tuple[int, int]]] = {}
         self._place = np.zeros((_MOST_ROWS, 2), np.float32)
@@ -84,8 +90,8 @@ class Threads(Flow):
     def _computing(self, lane: int, ended: Ended) -> Rows:
         level = np.minimum(ended.level, _LEVELS - 1)
         shown = ended.level < _LEVELS
-        made = rows(ended.time, np.full(len(ended), lane), _COMPUTES + level, level / _LEVELS,
-                    (level + 1) / _LEVELS)  # fmt: skip
+        made = rows(ended.time, np.full(len(ended), lane), _COMPUTES + level, level, ended.function,
+                    ended.count)  # fmt: skip
         return made[shown]
 
     def _sync(self, batch: Any, since: int) -> list[Rows]:
@@ -124,7 +130,8 @@ class Threads(Flow):
         waits = kind == _WAIT
         self.waits += int(waits.sum())
         np.add.at(self._waited, lane[waits], (time[waits, 1] - time[waits, 0]) / 1e9)
-        parts = [rows(time, lane, np.where(waits, _WAITS, _READS), np.zeros(len(lane)), np.ones(len(lane)))]
+        said = self._say(batch["operation names"], batch["operation"][recent][keep], names, thing[keep])
+        parts = [rows(time, lane, np.where(waits, _WAITS, _READS), said)]
         if links:
             given = np.array(links, np.int64)
             least = np.maximum(given[:, 1], given[:, 0] + self.cell_ns)
@@ -133,6 +140,45 @@ class Threads(Flow):
                      np.full(len(given), _LINK))
             )  # fmt: skip
         return parts
+
+    def _say(
+        self, operations: Any, operation: NDArray[Any], names: Any, things: NDArray[Any]
+    ) -> NDArray[np.float32]:
+        """Remember operation and object of some waits or transfers; return the numbers to ask for them by."""
+        both = np.stack([operation.astype(np.int64), things.astype(np.int64)], axis=1)
+        pairs, which = np.unique(both, axis=0, return_inverse=True)
+        number = np.empty(len(pairs), np.float32)
+        for i, (o, t) in enumerate(pairs.tolist()):
+            # Numbers have to be exact as float32; no window has so many.
+            self._numbered = (self._numbered + 1) % (1 << 24)
+            number[i] = self._numbered
+            self._words[self._numbered] = (operations.get(o, ""), names.get(t, "") if t >= 0 else "")
+        while len(self._words) > _MOST_WORDS:
+            del self._words[next(iter(self._words))]
+        return np.asarray(number[which.reshape(-1)])
+
+    def tell(self, row: Rows, at: int, now: int) -> Said | None:
+        key, kind = int(row.key[0]), int(row.kind[0, 0])
+        begin, end = (int(t) for t in row.time[0])
+        if key >= _LINKS:
+            giver, taker = divmod(key - _LINKS, _MOST_ROWS)
+            said = Said(f"{self.lanes.name(giver)} lets {self.lanes.name(taker)} go on")
+            ago = f"{duration(max(now - begin, 0))} ago"
+            said.rows = [("released", ago), ("later", duration(end - begin))]
+            return said
+        if kind < _WAITS:
+            said = said_of_call(self.growing, row, int(row.value[0, 1]), int(row.value[0, 2]), now)
+            said.rows += [("thread", self.lanes.name(key)), ("depth", str(int(row.value[0, 0]) + 1))]
+            return said
+        operation, thing = self._words.get(int(row.value[0, 0]), ("", ""))
+        said = Said("Wait" if kind == _WAITS else "Input or output", operation)
+        said.rows = [("object", thing)] if thing else []
+        said.rows += [
+            ("begun", f"{duration(max(now - begin, 0))} ago, at {duration(begin, 4)}"),
+            ("so far" if end >= now else "duration", duration(end - begin, 4)),
+            ("thread", self.lanes.name(key)),
+        ]
+        return said
 
     def lay_out(self) -> None:
         """Spread the rows on a quarter of a cylinder that opens towards the reader."""
@@ -157,7 +203,8 @@ class Threads(Flow):
         # Waits stand before the calls, so that both are seen.
         before = np.where(kind >= _WAITS, -0.2, 0.0).astype(np.float32)
         deep = np.where(kind >= _WAITS, 0.14, 0.42).astype(np.float32)
-        bars = _BARS * given.value[own, :2]
+        level = given.value[own, 0]
+        bars = _BARS / _LEVELS * np.stack([level, level + 1], axis=1)
         bars[kind >= _WAITS] = [0.0, 0.34]
         out[own] = boxes(np.stack([across + before, across + before + deep], axis=1), base[:, None] + bars)
         pair = given.key[link] - _LINKS
