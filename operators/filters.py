@@ -49,8 +49,9 @@ def store(collection: bpy.types.Collection, text: str) -> None:
 
     parse(text)
     traces = sources.in_memory(collection) or []
+    listed = tree.of(collection)
     for trace in traces:
-        tree.prepare(trace, text, tree.of(collection).show_filtered)
+        tree.prepare(trace, text, listed.show_filtered, listed.folded)
     # The view follows at once where that is quick, else it waits for Rebuild, as with parameters.
     settings.of(collection).filters = text
     if traces:

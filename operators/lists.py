@@ -576,10 +576,9 @@ _OPERATORS = (
     TRACEVIS3D_OT_library_remove,
     TRACEVIS3D_OT_library_use,
 )
-
-
 _register, _unregister = bpy.utils.register_classes_factory((*_GROUPS, *_OPERATORS))
 _HANDLERS = handlers.after_loading(forget)
+_LISTENS = ((selection.on_change, _follow), (listeners.on_filter, renew), (listeners.on_show, _after_show))
 
 
 def register() -> None:
@@ -592,17 +591,12 @@ def register() -> None:
         subtype="FILE_PATH",
     )
     handlers.add(_HANDLERS)
-    selection.on_change.append(_follow)
-    listeners.on_filter.append(renew)
-    listeners.on_show.append(_after_show)
+    listeners.listen(_LISTENS)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
-    listeners.on_show.remove(_after_show)
-    listeners.on_filter.remove(renew)
-    if _follow in selection.on_change:
-        selection.on_change.remove(_follow)
+    listeners.leave(_LISTENS)
     handlers.remove(_HANDLERS)
     del bpy.types.Scene.tracevis3d_library
     del bpy.types.Collection.tracevis3d_lists

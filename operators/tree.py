@@ -559,10 +559,13 @@ _OPERATORS = (
     TRACEVIS3D_OT_tree_open,
     TRACEVIS3D_OT_tree_hide,
 )
-
-
 _register, _unregister = bpy.utils.register_classes_factory((*_GROUPS, *_OPERATORS))
 _HANDLERS = handlers.after_loading(forget)
+_LISTENS = (
+    (selection.on_change, _follow),
+    (listeners.on_show, _after_show),
+    (listeners.on_point, scroll_to),
+)
 
 
 def register() -> None:
@@ -571,17 +574,12 @@ def register() -> None:
     bpy.types.Collection.tracevis3d_tree = PointerProperty(type=TRACEVIS3D_PG_tree)
     bpy.types.Collection.tracevis3d_tree_rows = CollectionProperty(type=TRACEVIS3D_PG_tree_row)
     handlers.add(_HANDLERS)
-    selection.on_change.append(_follow)
-    listeners.on_show.append(_after_show)
-    listeners.on_point.append(scroll_to)
+    listeners.listen(_LISTENS)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
-    listeners.on_point.remove(scroll_to)
-    listeners.on_show.remove(_after_show)
-    if _follow in selection.on_change:
-        selection.on_change.remove(_follow)
+    listeners.leave(_LISTENS)
     handlers.remove(_HANDLERS)
     del bpy.types.Collection.tracevis3d_tree_rows
     del bpy.types.Collection.tracevis3d_tree
