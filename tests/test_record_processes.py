@@ -210,7 +210,7 @@ pid = os.fork()
 if not pid:
     os.execv(sys.executable, [sys.executable, '-c', 'print(1, flush=True)'])
 os.waitpid(pid, 0)
-print(subprocess.run([sys.executable, '-c', 'print(2)'], capture_output=True, preexec_fn=lambda: None).stdout)
+print(subprocess.run(['/bin/echo', '2'], capture_output=True, preexec_fn=lambda: None).stdout)
 """
     done, trace = record(tmp_path, program)
     assert done.stdout == "1\nb'2\\n'\n", done.stderr
@@ -320,3 +320,44 @@ def test_all_processes_in_one_feed(tmp_path):
     assert "unmatched end" not in joined.problems
     waits = find_waits(live)
     assert ("MainThread", "spawned") in {(row[0], row[2]) for row in told(waits, "Process.join")}
+
+
+STARTING = """
+import os, subprocess, sys
+child = '''
+import json, os, subprocess, sys
+def inside():
+    own = [sys.argv, sys.path, dict(os.environ), "sitecustomize" in sys.modules]
+    print(json.dumps([*own, getattr(sys, "customized", 0)]))
+inside()
+if len(sys.argv) == 1: subprocess.run([sys.executable, "-c", "def deeper(): pass\\\\ndeeper()"])
+sys.exit(5)
+'''
+def start(*flags, **named):
+    done = subprocess.run([sys.executable, *flags], stdout=subprocess.PIPE, text=True, **named)
+    print(flags[:1], done.returncode, done.stdout)
+start("-c", child)
+start("-c", child, "x", env={**os.environ, "PYTHONPATH": "customs"})
+for flag in ("-I", "-E", "-S", "-u"): start(flag, "-c", child, "y")
+print(subprocess.run([sys.executable, "-c", "print(3)"], stdout=subprocess.PIPE, env={}).stdout)
+"""
+
+
+def test_interpreters_that_a_program_starts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "customs").mkdir()
+    (tmp_path / "customs" / "sitecustomize.py").write_text("import sys; sys.customized = 7")
+    done, trace = record(tmp_path, STARTING)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    plain = subprocess.run(
+        [sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, env=environment
+    )
+    assert done.stdout == plain.stdout
+    assert done.stdout.count(" 5 ") == 6
+    # Those that don't hear of their environment are left alone; the one within the first is not.
+    assert len(set(trace.threads.process)) == 6
+    names = [trace.functions.label[f] for f in trace.calls.function.tolist()]
+    assert (names.count("inside"), names.count("deeper")) == (3, 1)
+    assert not [name for name in trace.functions.name if "sitecustomize" in name and "customs" not in name]
+    # Who waits for their end (others read what they say until then) is told of it.
+    assert [row for row in told(find_waits(trace), "os.waitpid") if row[2]]

@@ -10,6 +10,7 @@ import atexit
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -118,12 +119,17 @@ def begin(options: str, folder: str) -> None:
     session.start()
 
 
+def _root() -> str:
+    """Return the folder from which this module is imported."""
+    root = __file__
+    for _ in range(__name__.count(".") + 1):
+        root = os.path.dirname(root)
+    return root
+
+
 def beginning(options: str, folder: str) -> str:
     """Return code that begins a recording in another interpreter."""
-    package = __name__.rpartition(".")[0]
-    root = __file__
-    for _ in range(package.count(".") + 2):
-        root = os.path.dirname(root)
+    root = _root()
     return (
         f"import sys; sys.path.insert(0, {root!r}); from {__name__} import begin; sys.path.remove({root!r}); "
         f"begin({options!r}, {folder!r}); "
@@ -158,3 +164,49 @@ def serving(options: str, folder: str) -> Callable[[Any], Any]:
         return spawnv_passfds
 
     return make
+
+
+def starting(options: str, folder: str) -> Callable[[Any], Any]:
+    """Wrap ``subprocess.Popen.__init__``, so that interpreters like the running one are recorded."""
+    ours = os.path.realpath(sys.executable or "")
+
+    def make(original: Any) -> Any:
+        def __init__(self: Any, args: Any, *more: Any, **named: Any) -> None:  # noqa: N807
+            if state.recording and not more and fcntl is not None and _is_python(args, named, ours):
+                given = named.get("env")
+                env = dict(os.environ if given is None else given)
+                path = env.get("PYTHONPATH")
+                said = {"options": options, "folder": folder, "path": path, "root": _root()}
+                env[_CHILD] = json.dumps({**said, "module": __name__})
+                env["PYTHONPATH"] = _STARTING if not path else f"{_STARTING}{os.pathsep}{path}"
+                named["env"] = env
+            original(self, args, *more, **named)
+
+        return __init__
+
+    return make
+
+
+#: What tells an interpreter that it is recorded, and the folder by which it hears of that.
+_CHILD = "TRACEVIS3D_CHILD"
+_STARTING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "starting")
+
+
+def _is_python(args: Any, named: dict[str, Any], ours: str) -> bool:
+    """Whether a command runs the interpreter that is running, and lets it hear of its environment."""
+    if not isinstance(args, list | tuple) or not args or named.get("shell") or not ours:
+        return False
+    try:
+        words = [os.fsdecode(word) for word in args]
+        program = os.fsdecode(named.get("executable") or words[0])
+    except TypeError:
+        return False
+    # A name without a folder is looked for by the system: leave it to whoever is found.
+    if os.path.realpath(program) != ours or not os.path.isabs(program):
+        return False
+    for word in words[1:]:
+        if not word.startswith("-") or word.startswith(("-c", "-m", "--")):
+            break
+        if set(word) & set("IES"):
+            return False
+    return True

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from . import engines, operations, spool, state
-from .child import Child, prepared, serving, spawning
+from .child import Child, prepared, serving, spawning, starting
 from .helper import Feed, Helper
 from .operations import RELEASE, operation
 from .patches import Patches
@@ -275,6 +275,9 @@ class Session:
         memory = "" if self._options.memory == "memray" else self._options.memory
         more = {"live": "", "memory": memory, "native": False, "engine": self._engine.name}
         said = json.dumps({**asdict(self._options), **more})
+        hooks["subprocess"] = lambda module: patches.wrap(
+            module.Popen, "__init__", starting(said, self._helper.folder)
+        )
         hooks["multiprocessing.spawn"] = lambda module: patches.wrap(
             module, "get_command_line", spawning(said, self._helper.folder)
         )
