@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy.props import EnumProperty
 
 from ..tracevis3d.errors import TraceVisError
 from ..tracevis3d.progress import Progress, part
-from . import live_feed, live_settings, making, ready, viewport
+from . import live_feed, live_settings, making, ready, settings, viewport
 from .live_feed import Feed
 from .task import LongOperator
 
@@ -62,6 +63,8 @@ class TRACEVIS3D_OT_live_connect(bpy.types.Operator):
                 self.report({"ERROR"}, sentence)
                 return {"CANCELLED"}
             feed = Feed(endpoint, keys, wanted.view, wanted.window, wanted.style)
+            feed.arrange(wanted.order == "site", wanted.width == "log")
+            feed.zoom(wanted.left, max(wanted.right, wanted.left))
         except TraceVisError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -133,6 +136,44 @@ class TRACEVIS3D_OT_live_pause(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         Feed.current.subscriber.paused = not Feed.current.subscriber.paused
         live_feed.redraw_panels()
+        return {"FINISHED"}
+
+
+class TRACEVIS3D_OT_live_suggest(bpy.types.Operator):
+    """Tell the program what you think of what was clicked; it alone decides what to do about it"""
+
+    bl_idname = "tracevis3d.live_suggest"
+    bl_label = "Suggest"
+    bl_options = {"REGISTER"}
+
+    what: EnumProperty(
+        items=(
+            ("look", "Look at It", "Somebody should look at this block or call site"),
+            ("free", "Free It", "This block, or what this call site allocates, could be freed"),
+        ),
+        name="What",
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not _is_watched(cls):
+            return False
+        if not Feed.current.subscriber.takes_suggestions:
+            cls.poll_message_set("This program takes no suggestions: its publisher was not told to")
+            return False
+        if getattr(Feed.current.picked, "subject", None) is None:
+            cls.poll_message_set("Click a block or a call site of the live memory view in Explore mode first")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        subject = Feed.current.picked.subject
+        try:
+            Feed.current.subscriber.suggest(self.what, subject.address, subject.size, subject.site)
+        except TraceVisError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"Suggested: {self.what} {Feed.current.picked.title}")
         return {"FINISHED"}
 
 
@@ -223,6 +264,7 @@ _CLASSES = (
     TRACEVIS3D_OT_live_connect,
     TRACEVIS3D_OT_live_show,
     TRACEVIS3D_OT_live_pause,
+    TRACEVIS3D_OT_live_suggest,
     TRACEVIS3D_OT_live_stop,
 )
 

@@ -63,6 +63,10 @@ class Feed:
         self._hold = 0
         self._newest = self._marked = 0
         self._drawn: Any = None
+        #: What somebody clicked last, and how the view of memory lies.
+        self.picked: Any = None
+        self.by_site = self.logarithmic = False
+        self.sight = (0.0, 1.0)
 
     # -- a tick -------------------------------------------------------------------------------------------
 
@@ -71,7 +75,9 @@ class Feed:
         started = time.perf_counter()
         subscriber = self.subscriber
         subscriber.drain(_DRAIN_S)
-        if subscriber.rows and not self._lost_sight and not subscriber.paused:
+        # What somebody asks for is shown while time stands still, too.
+        moves = self.shown is not None and self.shown.flow.moving
+        if subscriber.rows and not self._lost_sight and (moves or not subscriber.paused):
             try:
                 self._show(started)
             except TraceVisError as error:
@@ -131,6 +137,9 @@ class Feed:
 
         self._lost_sight, self.trouble = False, ""
         made = live_view(self.view, self.subscriber.trace, self.window_ns)
+        if self.view == "memory":
+            made.arrange(self.by_site, self.logarithmic)
+            made.zoom(*self.sight)
         program = Path(self.subscriber.program).name or "program"
         self.shown = FlowScene(made, scene, self.style, program)
         self._watch_drawing()
@@ -153,6 +162,18 @@ class Feed:
         else:
             self.shown.flow.window_ns = window_ns
             self.shown.rescale(self.now())
+
+    def arrange(self, by_site: bool, logarithmic: bool) -> None:
+        """Let a view of memory lie by call site or by creation, as wide as bytes or their logarithms."""
+        self.by_site, self.logarithmic = by_site, logarithmic
+        if self.shown is not None and self.view == "memory":
+            self.shown.flow.arrange(by_site, logarithmic)
+
+    def zoom(self, left: float, right: float) -> None:
+        """Let a view of memory show a part of its bytes, as shares of all."""
+        self.sight = (left, right)
+        if self.shown is not None and self.view == "memory":
+            self.shown.flow.zoom(left, right)
 
     def _watch_drawing(self) -> None:
         """Note when the 3D view has drawn the newest event."""

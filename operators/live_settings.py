@@ -18,6 +18,20 @@ def _changed(group: Any, _context: bpy.types.Context) -> None:
         Feed.current.change(group.view, group.window, group.style)
 
 
+def _arranged(group: Any, _context: bpy.types.Context) -> None:
+    from .live_feed import Feed
+
+    if Feed.current is not None:
+        Feed.current.arrange(group.order == "site", group.width == "log")
+
+
+def _zoomed(group: Any, _context: bpy.types.Context) -> None:
+    from .live_feed import Feed
+
+    if Feed.current is not None and group.left < group.right:
+        Feed.current.zoom(group.left, group.right)
+
+
 class TRACEVIS3D_PG_live(bpy.types.PropertyGroup):
     """Where to connect to, and what to show of it."""
 
@@ -48,6 +62,34 @@ class TRACEVIS3D_PG_live(bpy.types.PropertyGroup):
         update=_changed,
     )
     style: EnumProperty(items=settings.STYLES[:2], name="Style", default="stage", update=_changed)
+    order: EnumProperty(
+        items=(
+            ("creation", "By Creation", "Blocks lie in the order of their creation"),
+            ("site", "By Call Site", "Blocks of a call site lie side by side, those with most bytes first"),
+        ),
+        name="Order",
+        default="creation",
+        update=_arranged,
+    )
+    width: EnumProperty(
+        items=(
+            ("bytes", "Bytes", "Blocks are as wide as their bytes"),
+            ("log", "Logarithm of Bytes", "Blocks are as wide as the logarithm of their bytes"),
+        ),
+        name="Width",
+        default="bytes",
+        update=_arranged,
+    )
+    left: FloatProperty(
+        name="From",
+        description="Where along the bytes the view begins; in Explore mode Ctrl and the wheel zoom",
+        default=0.0, min=0.0, max=1.0, precision=4, update=_zoomed,
+    )  # fmt: skip
+    right: FloatProperty(
+        name="To",
+        description="Where along the bytes the view ends, as a share",
+        default=1.0, min=0.0, max=1.0, precision=4, update=_zoomed,
+    )  # fmt: skip
     folder: StringProperty(
         name="Folder",
         description="Where Stop keeps what was received; empty: the extension's own folder",

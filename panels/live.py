@@ -66,10 +66,38 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
         layout.prop(wanted, "view")
         layout.prop(wanted, "window")
         layout.prop(wanted, "style")
+        if wanted.view == "memory":
+            self._draw_memory(context, wanted, feed)
+        self._draw_picked(context, feed)
         self._draw_numbers(feed)
         if subscriber.bad and subscriber.why:
             parts.paragraph(layout, context, f"{subscriber.bad:,} messages made no sense and were left out, "
                             f"the last one: {subscriber.why}.", "ERROR")  # fmt: skip
+
+    def _draw_memory(self, context: bpy.types.Context, wanted: bpy.types.PropertyGroup, feed: Feed) -> None:
+        layout = self.layout
+        layout.prop(wanted, "order")
+        layout.prop(wanted, "width")
+        row = layout.row(align=True)
+        row.prop(wanted, "left")
+        row.prop(wanted, "right", text="")
+        flow = feed.shown.flow if feed.shown is not None else None
+        for found in getattr(flow, "found", ()):
+            parts.paragraph(layout, context, flow.words_of(found), "ERROR")
+
+    def _draw_picked(self, context: bpy.types.Context, feed: Feed) -> None:
+        """Draw what was clicked, and what may be suggested about it."""
+        said = feed.picked
+        if said is None:
+            return
+        box = self.layout.box()
+        parts.paragraph(box, context, said.title, "RESTRICT_SELECT_OFF")
+        for text in filter(None, [said.where, *(f"{label}: {words}" for label, words in said.rows)]):
+            parts.paragraph(box, context, text)
+        if said.subject is not None:
+            row = box.row(align=True)
+            row.operator("tracevis3d.live_suggest", text="Suggest to Look").what = "look"
+            row.operator("tracevis3d.live_suggest", text="Suggest to Free").what = "free"
 
     def _draw_numbers(self, feed: Feed) -> None:
         subscriber, trace = feed.subscriber, feed.subscriber.trace

@@ -12,6 +12,7 @@ from . import (
     elements,
     in_frame,
     keys,
+    live_bars,
     menu,
     modal,
     navigate,
@@ -19,11 +20,14 @@ from . import (
     source,
     turning,
     undoing,
+    wheel,
     window_time,
     zoom,
 )
 
-_MODULES: tuple[Any, ...] = (overlay, elements, source, menu, navigate, detail, in_frame, undoing, keys)
+_MODULES: tuple[Any, ...] = (
+    overlay, live_bars, elements, source, menu, navigate, detail, in_frame, undoing, keys,
+)  # fmt: skip
 
 #: What lights up with an element.
 KIN = (
@@ -69,7 +73,7 @@ def unregister() -> None:
     """Remove everything, in reverse order."""
     bpy.app.handlers.load_pre.remove(_before_loading)
     modal.end()
-    for timer in (zoom.run, window_time.run, turning.run, detail.wait):
+    for timer in (zoom.run, window_time.run, wheel.run, turning.run, detail.wait):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
     for module in reversed(_MODULES):

@@ -13,7 +13,20 @@ import numpy as np
 from ...tracevis3d.layout import ticks
 from .. import environment, selection, settings, sources, trace_state, viewport
 from ..task import free_status_bar, on_end
-from . import acts, background, drum, marks, pointer, slab, turning, window_time, words, zoom
+from . import (
+    acts,
+    background,
+    drum,
+    live_bars,
+    marks,
+    pointer,
+    slab,
+    turning,
+    wheel,
+    window_time,
+    words,
+    zoom,
+)
 from .overlay import redraw, state
 from .place import Place, place_of
 
@@ -39,7 +52,7 @@ def notes(context: bpy.types.Context) -> str:
         return sentence
     if context.mode != "OBJECT":
         return "Leave edit mode first"
-    if not settings.all_in(context.scene):
+    if not settings.all_in(context.scene) and live_bars.view_in(context.scene) is None:
         return "This scene has no view: import a trace first"
     return ""
 
@@ -99,6 +112,11 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         if event.type == "TIMER":
             return self._tick(context)
         place = place_of(context, event.mouse_x, event.mouse_y)
+        self._at = (event.mouse_x, event.mouse_y)
+        notch = event.type in wheel.NOTCHES and event.ctrl and place is not None
+        if notch and wheel.turned(context, event, place):
+            self._moved = time.perf_counter()
+            return {"RUNNING_MODAL"}
         if event.type in ("MOUSEMOVE", "INBETWEEN_MOUSEMOVE"):
             self._moved = time.perf_counter()
             if self._press is not None:
@@ -123,6 +141,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     def _tick(self, context: bpy.types.Context) -> set[str]:
         if background.collect():
             self._tell()
+        if self._at is not None and self._press is None and live_bars.view_in(context.scene) is not None:
+            # What is under a mouse that rests has flowed on.
+            self._point(context, place_of(context, *self._at))
         now = time.perf_counter()
         # A running modal operator keeps Blender from saving automatically: let it, when nothing happens.
         minutes = context.preferences.filepaths.auto_save_time
@@ -144,6 +165,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         turning.finish()
         _let_go()
         state.hit, state.told, state.brush, state.message = None, [], None, ""
+        live_bars.leave()
         selection.hover({})
         if context.window is not None:
             context.window.cursor_modal_restore()
@@ -155,6 +177,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         before = state.hit
         if place is None or zoom.is_on_the_way():
             hit = None
+            live_bars.leave()
         else:
             hit = pointer.under(context, place.region, place.space, place.x, place.y)
             state.place, state.region = (place.x, place.y), place.region.as_pointer()
@@ -167,7 +190,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         on_mantle: list[words.Told] = []
         if hit is None and place is not None and not zoom.is_on_the_way():
             ray = pointer.ray_through(place.region, place.space.region_3d, place.x, place.y)
-            on_mantle = drum.tell(context.scene, ray)
+            on_mantle = drum.tell(context.scene, ray) or live_bars.tell(context.scene, ray)
             state.place, state.region = (place.x, place.y), place.region.as_pointer()
         if hit is None and before is None and not on_mantle and not state.told:
             return
@@ -301,6 +324,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             hit = self._chosen
         if double and hit is not None:
             self._zoom_to(context, hit)
+            return
+        if hit is None and (title := live_bars.pick()):
+            self._say(f"{title}: the panel Live keeps what is said of it")
             return
         if hit is None:
             if not event.shift and acts.deselect_all(context):

@@ -1,5 +1,6 @@
 """What is drawn over the 3D views: lit elements with the scene's depth, and texts beside the mouse."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +68,9 @@ class State:
 
 state = State()
 
+#: What else lights up: called with the 3D view and the scale of the screen.
+on_lit: list[Callable[[Any, float], None]] = []
+
 
 def announce(heading: str, sentence: str, traces: list[str]) -> None:
     """Write a sentence at the top of the 3D views, until something else is selected in ``traces``."""
@@ -116,7 +120,11 @@ def _draw_lit() -> None:
     """Draw what is lit in the region that is being drawn."""
     context = bpy.context
     space, view = context.space_data, context.region_data
-    if view is None or not settings.all_in(context.scene) or not space.overlay.show_overlays:
+    if view is None or not space.overlay.show_overlays:
+        return
+    for draw in on_lit:
+        draw(view, context.preferences.system.ui_scale)
+    if not settings.all_in(context.scene):
         return
     detail.saw(context)
     in_frame.saw(context)
@@ -166,7 +174,9 @@ def _draw_texts() -> None:
     """Draw bands, marks and texts in the region that is being drawn."""
     context = bpy.context
     region, view, space = context.region, context.region_data, context.space_data
-    if view is None or not settings.all_in(context.scene) or not space.overlay.show_overlays:
+    if view is None or not space.overlay.show_overlays:
+        return
+    if not (settings.all_in(context.scene) or state.told or state.message):
         return
     scale = context.preferences.system.ui_scale
     for band, words, look in _bands(context):

@@ -61,6 +61,53 @@ class Program:
         self.calls += 2
 
 
+live_bars = support.extension(".operators.explore.live_bars")
+
+
+def rays():
+    """Rays from above through the middles of some bars that are shown."""
+    picking = support.extension(".tracevis3d.layout.picking")
+    shown = feed.shown
+    for page in (shown.ring.open, *shown.ring.pages):
+        if not page.count:
+            continue
+        place = bpy.data.objects[f"{shown.name} page {page.number}"]
+        mesh = np.empty(24 * page.room, np.float32)
+        place.data.attributes["position"].data.foreach_get("vector", mesh)
+        for corner in mesh.reshape(-1, 8, 3)[: page.count : max(page.count // 20, 1)]:
+            x, y, z = corner.mean(axis=0) + np.array(place.location)
+            yield picking.Ray.of((x, y, z + 40), (0.0, 0.0, -1.0))
+
+
+def try_memory():
+    """Order, width, zoom and suggestions of the live view of memory."""
+    flow = feed.shown.flow
+    for name, value in (("order", "site"), ("width", "log"), ("right", 0.5)):
+        feed.subscriber.paused = True
+        setattr(wanted, name, value)
+        # While time stands still what was asked for is shown all the same.
+        until(lambda: not flow.moving)
+        feed.subscriber.paused = False
+    assert (flow.by_site, flow.logarithmic, flow.sight) == (True, True, (0.0, 0.5))
+    ray = next(iter(rays()))
+    assert live_bars.zoom(bpy.context.scene, ray, 2.0)
+    assert abs(flow.sight[1] - flow.sight[0] - 0.25) < 1e-6
+    assert abs(wanted.right - wanted.left - 0.25) < 1e-5
+    wanted.left, wanted.right, wanted.order, wanted.width = 0.0, 1.0, "creation", "bytes"
+    until(lambda: not flow.moving, doing=program.work)
+    feed.picked = None
+    assert not operators.live_suggest.poll()
+    for ray in rays():
+        if live_bars.tell(bpy.context.scene, ray) and live_bars._state.pointed.said.subject is not None:
+            assert live_bars.pick()
+            break
+    assert operators.live_suggest.poll()
+    assert operators.live_suggest(what="free") == {"FINISHED"}
+    until(lambda: suggested, doing=program.work)
+    assert suggested[0].what == "free"
+    assert suggested[0].size == 50_000 or suggested[0].site
+
+
 step("start")
 assert not operators.live_stop.poll()
 # Online access is about the network, not about this machine.
@@ -70,7 +117,8 @@ if not bpy.app.online_access:
 wanted.endpoint = "tcp://192.0.2.7:5570"
 support.fails(operators.live_connect, "both sides need keys")
 
-program = Program()
+suggested = []
+program = Program(suggestions=suggested.append)
 wanted.endpoint, wanted.window = program.publisher.endpoint, 2.0
 assert operators.live_connect() == {"FINISHED"}
 feed = module.Feed.current
@@ -99,6 +147,18 @@ for view in ("threads", "interactions", "memory", "icicle"):
     assert feed.shown.flow.__class__.__name__ == view.capitalize()
     assert not feed.trouble, feed.trouble
     assert feed.shown.ring.rows > 1
+    # Whatever lies under the mouse is told and lit, while time flows and while it stands.
+    for paused in (False, True):
+        feed.subscriber.paused = paused
+        module._tick()
+        said = {told.title for ray in rays() for told in live_bars.tell(bpy.context.scene, ray)}
+        assert said, view
+        assert live_bars._state.pointed is None or len(live_bars._state.pointed.shape.point) == 8
+    feed.subscriber.paused = False
+    titles = {"threads": "f", "interactions": "alpha calls beta", "memory": "Block of", "icicle": "f"}
+    assert any(titles[view] in title for title in said), said
+    if view == "memory":
+        try_memory()
 
 # A person's own steps are taken back while the feed goes on.
 step("live")

@@ -359,10 +359,13 @@ def said_of_call(growing: GrowingTrace, row: Rows, function: int, count: int, no
     place = f"{file}:{parts.line}" if file and parts.line else file
     where = " · ".join(filter(None, [*(text for _, text in parts.containers[-1:]), place]))
     begun = ("begun", f"{duration(max(now - begin, 0))} ago, at {duration(begin, 4)}")
-    if count:
+    if count > 1:
         rest = [("longest", parts.label), begun, ("in all", duration(end - begin))]
-        return Said(f"{count:,} short call{'s' if count > 1 else ''}", where, rest)
+        return Said(f"{count:,} short calls", where, rest)
     lasts = ("so far" if end >= now else "duration", duration(end - begin, 4))
+    if count:
+        # It is drawn longer than it was, to be seen at all.
+        lasts = ("duration", f"at most {duration(end - begin)}")
     return Said(parts.label, where, [begun, lasts])
 
 
