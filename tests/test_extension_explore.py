@@ -61,3 +61,7 @@ def test_undo_after_each_entry_of_an_elements_menu(blender, tmp_path):
 def test_the_text_editors_templates(blender, tmp_path):
     one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
     assert "templates" in blender.script("templates.py", one, other, tmp_path / "out")
+
+
+def test_a_cone_tree_opens_from_near(blender):
+    assert "came near" in blender.script("cone_near.py", EXAMPLES / "vt_markdown_repeat1.json.gz")

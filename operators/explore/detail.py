@@ -15,10 +15,11 @@ from ...tracevis3d.drawing.thin import thinned
 from ...tracevis3d.drawing.words import Drawing
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.views import registry
+from ...tracevis3d.views.closer import Near, SolidCloser
 from ...tracevis3d.views.standing import standing
 from .. import hiding, settings, sources
 from ..task import idle
-from . import window_time, zoom
+from . import turning, window_time, zoom
 
 _REST = 0.25  # seconds without a move after which a 3D view is at rest
 #: So many times nearer than the picture, or than the detail that is there, is worth more detail.
@@ -46,7 +47,9 @@ def saw(context: bpy.types.Context) -> None:
     view, area = context.region_data, context.area
     if view is None or area is None or not context.scene.tracevis3d_detail:
         return
-    look = (area.as_pointer(), tuple(tuple(row) for row in view.perspective_matrix), context.scene.name)
+    # After a turn there may be something else to see from the same place.
+    matrix = tuple(tuple(row) for row in view.perspective_matrix)
+    look = (area.as_pointer(), matrix, context.scene.name, turning.ended())
     if look == _rest.look:
         return
     _rest.look, _rest.area, _rest.moved = look, area.as_pointer(), time.perf_counter()
@@ -57,7 +60,7 @@ def saw(context: bpy.types.Context) -> None:
 def wait() -> float | None:
     """Wait until the 3D view is at rest; a timer of Blender's."""
     left = _REST - (time.perf_counter() - _rest.moved)
-    if left > 0.01 or zoom.is_on_the_way() or window_time.is_gliding():
+    if left > 0.01 or zoom.is_on_the_way() or window_time.is_gliding() or turning.is_turning():
         return max(left, 0.05)
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
@@ -95,6 +98,8 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
     if declared.closer is None:
         return False
     closer = _closer_of(view, declared, traces, settings.frame_of(scene))
+    if isinstance(closer, SolidCloser):
+        return _come_near(view, closer, traces, region, eye)
     changed = False
     for i, pane in enumerate(closer.panes):
         own = [
@@ -131,10 +136,48 @@ def show(
     eye: Any,
 ) -> None:
     """Show the detail of one pane of a view within a part of its window, with names for ``eye`` to read."""
+    near = closer.look(pane, window, pixels_per_unit)
+    part, seen_of_it = closer.panes[pane], (float(window[0]), float(window[1]), pixels_per_unit)
+    _enter(view, near, part.source, part.kinds, closer.camera, traces, eye, seen_of_it)
+
+
+def _come_near(
+    view: bpy.types.Collection, closer: SolidCloser, traces: list[Any], region: Any, eye: Any
+) -> bool:
+    """Let a view show what opens from near, all around; returns whether it shows something else now."""
     from ...tracevis3d.scene import nearer
 
-    near = closer.look(pane, window, pixels_per_unit)
-    drawing = Drawing(near.palette, near.parts, closer.camera, near.names, meaning=near.meaning)
+    own = [
+        shown
+        for shown in view.objects
+        if shown.get("tracevis3d_kind") in closer.kinds
+        and shown.get("tracevis3d_source") == closer.source
+        and shown.visible_get()
+    ]
+    if not own:
+        return False
+    look = nearer.view_of(region, eye, own[0].matrix_world)
+    near = closer.look_from(look, nearer.opened(view, closer.source))
+    if near is None:
+        return nearer.leave(view, closer.source)
+    _enter(view, near, closer.source, closer.kinds, closer.camera, traces, look, near.opened)
+    return True
+
+
+def _enter(
+    view: bpy.types.Collection,
+    near: Near,
+    source: int,
+    kinds: tuple[str, ...],
+    camera: Any,
+    traces: list[Any],
+    eye: Any,
+    detail: Any,
+) -> None:
+    """Show what is seen from near of one of a view's traces, without what is hidden in Blender."""
+    from ...tracevis3d.scene import nearer
+
+    drawing = Drawing(near.palette, near.parts, camera, near.names, meaning=near.meaning)
     if stack := hiding.stack_of(view):
         from ...tracevis3d.views import filtering
 
@@ -143,17 +186,16 @@ def show(
     parts = tuple(part for part in drawing.elements if len(part))
     nearer.enter(
         view,
-        closer.panes[pane].source,
-        closer.panes[pane].kinds,
+        source,
+        kinds,
         parts,
         drawing.labels,
         [standing(part, drawing, traces) for part in parts],
         near.palette,
         settings.of(view).style,
-        closer.camera,
+        camera,
         eye,
-        window,
-        pixels_per_unit,
+        detail,
         bool(window_time.scene_of(view).tracevis3d_detail_rendered),
     )
 

@@ -57,6 +57,7 @@ class _Turn:
         settings.assign(view, self.wanted)
         window_time.redraw(view)
         self.done()
+        _count_end()
         # What was read on the way is of no state that undo knows.
         _forget()
         return None
@@ -96,6 +97,17 @@ def _forget() -> None:
 
 
 _turn: _Turn | None = None
+_ended = 0
+
+
+def _count_end() -> None:
+    global _ended
+    _ended += 1
+
+
+def ended() -> int:
+    """Return how many turns have come to their end."""
+    return _ended
 
 
 def run() -> float | None:
@@ -169,6 +181,10 @@ def go(view: bpy.types.Collection, call: int, done: Callable[[], None], around: 
         start = values["facing"] or values["focus"]
         if all(values[name] == text for name, text in wanted.items()):
             return True
+    from ...tracevis3d.scene import nearer
+
+    # What has opened from near turns with the rest: it comes again when that stands.
+    nearer.leave(view)
     _turn = _Turn(view.name, values, start, wanted, done)
     # What is under the mouse moves away from it.
     overlay.state.hit, overlay.state.told = None, []

@@ -202,6 +202,7 @@ def open_near(
     budget: int,
     kept: Ints,
     step: float,
+    most: int,
     hold: float = 0.6,
 ) -> Opened:
     """Open the rooms that look large, the largest first, as far as the budget of callees allows.
@@ -226,9 +227,11 @@ def open_near(
         Ascending: calls of rooms that are open by now. They stay open down to ``hold`` of ``least``.
     step : float
         Taken off for each step from the focus.
+    most : int
+        Of more callees than these the most worth appear alone; the others keep their places.
     hold : float
     """
-    degree = np.diff(ground.edges.first)
+    need = np.minimum(np.diff(ground.edges.first), most)
     rooms, level = closed, np.zeros(len(closed))
 
     def judged(some: Rooms, callers: Floats) -> Floats:
@@ -237,19 +240,20 @@ def open_near(
         if len(kept):
             at = np.minimum(np.searchsorted(kept, some.call), len(kept) - 1)
             pixels = np.where(kept[at] == some.call, pixels / hold, pixels)
-        fits = (pixels >= least) & openable(ground, some) & (degree[some.node] <= budget)
+        fits = (pixels >= least) & openable(ground, some) & (need[some.node] <= budget)
         key = np.log2(np.maximum(pixels, 1e-9)) + worth[some.node] - step * some.distance
         return np.asarray(np.where(fits, np.minimum(key, callers), -np.inf))
 
     key = judged(rooms, np.full(len(rooms), np.inf))
     there = np.zeros(len(rooms), np.bool_)
     while True:
-        chosen = _chosen(key, rooms.parent, degree[rooms.node], budget)
+        chosen = _chosen(key, rooms.parent, need[rooms.node], budget)
         new = chosen[~there[chosen]]
         if not len(new):
             break
         callees, drop = inside(ground, rooms, np.sort(new))
         level[np.sort(new)], there[new] = drop, True
+        callees = callees.taken(_most_worth(callees, worth, most))
         key = np.append(key, judged(callees, key[callees.parent]))
         rooms, n = rooms + callees, len(callees)
         level, there = np.append(level, np.zeros(n)), np.append(there, np.zeros(n, np.bool_))
@@ -262,6 +266,14 @@ def open_near(
     parent = np.where(found.parent < 0, -1, number[np.maximum(found.parent, 0)])
     found = Rooms(*(parent if f.name == "parent" else getattr(found, f.name) for f in fields(found)))
     return Opened(found, opened[stays], level[stays])
+
+
+def _most_worth(callees: Rooms, worth: Floats, most: int) -> Ints:
+    """Return the callees that appear: so many of each caller, those that come first among equals."""
+    order = np.lexsort((-worth[callees.node], callees.parent))
+    first = np.flatnonzero(np.diff(callees.parent[order], prepend=-1))
+    rank = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
+    return np.sort(order[rank < most])
 
 
 def _chosen(key: Floats, parent: Ints, degree: Ints, budget: int) -> Ints:

@@ -78,7 +78,7 @@ def write(shown: Any, element: Element, standing: Standing | None) -> None:
     points = isinstance(element, (Boxes, Marks))
     which: Any = slice(None)
     if isinstance(element, Marks):
-        mesh[_PREFIX + "shape"] = element.shape
+        mesh[_PREFIX + "shape"], mesh[_PREFIX + "axis"] = element.shape, element.along
     if isinstance(element, (Tubes, Lines)):
         count = np.diff(element.first)
         which = np.flatnonzero(count > 0)
@@ -142,6 +142,7 @@ class Held:
         self.word = str(mesh.get(_PREFIX + "word", "")) or _guessed(mesh)
         self.stamp = _key(mesh)
         self.look = str(mesh.get(_PREFIX + "shape", "sphere"))
+        self.axis = "xyz".index(str(mesh.get(_PREFIX + "axis", "z")))
         window = str(mesh.get(_PREFIX + "window", "")).split()
         self.window = (int(window[0]), int(window[1])) if len(window) == 2 else None
         n = len(mesh.vertices)
@@ -310,7 +311,7 @@ class Held:
         if self.is_boxes:
             return BoxPicker(self.low, self.size, self.time)
         if self.word == "Marks":
-            return _marks_picker(self.low, self.size[:, 0], self.look)
+            return _marks_picker(self.low, self.size, self.look, self.axis)
         return TubePicker(self.middle, self.across, self.first)
 
     def prepare(self) -> None:
@@ -348,6 +349,11 @@ class Held:
             low, high = self.low[which] - half, self.low[which] + half
             if self.look == "pin":
                 low[:, 2], high[:, 2] = self.low[which, 2], self.low[which, 2] + 2 * half[:, 2] * _PIN_HEIGHT
+            elif self.look == "shell":
+                # It hangs down from its point, or to the right.
+                (high if self.axis == 2 else low)[:, self.axis] = self.low[which, self.axis]
+                end, sign = (low, -1) if self.axis == 2 else (high, 1)
+                end[:, self.axis] = self.low[which, self.axis] + sign * 2 * half[:, self.axis]
             return low, high
         reach = np.abs(self.across[:, :3]) + np.abs(self.across[:, 3:])
         low = np.array([(self.middle - reach)[self.first[i] : self.first[i + 1]].min(axis=0) for i in which])
@@ -355,9 +361,23 @@ class Held:
         return low.reshape(-1, 3).astype(np.float64), high.reshape(-1, 3).astype(np.float64)
 
 
-def _marks_picker(point: Floats, size: Floats, shape: str) -> TubePicker:
-    """Return the picker of signs: balls, or from the tip to the ball of a pin."""
+def _marks_picker(point: Floats, extents: Floats, shape: str, axis: int) -> TubePicker:
+    """Return the picker of signs: balls, from the tip to the ball of a pin, round solids about an axis."""
     n = len(point)
+    if shape in ("shell", "disc"):
+        others = [i for i in (0, 1, 2) if i != axis]
+        across = np.zeros((n, 2, 6), np.float32)
+        across[:, :, others[0]] = extents[:, None, others[0]] / 2
+        across[:, :, 3 + others[1]] = extents[:, None, others[1]] / 2
+        middle = np.repeat(point[:, None], 2, axis=1).astype(np.float32)
+        if shape == "shell":
+            across[:, 0] = 0.0
+            middle[:, 1, axis] += (-1 if axis == 2 else 1) * extents[:, axis]
+        else:
+            middle[:, :, axis] += extents[:, None, axis] * np.array([-0.5, 0.5], np.float32)
+        first = np.arange(0, 2 * n + 1, 2, dtype=np.int64)
+        return TubePicker(middle.reshape(-1, 3), across.reshape(-1, 6), first)
+    size = extents[:, 0]
     half = (size / 2).astype(np.float32)
     across = np.zeros((n, 6), np.float32)
     across[:, 0] = across[:, 4] = half

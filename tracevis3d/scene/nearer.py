@@ -1,4 +1,4 @@
-"""A view's boxes in more detail than its picture has, in their stead, for the 3D view alone.
+"""What a view shows in more detail than its picture has, in its stead, for the 3D view alone.
 
 They are objects beside those of the picture, which the 3D view hides as long as they are there; pictures and
 films show the picture's own, unless they are asked for the detail too.
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.frame import Frame
-from ..drawing.words import Boxes, Camera, Labels, Wedges
+from ..drawing.words import Boxes, Camera, Element, Image, Labels, Marks, Wedges
 from ..layout.lettering import set_texts
-from . import boxes, figures, held, instances, labels, styles, wedges
+from . import boxes, figures, held, images, instances, labels, marks, styles, tubes, wedges
 from .build import discard, inks_on, opaque, straight
 from .camera import View
 from .glyphs import typeface
@@ -24,6 +24,8 @@ from .styles import Light
 
 #: Marks the objects of the detail: nanoseconds from which to which it is there, and pixels per unit.
 _NEARER = "tracevis3d_nearer"
+#: Beside it, where what is near is not along x: what has been opened.
+_OPENED = "tracevis3d_opened"
 #: On the picture's own objects that the detail takes the place of.
 _STOOD_IN = "tracevis3d_stood_in"
 
@@ -44,6 +46,13 @@ def shown_detail(collection: Any, source: int) -> tuple[float, float, float] | N
         if len(words) == 3:
             return float(words[0]), float(words[1]), float(words[2])
     return None
+
+
+def opened(collection: Any, source: int) -> NDArray[np.int64]:
+    """Return what the detail of a trace has opened, as :class:`..views.closer.Near` tells it; or nothing."""
+    for shown in objects_of(collection, source):
+        return np.array(str(shown.get(_OPENED, "")).split(), np.int64)
+    return np.empty(0, np.int64)
 
 
 def picture_of(collection: Any, source: int, kinds: tuple[str, ...]) -> list[Any]:
@@ -82,15 +91,14 @@ def enter(
     collection: Any,
     source: int,
     kinds: tuple[str, ...],
-    parts: tuple[Boxes | Wedges, ...],
+    parts: tuple[Element, ...],
     names: tuple[Labels, ...],
     standing: list[Any],
     palette: NDArray[np.float32],
     style: str,
     camera: Camera,
     view: View,
-    seen: tuple[float, float],
-    pixels_per_unit: float,
+    detail: tuple[float, float, float] | NDArray[np.int64],
     rendered: bool = False,
 ) -> None:
     """Show ``parts`` and ``names`` of one of the view's traces in place of the picture's own.
@@ -102,7 +110,7 @@ def enter(
         Which of the view's traces.
     kinds : tuple of str
         Kinds of elements that the parts take the place of.
-    parts : tuple of Boxes or Wedges
+    parts : tuple of elements
     names : tuple of Labels
     standing : list of Standing or None
         What the parts stand for, for pointing.
@@ -113,9 +121,9 @@ def enter(
         The picture's, by which light falls.
     view : View
         How one looks: names are chosen for it.
-    seen : (float, float)
-        Nanoseconds, or bytes, of the detail.
-    pixels_per_unit : float
+    detail : (float, float, float) or int64 (k,)
+        What it is for: from where to where, in nanoseconds or bytes, and pixels per unit; or what has been
+        opened.
     rendered : bool
         Pictures show the detail, too.
     """
@@ -128,14 +136,18 @@ def enter(
     place = next((shown.matrix_world.copy() for shown in picture), None)
     made: list[Any] = []
     for part, stands in zip(parts, standing, strict=True):
-        if isinstance(part, Wedges):
+        if not isinstance(part, (Boxes, Marks)):
             # One mesh of faces: another one is as quickly made as this one is changed.
-            shown = wedges.show(part, colors, look, light, f"{collection.name} nearer {part.kind}")
+            shown = _mesh(part, colors, look, light, f"{collection.name} nearer {part.kind}")
             made.append(shown)
             shown["tracevis3d_kind"] = part.kind
             held.write(shown, part, stands)
             continue
-        wanted: Instances = boxes.lay(part, colors, look, light)
+        wanted: Instances
+        if isinstance(part, Boxes):
+            wanted = boxes.lay(part, colors, look, light)
+        else:
+            wanted = marks.lay(part, colors, look, light)
         shown = next(iter(before.get(part.kind, ())), None)
         if shown is not None:
             before[part.kind].remove(shown)
@@ -156,11 +168,23 @@ def enter(
         if place is not None:
             shown.matrix_world = place
     for shown in [*objects_of(collection, source), *made]:
-        shown[_NEARER] = f"{seen[0]!r} {seen[1]!r} {pixels_per_unit!r}"
+        if isinstance(detail, tuple):
+            shown[_NEARER] = " ".join(repr(value) for value in detail)
+        else:
+            # Calls can be more than Blender's whole numbers.
+            shown[_NEARER], shown[_OPENED] = "opened", " ".join(map(str, detail.tolist()))
         shown.hide_render = not rendered
     for shown in picture:
         shown.hide_viewport, shown.hide_render = True, rendered
         shown[_STOOD_IN] = source
+
+
+def _mesh(part: Any, colors: Any, style: Any, light: Light, name: str) -> Any:
+    if isinstance(part, Wedges):
+        return wedges.show(part, colors, style, light, name)
+    if isinstance(part, Image):
+        return images.show(part, style, name)
+    return tubes.show(part, colors, style, light, name)
 
 
 def _names(collection: Any, names: tuple[Labels, ...], colors: Any, style: Any, view: View) -> Any | None:

@@ -31,6 +31,8 @@ Ints = NDArray[np.int64]
 _WIDE = 0.12
 #: How much of the interest counts: a cone twice as wide is as much more worth as one of this interest more.
 _OF_INTEREST = 0.25
+#: One subtree has no more than this part of the budget: of very many callees the most interesting appear.
+_OF_BUDGET = 3
 #: A node counts as seen if its ball takes more pixels across.
 _SEEN = 2.0
 #: Lines are no wider than this, as a share of the picture's height.
@@ -84,7 +86,7 @@ def nearer(
     opened = cone_rooms.open_near(
         ground, rooms_of(picture, seeds, p), lambda rooms: _sizes(rooms, projection, p), worth,
         least=_WIDE * projection.frame.height, budget=max(p.budget - int(in_sight), 0), kept=kept,
-        step=_OF_INTEREST * p.near,
+        step=_OF_INTEREST * p.near, most=max(p.budget // _OF_BUDGET, 1),
     )  # fmt: skip
     found = _with(ready, seeds, opened)
     return replace(found, thin=_thin(found, projection)), np.sort(opened.rooms.call[opened.open])
@@ -226,9 +228,12 @@ def _with(ready: Prepared, seeds: Ints, opened: Opened) -> Composition:
         np.append(nodes.depth, rooms.depth), np.append(nodes.x, rooms.x), np.append(nodes.y, rooms.y),
         np.append(nodes.distance, rooms.distance), flags, nodes.way,
     )  # fmt: skip
-    missing = np.zeros(len(rooms), np.int64)
+    missing = np.append(picture.missing, np.zeros(len(rooms), np.int64))
     if len(ready.hidden):
-        missing = ready.hidden[ready.original[rooms.call]]
+        missing[n:] = ready.hidden[ready.original[rooms.call]]
+    degree = np.diff(picture.forest.first)[np.append(nodes.node, rooms.node)]
+    new = np.append(seeds, np.arange(n, n + len(rooms)))[opened.open]
+    missing[new] += (degree - np.bincount(parent, minlength=n + len(rooms)))[new]
     return replace(
         picture,
         nodes=shown,
@@ -241,5 +246,5 @@ def _with(ready: Prepared, seeds: Ints, opened: Opened) -> Composition:
         disc=np.append(picture.disc, rooms.disc),
         foot=foot,
         around=np.concatenate([picture.around, center[n:]]),
-        missing=np.append(picture.missing, missing),
+        missing=missing,
     )
