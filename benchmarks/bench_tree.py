@@ -37,8 +37,11 @@ def rows() -> list[dict[str, Any]]:
     _, peer = best(3, partial(np.add, calls.extent, 1))
     marked = np.random.default_rng(2).random(len(graph)) < 0.1
     result = []
-    for levels, title in ((ALL, "open to the ground"), (3, "three levels open")):
-        tree, built = best(2, partial(PartialTree, graph, levels=levels, filtered=marked))
+    graph.grammar  # noqa: B018
+    for levels, folded, title in (
+        (ALL, False, "open to the ground"), (3, False, "three levels open"), (ALL, True, "sequences folded"),
+    ):  # fmt: skip
+        tree, built = best(2, partial(PartialTree, graph, levels=levels, filtered=marked, folded=folded))
         result.append(row(f"tree, {title}: made for {CALLS:,} calls", built, peer, _PEER))
         for name, worst in _answers(tree).items():
             result.append(row(f"tree, {title}: {name}", worst, peer, _PEER))
@@ -137,6 +140,7 @@ def _filtered(calls: Any, first: Any, count: Any, graph: Any, peer: float) -> li
     for name, make in (
         ("functions", partial(lists.model, facts)),
         ("patterns", partial(lists.repeated, facts)),
+        ("sequences", partial(lists.sequences, facts)),
         ("utilities", partial(lists.utilities, facts)),
     ):
         listing, ours = best(2, make)

@@ -314,6 +314,7 @@ def test_what_a_list_of_rows_shows_is_the_same(found) -> None:
         assert unfolded_rows(owner) == unfolded(grammar, owner)
         for value, times in below(owner):
             assert value < grammar.lists or times > 1 or grammar.names[value] >= grammars.LEAST
+            assert value < grammar.lists or times > 1 or len(grammar.symbols(owner)) > 1
 
 
 def test_a_sequence_in_words() -> None:

@@ -101,12 +101,14 @@ class Grammar:
     def listed(self) -> Edges:
         """The symbols of each owner as a list of rows shows them, with the owners' numbers.
 
-        A rule that is short and doesn't repeat in a row is written out: its row would name what it takes in,
-        and nothing would be gained.
+        A rule that doesn't repeat in a row is written out if it is short, for its row would name all of it,
+        or if it is a whole list: nothing would be gained.
         """
         from ..kernels.grammar import write_out
 
-        first, room = np.empty(len(self.order) + 1, np.int64), (LEAST - 1) * len(self)
+        only = self.value[self.first[: self.lists][np.diff(self.first[: self.lists + 1]) == 1]]
+        first = np.empty(len(self.order) + 1, np.int64)
+        room = (LEAST - 1) * len(self) + int(self.length[only[only >= self.lists]].sum())
         value, times = np.empty(room, np.int32), np.empty(room, np.int64)
         write_out(
             self.order, self.first, self.value, self.times, self.lists, self.names, LEAST,
@@ -157,7 +159,8 @@ class Grammar:
         lists: list[Ints] = []
         places: list[Ints] = []
         while len(owner):
-            low, count = first[owner - self.lists], np.diff(first)[owner - self.lists]
+            low = first[owner - self.lists]
+            count = first[owner - self.lists + 1] - low
             use = np.repeat(low, count) + _each(count)
             inside, step = np.repeat(before, count), np.repeat(self.length[owner], count)
             at, times = symbol[use], self.times[symbol[use]]
@@ -318,15 +321,24 @@ class Occurrences:
         self.count, self.places = self.grammar.weighed(each), self.grammar.weighed(one)
 
     @cached_property
-    def _by_class(self) -> tuple[Ints, Ints]:
-        """The calls by class: first (m + 1,), call (n,)."""
+    def _by_list(self) -> tuple[Ints, Ints]:
+        """The calls whose callees each list holds: first (lists + 1,), call (n + threads,).
+
+        Those of a class are its calls; a thread has one, the call before its root calls.
+        """
         from ..kernels.grammar import sort_by_class
 
-        subtrees = self.graph.subtrees
-        first = np.append(0, np.cumsum(subtrees.occurrences))
-        calls = np.empty(len(subtrees.of_call), np.int64)
-        sort_by_class(subtrees.of_call, first[:-1].copy(), calls)
+        subtrees, n = self.graph.subtrees, len(self.graph.subtrees.of_call)
+        first = np.concatenate([[0], np.cumsum(subtrees.occurrences), n + 1 + np.arange(len(self._before))])
+        calls = np.empty(n + len(self._before), np.int64)
+        calls[n:] = self._before
+        sort_by_class(subtrees.of_call, first[: len(subtrees)].copy(), calls)
         return first, calls
+
+    @cached_property
+    def _first_of_list(self) -> Ints:
+        """The first of these calls of each list, int64 (lists,)."""
+        return np.append(self.graph.subtrees.call, self._before)
 
     def _callers(self, rule: int) -> tuple[Ints, Ints]:
         """Return the lists where a rule is unfolded, and the calls of the caller before each."""
@@ -341,16 +353,15 @@ class Occurrences:
     def first(self, rule: int) -> int:
         """Return the first call of the first occurrence of a rule."""
         owner, inside = self._callers(rule)
-        return int((np.append(self.graph.subtrees.call, self._before)[owner] + 1 + inside).min())
+        return int((self._first_of_list[owner] + 1 + inside).min())
 
     def starts(self, rule: int) -> Ints:
         """Return the first call of each occurrence of a rule, int64 (k,), ascending."""
         owner, inside = self._callers(rule)
-        first, calls = self._by_class
-        # Threads are lists of their own behind the classes, with one "caller" each.
-        first = np.append(first, first[-1] + 1 + np.arange(len(self._before)))
-        low, count = first[owner], np.diff(first)[owner]
-        caller = np.append(calls, self._before)[np.repeat(low, count) + _each(count)]
+        first, calls = self._by_list
+        low = first[owner]
+        count = first[owner + 1] - low
+        caller = calls[np.repeat(low, count) + _each(count)]
         return np.sort(caller + 1 + np.repeat(inside, count))
 
     def calls(self, rule: int) -> Ints:

@@ -490,7 +490,7 @@ def write_out(
     order: Any, first: Any, value: Any, times: Any, lists: int, names: Any, least: int, start: Any,
     out_first: Any, out_value: Any, out_times: Any,
 ) -> None:  # fmt: skip
-    """Write the grammar with short rules written out where they don't repeat in a row.
+    """Write the grammar with rules written out that don't repeat in a row and are short, or a whole list.
 
     Parameters
     ----------
@@ -502,7 +502,7 @@ def write_out(
     out_first : int64 (owners + 1,)
     out_value : int32 (room,)
     out_times : int64 (room,)
-        Filled; room for ``least - 1`` times the symbols is enough.
+        Filled; room is needed for ``least - 1`` times the symbols, and for the lists that are a whole rule.
     """
     # How many symbols each owner has then, and where they begin.
     for i in range(len(order)):
@@ -510,7 +510,7 @@ def write_out(
         size = np.int64(0)
         for k in range(first[o], first[o + 1]):
             v = value[k]
-            if v >= lists and times[k] == 1 and names[v] < least:
+            if v >= lists and times[k] == 1 and (names[v] < least or first[o + 1] - first[o] == 1):
                 size += start[v]
             else:
                 size += 1
@@ -523,7 +523,7 @@ def write_out(
         at = out_first[o]
         for k in range(first[o], first[o + 1]):
             v = value[k]
-            if v >= lists and times[k] == 1 and names[v] < least:
+            if v >= lists and times[k] == 1 and (names[v] < least or first[o + 1] - first[o] == 1):
                 for j in range(out_first[v], out_first[v + 1]):
                     out_value[at] = out_value[j]
                     out_times[at] = out_times[j]
