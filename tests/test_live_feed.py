@@ -10,6 +10,8 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tests import walked_traces
@@ -417,3 +419,290 @@ def test_the_publisher_in_the_docs(tmp_path) -> None:
         trace = subscriber.finish()
     assert list(trace.functions.name) == ["work"]
     assert (trace.calls.end - trace.calls.start == 50_000_000).all()
+
+
+FUNCTIONS = p.Names("functions", 0, tuple(f"f{i}" for i in range(8)))
+
+
+class Marionette:
+    """A publisher that says what a test wants, frame by frame."""
+
+    def __init__(self) -> None:
+        self.context, self.router = raw("", zmq.ROUTER)
+        self.endpoint = f"tcp://127.0.0.1:{self.router.bind_to_random_port('tcp://127.0.0.1')}"
+        self.identity, self.heard = b"", []
+
+    def greet(self, start: int = 0, session: str = "s") -> None:
+        self.identity, *hello = self.router.recv_multipart()
+        self.heard.append(p.decode_from_viewer(hello))
+        self.say(p.Welcome(session, "p", 1, start), FUNCTIONS)
+
+    def say(self, *messages) -> None:
+        for message in messages:
+            frames = message if isinstance(message, list) else p.encode(message)
+            self.router.send_multipart([self.identity, *frames])
+
+    def listen(self) -> list:
+        """Return what the viewer said since the last time."""
+        said = []
+        while self.router.poll(50):
+            _, *frames = self.router.recv_multipart()
+            said.append(p.decode_from_viewer(frames))
+        return said
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.router.close()
+        self.context.term()
+
+
+def one(kind: int, function: int, time: int, thread: int = 0) -> dict:
+    columns = {"kind": [kind], "thread": [thread], "function": [function], "time": [time]}
+    return {name: np.array(columns[name], dtype) for name, dtype, *_ in p.TABLES["calls"]}
+
+
+def test_what_was_open_at_a_loss_ends_there() -> None:
+    with Marionette() as publisher, Subscriber(publisher.endpoint) as subscriber:
+        publisher.greet()
+        for sequence, row in enumerate((one(0, 0, 10), one(0, 1, 20), one(0, 2, 30), one(1, 2, 40))):
+            publisher.say(p.Batch("calls", sequence, 0, 0, row))
+        # The end of function 1 is lost with batch 4; it would stay open for ever.
+        publisher.say(p.Batch("calls", 5, 1, 0, one(0, 3, 60)), p.Batch("calls", 6, 1, 0, one(1, 3, 70)))
+        # Rows may be told as dropped without a gap, and without a batch.
+        publisher.say(p.Batch("calls", 7, 1, 0, one(0, 4, 80)), p.Alive(8, 3, 0))
+        publisher.say(p.Batch("calls", 8, 3, 0, one(0, 5, 100)))
+        assert until(lambda: subscriber.rows == 8, doing=lambda: subscriber.drain(0.01))
+        assert (subscriber.lost, subscriber.lost_batches) == (3, 1)
+        trace = subscriber.finish()
+    function = [trace.functions.name[f] for f in trace.calls.function.tolist()]
+    found = list(
+        zip(function, *(getattr(trace.calls, n).tolist() for n in ("depth", "start", "end")), strict=True)
+    )
+    origin = trace.origin_ns
+    assert [(f, d, s + origin, e + origin) for f, d, s, e in found] == [
+        ("f0", 1, 10, 40), ("f1", 2, 20, 40), ("f2", 3, 30, 40),
+        ("f3", 1, 60, 70), ("f4", 1, 80, 80), ("f5", 1, 100, 100),
+    ]  # fmt: skip
+    assert (trace.problems["cut"].count, trace.problems["cut"].first) == (3, "0.000 s")
+    assert trace.problems["lost"].count == 3
+
+
+def test_what_is_told_again_takes_the_place_of_what_was_open() -> None:
+    with Marionette() as publisher, Subscriber(publisher.endpoint) as subscriber:
+        publisher.greet()
+        publisher.say(p.Batch("calls", 0, 0, 0, one(0, 0, 10)), p.Batch("calls", 1, 0, 0, one(0, 1, 20)))
+        publisher.say(p.Batch("calls", 2, 0, 0, one(0, 0, 10), again=True))
+        publisher.say(p.Batch("calls", 2, 0, 0, one(0, 2, 11), again=True))
+        publisher.say(p.Batch("calls", 2, 0, 0, one(1, 2, 50)))
+        assert until(lambda: subscriber.rows == 5, doing=lambda: subscriber.drain(0.01))
+        assert (subscriber.lost, subscriber.lost_batches) == (0, 0)
+        calls, _ = subscriber.trace.window(-1)
+    assert calls.depth.tolist() == [1, 2, 1, 2]
+    assert calls.function.tolist() == [0, 1, 0, 2]
+    assert calls.end.tolist() == [20, 20, 50, 50]
+
+
+@given(
+    st.lists(st.sampled_from(("begin", "end", "lose", "drop", "again", "other")), max_size=40),
+    st.integers(0, 3),
+)
+@settings(deadline=None, max_examples=60)
+def test_losses_against_a_plain_stack(steps, seed) -> None:
+    """Whatever is lost, depth follows what came since: nothing stays open for ever."""
+    rng = np.random.default_rng(seed)
+    with Subscriber("tcp://127.0.0.1:9") as subscriber:
+        subscriber._take(p.Welcome("s", "p", 1, 0))
+        subscriber._take(FUNCTIONS)
+        stack, calls, dropped, sequence = [], [], 0, 0
+        for when, step in enumerate(steps):
+            if step in ("lose", "drop"):
+                sequence += step == "lose"
+                dropped += step == "drop"
+                continue
+            again = step == "again"
+            known = sequence, dropped
+            if getattr(subscriber, "_expected", -1) not in (-1, sequence) or dropped > subscriber.lost or (
+                again and not subscriber._again
+            ):  # fmt: skip
+                latest_time = max([c[2] for c in calls] + [c[1] for c in calls], default=0)
+                for i in stack:
+                    calls[i][2] = latest_time
+                stack = []
+            function = int(rng.integers(3))
+            if step == "other":
+                row = {name: np.zeros(1, dtype) for name, dtype, *_ in p.TABLES["counters"]}
+                subscriber._take(p.Batch("counters", *known, 0, row))
+            elif step in ("begin", "again"):
+                stack.append(len(calls))
+                calls.append([function, when, -1])
+                subscriber._take(p.Batch("calls", *known, 0, one(0, function, when), again))
+            else:
+                if any(calls[i][0] == function for i in stack):
+                    while True:
+                        i = stack.pop()
+                        calls[i][2] = when
+                        if calls[i][0] == function:
+                            break
+                subscriber._take(p.Batch("calls", *known, 0, one(1, function, when)))
+            sequence += 1
+        subscriber._take_small()
+        found, _ = subscriber.trace.window(-1)
+        now = subscriber.trace.now
+        assert found.function.tolist() == [c[0] for c in calls]
+        # A thread's time also goes on with ends that fit nothing: the cut may lie there.
+        ends = zip(found.end.tolist(), calls, strict=True)
+        assert all(end == c[2] or (c[2] == -1 and end == now) or c[2] <= end <= now for end, c in ends)
+        (thread,) = subscriber.trace.calls_of_threads() or [None]
+        assert (thread.open if thread else 0) == len(stack)
+
+
+def test_a_batch_that_makes_no_sense_gives_its_credit_back(monkeypatch) -> None:
+    """Each batch costs the publisher a credit, also those that are left out: else the feed would stall."""
+    monkeypatch.setattr(subscribing, "CREDIT", 16)
+    with Marionette() as publisher, Subscriber(publisher.endpoint) as subscriber:
+        publisher.greet()
+        bad = p.encode(p.Batch("calls", 0, 0, 0, one(0, 0, 10)))
+        bad[1] = b"\7"
+        publisher.say(*([bad] * 40))
+        assert until(lambda: subscriber.bad == 40, doing=lambda: subscriber.drain(0.01))
+        assert sum(said.count for said in publisher.listen() if isinstance(said, p.Credit)) >= 39
+        trace = subscriber.finish()
+    assert trace.problems["malformed"].count == 40
+
+
+def test_credit_that_could_not_be_said_is_said_later(monkeypatch) -> None:
+    monkeypatch.setattr(subscribing, "CREDIT", 16)
+    with Marionette() as publisher, Subscriber(publisher.endpoint) as subscriber:
+        publisher.greet()
+        real = subscriber._socket.send_multipart
+
+        def full(*_):
+            raise zmq.Again
+
+        subscriber._socket.send_multipart = full
+        for sequence in range(20):
+            publisher.say(p.Batch("calls", sequence, 0, 0, one(sequence % 2, 0, sequence)))
+        assert until(lambda: subscriber.rows == 20, doing=lambda: subscriber.drain(0.01))
+        assert publisher.listen() == []
+        subscriber._socket.send_multipart = real
+        subscriber.drain(0.01)
+        assert publisher.listen() == [p.Credit(20)]
+
+
+def test_a_viewer_of_a_quiet_program_is_not_forgotten(monkeypatch) -> None:
+    monkeypatch.setattr(publishing, "_SILENT_S", 0.4)
+    monkeypatch.setattr(publishing, "ALIVE_S", 0.02)
+    monkeypatch.setattr(subscribing, "_SIGN_S", 0.05)
+    with Publisher(LOCAL) as publisher, Subscriber(publisher.endpoint) as subscriber:
+        assert until(lambda: subscriber.state == "connected", doing=lambda: subscriber.drain(0.01))
+        assert not until(lambda: not publisher.viewers, 1.2, doing=lambda: subscriber.drain(0.01, wait=0.02))
+        assert publisher.joined == 1
+
+
+@pytest.mark.parametrize("what", ["viewer reconnects", "publisher forgets", "publisher restarts", "pause"])
+def test_a_feed_goes_on_after(what, monkeypatch) -> None:
+    """More batches than the credit come through before and after, whatever happens between."""
+    monkeypatch.setattr(subscribing, "CREDIT", 16)
+    monkeypatch.setattr(subscribing, "SILENT_S", 0.4)
+    monkeypatch.setattr(publishing, "ALIVE_S", 0.05)
+    publisher = Publisher(LOCAL)
+    try:
+        with Subscriber(publisher.endpoint) as subscriber:
+
+            def come(rows_wanted: int) -> None:
+                before = subscriber.rows
+                for i in range(rows_wanted // 10):
+                    publisher.put("calls", **rows(10, at=10 * i))
+                assert until(lambda: subscriber.rows >= before + rows_wanted,
+                             doing=lambda: subscriber.drain(0.01, wait=0.01))  # fmt: skip
+
+            assert until(lambda: publisher.viewers, doing=lambda: subscriber.drain(0.01))
+            come(1000)
+            joined = publisher.joined
+            if what == "viewer reconnects":
+                subscriber._connect()
+            elif what == "publisher forgets":
+                publisher._viewers.clear()
+            elif what == "pause":
+                subscriber.paused = True
+                come(1000)
+                assert subscriber.left_out == 1000
+                subscriber.paused = False
+            else:
+                # It dies without a word.
+                publisher._viewers.clear()
+                publisher.close(0.0)
+                publisher = Publisher(publisher.endpoint)
+            if what != "publisher restarts":
+                assert until(lambda: publisher.joined > joined, doing=lambda: subscriber.drain(0.01))
+            assert until(lambda: publisher.viewers, doing=lambda: subscriber.drain(0.01))
+            come(1000)
+            come(1000)
+            assert subscriber.state == "connected"
+    finally:
+        publisher.close(0.1)
+
+
+def test_who_has_lost_rows_is_told_what_is_open(monkeypatch) -> None:
+    monkeypatch.setattr(subscribing, "CREDIT", 4)
+    monkeypatch.setattr(publishing, "MOST_BEHIND", 2000)
+    monkeypatch.setattr(publishing, "ALIVE_S", 0.05)
+    with Publisher(LOCAL, retells=True) as publisher, Subscriber(publisher.endpoint) as slow:
+        joined = 0
+
+        def tell() -> None:
+            nonlocal joined
+            slow.drain(0.01, wait=0.01)
+            if publisher.joined != joined:
+                joined = publisher.joined
+                publisher.retell([("calls", one(0, 7, 5))])
+
+        assert until(lambda: slow.rows == 1, doing=tell)  # it has just come
+        put = 0
+        for i in range(60):
+            put += publisher.put("calls", **rows(1000, at=1000 * i + 10)) * 1000
+        assert until(lambda: not publisher._waiting)
+        assert until(lambda: joined == 2, doing=tell)
+        assert until(lambda: slow.rows - joined + slow.lost == put, doing=tell)
+        assert 0 < slow.lost < put
+        publisher.put("calls", **rows(2, at=10**6))
+        assert until(lambda: slow.trace.now == 10**6 + 1, doing=tell)
+        assert slow.trace.cuts == 1
+        (thread,) = slow.trace.calls_of_threads()
+        assert thread.open == 1
+        calls, _ = slow.trace.window(10**6)
+    assert [slow.trace.functions()[f] for f in calls.function.tolist()] == ["(function 7)", "(function 0)"]
+
+
+def test_a_huge_batch_is_taken_over_several_drains(monkeypatch) -> None:
+    n = 1 << 20
+    with Marionette() as publisher, Subscriber(publisher.endpoint) as subscriber:
+        publisher.greet()
+        kind = np.tile(np.array([0, 1], np.uint8), n // 2)
+        huge = {"kind": kind, "thread": np.zeros(n, np.uint32), "function": np.zeros(n, np.uint32),
+                "time": np.arange(n)}  # fmt: skip
+        publisher.say(p.Batch("calls", 0, 0, 0, huge), p.Batch("calls", 1, 0, 0, one(0, 1, n)))
+        sizes = []
+
+        def take() -> None:
+            before = subscriber.trace.events
+            subscriber.drain(0.0)
+            sizes.append(subscriber.trace.events - before)
+
+        assert until(lambda: subscriber.trace.events == n + 1, doing=take)
+        assert max(sizes) <= subscribing._BITE
+        assert subscriber.trace.calls == n // 2 + 1
+        assert subscriber.trace.now == n
+        # Nothing of one that is wrong at its end is taken.
+        bad = {name: column.copy() for name, column in huge.items()}
+        bad["kind"][-1] = 2
+        publisher.say(p.Batch("calls", 2, 0, 0, bad))
+        assert until(lambda: subscriber.bad == 1, doing=take)
+        assert subscriber.trace.events == n + 1
+        assert subscriber.rows == n + 1
+        # Who stops in the middle keeps all of it.
+        publisher.say(p.Batch("calls", 2, 0, 0, huge))
+        assert until(lambda: subscriber.rows == 2 * n + 1, doing=take)
+        assert len(subscriber.finish().calls) == n + 1

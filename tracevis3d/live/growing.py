@@ -87,6 +87,10 @@ class GrowingTrace:
         Calls that are kept.
     now : int
         Latest time, in nanoseconds from the first session's start.
+    cuts : int
+        Calls that were ended where rows were lost: see :meth:`cut`.
+    unended : int
+        Calls that were open when their session was followed by another.
     forgotten : int
         Calls and rows that went because more than :data:`MOST_CALLS` or :data:`MOST_ROWS` came.
     """
@@ -95,7 +99,9 @@ class GrowingTrace:
         self.most_calls = most_calls
         self.events = self.calls = 0
         self.now = 0
-        self.forgotten = 0
+        self.forgotten = self.unended = 0
+        self.cuts = 0
+        self._cut_at = 0
         self.sessions = 0
         self._first_start: int | None = None
         self._session: Session | None = None
@@ -113,6 +119,8 @@ class GrowingTrace:
         """Start a session; times and numbers of the next batches are its own."""
         if self._first_start is None:
             self._first_start = welcome.start
+        # What the program left open ended with it.
+        self.unended += sum(t.close_all() for t in self._threads)
         shift = max(min(welcome.start - self._first_start, 1 << 61), -(1 << 61))
         self.sessions += 1
         self._session = Session(
@@ -209,6 +217,13 @@ class GrowingTrace:
             self._row_count[batch.table] -= count
             self.forgotten += count
 
+    def cut(self) -> None:
+        """Let all calls end that are open: rows were lost, and with them perhaps their ends."""
+        n = sum(t.close_all() for t in self._threads)
+        if n and not self.cuts:
+            self._cut_at = self.now
+        self.cuts += n
+
     # -- what it holds ------------------------------------------------------------------------------------
 
     @property
@@ -216,7 +231,7 @@ class GrowingTrace:
         """Ends without a begin: what began before this viewer joined, or was lost."""
         return sum(t.unmatched for t in self._threads)
 
-    def trace(self, source: str = "", lost: int = 0, since: int | None = None) -> Trace:
+    def trace(self, source: str = "", lost: int = 0, since: int | None = None, bad: int = 0) -> Trace:
         """Return what there is as an ordinary trace; open calls end now.
 
         Parameters
@@ -227,6 +242,8 @@ class GrowingTrace:
             Rows that were lost on the way, for ``problems``.
         since : int, optional
             Only what reaches beyond this moment, in nanoseconds: the time is that of the window's calls.
+        bad : int
+            Messages that were left out, for ``problems``.
         """
         from ..formats.names import split
         from ..trace.recording import Recording
@@ -243,7 +260,11 @@ class GrowingTrace:
         self._fill_rows(recording, since)
         problems = recording.problems
         problems.add("lost", f"rows on the way from {source or 'the publisher'}", lost)
-        problems.add("unmatched end", "what began before this viewer joined", self.unmatched)
+        problems.add("malformed", "a message of the publisher", bad)
+        problems.add("unmatched end", "what began before this viewer joined, or was lost", self.unmatched)
+        problems.add("mismatched end", "a call of the feed", sum(t.mismatched for t in self._threads))
+        problems.add("unmatched begin", "what was open when the program was over", self.unended)
+        problems.add("cut", f"{self._cut_at / 1e9:.3f} s", self.cuts)
         return recording.finish(Source(path=source, format="live"), split)
 
     def window(self, since: int) -> tuple[Any, Any]:

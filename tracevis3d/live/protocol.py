@@ -123,6 +123,9 @@ class Batch:
     now : int
         The session's time when it was sent.
     columns : dict
+    again : bool
+        It tells what is open and lives already, to who joins late or has lost rows: what was open so far is
+        void.
     """
 
     table: str
@@ -130,6 +133,7 @@ class Batch:
     dropped: int
     now: int
     columns: Columns
+    again: bool = False
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -169,7 +173,7 @@ class Hello:
 
 @dataclass(frozen=True)
 class Credit:
-    """A viewer can take so many batches more."""
+    """A viewer can take so many batches more; 0: it is still there."""
 
     count: int
 
@@ -246,6 +250,8 @@ def encode(message: FromPublisher | FromViewer) -> Frames:
                 "t": "batch", "table": message.table, "sequence": message.sequence,
                 "dropped": message.dropped, "now": message.now, "rows": len(message),
             }  # fmt: skip
+            if message.again:
+                head["again"] = True
             columns = [
                 np.ascontiguousarray(message.columns[name], dtype).data
                 for name, dtype, _, _ in TABLES[message.table]
@@ -279,6 +285,20 @@ def decode(frames: Sequence[Any]) -> FromPublisher:
     ------
     InputError
         One sentence with the field and what is wrong with it.
+    """
+    message = decode_unchecked(frames)
+    if isinstance(message, Batch):
+        check(message)
+    return message
+
+
+def decode_unchecked(frames: Sequence[Any]) -> FromPublisher:
+    """Return the message that a publisher has sent; a batch's columns are as long as they have to be, but
+    their values are for :func:`check`.
+
+    Raises
+    ------
+    InputError
     """
     head, columns = _head(frames)
     kind = head.get("t")
@@ -327,7 +347,7 @@ def decode_from_viewer(frames: Sequence[Any]) -> FromViewer:
     if kind == "hello":
         return Hello(_whole(head, "version", 0, 1000), _whole(head, "credit", 0, 1_000_000))
     if kind == "credit":
-        return Credit(_whole(head, "count", 1, 1_000_000))
+        return Credit(_whole(head, "count", 0, 1_000_000))
     if kind == "ask":
         return Ask()
     if kind == "bye":
@@ -382,24 +402,47 @@ def _batch(head: dict[str, Any], frames: list[Any]) -> Batch:
     if len(frames) != len(wanted):
         raise InputError(f"message batch: a batch of {table} has {len(wanted)} columns, not {len(frames)}")
     columns: dict[str, NDArray[Any]] = {}
-    for (name, dtype, least, most), frame in zip(wanted, frames, strict=True):
+    for (name, dtype, *_), frame in zip(wanted, frames, strict=True):
         data, size = memoryview(frame), np.dtype(dtype).itemsize
         if data.nbytes != rows * size:
             raise InputError(
                 f"message batch, column {name} of {table}: has {data.nbytes:,} bytes, not {rows * size:,}"
             )
-        column = np.frombuffer(data, dtype)
-        if least is not None and (int(column.min()) < least or int(column.max()) > (most or 0)):
-            raise InputError(f"message batch, column {name} of {table}: a value is outside {least} to {most}")
-        if dtype == "<f8" and not np.isfinite(column).all():
-            raise InputError(f"message batch, column {name} of {table}: a value is no number")
-        columns[name] = column
-    if "end" in columns and (columns["end"] < columns["start"]).any():
-        raise InputError(f"message batch, column end of {table}: something ends before it starts")
+        columns[name] = np.frombuffer(data, dtype)
+    again = head.get("again", False)
+    if not isinstance(again, bool):
+        raise InputError(f'message batch, field "again": {_short(again)} is neither true nor false')
     return Batch(
         table, _whole(head, "sequence", 0, 1 << 62), _whole(head, "dropped", 0, 1 << 62),
-        _whole(head, "now", -MOST_NS, MOST_NS), columns,
+        _whole(head, "now", -MOST_NS, MOST_NS), columns, again,
     )  # fmt: skip
+
+
+def check(batch: Batch, low: int = 0, high: int | None = None) -> None:
+    """Check the values of a batch's rows from ``low`` to ``high``.
+
+    Raises
+    ------
+    InputError
+        One sentence with the column and what is wrong with it.
+    """
+    table, part = batch.table, slice(low, high)
+    for name, dtype, least, most in TABLES[table]:
+        if least is None and dtype != "<f8":
+            continue
+        column = batch.columns[name][part]
+        if least is not None:
+            # Where nothing can be below, one look is enough.
+            is_below = dtype[1] != "u" and int(column.min()) < least
+            if is_below or int(column.max()) > (most or 0):
+                raise InputError(
+                    f"message batch, column {name} of {table}: a value is outside {least} to {most}"
+                )
+        elif not np.isfinite(column).all():
+            raise InputError(f"message batch, column {name} of {table}: a value is no number")
+    columns = batch.columns
+    if "end" in columns and (columns["end"][part] < columns["start"][part]).any():
+        raise InputError(f"message batch, column end of {table}: something ends before it starts")
 
 
 def _names(head: dict[str, Any]) -> Names:

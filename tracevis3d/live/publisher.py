@@ -38,19 +38,28 @@ _SILENT_S = 30.0
 PATIENCE_S = 5.0
 #: Suggestions that a viewer may make in so many seconds.
 MOST_SUGGESTIONS, _SUGGESTIONS_S = 10, 10.0
-#: In place of a batch's number: it is for viewers that have just come.
-_FOR_NEW = -1
+#: In place of a batch's number: it is for viewers that are to be told what is open; before what follows rows
+#: were dropped.
+_FOR_NEW, _DROPPED = -1, -2
 
 
 class _Viewer:
-    __slots__ = ("behind", "behind_rows", "credit", "dropped", "heard", "is_new", "named", "suggested")
+    __slots__ = (
+        "base", "behind", "behind_rows", "credit", "dropped", "heard", "is_losing", "is_new", "is_told",
+        "named", "suggested",
+    )  # fmt: skip
 
-    def __init__(self, credit: int, is_new: bool) -> None:
+    def __init__(self, credit: int, is_told: bool, base: int) -> None:
         self.credit, self.dropped, self.heard = credit, 0, time.monotonic()
-        # It waits for what is open and lives already, and gets no rows before.
-        self.is_new = is_new
-        # Batches that wait for its credit, with their numbers and times.
-        self.behind: deque[tuple[int, int, p.Batch]] = deque()
+        # What was dropped for everybody before it came.
+        self.base = base
+        # If not, it waits for what is open and lives already, and gets no rows before: it has just come, or
+        # lost some.
+        self.is_told, self.is_new = is_told, not is_told
+        # Everything is dropped for it until it has taken what waits: few long gaps are better than many.
+        self.is_losing = False
+        # Batches that wait for its credit, with their numbers and times, and what was dropped before them.
+        self.behind: deque[tuple[int, int, int, p.Batch]] = deque()
         self.behind_rows = 0
         # When it made its last suggestions.
         self.suggested: deque[float] = deque(maxlen=MOST_SUGGESTIONS)
@@ -90,7 +99,7 @@ class Publisher:
     skipped : int
         Rows dropped for single viewers that were behind, summed over these.
     joined : int
-        How many viewers have come so far.
+        How many viewers have come so far, or have to be told again what is open, as they have lost rows.
 
     Raises
     ------
@@ -123,6 +132,9 @@ class Publisher:
             suggestions is not None,
         )
         self.dropped = self.skipped = 0
+        # Of those dropped, how many lie before what is handed on next.
+        self._dropped_before = 0
+        self._overflows = False
         self.sent = self.joined = 0
         self._sequence = 0
         self._names: dict[str, list[Any]] = {table: [] for table in p.NAMES}
@@ -205,12 +217,16 @@ class Publisher:
             if not self._patient:
                 with self._lock:
                     self.dropped += n
+                    self._overflows = True
             return False
         for low in range(0, n, p.MOST_ROWS):
             part = {name: column[low : low + p.MOST_ROWS] for name, column in arrays.items()}
             with self._lock:
+                if self._overflows:
+                    self._overflows = False
+                    self._waiting.append(p.Batch("", _DROPPED, self.dropped, 0, {}))
                 self._rows += min(n - low, p.MOST_ROWS)
-                self._waiting.append(p.Batch(table, 0, 0, 0, part))
+                self._waiting.append(p.Batch(table, 0, self.dropped, 0, part))
         return True
 
     def retell(self, tables: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
@@ -282,8 +298,10 @@ class Publisher:
                     alive = time.monotonic()
                     self._forget_silent()
                     for identity, viewer in list(self._viewers.items()):
-                        dropped = viewer.dropped + self.dropped
-                        sequence = viewer.behind[0][0] if viewer.behind else self._sequence
+                        sequence = self._sequence
+                        dropped = self._dropped_for(viewer, self._dropped_so_far())
+                        if viewer.behind:
+                            sequence, _, dropped, _ = viewer.behind[0]
                         alive_now = p.Alive(sequence, dropped, self.now())
                         # For who is new the batches so far are no losses.
                         self._send(z, identity, p.encode(self.welcome if viewer.is_new else alive_now))
@@ -297,7 +315,8 @@ class Publisher:
             for identity, viewer in list(self._viewers.items()):
                 viewer.dropped += viewer.behind_rows
                 self.skipped += viewer.behind_rows
-                self._send(z, identity, p.encode(p.Ended(self._sequence, viewer.dropped + self.dropped)))
+                dropped = self._dropped_for(viewer, self.dropped)
+                self._send(z, identity, p.encode(p.Ended(self._sequence, dropped)))
             self._socket.setsockopt(z.LINGER, max(int(1000 * (until - time.monotonic())), 50))
         finally:
             self._socket.close()
@@ -359,7 +378,9 @@ class Publisher:
         elif len(self._viewers) >= MOST_VIEWERS and identity not in self._viewers:
             why = f"{MOST_VIEWERS} viewers are connected already"
         else:
-            self._viewers[identity] = viewer = _Viewer(hello.credit, self._retells)
+            self._viewers[identity] = viewer = _Viewer(
+                hello.credit, not self._retells, self._dropped_so_far()
+            )
             self.joined += 1
             self._send(z, identity, p.encode(self.welcome))
             self._announce(z, identity, viewer)
@@ -385,6 +406,11 @@ class Publisher:
             if batch.sequence == _FOR_NEW:
                 self._send_retold(z, batch)
                 continue
+            self._dropped_before = max(self._dropped_before, batch.dropped)
+            if batch.sequence == _DROPPED:
+                for viewer in self._viewers.values():
+                    self._tell_again(viewer)
+                continue
             with self._lock:
                 self._rows -= len(batch)
             sequence, self._sequence = self._sequence, self._sequence + 1
@@ -392,20 +418,41 @@ class Publisher:
             for identity, viewer in list(self._viewers.items()):
                 if viewer.is_new:
                     continue
-                if viewer.credit > 0 and not viewer.behind:
-                    self._send_batch(z, identity, viewer, sequence, now, batch)
-                elif viewer.behind_rows + len(batch) <= MOST_BEHIND:
-                    viewer.behind.append((sequence, now, batch))
+                dropped = self._dropped_for(viewer, self._dropped_before)
+                if not viewer.is_told:
+                    self._skip(viewer, batch)
+                elif viewer.credit > 0 and not viewer.behind:
+                    self._send_batch(z, identity, viewer, sequence, now, dropped, batch)
+                elif not viewer.is_losing and viewer.behind_rows + len(batch) <= MOST_BEHIND:
+                    viewer.behind.append((sequence, now, dropped, batch))
                     viewer.behind_rows += len(batch)
                 else:
-                    viewer.dropped += len(batch)
-                    self.skipped += len(batch)
+                    viewer.is_losing = True
+                    self._skip(viewer, batch)
+
+    def _skip(self, viewer: _Viewer, batch: p.Batch) -> None:
+        viewer.dropped += len(batch)
+        self.skipped += len(batch)
+
+    def _dropped_so_far(self) -> int:
+        """Return the rows that were dropped for everybody before what is handed on next."""
+        return self._dropped_before if self._waiting else self.dropped
+
+    @staticmethod
+    def _dropped_for(viewer: _Viewer, dropped: int) -> int:
+        """Return the rows that a viewer has not got, if ``dropped`` were dropped for everybody so far."""
+        return viewer.dropped + max(dropped - viewer.base, 0)
+
+    def _tell_again(self, viewer: _Viewer) -> None:
+        """Let a viewer that has lost rows be told what is open and lives, if anybody does."""
+        if self._retells and viewer.is_told:
+            viewer.is_told = False
+            self.joined += 1
 
     def _send_batch(
-        self, z: Any, identity: bytes, viewer: _Viewer, sequence: int, now: int, batch: p.Batch
+        self, z: Any, identity: bytes, viewer: _Viewer, sequence: int, now: int, dropped: int, batch: p.Batch
     ) -> None:
         self._announce(z, identity, viewer)
-        dropped = viewer.dropped + self.dropped
         viewer.credit -= 1
         if self._send(z, identity, p.encode(p.Batch(batch.table, sequence, dropped, now, batch.columns))):
             self.sent += len(batch)
@@ -414,20 +461,26 @@ class Publisher:
         """Send viewers that have credit again what waits for them."""
         for identity, viewer in list(self._viewers.items()):
             while viewer.behind and viewer.credit > 0:
-                sequence, now, batch = viewer.behind.popleft()
+                sequence, now, dropped, batch = viewer.behind.popleft()
                 viewer.behind_rows -= len(batch)
-                self._send_batch(z, identity, viewer, sequence, now, batch)
+                self._send_batch(z, identity, viewer, sequence, now, dropped, batch)
+            if viewer.is_losing and not viewer.behind and viewer.credit > 0:
+                viewer.is_losing = False
+                self._tell_again(viewer)
 
     def _send_retold(self, z: Any, batch: p.Batch) -> None:
         """Send new viewers what was there before them, under the number of the next batch that all get."""
         for identity, viewer in list(self._viewers.items()):
-            if viewer.is_new and batch.table:
+            if viewer.is_told:
+                continue
+            if batch.table:
                 self._announce(z, identity, viewer)
                 viewer.credit -= 1
-                retold = p.Batch(batch.table, self._sequence, viewer.dropped, self.now(), batch.columns)
+                dropped = self._dropped_for(viewer, self._dropped_before)
+                retold = p.Batch(batch.table, self._sequence, dropped, self.now(), batch.columns, again=True)
                 self._send(z, identity, p.encode(retold))
-            elif viewer.is_new:
-                viewer.is_new = False
+            else:
+                viewer.is_told, viewer.is_new = True, False
 
     def _send(self, z: Any, identity: bytes, frames: Sequence[Any]) -> bool:
         try:

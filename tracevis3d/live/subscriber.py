@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from ..errors import InputError, UsageError
 from . import protocol as p
@@ -20,6 +23,19 @@ SILENT_S = 3.0
 _CLOCK_NS = 1_000_000_000
 #: Seconds over which rates are told.
 _RATE_S = 2.0
+#: Seconds after which a word goes to the publisher, who forgets viewers that say nothing.
+_SIGN_S = 3.0
+#: Rows that are taken, and rows that are checked, before somebody looks at the time.
+_BITE, _CHECKED = 1 << 14, 1 << 18
+
+
+@dataclass
+class _Large:
+    """A batch that is too large for one bite: rows that were checked, and rows that were taken."""
+
+    batch: p.Batch
+    checked: int = 0
+    taken: int = 0
 
 
 class Subscriber:
@@ -52,7 +68,8 @@ class Subscriber:
     answers : deque of Answer
         The last ones to suggestions.
     paused : bool
-        Messages are taken and counted, but their rows are left out.
+        Messages are taken and counted, but their rows are left out. What was open then is closed when it
+        goes on, and the publisher is asked to tell what is open.
 
     Raises
     ------
@@ -75,7 +92,12 @@ class Subscriber:
         self.lost = self.lost_batches = self.bad = self.left_out = 0
         self.rows = self.messages = 0
         self.latency_ns = 0
-        self.paused = self.takes_suggestions = False
+        self._paused = self.takes_suggestions = False
+        # Small batches of calls wait for each other, a large one for the next bite.
+        self._small: list[p.Batch] = []
+        self._small_rows = 0
+        self._large: _Large | None = None
+        self._again = False
         self.answers: deque[p.Answer] = deque(maxlen=16)
         self._suggested = 0
         self._lost_before = 0
@@ -110,9 +132,24 @@ class Subscriber:
         self._say(p.Hello(p.VERSION, CREDIT))
         self._taken = 0
 
-    def _say(self, message: p.FromViewer) -> None:
+    def _say(self, message: p.FromViewer) -> bool:
+        """Send a message; return whether it could be sent."""
         with contextlib.suppress(self._z.ZMQError):
             self._socket.send_multipart(p.encode(message), self._z.NOBLOCK)
+            self._spoke = time.monotonic()
+            return True
+        return False
+
+    @property
+    def paused(self) -> bool:
+        return self._paused
+
+    @paused.setter
+    def paused(self, paused: bool) -> None:
+        if self._paused and not paused and not self.over:
+            self.trace.cut()
+            self._say(p.Hello(p.VERSION, CREDIT))
+        self._paused = paused
 
     @property
     def over(self) -> bool:
@@ -120,7 +157,9 @@ class Subscriber:
         return self.state in ("ended", "refused")
 
     def drain(self, seconds: float = 0.01, wait: float = 0.0) -> int:
-        """Take messages for at most ``seconds``; return how many rows came.
+        """Take messages for at most about ``seconds``; return how many rows came.
+
+        A batch that is too large for that is checked, then taken, over several calls.
 
         Parameters
         ----------
@@ -128,29 +167,19 @@ class Subscriber:
         wait : float
             How long to wait for a first message.
         """
-        z, before = self._z, self.rows
+        before = self.rows
         if self.over:
             return 0
-        if wait and not self._socket.poll(int(1000 * wait)):
+        if wait and self._large is None and not self._socket.poll(int(1000 * wait)):
             self._look_after()
             return 0
         until = time.perf_counter() + seconds
-        while True:
-            try:
-                frames = self._socket.recv_multipart(z.NOBLOCK, copy=False)
-            except z.ZMQError:
-                break
-            self._heard = time.monotonic()
-            self.messages += 1
-            try:
-                self._take(p.decode([frame.buffer for frame in frames]))
-            except InputError as error:
-                self.bad += 1
-                self.why = str(error)
-            if self.over or time.perf_counter() > until:
-                break
-        if self._taken >= CREDIT // 8:
-            self._say(p.Credit(self._taken))
+        while self._take_next() and not self.over and time.perf_counter() < until:
+            pass
+        self._take_small()
+        is_due = self._taken >= CREDIT // 8 or time.monotonic() - self._spoke > _SIGN_S
+        # What could not be said is said the next time: credit that got lost would never come back.
+        if is_due and self._say(p.Credit(self._taken)):
             self._taken = 0
         self._look_after()
         came = self.rows - before
@@ -158,6 +187,68 @@ class Subscriber:
         while self._rates and self._rates[0][0] < time.monotonic() - _RATE_S:
             self._rates.popleft()
         return came
+
+    def _take_next(self) -> bool:
+        """Take a message, or a bite of one that is being taken; return whether there was any."""
+        frames: list[Any] = []
+        try:
+            if self._large is not None:
+                self._take_large(self._large)
+                return True
+            try:
+                frames = self._socket.recv_multipart(self._z.NOBLOCK, copy=False)
+            except self._z.ZMQError:
+                return False
+            self._heard = time.monotonic()
+            self.messages += 1
+            if len(frames) > 1:
+                # It has cost a credit, whatever is in it.
+                self._taken += 1
+            message = p.decode_unchecked([frame.buffer for frame in frames])
+            if isinstance(message, p.Batch):
+                if len(message) > _BITE:
+                    self._take_small()
+                    self._large = _Large(message)
+                    return True
+                p.check(message)
+            self._take(message)
+        except InputError as error:
+            self._large = None
+            self.bad += 1
+            self.why = str(error)
+        return True
+
+    def _take_large(self, large: _Large) -> None:
+        """Check or take some of a large batch: first all of it is checked."""
+        self._heard = time.monotonic()
+        n = len(large.batch)
+        if large.checked < n:
+            p.check(large.batch, large.checked, large.checked + _CHECKED)
+            large.checked += _CHECKED
+            return
+        if large.taken == 0 and not self._open_batch(large.batch):
+            self._large = None
+            return
+        part = slice(large.taken, large.taken + _BITE)
+        self._take_rows(p.Batch(
+            large.batch.table, large.batch.sequence, large.batch.dropped, large.batch.now,
+            {name: column[part] for name, column in large.batch.columns.items()},
+        ))  # fmt: skip
+        large.taken += _BITE
+        if large.taken >= n:
+            self._large = None
+
+    def _take_small(self) -> None:
+        """Let the calls grow by the batches that have come, in one go."""
+        if not self._small:
+            return
+        small, self._small, self._small_rows = self._small, [], 0
+        batch = small[-1]
+        if len(small) > 1:
+            columns = {name: np.concatenate([b.columns[name] for b in small]) for name in batch.columns}
+            batch = p.Batch("calls", batch.sequence, batch.dropped, batch.now, columns)
+        self.trace.add(batch)
+        self._keeps_time = abs(self._said - self.trace.now) < _CLOCK_NS
 
     def _look_after(self) -> None:
         """Greet the publisher again if it has been silent: it may have died, or be another one by now."""
@@ -167,43 +258,83 @@ class Subscriber:
 
     def _take(self, message: p.FromPublisher) -> None:
         match message:
+            case p.Batch():
+                if self._open_batch(message):
+                    self._take_rows(message)
+                return
+            case p.Alive():
+                if self._session:
+                    self._count(message.sequence, message.dropped)
+                    self._expected = max(self._expected, message.sequence)
+                    self._hear_clock(message.now)
+                    self.state = "connected"
+                return
+            case p.Answer():
+                self.answers.append(message)
+                return
+        self._take_small()
+        match message:
             case p.Welcome():
+                # What is told as dropped from now on is beside what was lost before.
+                self._lost_before = self.lost
                 if message.session != self._session:
                     self._session, self._expected = message.session, -1
-                    self._lost_before = self.lost
                     self.trace.begin(message)
                 self._start = message.start
                 self.program, self.state = message.program, "connected"
                 self.takes_suggestions = message.suggestions
             case p.Refused():
                 self.state, self.why = "refused", message.why
-            case _ if not self._session:
-                return  # of a session that has not greeted us
-            case p.Answer():
-                self.answers.append(message)
-            case p.Names():
+            case p.Names() if self._session:
                 self.trace.name(message)
-            case p.Batch():
-                self._taken += 1
-                self._count(message.sequence, message.dropped)
-                self._expected = message.sequence + 1
-                self.state = "connected"
-                self.rows += len(message)
-                self._hear_clock(message.now)
-                self.latency_ns = max(time.time_ns() - self._start - message.now, 0)
-                if self.paused:
-                    self.left_out += len(message)
-                else:
-                    self.trace.add(message)
-                    self._keeps_time = abs(self._said - self.trace.now) < _CLOCK_NS
-            case p.Alive():
-                self._count(message.sequence, message.dropped)
-                self._expected = max(self._expected, message.sequence)
-                self._hear_clock(message.now)
-                self.state = "connected"
-            case p.Ended():
+            case p.Ended() if self._session:
                 self._count(message.sequence, message.dropped)
                 self.state = "ended"
+
+    def _open_batch(self, batch: p.Batch) -> bool:
+        """Note what a batch tells beside its rows; return whether they are wanted."""
+        if not self._session:
+            return False  # of a session that has not greeted us
+        self._count(batch.sequence, batch.dropped)
+        self._expected = batch.sequence + 1
+        if batch.again and not self._again:
+            self._cut()
+        self._again = batch.again
+        self.state = "connected"
+        self.rows += len(batch)
+        self._hear_clock(batch.now)
+        self.latency_ns = max(time.time_ns() - self._start - batch.now, 0)
+        if self._paused:
+            self.left_out += len(batch)
+        return not self._paused
+
+    def _take_rows(self, batch: p.Batch) -> None:
+        """Take the rows of a batch, or hold them back until the end of the drain."""
+        if batch.table == "calls":
+            self._small.append(batch)
+            self._small_rows += len(batch)
+            if self._small_rows >= _BITE:
+                self._take_small()
+            return
+        self._take_small()
+        self.trace.add(batch)
+        self._keeps_time = abs(self._said - self.trace.now) < _CLOCK_NS
+
+    def _hear_clock(self, now: int) -> None:
+        self._said, self._said_at = now + self.trace.shift, time.monotonic_ns()
+
+    def _count(self, sequence: int, dropped: int) -> None:
+        """Count what was lost; where that was, nobody knows what ended meanwhile."""
+        missing = sequence - self._expected if self._expected >= 0 else 0
+        told = self._lost_before + dropped
+        if missing > 0 or told > self.lost:
+            self.lost_batches += max(missing, 0)
+            self.lost = max(self.lost, told)
+            self._cut()
+
+    def _cut(self) -> None:
+        self._take_small()
+        self.trace.cut()
 
     def suggest(self, what: str, address: int = -1, size: int = -1, site: str = "") -> int:
         """Suggest something to the program; return the number that its answer in :attr:`answers` will have.
@@ -226,14 +357,6 @@ class Subscriber:
         self._suggested += 1
         self._say(p.Suggest(self._suggested, what, address, size, site[: p.MOST_SITE]))
         return self._suggested
-
-    def _hear_clock(self, now: int) -> None:
-        self._said, self._said_at = now + self.trace.shift, time.monotonic_ns()
-
-    def _count(self, sequence: int, dropped: int) -> None:
-        if self._expected >= 0 and sequence > self._expected:
-            self.lost_batches += sequence - self._expected
-        self.lost = max(self.lost, self._lost_before + dropped)
 
     def clock(self) -> int:
         """Return the trace's time now, in nanoseconds: that of the newest event, or the publisher's clock.
@@ -264,7 +387,11 @@ class Subscriber:
     def finish(self) -> Any:
         """Close, and return all that came as an ordinary trace."""
         self.close()
-        return self.trace.trace(self.endpoint, self.lost)
+        while self._large is not None:
+            # It had come, and is told as such.
+            self._take_next()
+        self._take_small()
+        return self.trace.trace(self.endpoint, self.lost, bad=self.bad)
 
     def close(self) -> None:
         """Leave."""

@@ -116,6 +116,11 @@ class CallsOfThread:
         """Ends without a begin."""
         return int(self.last.state[2])
 
+    @property
+    def mismatched(self) -> int:
+        """Calls that the end of an outer one has ended."""
+        return int(self.last.state[4])
+
     def add(self, kind: NDArray[np.uint8], function: NDArray[np.uint32], time: NDArray[np.int64]) -> None:
         """Take begins and ends, in the order in which they happened."""
         from ..kernels.growing import grow_calls

@@ -27,6 +27,7 @@ KINDS: dict[str, str] = {
     "no addresses": "the format has no addresses: frees were taken for the youngest block of site and size",
     "listed twice": "of what is described twice the first description was taken",
     "unknown": "records that name something that the file doesn't describe were left out",
+    "cut": "calls that were open where records were lost were closed there",
     "lost": "the recorder itself lost records here",
     "malformed": "records that could not be understood were left out",
     "truncated": "the file ends in the middle: everything before that was read",
