@@ -238,3 +238,55 @@ def test_blocks_slide_from_one_order_to_another(recorded) -> None:
         for element in step.elements:
             if element.kind == "blocks taken together":
                 assert (counts[element.id] > 1).any()
+
+
+def test_large_blocks_leave_their_shadow_where_they_are_not() -> None:
+    trace = trace_of()
+    drawing = drawn(trace, order="creation", footprint=0.15)
+    shadow = named(drawing, "footprint")
+    # Those of 4, 2 and 3 MiB have 15 % of the ten; all along the time, as wide as they are.
+    blocks = named(drawing, "block")
+    assert sorted(shadow.id.tolist()) == [0, 1, 3]
+    for i, number in enumerate(shadow.id.tolist()):
+        corner = shadow.corner[2 * i : 2 * i + 2].reshape(-1, 3)
+        assert (corner[:, 1].min(), corner[:, 1].max()) == (0.0, DEPTH)
+        assert corner[:, 2].max() < 0
+        mine = np.flatnonzero(blocks.id == number)
+        own = np.concatenate([blocks.corner[blocks.first[m] : blocks.first[m + 1]].reshape(-1,
+        3) for m in mine])
+        assert corner[:, 0].min() <= own[:, 0].min() <= own[:, 0].max() <= corner[:, 0].max()
+        assert corner[:, 0].max() - corner[:, 0].min() <= own[:, 0].max() - own[:, 0].min() + 0.021
+    texts = [entry.text for legend in drawing.legends for entry in legend.entries]
+    assert "room of each block of 2 MiB or more, also when it is not there" in texts
+    without = drawn(trace, order="creation", footprint=0)
+    assert not [element for element in without.elements if element.kind == "footprint"]
+
+
+@pytest.mark.parametrize(("width", "words"), [("log", "logarithms"), ("sqrt", "square roots"), ("bytes", "")])
+def test_the_legend_says_when_widths_are_no_bytes(width, words) -> None:
+    drawing = drawn(trace_of(), order="creation", width=width)
+    texts = [entry.text for legend in drawing.legends for entry in legend.entries]
+    assert any(text == f"{words} of bytes, not bytes" for text in texts) == bool(words)
+
+
+def test_a_slab_of_time_and_bytes_cuts_into_the_terrain() -> None:
+    whole = named(drawn(trace_of(), order="creation"), "block")
+    cut = named(drawn(trace_of(), order="creation", start="25", end="60", left=0.1, right=0.8), "block")
+    # What lies in the slab is cut at its faces, and fills the picture.
+    assert set(cut.id.tolist()) == {0, 1, 2, 3}
+    assert cut.corner[..., 0].min() >= 0 and cut.corner[..., 0].max() <= WIDTH  # noqa: PT018
+    assert cut.corner[..., 1].min() == 0.0
+    assert np.isclose(cut.corner[..., 1].max(), DEPTH)
+    first = cut.corner[cut.first[int(np.flatnonzero(cut.id == 0)[0])]]
+    assert first[:, 0].min() < 0.02
+
+    def heights(element, number):
+        which = np.flatnonzero(element.id == number)
+        section = np.concatenate([element.corner[element.first[i] : element.first[i + 1]] for i in which])
+        return section[..., 1].mean(axis=1), section[..., 2].max(axis=1)
+
+    # The face that the slab cuts is as high as the terrain is there: the block of 4 MiB is 60 ms old.
+    y, z = heights(cut, 0)
+    assert np.isclose(z[y == 0.0].max(), z.max())
+    y, z = heights(whole, 0)
+    assert np.isclose(z.max(), z[y == y.min()].max())

@@ -31,7 +31,7 @@ WALL_GAP, WALL = 0.35, 2.9
 _SHARE = (0.93, 0.68)
 #: Thickness of what has no height.
 PLATE = 0.02
-_SMALL_TEXT, _READABLE = 0.2, 2.2
+_SMALL_TEXT, _READABLE = 0.25, 2.2
 
 
 @dataclass(frozen=True, eq=False)

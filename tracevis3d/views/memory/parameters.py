@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...drawing.palettes import PALETTES
 from ...parameters import parameter
+from .. import declaring
 
 _ORDERS = {
     "site": "by call site, those that allocate most first; within it by creation",
@@ -69,10 +69,7 @@ class Parameters:
     right: float = parameter(
         1.0, "Where along the bytes the picture ends, as a share", low=0.0, high=1.0, group="Window"
     )
-    resolution: float = parameter(
-        3.0, "Narrower blocks are taken together until they are so wide", low=0.25, high=100.0, unit="px",
-        group="Detail",
-    )  # fmt: skip
+    resolution: float = declaring.resolution(3.0, "Narrower blocks are taken together until they are so wide")
     recent: float = parameter(
         0.05, "How long what was touched counts as accessed, as a share of the recording", low=0.0001,
         high=1.0, group="Detail",
@@ -86,6 +83,10 @@ class Parameters:
     curves: bool = parameter(
         True, "Draw live bytes, allocations and the idle share along time, on the wall", group="Detail"
     )
+    footprint: float = parameter(
+        0.02, "Blocks of at least this share of the bytes shade the ground that they take all the time, also "
+        "before they are allocated and after they are freed; 0: none does", low=0.0, high=1.0, group="Detail",
+    )  # fmt: skip
     findings: int = parameter(
         6, "The most findings that are marked (leaks, forgotten memory, saw-teeth, churn ...)", low=0,
         high=20, group="Detail",
@@ -96,14 +97,6 @@ class Parameters:
         1.0, "From the flat picture seen from above (0) to the terrain (1)", low=0.0, high=1.0, group="Shape"
     )
     relief: float = parameter(1.0, "How high the terrain is", low=0.0, high=4.0, group="Shape")
-    turn: float = parameter(
-        18.0, "How far the camera stands to the right", low=-60.0, high=60.0, unit="degrees", group="Camera"
-    )
-    tilt: float = parameter(
-        34.0, "How far the camera stands above straight ahead", low=5.0, high=90.0, unit="degrees",
-        group="Camera",
-    )  # fmt: skip
-    palette: str = parameter(
-        "muted", "The set of colours",
-        choices={name: palette.words for name, palette in PALETTES.items()}, group="Look",
-    )  # fmt: skip
+    turn: float = declaring.angle(18.0, "How far the camera stands to the right", -60.0, 60.0)
+    tilt: float = declaring.angle(34.0, "How far the camera stands above straight ahead", 5.0, 90.0)
+    palette: str = declaring.palette()

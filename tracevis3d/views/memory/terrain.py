@@ -102,6 +102,12 @@ class Places:
     right: Floats
     rise: Floats
 
+    @classmethod
+    def of(cls, picture: Composition) -> Places:
+        """Return the places of items in their order."""
+        items = picture.items
+        return cls(picture.x(items.low), picture.x(items.high), np.ones(len(items)))
+
 
 def pieces(picture: Composition, scale: Heights) -> Pieces:
     """Cut the items' profiles into pieces."""
@@ -155,7 +161,7 @@ def terrain(
     """
     items, pyramid = picture.items, picture.arrangement.pyramid
     if places is None:
-        places = Places(picture.x(items.low), picture.x(items.high), np.ones(len(items)))
+        places = Places.of(picture)
     cut = cut.only(places.rise[cut.item] > 0)
     left, right = places.left, places.right
     apart = np.minimum(_APART * (right - left), _MOST_APART) / 2
@@ -182,6 +188,28 @@ def terrain(
                    ids[which])
         )  # fmt: skip
     return made[0], made[1]
+
+
+def footprints(picture: Composition, color: int, places: Places) -> tuple[Wedges, float]:
+    """Return the ground that large blocks take, all along the time, and the bytes of the smallest of them.
+
+    Freed memory leaves no ridge where it was: its width still tells what it took.
+    """
+    items, pyramid, p = picture.items, picture.arrangement.pyramid, picture.parameters
+    size = picture.use.blocks.size[pyramid.order[items.first]] if len(items) else np.empty(0, np.int64)
+    shown = float(picture.use.blocks.size[pyramid.order].sum()) * (p.right - p.left)
+    large = np.flatnonzero(items.alone & (size >= p.footprint * shown))
+    corner = np.empty((len(large), 2, 4, 3), np.float32)
+    for k, y in enumerate((0.0, DEPTH)):
+        corner[:, k, :, 1] = y
+    for c, (x, z) in enumerate(
+        ((places.left, -0.01), (places.right, -0.01), (places.right, -0.004), (places.left, -0.004))
+    ):
+        corner[:, :, c, 0], corner[:, :, c, 2] = x[large, None], z
+    made = Wedges("footprint", corner.reshape(-1, 4, 3), 2 * np.arange(len(large) + 1),
+                  np.full(len(large), color, np.int32), pyramid.order[items.first[large]].astype(np.int64)
+                  if len(large) else np.empty(0, np.int64))  # fmt: skip
+    return made, float(size[large].min()) if len(large) else 0.0
 
 
 def floor(color: int, behind: float) -> Wedges:

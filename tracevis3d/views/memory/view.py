@@ -15,7 +15,7 @@ import numpy as np
 
 from ...drawing.frame import Frame
 from ...drawing.palettes import BASE, GRID, PALETTES, Paint
-from ...drawing.words import Drawing, Element, Labels, Legend
+from ...drawing.words import Drawing, Element, Labels, Legend, LegendEntry
 from ...errors import InputError
 from ...layout import ticks
 from ...progress import Progress
@@ -28,8 +28,10 @@ from .composition import DEPTH, Composition, compose
 from .meaning import meaning
 from .parameters import Parameters
 from .regroup import on_the_way
-from .terrain import floor, heights, pieces, terrain
+from .terrain import Places, floor, footprints, heights, pieces, terrain
 
+#: The shadow of large blocks on the ground.
+_FOOTPRINT = np.array([0.45, 0.47, 0.51, 0.24], np.float32)
 _FINDING = np.array([0.93, 0.38, 0.09, 1.0], np.float32)
 
 
@@ -85,6 +87,18 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     behind = words.longest(names[1]) * math.sin(math.radians(abs(p.opening * p.turn))) if names else 0.0
     elements.append(floor(ground, behind))
     legends: list[Legend | None] = list(colors.legends)
+    signs = []
+    if not moves and p.footprint:
+        shade = paint.add(_FOOTPRINT[None])
+        shadow, least = footprints(picture, shade, Places.of(picture))
+        elements.append(shadow)
+        if len(shadow):
+            words_of = f"room of each block of {ticks.size(least)} or more, also when it is not there"
+            signs.append(LegendEntry(words_of, shade))
+    if p.width != "bytes" and p.order != "address":
+        scale_words = "square roots" if p.width == "sqrt" else "logarithms"
+        signs.append(LegendEntry(f"{scale_words} of bytes, not bytes", ground))
+    legends.append(Legend("Widths", tuple(signs)))
     if p.curves:
         curves, texts, legend = wall.draw_curves(
             picture, wall.series_of(picture), (lines, lines + 1, lines + 2), hair
@@ -97,14 +111,18 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         elements += marks
         labels += texts
         legends.append(found)
-    axes = (words.byte_axis(picture), words.time_axis(picture), words.height_axis(picture, scale))
+    beside = words.overhang(names[1]) if names is not None else 0.0
+    axes = (words.byte_axis(picture), words.time_axis(picture), words.height_axis(picture, scale, beside))
     items = picture.items
     together = int((items.stop - items.first)[~items.alone].sum())
     progress(1.0, "drawn")
     return Drawing(
         palette=paint.palette,
         elements=tuple(element for element in elements if len(element)),
-        camera=replace(picture.camera, high=(picture.camera.high[0], DEPTH + behind, picture.camera.high[2])),
+        camera=replace(
+            picture.camera,
+            high=(picture.camera.high[0] + beside, DEPTH + behind, picture.camera.high[2]),
+        ),
         labels=tuple(label for label in labels if len(label)),
         axes=tuple(axis for axis in axes if axis is not None),
         legends=tuple(legend for legend in legends if legend is not None and legend.entries),

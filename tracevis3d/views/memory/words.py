@@ -78,8 +78,8 @@ def time_axis(picture: Composition) -> Axis:
     )  # fmt: skip
 
 
-def height_axis(picture: Composition, scale: Heights) -> Axis | None:
-    """Return the ruler of heights, at the far corner; None for the flat picture."""
+def height_axis(picture: Composition, scale: Heights, beside: float = 0.0) -> Axis | None:
+    """Return the ruler of heights, so far beside the far corner; None for the flat picture."""
     if picture.reach < 0.3:
         return None
     p = picture.parameters
@@ -103,7 +103,8 @@ def height_axis(picture: Composition, scale: Heights) -> Axis | None:
         title = "Age"
     high = picture.reach * scale.of(np.array(at)) + PLATE
     return Axis(
-        (WIDTH, DEPTH, 0.0), (0.0, 0.0, 1.0), picture.reach, tuple(high.tolist()), tuple(map(write, at)),
+        (WIDTH + beside, DEPTH, 0.0), (0.0, 0.0, 1.0), picture.reach, tuple(high.tolist()),
+        tuple(map(write, at)),
         title=title, outward=(1.0, 0.0, 0.0), height=picture.text,
     )  # fmt: skip
 
@@ -153,6 +154,15 @@ def site_names(picture: Composition, hair: int) -> tuple[Lines, Labels] | None:
         np.full(n, height, np.float32), np.full(n, np.inf, np.float32), np.full(n, 3.0, np.float32), align=-1,
         right=(math.cos(turn), math.sin(turn), 0.0), up=(0.0, lie, stand),
     )  # fmt: skip
+
+
+def overhang(labels: Labels) -> float:
+    """Return how far names of call sites reach beyond the terrain's right edge, in scene units, about."""
+    ends = [
+        float(at[0]) + _CHARACTER * len(text) * float(height) * labels.right[0]
+        for text, at, height in zip(labels.text, labels.anchor, labels.height, strict=True)
+    ]
+    return max(max(ends, default=0.0) - WIDTH, 0.0)
 
 
 def longest(labels: Labels) -> float:

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from ...analysis.waits import INFERRED, IO, WAIT, Waits
 from ...drawing.frame import Frame
-from ...drawing.palettes import BASE, PALETTES, Paint, parse
+from ...drawing.palettes import BASE, Paint, parse
 from ...drawing.words import Drawing, Element, Labels, Legend, LegendEntry, Meaning
 from ...errors import UsageError
 from ...layout import ticks
 from ...parameters import parameter
 from ...progress import Progress
 from ...trace.model import Trace
+from .. import declaring
 from ..registry import View
 from ..thread_choice import named_threads
 from . import calls as blocks
@@ -102,10 +103,9 @@ class Parameters:
     fold: float = parameter(
         0.0, "How many levels are folded, from the first", low=0.0, high=1e6, unit="levels", group="Window"
     )
-    resolution: float = parameter(
-        1.5, "Calls narrower than this are merged into clusters", low=0.05, high=1000.0, unit="px",
-        group="Detail",
-    )  # fmt: skip
+    resolution: float = declaring.resolution(
+        1.5, "Calls narrower than this are merged into clusters", 0.05, 1000.0
+    )
     tubes: int = parameter(
         160,
         "The most waits that are drawn as funnels, the longest first",
@@ -165,18 +165,11 @@ class Parameters:
     spacing: float = parameter(
         0.45, "Free height between rows, as a share of theirs", low=0.0, high=5.0, group="Shape"
     )
-    turn: float = parameter(
-        -14.0, "How far the camera stands to the right of straight ahead", low=-80.0, high=80.0,
-        unit="degrees", group="Camera",
-    )  # fmt: skip
-    tilt: float = parameter(
-        14.0, "How far the camera stands above straight ahead", low=0.0, high=60.0, unit="degrees",
-        group="Camera",
-    )  # fmt: skip
-    palette: str = parameter(
-        "muted", "The colours of threads and objects",
-        choices={name: palette.words for name, palette in PALETTES.items()}, group="Look",
-    )  # fmt: skip
+    turn: float = declaring.angle(
+        -14.0, "How far the camera stands to the right of straight ahead", -80.0, 80.0
+    )
+    tilt: float = declaring.angle(14.0, "How far the camera stands above straight ahead", 0.0, 60.0)
+    palette: str = declaring.palette("The colours of threads and objects")
 
 
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
