@@ -251,3 +251,64 @@ def test_the_call_around_a_moment(small_segments, rows, moments) -> None:
         for moment, function in zip(moments, found, strict=True):
             over = [c for c in plain.calls[thread] if c[2] <= moment and (c[3] is None or c[3] >= moment)]
             assert function == (over[-1][0] if over else -1)
+
+
+MEMORY = st.lists(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 40), st.integers(0, 5), st.integers(1, 9)),
+        min_size=1, max_size=12,
+    ),
+    min_size=1, max_size=8,
+)  # fmt: skip
+
+
+@given(MEMORY, st.lists(st.integers(-1, 42), min_size=1, max_size=4), st.integers(0, 9))
+@settings(deadline=None, max_examples=60)
+def test_blocks_that_live_at_the_windows_begin_are_in_it(batches, moments, restart) -> None:
+    """Against a dict; the moments go on and back, as pictures ask for them."""
+    growing = grown()
+    plain: list[tuple[int, int, int, int, int]] = []
+    session = 0
+    for number, rows in enumerate(batches):
+        if number == restart:
+            growing.begin(Welcome("another", "p", 2, 1000))
+            session = 1
+        kind, time, address, size = (np.array(column) for column in zip(*rows, strict=True))
+        growing.add(batch("memory", {
+            "kind": kind.astype(np.uint8), "thread": np.zeros(len(rows), np.uint32), "time": time,
+            "address": address.astype(np.uint64), "size": size, "stack": np.full(len(rows), -1, np.int32),
+        }))  # fmt: skip
+        plain += [(session, *row) for row in rows]
+    for low in moments:
+        wanted: dict[tuple[int, int], tuple[int, int, int]] = {}
+        later = []
+        for run, kind, time, address, size in plain:
+            if time >= low:
+                later.append((kind, time, address, size))
+            elif kind == 0:
+                wanted[run, address] = (time, address, size)
+            elif kind == 1:
+                wanted.pop((run, address), None)
+        trace = growing.trace(since=low)
+        memory, trace_time = trace.memory, trace.memory.time + trace.origin_ns
+        found = list(zip(memory.kind.tolist(), trace_time.tolist(), memory.address.tolist(),
+                         memory.size.tolist(), strict=True))  # fmt: skip
+        assert sorted(found) == sorted([*((0, *block) for block in wanted.values()), *later])
+
+
+def test_blocks_are_looked_at_once_as_the_window_goes_on(monkeypatch) -> None:
+    from tracevis3d.live.living import Living
+
+    growing, taken = grown(), []
+    real = Living.take
+    monkeypatch.setattr(Living, "take", lambda self, rows: (taken.append(sum(len(r["time"]) for r in rows)),
+                                                            real(self, rows)))  # fmt: skip
+    for i in range(40):
+        growing.add(batch("memory", {
+            "kind": np.array([0, 0, 1], np.uint8), "thread": np.zeros(3, np.uint32),
+            "time": 10 * i + np.arange(3), "address": np.array([2 * i, 2 * i + 1, 2 * i], np.uint64),
+            "size": np.full(3, 64), "stack": np.full(3, -1, np.int32),
+        }))  # fmt: skip
+    for low in range(0, 400, 50):
+        assert len(growing.trace(since=low).memory) == (low + 9) // 10 + 3 * (40 - (low + 9) // 10)
+    assert sum(taken) == 3 * 35

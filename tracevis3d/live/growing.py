@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..trace.model import Source, Trace
+from .living import LivingBefore
 from .protocol import Batch, Names, Welcome
 from .thread_calls import LARGEST, CallsOfThread, Segment
 
@@ -112,6 +113,7 @@ class GrowingTrace:
         self._rows: dict[str, list[dict[str, Any]]] = {"sync": [], "memory": [], "counters": []}
         self._row_count = dict.fromkeys(self._rows, 0)
         self._batches_gone = dict.fromkeys(self._rows, 0)
+        self._living = LivingBefore()
 
     # -- what comes in ------------------------------------------------------------------------------------
 
@@ -374,17 +376,24 @@ class GrowingTrace:
                 objects=[[o] if o >= 0 else [] for o in which.tolist()],
             )  # fmt: skip
         frames: dict[int, NDArray[np.int64]] = {}
-        for rows in self._rows["memory"]:
-            keep = rows["time"] >= low
-            session = rows["session"]
+
+        def add_memory(session: Session, rows: Mapping[str, Any], kind: Any, keep: Any = ...) -> None:
             if id(session) not in frames:
                 frames[id(session)] = _add_frames(recording, session)
             of_stack = frames[id(session)]
             stack = np.minimum(rows["stack"][keep], len(of_stack) - 1)
             recording.add_memory(
                 time=rows["time"][keep], address=rows["address"][keep], size=rows["size"][keep],
-                kind=rows["kind"][keep], thread=rows["thread"][keep], stack=of_stack[stack],
+                kind=kind[keep], thread=rows["thread"][keep], stack=of_stack[stack],
             )  # fmt: skip
+
+        memory = self._rows["memory"]
+        if since is not None:
+            # What was allocated before, and lives.
+            for living in self._living.at(memory, self._batches_gone["memory"], since):
+                add_memory(living.session, living.columns, np.zeros(len(living), np.uint8))
+        for rows in memory:
+            add_memory(rows["session"], rows, rows["kind"], rows["time"] >= low)
         for rows in self._rows["counters"]:
             keep = rows["time"] >= low
             put = partial(recording.series, 0)
