@@ -231,3 +231,38 @@ def test_what_the_engine_can_not_do_is_said(tmp_path):
         tv.record(str(tmp_path / "x.json"), engine="profile", c_functions=True).__enter__()
     with pytest.raises(InputError, match="can't be written"):
         tv.record(str(tmp_path / "no" / "x.json"), engine="profile").__enter__()
+
+
+def test_a_flush_is_one_write(tmp_path, monkeypatch):
+    """Each write lets other threads run: where many compute, a flush of many writes would take seconds."""
+    from tracevis3d.record import session as sessions
+    from tracevis3d.record import state
+
+    class Beside:
+        endpoint = ""
+
+        def __init__(self, *_):
+            self.folder, self.spool, self.written = str(tmp_path), Spool(str(tmp_path)), []
+            write = self.spool._write
+            self.spool._write = lambda fd, data: self.written.append(len(data)) or write(fd, data)
+
+        def part(self, number):
+            return ""
+
+        def finish(self):
+            return ""
+
+    monkeypatch.setattr(sessions, "Helper", Beside)
+    monkeypatch.setattr(sessions, "EVERY", 60)
+    session = sessions.Session(sessions.Options("x", threads=True, engine="profile"))
+    session.start()
+    (lambda: None)()
+    session._helper.written.clear()
+    session.flush()
+    assert len(session._helper.written) == 1
+    session.stop()
+    assert not state.recording
+    found = [kind for kind, *_ in sections((tmp_path / "spool-1").read_bytes())]
+    assert found[0] == spool.BEGIN
+    assert {spool.THREAD, spool.CALLS, spool.FUNCTIONS, spool.END} <= set(found)
+    assert found[-1] == spool.FLUSHED

@@ -454,7 +454,12 @@ class Session:
                     log.rows.clear()
                     log.calls.clear()
             elif not self._drop_all():
-                self._write(last)
+                self._spool.hold()
+                try:
+                    self._write(last)
+                finally:
+                    self._spool.let_go()
+                self._spool.roll()
         except OSError as error:
             self._failed = f"the recording ends early: {error.strerror or error}"
         finally:
@@ -502,7 +507,6 @@ class Session:
                 add(spool.SITES, 0, _json(sites))
             add(spool.LIVING, 0, array(code, [state.clock()]).tobytes() + living)
         add(spool.FLUSHED, 0, _json({"began": began}))
-        self._spool.roll()
 
     def _mark(self) -> None:
         if self._tracking is not None:

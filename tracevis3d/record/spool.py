@@ -89,6 +89,7 @@ class Spool:
         self._folder = folder
         self._number = self._size = 0
         self._past: list[tuple[str, int]] = []
+        self._held: list[bytes] | None = None
         self._begin_file()
 
     def _begin_file(self) -> None:
@@ -100,9 +101,30 @@ class Spool:
 
     def add(self, kind: bytes, number: int, data: bytes) -> None:
         """Append a section."""
+        header = HEADER.pack(kind, number, len(data))
+        if self._held is None:
+            self._append(header + data)
+        else:
+            self._held += header, data
+
+    def hold(self) -> None:
+        """Keep what is appended from here on until :meth:`let_go`.
+
+        Each call of the system's lets another thread run, and waits until it gives way: where many threads
+        compute on few cores, a flush of single sections would take seconds.
+        """
+        self._held = []
+
+    def let_go(self) -> None:
+        """Append what was held, in one go."""
+        held, self._held = self._held, None
+        if held:
+            self._append(b"".join(held))
+
+    def _append(self, data: bytes) -> None:
         if not self._is_ours(self._fd):
             raise OSError("the program has closed the recording's file")
-        view = memoryview(HEADER.pack(kind, number, len(data)) + data)
+        view = memoryview(data)
         self._size += len(view)
         while view:
             view = view[self._write(self._fd, view) :]
