@@ -468,3 +468,182 @@ def test_a_deep_chain_is_drawn_in_each_layout() -> None:
         drawing = drawn(trace, layout=layout, budget=300)
         (links,) = named(drawing, "link")
         assert np.isfinite(links.point).all()
+
+
+def below_of(picture) -> list[np.ndarray]:
+    """The nodes below each node, itself included."""
+    found = [[i] for i in range(len(picture))]
+    for i in range(len(picture) - 1, -1, -1):
+        above = int(picture.nodes.parent[i])
+        if above >= 0:
+            found[above] += found[i]
+    return [np.array(some) for some in found]
+
+
+@pytest.mark.parametrize("height", ["none", "duration"])
+def test_shadows_lie_on_the_floor_straight_below_what_throws_them(height) -> None:
+    trace = walked_traces.walked_trace(5, steps=4000, threads=2, functions=9)
+    values = {"budget": 200, "threads": "all", "height": height}
+    drawing, picture = drawn(trace, **values), compose(trace, read(Parameters, values))
+    (shadows,) = named(drawing, "shadow")
+    middle, half, node = spheres_and_cones(drawing)
+    lowest = float((middle - half)[:, 2].min())
+    assert shadows.shape == "disc"
+    assert shadows.point[:, 2].max() + shadows.size[:, 2].max() / 2 < lowest
+    count = np.bincount(picture.nodes.parent[picture.nodes.parent >= 0], minlength=len(picture))
+    wide = (picture.nodes.opened == 1) & (count > 1) & (picture.ring > 0) & (picture.nodes.depth <= 6)
+    assert set(shadows.id.tolist()) == set(np.flatnonzero(wide).tolist())
+    below, light = below_of(picture), drawing.palette[shadows.color, 3]
+    for k, i in enumerate(shadows.id.tolist()):
+        assert shadows.point[k, :2] == pytest.approx(picture.center[i, :2], abs=1e-5)
+        # All that is below the call is above its shadow.
+        inside = np.isin(node, below[i])
+        reach = half[inside][:, :2].max(axis=1)
+        away = np.hypot(*(middle[inside][:, :2] - shadows.point[k, :2]).T) + reach
+        assert away.max() <= shadows.size[k, 0] / 2 + 1e-4
+        # A callee's shadow lies on its caller's, and is darker.
+        for j in np.flatnonzero(np.isin(shadows.id, below[i][1:])).tolist():
+            assert shadows.point[j, 2] > shadows.point[k, 2]
+            assert light[j] >= light[k]
+            apart = np.hypot(*(shadows.point[j] - shadows.point[k])[:2])
+            assert apart + shadows.size[j, 0] / 2 <= shadows.size[k, 0] / 2 + 1e-4
+    # Where nothing stands above a floor there are none.
+    for lying in ({"recline": True}, {"opening": 0.0}, {"layout": "bubble"}):
+        assert not named(drawn(trace, **values, **lying), "shadow")
+
+
+@pytest.mark.parametrize("recline", [False, True])
+def test_surfaces_reach_from_a_caller_to_the_ring_of_its_callees(recline) -> None:
+    trace = walked_traces.walked_trace(5, steps=4000, threads=2, functions=9)
+    values = {"budget": 200, "threads": "all", "recline": recline, "shells": "surfaces"}
+    drawing, picture = drawn(trace, **values), compose(trace, read(Parameters, values))
+    (shells,) = named(drawing, "cone")
+    assert (shells.shape, shells.look, shells.along) == ("shell", "ghost", "x" if recline else "z")
+    plan, axis, sign = ([1, 2], 0, 1) if recline else ([0, 1], 2, -1)
+    count = np.bincount(picture.nodes.parent[picture.nodes.parent >= 0], minlength=len(picture))
+    fans = np.flatnonzero((picture.nodes.opened == 1) & (count > 2))
+    assert set(shells.id.tolist()) == set(fans.tolist())
+    assert len(fans) > 5
+    (rings,) = named(drawing, "ring")
+    for k, i in enumerate(shells.id.tolist()):
+        assert shells.point[k] == pytest.approx(picture.center[i], abs=1e-5)
+        foot, across = shells.size[k, axis], shells.size[k, plan]
+        assert across[0] == across[1]
+        callees = picture.center[picture.nodes.parent == i]
+        # The callees stand at the cone's foot, none of them beyond its rim, one on it.
+        assert sign * (callees[:, axis] - picture.center[i, axis]) == pytest.approx(foot, abs=1e-4)
+        away = np.hypot(*(callees - picture.center[i])[:, plan].T)
+        assert away.max() == pytest.approx(across[0] / 2, abs=1e-4)
+        # The rim is the ring.
+        (line,) = np.flatnonzero(rings.id == i)
+        rim = rings.point[rings.first[line] : rings.first[line + 1]]
+        assert np.hypot(*(rim - picture.center[i])[:, plan].T) == pytest.approx(across[0] / 2, abs=1e-4)
+        assert rim[:, axis] == pytest.approx(callees[0, axis], abs=1e-4)
+    # They take the colours of their callers, and can be pointed at.
+    (balls,) = named(drawing, "node")
+    color = dict(zip(balls.id.tolist(), balls.color.tolist(), strict=True))
+    assert [color[i] for i in shells.id.tolist()] == shells.color.tolist()
+    assert "cone" in drawing.meaning
+    for other in ("rings", "none"):
+        assert not named(drawn(trace, **{**values, "shells": other}), "cone")
+
+
+def test_on_the_way_to_a_call_closed_subtrees_open_in_their_places() -> None:
+    trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
+    calls = trace.calls
+    values = {"budget": 60}
+    far = drawn(trace, **values)
+    picture = compose(trace, read(Parameters, values))
+    seeds = np.flatnonzero(picture.closed)
+    call = int(picture.call[seeds[np.argmax(picture.below[seeds])]])
+    near = drawn(trace, **values, approach=1.0, toward=str(call))
+    assert near.counts["opened_near"] > 0
+    assert far.counts["opened_near"] == 0
+    assert any("opened in their places" in note for note in near.notes)
+    # What the picture shows stays where it is, as far as it is not in the way.
+    (before,), (after,) = named(far, "node"), named(near, "node")
+    place = {int(i): k for k, i in enumerate(before.id)}
+    kept = [(k, place[int(i)]) for k, i in enumerate(after.id.tolist()) if int(i) in place]
+    for k, j in kept:
+        assert after.point[k] == pytest.approx(before.point[j], abs=1e-6)
+        assert after.size[k] == before.size[j]
+    # What has appeared are calls of what is above them, iterations taken together.
+    ((_, of),) = near.meaning["node"].calls
+    (links,) = named(near, "link")
+    new = [int(i) for i in after.id if int(i) >= len(picture)]
+    assert len(new) > 3
+    for i in new:
+        (k,) = np.flatnonzero(links.id == i)
+        top, end = links.point[links.first[k]], links.point[links.first[k + 1] - 1]
+        assert end == pytest.approx(after.point[after.id == i][0], abs=1e-6)
+        owner = [int(j) for j in after.id if np.allclose(after.point[after.id == j][0], top, atol=1e-7)]
+        assert int(calls.parent[of[i]]) in [int(of[j]) for j in owner]
+    # The camera looks at the subtree of that call, whose names are there.
+    low, high = np.array(near.camera.low), np.array(near.camera.high)
+    assert (np.array(far.camera.high) - far.camera.low).max() > 3 * (high - low).max()
+    top = picture.center[picture.call == call][0]
+    assert (top > low - 1e-6).all()
+    assert (top < high + 1e-6).all()
+    texts = {text for group in near.labels if group.kind == "function" for text in group.text}
+    assert len(texts) > 3
+    # A call far below is reached too; one that is unknown is told.
+    deep = int(np.argmax(calls.depth))
+    drawn(trace, **values, approach=1.0, toward=str(deep))
+    with pytest.raises(UsageError, match="toward=zzz"):
+        drawn(trace, **values, approach=0.5, toward="zzz")
+
+
+def test_the_budget_is_that_of_what_is_in_sight() -> None:
+    from tracevis3d.drawing.projection import fit
+    from tracevis3d.views.cone.camera import SHARE, on_the_way, whole
+    from tracevis3d.views.cone.near import _pixels, nearer
+    from tracevis3d.views.cone.prepared import prepare
+
+    trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
+    for approach in (0.0, 0.4, 0.8, 1.0):
+        ready = prepare(trace, read(Parameters, {"budget": 80, "approach": approach}))
+        picture = ready.picture
+        eye = fit(on_the_way(ready, whole(picture, ready.parameters, Frame())), Frame(), SHARE)
+        found, opened = nearer(ready, eye)
+        seen = np.count_nonzero(_pixels(picture.center, picture.radius, eye) > 2.0)
+        assert len(found) - len(picture) <= max(80 - seen, 0)
+        assert len(opened) == np.count_nonzero(found.nodes.opened == 1) - np.count_nonzero(
+            picture.nodes.opened == 1
+        )
+        # From where the whole is seen nothing opens: what is shown is the budget.
+        assert approach > 0 or not len(opened)
+        again, same = nearer(ready, eye, opened)
+        assert np.array_equal(opened, same)
+        assert np.array_equal(again.center, found.center)
+
+
+def test_a_cone_tree_comes_nearer_to_an_eye() -> None:
+    from tracevis3d.drawing.projection import fit
+    from tracevis3d.drawing.words import Camera
+    from tracevis3d.views.closer import SolidCloser
+
+    trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
+    p = read(Parameters, {"budget": 60})
+    closer, picture = VIEW.closer((trace,), p, Frame()), compose(trace, p)
+    assert isinstance(closer, SolidCloser)
+    nothing = np.empty(0, np.int64)
+    assert closer.look_from(fit(closer.camera, Frame()), nothing) is None
+    seeds = np.flatnonzero(picture.closed)
+    at = picture.center[seeds[np.argmax(picture.disc[seeds])]]
+    low, high = tuple((at - 0.4).tolist()), tuple((at + 0.4).tolist())
+    eye = fit(Camera(closer.camera.direction, low, high), Frame())
+    near = closer.look_from(eye, nothing)
+    assert near is not None
+    assert len(near.opened)
+    far = VIEW.draw((trace,), p, Frame(), silent)
+    kinds = {part.kind for part in near.parts}
+    assert {"node", "link", "closed subtree"} <= kinds <= set(closer.kinds)
+    # Colours stay those of the picture, and each element tells of its call.
+    assert np.array_equal(near.palette, far.palette)
+    for part in near.parts:
+        assert part.kind == "path" or part.kind in near.meaning
+    names = [text for group in near.names for text in group.text]
+    assert names
+    assert {group.kind for group in near.names} == {"function"}
+    flat = VIEW.closer((trace,), read(Parameters, {"layout": "bubble"}), Frame())
+    assert flat.look_from(eye, nothing) is None

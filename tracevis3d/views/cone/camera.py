@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...drawing.frame import Frame
 from ...drawing.projection import fit
 from ...drawing.words import Camera
-from .composition import FLOOR, Composition
+from .composition import Composition
 from .near import goal
 from .parameters import Parameters
 from .prepared import Prepared
@@ -104,7 +104,7 @@ def _outline(picture: Composition, p: Parameters) -> Floats:
     if p.opening and not p.recline:
         roots = np.flatnonzero(picture.nodes.parent < 0)
         floor = replace(picture, ring=picture.disc).circle(roots, turn, p)
-        floor[:, :, 2] = picture.center[:, 2].min() - FLOOR
+        floor[:, :, 2] = picture.floor
         points.append(floor.reshape(-1, 3))
     return np.concatenate(points)
 

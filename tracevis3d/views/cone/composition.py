@@ -34,7 +34,7 @@ _NODE = (1.0, 2.2)
 #: How much wider a closed subtree is for each factor of ten in its calls, in nodes.
 _CLOSED = 0.55
 #: Height of an upright tree by its width, and length of a lying one.
-_UPRIGHT, _LYING = 0.46, 1.9
+_UPRIGHT, _LYING = 0.36, 1.9
 #: How large a node is drawn at most: by the disc of what is below it, and by the least node.
 _OF_DISC, _LARGEST = 0.14, 6.0
 #: Radius of a ball, at most, by how far it is from those above and below.
@@ -43,8 +43,8 @@ _OF_DROP = 0.42
 SKIRT = 0.8
 #: Width of a line in an opened subtree, at most, by the radius of its node.
 _THIN = 0.3
-#: How far below the lowest node the floor lies, in scene units.
-FLOOR = 0.25
+#: How far below the lowest of all the floor lies, in scene units.
+_FLOOR = 0.2
 #: Radius of the ring around a node of which some callees are shown, by the node's.
 DASHED = 1.6
 #: Hyperbolic radius of the smallest node, in units of the curvature's.
@@ -138,6 +138,12 @@ class Composition:
     def skirt(self) -> Floats:
         """How far the cone of a closed subtree reaches down, float64 (n,)."""
         return np.minimum(STEEP * self.disc, SKIRT * np.maximum(self.foot, 1e-9))
+
+    @property
+    def floor(self) -> float:
+        """The height of the floor below an upright tree, on which its shadows lie."""
+        under = np.where(self.closed, np.maximum(self.skirt, self.radius), self.radius)
+        return float((self.center[:, 2] - under).min(initial=0.0)) - _FLOOR
 
     @property
     def width(self) -> Floats:

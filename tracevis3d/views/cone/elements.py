@@ -12,7 +12,7 @@ from ...drawing.palettes import BASE, GRID, OTHER
 from ...drawing.thin import taken
 from ...drawing.words import Lines, Marks, Meaning, Tubes
 from ..coloring import Coloring
-from .composition import DASHED, FLOOR, Composition
+from .composition import DASHED, Composition
 from .parameters import Parameters
 
 Floats = NDArray[np.float64]
@@ -276,7 +276,7 @@ def _shadows(picture: Composition, color: int, p: Parameters) -> list[Marks]:
     if p.opening == 0 or p.recline:
         return []
     which = np.flatnonzero((picture.nodes.opened == 1) & (picture.ring > 0) & (picture.nodes.depth <= 6))
-    floor = float(picture.center[:, 2].min()) - FLOOR
+    floor = picture.floor
     step = np.minimum(picture.nodes.depth[which] - 1, _SHADES - 1)
     point = picture.center[which].copy()
     point[:, 2] = floor + 0.004 * picture.nodes.depth[which]

@@ -71,6 +71,8 @@ def labels(
     frame = projection.frame
     toward = -projection.forward
     unit = _units_per_pixel(projection, picture.center)
+    if p.labels == 0:
+        shown = np.zeros(len(picture), np.bool_)
     there = occupied(
         picture, path, projection, p, np.ones(len(picture), np.bool_) if shown is None else shown
     )

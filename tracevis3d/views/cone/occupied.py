@@ -18,7 +18,7 @@ _CELL = 3.0
 #: How much of a cell a solid, the path, a line of so many pixels' width, and a ring take.
 _SOLID, _PATH, _WIDE, _LINE, _RING = 1.0, 0.9, 5.0, 0.6, 0.2
 #: Points by which balls and cones are sampled, up to so many pixels' radius.
-_SAMPLED = ((5.0, 12), (30.0, 300), (np.inf, 6000))
+_SAMPLED = ((5.0, 12), (30.0, 300), (np.inf, 1500))
 #: Points of a ring, and rings whose points are held at once.
 _AROUND, _AT_ONCE = 120, 2000
 #: A column of cells is covered from this part on, and counts as so much of a name's place.
@@ -109,13 +109,16 @@ def occupied(
     step = projection.pixels(picture.center + projection.right * 0.01)
     scale = np.hypot(*(step - pixel).T) / 0.01
     # Sunflowers: points spread evenly over a disc.
-    small = 0.0
-    solid = (p.layout != "hyperbolic") & picture.closed & shown
+    small, size = 0.0, (projection.frame.width, projection.frame.height)
+    # What is beside the picture takes nothing of it.
+    around = np.maximum(np.maximum(picture.radius, picture.disc), picture.skirt)[:, None] * scale[:, None]
+    seen = shown & ((pixel > -around) & (pixel < size + around)).all(axis=1) & (depth > before)
+    solid = (p.layout != "hyperbolic") & picture.closed & seen
     for large, points in _SAMPLED:
         turn, out = np.arange(points) * 2.399963, np.sqrt((np.arange(points) + 0.5) / points)
         disc = np.column_stack([out * np.cos(turn), out * np.sin(turn)])
         wide = picture.radius * scale
-        which = shown & (wide > small) & (wide <= large)
+        which = seen & (wide > small) & (wide <= large)
         radius = 0.9 * wide[which]
         at = (pixel[which, None] + radius[:, None, None] * disc).reshape(-1, 2)
         there.mark(at, np.repeat(depth[which], points), _SOLID)

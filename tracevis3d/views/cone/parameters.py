@@ -129,7 +129,7 @@ class Parameters:
         40, "More callees than this stand on several rings", low=3, high=1000, group="Shape"
     )
     elevation: float = parameter(
-        17.0, "How far the camera looks down", low=-20.0, high=89.0, unit="degrees", group="Look"
+        13.0, "How far the camera looks down", low=-20.0, high=89.0, unit="degrees", group="Look"
     )
     toward: str = parameter(
         "",
