@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from pathlib import Path
 
 from ..errors import InputError, UsageError
 from ..terminal import Bar
@@ -25,7 +26,8 @@ def add(commands: Subcommands) -> None:
     parser.add_argument(
         "--follow",
         action="store_true",
-        help="the file is still being written: publish what is appended to it (Chrome JSON, packed or not)",
+        help="the file is still being written: publish what is appended to it (Chrome JSON, packed or not; "
+        "a folder that uftrace fills)",
     )
     parser.add_argument(
         "--lag",
@@ -46,8 +48,6 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Bind, wait for a viewer, publish, say that it is over."""
-    from pathlib import Path
-
     if words.follow:
         _follow(words)
         return
@@ -78,8 +78,6 @@ def run(words: argparse.Namespace) -> None:
 
 def _follow(words: argparse.Namespace) -> None:
     """Bind at once, and publish what the file gets."""
-    from pathlib import Path
-
     from ..live.follow import Follower
     from ..live.publisher import Publisher
 
@@ -87,17 +85,49 @@ def _follow(words: argparse.Namespace) -> None:
         raise UsageError("--speed can't be chosen with --follow: it is as fast as the file grows")
     lag = read_time("--lag", words.lag) if words.lag is not None else 1_000_000_000
     path = Path(words.trace)
-    try:
-        path.open("rb").close()
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
+    _check_follows(path)
+    if path.is_dir() and words.lag is not None:
+        raise UsageError("--lag is for files: uftrace tells when calls begin")
     idle = 60.0 if words.idle is None else words.idle
     with Bar(words.quiet) as bar, Publisher(words.endpoint, path.name, keys=read_keys(words)) as publisher:
         bar(0.0, f"publishing at {publisher.endpoint}")
-        follower = Follower(path, publisher, lag)
+        if path.is_dir():
+            from ..live.follow_uftrace import UftraceFollower
+            from ..native.elf import uftrace_symbols
+
+            follower: Follower = UftraceFollower(path, publisher, uftrace_symbols)
+        else:
+            follower = Follower(path, publisher, lag)
         if words.wait and not publisher.wait_for_viewer(words.wait):
             raise UsageError(f"no viewer came to {publisher.endpoint} within {words.wait:g} s")
         follower.run(idle, lambda rows: bar(0.0, f"publishing at {publisher.endpoint}: {rows:,} rows"))
     if not words.quiet:
         long = f", {follower.left_out:,} calls longer than --lag left out" if follower.left_out else ""
         print(f"{follower.rows:,} rows published, {publisher.dropped:,} dropped here{long}")
+
+
+def _check_follows(path: Path) -> None:
+    """Raise InputError if what lies at ``path`` grows in a way that nobody here can follow."""
+    from ..formats import registry
+
+    try:
+        if path.is_dir():
+            entries = [entry.name for entry in path.iterdir()]
+            # Those that uftrace makes when it starts.
+            if not entries or {"task.txt", "default.opts", ".channel"}.intersection(entries):
+                return
+        else:
+            path.open("rb").close()
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
+    try:
+        form = registry.recognise(path)
+    except InputError:
+        if path.is_dir():
+            raise
+        return  # too little of it is there yet
+    if form.name != ("uftrace" if path.is_dir() else "chrome"):
+        raise InputError(
+            f"{path}: a {form.name} trace can't be followed while it grows: only files of Chrome's trace "
+            "events and uftrace's folders can"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -75,11 +75,11 @@ def read(path: Path, progress: Progress) -> Trace:
     from ..trace.recording import Recording
 
     recording = Recording()
-    files = _Folder(path) if path.is_dir() else _Tar(path, recording, part(progress, 0, 0.3))
+    files = Folder(path) if path.is_dir() else _Tar(path, recording, part(progress, 0, 0.3))
     info = _info(path, files)
-    tasks = _Tasks(files.text("task.txt"), files)
-    symbols = _Modules(files, tasks)
-    scanner = _Scanner(symbols, ArgumentSpecs(info), tasks)
+    tasks = Tasks(files.text("task.txt"), files)
+    symbols = Modules(files, tasks)
+    scanner = Scanner(symbols, ArgumentSpecs(info), tasks)
     tids = sorted(
         (int(match[1]) for name in files.names if (match := _DATA.fullmatch(name))), key=tasks.order
     )
@@ -99,7 +99,7 @@ def read(path: Path, progress: Progress) -> Trace:
     return trace
 
 
-class _Folder:
+class Folder:
     """The files of a folder, by name."""
 
     def __init__(self, path: Path) -> None:
@@ -116,7 +116,7 @@ class _Folder:
         return bytes(self.data(name)).decode("utf-8", "replace")
 
 
-class _Tar(_Folder):
+class _Tar(Folder):
     """The files of the first folder in a tar that has an ``info``; they are read where they lie."""
 
     def __init__(self, path: Path, recording: Recording, progress: Progress) -> None:
@@ -175,7 +175,7 @@ class _ViewFile(io.RawIOBase):
         return piece
 
 
-def _info(path: Path, files: _Folder) -> str:
+def _info(path: Path, files: Folder) -> str:
     """Check the header of ``info`` and return its text."""
     data = bytes(files.data("info")[: 1 << 24])
     if not data.startswith(_MAGIC) or len(data) < _HEADER_SIZE:
@@ -190,10 +190,10 @@ def _info(path: Path, files: _Folder) -> str:
     return data[int.from_bytes(data[12:14], "little") :].decode("utf-8", "replace")
 
 
-class _Tasks:
+class Tasks:
     """What ``task.txt`` tells: processes, their programs and the sessions (memory maps) they run in."""
 
-    def __init__(self, text: str, files: _Folder) -> None:
+    def __init__(self, text: str, files: Folder) -> None:
         self.process: dict[int, int] = {}
         self.programs: dict[int, str] = {}
         self.sessions: list[Session] = []
@@ -261,11 +261,16 @@ def _int(text: str | None, base: int = 10) -> int:
     return value if 0 <= value < 1 << 62 else -1
 
 
-class _Modules:
-    """The symbols of programs and libraries, by their path."""
+class Modules:
+    """The symbols of programs and libraries, by their path.
 
-    def __init__(self, files: _Folder, tasks: _Tasks) -> None:
-        self._files = files
+    ``missing`` returns what a ``.sym`` would hold, for paths without one.
+    """
+
+    def __init__(
+        self, files: Folder, tasks: Tasks, missing: Callable[[str], bytes] = lambda path: b""
+    ) -> None:
+        self._files, self._missing = files, missing
         self._tasks = tasks
         self._modules: dict[str, Module] = {}
         # Two libraries of one name: the second's file carries its build-id, the header tells the path.
@@ -282,7 +287,8 @@ class _Modules:
             base = PurePosixPath(path).name
             sym = self._by_path.get(path, f"{base}.sym")
             dbg = sym.removesuffix(".sym") + ".dbg"
-            self._modules[path] = Module(base, bytes(self._files.data(sym)), bytes(self._files.data(dbg)))
+            symbols = bytes(self._files.data(sym)) or self._missing(path)
+            self._modules[path] = Module(base, symbols, bytes(self._files.data(dbg)))
         return self._modules[path]
 
     def all_sessions(self) -> Iterator[tuple[int, list[tuple[int, Module]]]]:
@@ -315,10 +321,10 @@ class _Modules:
         )
 
 
-class _Scanner:
+class Scanner:
     """Reads the records of one thread after the other into the recording."""
 
-    def __init__(self, modules: _Modules, specs: ArgumentSpecs, tasks: _Tasks) -> None:
+    def __init__(self, modules: Modules, specs: ArgumentSpecs, tasks: Tasks) -> None:
         self._modules = modules
         self._tasks = tasks
         ranges = key_ranges(modules.all_sessions(), specs) if specs else []
@@ -347,8 +353,8 @@ class _Scanner:
         self._table = np.full(2 * room, -1, np.int32)
         fill_keys(self._table, self._keys, self._known)
 
-    def add(self, tid: int, data: memoryview, recording: Recording) -> None:
-        """Read the records of a thread."""
+    def add(self, tid: int, data: memoryview, recording: Recording) -> int:
+        """Read the records of a thread; return how many bytes of ``data`` they take."""
         from ..kernels import scan_uftrace as s
 
         words = np.frombuffer(data[: len(data) // 8 * 8], "<u8").astype(np.uint64, copy=False)
@@ -392,6 +398,7 @@ class _Scanner:
             recording.problems.add(kind, f"{tid}.dat, byte {8 * int(state[at]):,}", int(state[count]))
         if int(state[s.POSITION]) < len(words) or len(data) % 8:
             recording.problems.add("truncated", f"{tid}.dat ends in the middle of a record")
+        return 8 * int(state[s.POSITION])
 
     def place(self, event: int) -> str:
         """Name the place of an event."""
@@ -401,7 +408,7 @@ class _Scanner:
         return f"record {event + 1:,}"
 
 
-def _count_others(files: _Folder, recording: Recording) -> None:
+def _count_others(files: Folder, recording: Recording) -> None:
     """Count what is not shown: events of perf, of the kernel and of others."""
     from ..kernels.scan_uftrace import count_sized
 

@@ -1,4 +1,4 @@
-"""A trace file that another program still writes, as a feed: what is appended is published.
+"""A trace that another program still writes, as a feed: what is appended is published.
 
 Chrome's trace events, packed by gzip or not: what our own recorder writes, and every program that appends
 records to a list. A record that tells a whole call comes when the call has ended, behind those of the calls
@@ -158,12 +158,16 @@ class Follower:
 
     def __init__(self, path: Path, publisher: Publisher, lag_ns: int) -> None:
         self._path, self._publisher, self._lag = path, publisher, lag_ns
-        self._tail = Tail(path)
+        self._tail: Any = self._open(path)
         self._metadata: list[Metadata] = []
         self._threads: dict[tuple[Any, Any], _Thread] = {}
         self._shift: int | None = None
         self._latest = -(1 << 62)
         self.rows = self.left_out = 0
+
+    def _open(self, path: Path) -> Any:
+        """Return what has ``take``, ``ended`` and ``close``, as :class:`Tail`."""
+        return Tail(path)
 
     def run(self, idle_s: float, told: Callable[[int], None] = lambda rows: None) -> None:
         """Publish until the file is complete, or has not grown for ``idle_s`` seconds, or Ctrl-C.
@@ -190,7 +194,7 @@ class Follower:
             self._send(1 << 62)
             self._tail.close()
 
-    def take(self, text: bytes) -> None:
+    def take(self, text: Any) -> None:
         """Publish whole records."""
         recorded = read_records(self._path, io.BytesIO(b"[" + text + b"]"))
         # Names and frames hold for all that follows.

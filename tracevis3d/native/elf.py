@@ -118,6 +118,42 @@ def _symbols(data: bytes, section: tuple[int, ...], strings: tuple[int, ...]) ->
     return {value: demangle(text) for value, text in found.items()}
 
 
+def uftrace_symbols(path: str) -> bytes:
+    """Return what uftrace writes of a file's functions when a run ends: address, type and name in each line.
+
+    Functions of libraries are told by their entries in the ``.plt``, which calls of them go through (System V
+    ABI for AMD64, section 5.2): 16 bytes each, in the order of the relocations in ``.rela.plt``.
+    """
+    lines: list[str] = []
+    try:
+        data = Path(path).read_bytes()
+        head = _HEADER.unpack_from(data)
+        if head[0][:6] != b"\x7fELF\x02\x01":
+            return b""
+        table = [_SECTION.unpack_from(data, head[6] + k * head[11]) for k in range(head[12])]
+        texts = data[table[head[13]][4] :]
+        named = {texts[s[0] : texts.find(b"\0", s[0])]: s for s in table}
+        found: dict[int, str] = {}
+        for section in sorted((s for s in table if s[1] in (_SYMTAB, _DYNSYM)), key=lambda s: -s[1]):
+            found.update(_symbols(data, section, table[section[6]]))
+        lines = [f"{address:016x} T {name}" for address, name in found.items()]
+        stubs, moves = named.get(b".plt.sec") or named.get(b".plt"), named.get(b".rela.plt")
+        if stubs and moves and head[2] == _X86_64:
+            symbols = table[moves[6]]
+            strings = table[symbols[6]]
+            first = 0 if b".plt.sec" in named else 1
+            for k, (_, info, _) in enumerate(
+                struct.iter_unpack("<QQq", data[moves[4] : moves[4] + moves[5]])
+            ):
+                name, *_ = _SYMBOL.unpack_from(data, symbols[4] + (info >> 32) * _SYMBOL.size)
+                at = strings[4] + name
+                text = data[at : data.find(b"\0", at)].decode("utf-8", "replace")
+                lines.append(f"{stubs[3] + 16 * (k + first):016x} 10 P {text}")
+    except (OSError, struct.error, ValueError, IndexError, OverflowError, MemoryError):
+        pass  # what is there so far is better than nothing
+    return "\n".join(lines).encode()
+
+
 def _function_starts(data: bytes, offset: int, address: int) -> dict[int, str]:
     """Return where functions begin, without names, by the table for exceptions."""
     version, _, count_encoding, encoding = data[offset : offset + 4]
