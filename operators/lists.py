@@ -219,7 +219,7 @@ def _word(stored: Any, state: Any, row: dict[str, Any]) -> None:
     stored.hidden = row["hidden"] >= row["occurrences"]
     left_out = f", {row['hidden']:,} hidden" if row["hidden"] else ""
     if state.kind == "sequences":
-        stored.title, stored.role = row["name"], "sequence"
+        stored.title, stored.role = row["short_name"], "sequence"
         number = {"calls": "calls", "size": "callees"}.get(state.pattern_sort, "occurrences")
         stored.count = f"{row[number]:,}"
         callers = ", ".join(row["called_by"])

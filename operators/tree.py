@@ -38,6 +38,7 @@ class TRACEVIS3D_PG_tree_row(bpy.types.PropertyGroup):
 
     path: StringProperty()
     name: StringProperty()
+    about: StringProperty(description="The name in full, where it is longer")
     sign: StringProperty()
     below: StringProperty(description="Calls below it that filters do not hide, and of how many")
     role: StringProperty(description="What kind of function it is")
@@ -206,7 +207,8 @@ def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: A
     state, rows, stack = of(collection), collection.tracevis3d_tree_rows, hiding.stack_of(collection)
     words, tree = navigation.written(), navigation.tree
     found, function = filtering.listing(trace, stack, state.show_filtered), tree.graph.subtrees.function
-    roles, extent = filtering.facts_of(trace).roles, trace.calls.extent
+    facts, extent = filtering.facts_of(trace), trace.calls.extent
+    roles, short_names = facts.roles, facts.short_names
 
     def label(node: int) -> str:
         if tree.is_sequence(node):
@@ -239,8 +241,14 @@ def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: A
     rows.clear()
     for row in shown:
         stored = rows.add()
-        times = f" \u00d7{row.iterations:,}" if row.iterations > 1 else ""
-        stored.path, stored.name = text_of(row.path), label(row.node) + times
+        stored.path, stored.name = text_of(row.path), label(row.node)
+        if row.iterations > 1:
+            stored.name += f" \u00d7{row.iterations:,}"
+        if tree.is_sequence(row.node):
+            # In a narrow panel the end of a name is cut off.
+            again = f"{row.iterations:,} \u00d7 " if row.iterations > 1 else ""
+            stored.about = stored.name
+            stored.name = f"{again}({spelt(tree.graph, row.node, short_names)})"
         stored.sign, stored.filtered, stored.depth = row.state, row.filtered, row.depth
         stored.role = "sequence" if tree.is_sequence(row.node) else roles[int(function[row.node])]
         stored.below = below(row)

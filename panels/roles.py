@@ -19,7 +19,7 @@ _WORDS = {
     "polymorphic": "polymorphic",
     "function": "other function",
     "pattern": "pattern",
-    "sequence": "sequence of callees",
+    "sequence": "sequence",
 }
 _PER_ROW = 2
 

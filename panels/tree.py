@@ -113,7 +113,7 @@ def _draw_rows(box: Any, rows: Any, characters: int) -> None:
             depress=stored.chosen,
         )
         name.path, name.part = stored.path, "label"
-        name.about = f"{stored.name}: {stored.below or 'no'} calls below"
+        name.about = f"{stored.about or stored.name}: {stored.below or 'no'} calls below"
         if below is not None:
             number = below.row(align=True)
             number.alignment = "RIGHT"

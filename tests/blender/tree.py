@@ -77,7 +77,8 @@ while sequence is None:
     if sequence is None:
         assert state.row + len(rows) - 1 < folded
         operators.tree_key(key="PAGE_DOWN")
-assert sequence.name.startswith("(")
+assert "(" in sequence.name
+assert len(sequence.about) >= len(sequence.name) - 2
 assert sequence.sign == "-"
 assert sequence.below
 path = sequence.path

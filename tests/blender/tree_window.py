@@ -98,6 +98,20 @@ def main():
     area.tag_redraw()
     yield 1.0
     support.screenshot(place / "tree.png")
+    # Sequences of callees are one row each.
+    do("filter_change", do="CLEAR")
+    view.tracevis3d_tree.levels = 1000
+    view.tracevis3d_tree.folded = True
+    do("tree_key", key="HOME")
+    for _ in range(200):
+        if found := [row.path for row in rows if row.role == "sequence"]:
+            break
+        do("tree_key", key="PAGE_DOWN")
+    do("tree_click", path=found[0], part="label")
+    area.tag_redraw()
+    yield 1.0
+    support.screenshot(place / "folded.png")
+    view.tracevis3d_tree.folded = False
     # The lists, one after the other.
     lists = support.extension(".panels.lists")
     panel = lists.TRACEVIS3D_PT_lists
@@ -110,6 +124,12 @@ def main():
     area.tag_redraw()
     yield 1.0
     support.screenshot(place / "lists.png")
+    view.tracevis3d_lists.kind = "sequences"
+    view.tracevis3d_lists.index = 0
+    assert len(view.tracevis3d_lists.rows) > 0
+    area.tag_redraw()
+    yield 1.0
+    support.screenshot(place / "sequences.png")
 
 
 support.drive(main(), place, "walked")

@@ -244,6 +244,7 @@ def sequences(
         return {
             "rule": key - lists,
             "name": words(graph, key, labels),
+            "short_name": words(graph, key, facts.short_names),
             "sequence": words(graph, key, labels, _SPELT),
             "symbols": [
                 {"rule": value - lists, "times": times}

@@ -92,6 +92,11 @@ class Facts:
         return [_method(label) for label in self.trace.functions.label]
 
     @cached_property
+    def short_names(self) -> list[str]:
+        """The name of each function without its class: ``__init__``."""
+        return [bare for _, bare in self.methods]
+
+    @cached_property
     def roles(self) -> list[str]:
         """What kind of function each is, a key of :data:`.roles.ROLES`."""
         from .roles import of_functions
