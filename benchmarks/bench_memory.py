@@ -1,8 +1,15 @@
-"""Ten million allocations: pairing, the segment tree, cuts of it; against plain Python and NumPy."""
+"""Ten million allocations: pairing, the segment tree, cuts of it, the view and its detail nearer by.
+
+Against plain Python and NumPy.
+"""
 
 from __future__ import annotations
 
+import resource
+import tempfile
+import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +19,13 @@ from tracevis3d.analysis.allocation_curves import site_table
 from tracevis3d.analysis.allocation_sites import Sites
 from tracevis3d.analysis.allocations import Blocks, find_blocks
 from tracevis3d.analysis.allocations_pyramid import Items, Pyramid
-from tracevis3d.trace.model import ALLOC, FREE, Memory
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.formats.names import split
+from tracevis3d.progress import silent
+from tracevis3d.trace.model import ALLOC, FREE, Memory, Source, Trace
+from tracevis3d.trace.recording import Recording
+from tracevis3d.views.memory import VIEW, Parameters
+from tracevis3d.views.memory.closer import Closer
 
 from .bench_subtrees import best, row
 
@@ -59,7 +72,7 @@ def rows() -> list[dict[str, Any]]:
     for share in (1.0, 0.01, 0.0001):
         high = 0.5 * total + 0.5 * share * total
         cut = partial(pyramid.cut, high - share * total, high, share * total / 600)
-        items, time = best(7, cut)
+        items, spent = best(7, cut)
         live, peer = best(1, partial(numpy_profiles, blocks, pyramid, items))
         assert np.array_equal(live, items.live)
         inside = int((items.stop - items.first).sum())
@@ -67,8 +80,72 @@ def rows() -> list[dict[str, Any]]:
             name = f"{what}: segment tree with profiles of 256 cells, once"
             result.append(row(name, built, peer, "NumPy, live bytes alone, each time"))
         name = f"{what}: {100 * share:g} % of the bytes, {inside:,} blocks as {len(items)} items"
-        result.append(row(name, time, peer, "NumPy, live bytes alone"))
+        result.append(row(name, spent, peer, "NumPy, live bytes alone"))
+    del blocks, pyramid, items
+    return [*result, *view_rows(memory)]
+
+
+def view_rows(memory: Memory) -> list[dict[str, Any]]:
+    """Measure the view memory of all blocks: drawn, built, saved, opened, and looked at from nearer by."""
+    what = f"memory: {BLOCKS:,} allocations of 500 call sites"
+    trace = recorded(memory)
+    drawing, drawn = best(1, partial(VIEW.draw, (trace,), Parameters(), Frame(), silent))
+    _, again = best(2, partial(VIEW.draw, (trace,), Parameters(opening=0.9), Frame(), silent))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)
+    pieces = drawing.counts["pieces"]
+    result = [
+        row(f"{what}: drawn, {pieces:,} pieces; {peak:.1f} GiB at most with all of this run", drawn, again,
+            "drawn again with another opening")
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "memory.blend"
+        started = time.perf_counter()
+        render(trace, path)
+        saved = 1e3 * (time.perf_counter() - started)
+        _, opened = best(3, partial(open_blend, path))
+        size = path.stat().st_size / 1e6
+        result.append(
+            row(f"{what}: its .blend of {size:.1f} MB opened", opened, saved, "drawn, built and saved")
+        )
+    closer = Closer((trace,), Parameters(), Frame())
+    (pane,) = closer.panes
+    low, high = pane.window
+    for nearer in (2, 10, 100, 1000, 100_000):
+        middle, half = low + 0.37 * (high - low), 0.5 * (high - low) / nearer
+        look = partial(closer.look, 0, (middle - half, middle + half), nearer * pane.pixels_per_unit)
+        near, spent = best(7, look)
+        blocks = sum(len(element) for element in near.parts)
+        result.append(row(f"{what}: {nearer:,} times nearer, {blocks:,} pieces", spent, again, "drawn again"))
     return result
+
+
+def recorded(memory: Memory) -> Trace:
+    """Return a trace with these rows, allocated at 500 call sites in turn."""
+    recording = Recording()
+    recording.thread(1, 1)
+    functions = [recording.function(f"module.site{i}") for i in range(500)]
+    recording.add_stacks(function=functions, parent=[-1] * 500, line=list(range(500)))
+    stack = (np.arange(len(memory)) % 500).astype(np.int64)
+    recording.add_memory(
+        time=memory.time, address=memory.address, size=memory.size, kind=memory.kind,
+        thread=np.zeros(len(memory), np.int32), stack=stack,
+    )  # fmt: skip
+    return recording.finish(Source(path="benchmark"), split)
+
+
+def render(trace: Trace, path: Path) -> None:
+    """Write the view as a .blend."""
+    from tracevis3d import api
+
+    api.Figure("memory", (trace,)).render(path)
+
+
+def open_blend(path: Path) -> None:
+    """Open a .blend, and let Blender evaluate all of it."""
+    import bpy
+
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    bpy.context.evaluated_depsgraph_get().update()
 
 
 def numpy_profiles(blocks: Blocks, pyramid: Pyramid, items: Items) -> NDArray[np.int64]:

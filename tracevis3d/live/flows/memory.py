@@ -40,11 +40,13 @@ _CURVES = _DISTRICTS + 2
 _CURVE_KEY, _DISTRICT_KEY = -1, -4
 #: A curve's step as a share of the window, the stripes of the wall, and where the wall stands.
 _CURVE_STEP = 1 / 240
+#: All blocks are asked whether they are idle so often, as a share of the window.
+_IDLE_STEP = 1 / 60
 _STRIPES = ((0.0, 0.46), (0.54, 0.73), (0.81, 1.0))
 _WALL = (-0.60, -0.48)
 #: How much of the way to its place a ridge goes in a tick; how near is there; how much sinks or rises in a
 #: tick.
-_EASE, _THERE, _SINK = 0.22, 0.004, 0.16
+_EASE, _THERE, _SINK = 0.22, 0.01, 0.16
 #: Call sites that get a name in front; rows of names; items that are named; findings that are shown.
 _MOST_NAMED, _NAME_ROWS, _LARGEST_NAMED, _MOST_FOUND = 14, 4, 7, 5
 _GAP = 0.012
@@ -83,6 +85,7 @@ class Memory(Flow):
         self._pieces: list[Rows] = []
         self._most = np.array([1.0, 1.0, 1.0])
         self._rate = (0, 0)
+        self._idle_at, self._idle_share = 0, 0.0
         self._history = SiteHistory(MOST_SITES)
         self._sampled = 0
         self.found: list[Found] = []
@@ -379,8 +382,10 @@ class Memory(Flow):
         if now - since > 0.02 * self.window_ns:
             rate = (allocated - earlier) / ((now - since) / 1e9)
             self._rate = (now, allocated)
-        idle = self.blocks.idle(now - self._pause) / max(live, 1) if len(self.blocks.blocks) else 0.0
-        value = np.array([live, rate, idle])
+        if now - self._idle_at > _IDLE_STEP * self.window_ns and len(self.blocks.blocks):
+            self._idle_at = now
+            self._idle_share = self.blocks.idle(now - self._pause) / max(live, 1)
+        value = np.array([live, rate, self._idle_share])
         self._curve = (now, value)
         if not when:
             return []
@@ -398,7 +403,9 @@ class Memory(Flow):
 
     def sections(self, given: Rows) -> Section:
         out: Section = np.empty((len(given), 2, 4, 2), np.float32)
-        own = given.key >= 0
+        own: Any = given.key >= 0
+        if own.all():
+            own = slice(None)
         item = given.key[own]
         low, high = self._x[item, 0], self._x[item, 1]
         apart = np.minimum(_GAP, 0.1 * (high - low))
@@ -413,7 +420,9 @@ class Memory(Flow):
             out[own, end] = boxes(across, np.stack([ground, top], axis=1))[:, 0]
         for number, (bottom, top) in enumerate(_STRIPES):
             curve = given.key == _CURVE_KEY - number
-            n = int(curve.sum())
+            n = int(np.count_nonzero(curve))
+            if not n:
+                continue
             share = np.minimum(given.value[curve, :2] / self._most[number], 1.0)
             up = _HEIGHT * (bottom + (top - bottom) * share) + 0.01
             base = np.full(n, _HEIGHT * bottom)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,12 +37,15 @@ class Arrangement:
         Positions at which each call site begins, where they are the order.
     regions : int64 (k,)
         Positions at which a run of used addresses begins, where they are the order.
+    kept : dict
+        What others have found out about all blocks, to look at some of them again and again.
     """
 
     pyramid: Pyramid
     total: float
     site_first: Ints
     regions: Ints
+    kept: dict[Any, Any] = field(default_factory=dict)
 
 
 def memory_use(trace: Trace) -> MemoryUse:

@@ -48,22 +48,33 @@ class Closer:
         begin, end = max(seen[0], low), min(seen[1], high)
         near = pyramid.cut(begin, end, fine, breaks(picture, fine))
         parts = [near]
-        # What lies beside it, as in the picture.
+        # What lies beside it, as in the picture; of items that reach into it the part beside.
         first, last = (int(near.first[0]), int(near.stop[-1])) if len(near) else (0, 0)
+        items = picture.items
         if begin > low and first > 0:
-            limits = np.append(breaks(picture, coarse), first)
-            left = pyramid.cut(low, float(pyramid.low[first]), coarse, limits)
-            parts.insert(0, _only(left, left.stop <= first))
+            left = items.stop <= first
+            edge = int(items.stop[left][-1]) if left.any() else int(items.first[0])
+            parts[:0] = [_only(items, left), self._between(edge, first, coarse)]
         if end < high and last < len(pyramid):
-            limits = np.append(breaks(picture, coarse), last)
-            right = pyramid.cut(float(pyramid.low[last]), high, coarse, limits)
-            parts.append(_only(right, right.first >= last))
+            right = items.first >= last
+            edge = int(items.first[right][0]) if right.any() else int(items.stop[-1])
+            parts += [self._between(last, edge, coarse), _only(items, right)]
         columns = {f.name: np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Items)}
         nearer = replace(picture, items=Items(**columns), pixels_per_unit=pixels_per_unit)
         paint = Paint()
         colors = block_colors(nearer, paint)
         shown = terrain(nearer, pieces(nearer, self._heights), colors)
         return Near(shown, (), paint.palette, meaning(nearer))
+
+    def _between(self, first: int, stop: int, coarse: float) -> Items:
+        """Return the items of the positions from ``first`` on to ``stop``."""
+        pyramid = self._picture.arrangement.pyramid
+        if stop <= first:
+            return pyramid.cut(0.0, 0.0, coarse)
+        limits = np.unique(np.append(breaks(self._picture, coarse), [first, stop]))
+        till = float(pyramid.low[stop]) if stop < len(pyramid) else self._picture.arrangement.total
+        found = pyramid.cut(float(pyramid.low[first]), till, coarse, limits)
+        return _only(found, (found.first >= first) & (found.stop <= stop))
 
 
 def _only(items: Items, which: NDArray[np.bool_]) -> Items:

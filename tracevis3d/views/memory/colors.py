@@ -54,9 +54,7 @@ def block_colors(picture: Composition, paint: Paint) -> BlockColors:
     """Choose the kinds, and put their shades into the palette."""
     p, items, use = picture.parameters, picture.items, picture.use
     chosen = PALETTES[p.palette]
-    order = picture.arrangement.pyramid.order
     most = min(p.entries, len(chosen.kinds))
-    size = use.blocks.size.astype(np.float64)
     entries: list[str]
     if p.color == "turn":
         colors = _TURN
@@ -66,19 +64,14 @@ def block_colors(picture: Composition, paint: Paint) -> BlockColors:
         colors = chosen.kinds[:1]
         kind, entries, title = np.zeros(len(items), np.int32), ["a block"], "Blocks"
     else:
-        of, names, title = _kinds(picture)
-        weight = np.bincount(of[order], size[order], len(names))
-        best = np.argsort(-weight, kind="stable")[:most]
-        best = best[weight[best] > 0]
-        rank = np.full(len(names) + 1, len(best), np.int32)
-        rank[best] = np.arange(len(best))
-        colors = chosen.kinds[: len(best)]
-        entries = [names[i] for i in best.tolist()]
-        mine = rank[of[order]]
-        # Where the kind changes along the order: an item between two changes is of one kind.
-        changes = np.concatenate([[0], np.cumsum(mine[1:] != mine[:-1])]) if len(mine) else np.zeros(1, int)
+        kept = picture.arrangement.kept
+        key = ("kinds", p.color, most)
+        if key not in kept:
+            kept[key] = _ranked(picture, most)
+        entries, title, mine, changes = kept[key]
+        colors = chosen.kinds[: len(entries)]
         same = changes[items.first] == changes[items.stop - 1] if len(items) else np.zeros(0, np.bool_)
-        kind = np.where(same, mine[items.first] if len(items) else 0, len(best)).astype(np.int32)
+        kind = np.where(same, mine[items.first] if len(items) else 0, len(entries)).astype(np.int32)
     grey = len(colors)
     if p.merged == "grey" or p.color == "turn":
         kind = np.where(items.alone, kind, grey).astype(np.int32)
@@ -98,6 +91,23 @@ def block_colors(picture: Composition, paint: Paint) -> BlockColors:
     signs.append(LegendEntry("idle since then", first + 2))
     legends.append(Legend("Shades", tuple(signs)))
     return BlockColors(kind, first, grey, tuple(legends))
+
+
+def _ranked(picture: Composition, most: int) -> tuple[list[str], str, Indices, NDArray[np.int64]]:
+    """Return the names of the kinds that get colours, what kinds are, and of each position the kind's place.
+
+    Last comes how often the kind changes before a position: an item between two changes is of one kind.
+    """
+    order, size = picture.arrangement.pyramid.order, picture.use.blocks.size.astype(np.float64)
+    of, names, title = _kinds(picture)
+    weight = np.bincount(of[order], size[order], len(names))
+    best = np.argsort(-weight, kind="stable")[:most]
+    best = best[weight[best] > 0]
+    rank = np.full(len(names) + 1, len(best), np.int32)
+    rank[best] = np.arange(len(best))
+    mine = rank[of[order]]
+    changes = np.concatenate([[0], np.cumsum(mine[1:] != mine[:-1])]) if len(mine) else np.zeros(1, np.int64)
+    return [names[i] for i in best.tolist()], title, mine, changes
 
 
 def _kinds(picture: Composition) -> tuple[Indices, list[str], str]:
