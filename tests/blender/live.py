@@ -5,6 +5,7 @@
 
 import sys
 import time
+import types
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -116,6 +117,41 @@ if not bpy.app.online_access:
     assert "nline" in connect.may_connect("tcp://192.0.2.7:5570"), "another machine needs leave"
 wanted.endpoint = "tcp://192.0.2.7:5570"
 support.fails(operators.live_connect, "both sides need keys")
+
+
+
+class Written:
+    """Stands for a panel's layout: keeps what is written, and takes nothing else."""
+
+    def __init__(self):
+        self.words = []
+
+    def column(self, **_):
+        return self
+
+    def label(self, text="", **_):
+        self.words.append(text)
+
+
+def try_without_zeromq():
+    """Panel and operator say in one sentence what is missing."""
+    panel, kept = support.extension(".panels.live").TRACEVIS3D_PT_live, sys.modules.get("zmq")
+    sys.modules["zmq"] = None
+    written = Written()
+    region = types.SimpleNamespace(width=300)
+    system = types.SimpleNamespace(ui_scale=1.0)
+    context = types.SimpleNamespace(region=region, preferences=types.SimpleNamespace(system=system))
+    panel.draw(types.SimpleNamespace(layout=written), context)
+    assert " ".join(written.words) == module.missing() + "."
+    assert module.missing().startswith("ZeroMQ (pyzmq) is missing: install the TraceVis3D zip")
+    support.fails(operators.live_connect, "ZeroMQ (pyzmq) is missing")
+    del sys.modules["zmq"]
+    if kept is not None:
+        sys.modules["zmq"] = kept
+    assert module.missing() == ""
+
+
+try_without_zeromq()
 
 suggested = []
 program = Program(suggestions=suggested.append)

@@ -48,6 +48,10 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Bind, wait for a viewer, publish, say that it is over."""
+    from ..live.endpoint import zmq
+
+    # Before a large trace is read.
+    zmq()
     if words.follow:
         _follow(words)
         return
