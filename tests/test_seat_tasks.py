@@ -234,5 +234,5 @@ def test_task_20_the_essence_of_the_trace(asked, large) -> None:
     # And as a picture's drawing.
     drawing = tv.api.view("cone", tv.load(large), filters=stack, budget=60).drawing()
     assert drawing.counts["hidden_calls"] == told["hidden_calls"]
-    names = {text for group in drawing.labels if group.kind == "name" for text in group.text}
+    names = {text for group in drawing.labels if group.kind == "function" for text in group.text}
     assert any("buildClassifier" in name for name in names)
