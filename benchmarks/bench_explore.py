@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import tracevis3d as tv
 from tests import synthetic
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.projection import fit
+from tracevis3d.drawing.words import Camera
 from tracevis3d.layout.picking import BoxPicker, Ray, TubePicker
 from tracevis3d.trace.model import Functions, Source, Threads, Trace
 from tracevis3d.trace.strings import Strings
@@ -21,7 +26,7 @@ N = 1_000_000
 
 def rows() -> list[dict[str, Any]]:
     """Measure; times in milliseconds."""
-    return [*picks(), *details(14_000_000 if HUGE else 2_400_000)]
+    return [*picks(), *details(14_000_000 if HUGE else 2_400_000), *cones(14_000_000 if HUGE else 2_400_000)]
 
 
 def picks() -> list[dict[str, Any]]:
@@ -84,19 +89,24 @@ def every_box(low: Any, size: Any, ray: Ray) -> int:
     return int(np.argmin(np.where((enter <= leave) & (leave > 0), enter, np.inf)))
 
 
-def details(n: int) -> list[dict[str, Any]]:
-    """Measure the boxes and names of an icicle from near, against drawing the same window anew."""
+def program(n: int) -> Trace:
+    """Return the trace of a program that is made up."""
     calls, first, count = synthetic.program(n)
     names = Strings.of([f"function {i}" for i in range(int(calls.function.max()) + 1)])
     unknown, ids = np.full(len(names), -1, np.int32), tuple(range(len(first)))
     texts = ("",) * len(ids)
-    trace = Trace(
+    return Trace(
         calls=calls,
         functions=Functions(names, names, unknown, unknown, np.zeros(len(names), np.int32)),
         threads=Threads(ids, ids, texts, texts, np.asarray(first), np.asarray(count)),
         source=Source(path="synthetic", hash="0"),
         span_ns=int(calls.end.max()),
     )
+
+
+def details(n: int) -> list[dict[str, Any]]:
+    """Measure the boxes and names of an icicle from near, against drawing the same window anew."""
+    trace = program(n)
     view, frame = registry.find("icicle"), Frame(1920, 1080)
     closer: Any = view.closer((trace,), view.parameters(), frame) if view.closer else None
     (pane,) = closer.panes
@@ -112,3 +122,40 @@ def details(n: int) -> list[dict[str, Any]]:
         peer = best(3, partial(view.draw, (trace,), same, frame, lambda *_: None))[1]
         result.append(row(f"detail: {n:,} calls, {zoom} times nearer", ours, peer, "the view drawn anew"))
     return result
+
+
+def cones(n: int) -> list[dict[str, Any]]:
+    """Measure what opens in a cone tree from near, against drawing the tree around that call anew."""
+    traces = [("vt_pylint_0.9M", trace) for trace in shared("vt_pylint_0.9M.json.gz")]
+    view, frame = registry.find("cone"), Frame(1920, 1080)
+    result = []
+    for name, trace in [*traces, (f"{n:,} calls", program(n))]:
+        closer: Any = view.closer((trace,), view.parameters(), frame) if view.closer else None
+        picture = closer.picture
+        seeds = np.flatnonzero(picture.closed)
+        largest = seeds[np.argsort(-picture.below[seeds], kind="stable")[:3]]
+        for share in (1.0, 0.1):
+            eyes = []
+            for i in largest:
+                middle, reach = picture.center[i], share * picture.disc[i]
+                low, high = (tuple((middle + side * reach).tolist()) for side in (-1, 1))
+                eyes.append(fit(Camera(closer.camera.direction, low, high), frame))
+            nothing = np.empty(0, np.int64)
+            looks = [best(3, partial(closer.look_from, eye, nothing)) for eye in eyes]
+            ours, opened = (
+                max(ms for _, ms in looks),
+                max(len(near.opened) if near else 0 for near, _ in looks),
+            )
+            call = int(picture.call[largest[0]])
+            same = view.parameters(focus=str(call))
+            peer = best(3, partial(view.draw, (trace,), same, frame, lambda *_: None))[1]
+            what = f"cone tree from near: {name}, {1 / share:.0f} times as near as a cone, {opened} open"
+            result.append(row(what, ours, peer, "the view drawn anew"))
+    return result
+
+
+def shared(name: str) -> list[Trace]:
+    """Return a recorded trace, if it is there."""
+    folder = os.environ.get("TRACEVIS3D_SHARED", Path(__file__).resolve().parents[2] / "shared")
+    path = Path(folder) / "traces" / "recorded" / name
+    return [tv.load(path)] if path.is_file() else []

@@ -101,7 +101,7 @@ for _, holds in parts("closed subtree"):
         assert np.isclose(low[2], tip[2] - size[2])
         for share, meets in ((0.9, True), (0.3, False)):
             # Half the radius beside the axis: there is the cone near its floor, not near its tip.
-            start = tip + [0.25 * size[0], -size[1], -share * size[2]]
+            start = np.add(tip, (0.25 * size[0], -size[1], -share * size[2]))
             met = holds.pick(picking.Ray.of(start, (0.0, 1.0, 0.0)), False, 1.0, float(size[1]) * 2)
             assert (met is not None and met.element == i) == meets, (i, share, met)
 

@@ -1,4 +1,4 @@
-"""A cone tree in a real window: click, turn, click again, undo: ``cone_window.py TRACE FOLDER``.
+"""A cone tree in a real window: click, turn, undo, come near: ``cone_window.py TRACE FOLDER``.
 
 Started by Blender with ``--enable-event-simulate``. Writes screenshots and, if all went well, ``turned``.
 """
@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import bpy
 import numpy as np
 import support
+from mathutils import Euler
 
 trace, place = map(Path, support.arguments())
 bpy.context.preferences.view.show_splash = False
@@ -21,29 +22,19 @@ def main():
     support.enable()
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
-    pointer, turning = support.extension(explore + "pointer"), support.extension(explore + "turning")
+    turning, nearer = support.extension(explore + "turning"), support.extension(".tracevis3d.scene.nearer")
     selection, held = support.extension(".operators.selection"), support.extension(".tracevis3d.scene.held")
-    window = bpy.context.window_manager.windows[0]
-    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
-    region = next(r for r in area.regions if r.type == "WINDOW")
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.tracevis3d.import_trace(filepath=str(trace), view="cone")
+    at = support.Window()
+    at.show(trace, "cone")
     yield 3.0
     view = support.only_view()
     key, group = view.tracevis3d.sources[0].hash, view.tracevis3d.cone
-
-    def send(kind, value, x, y, **keys):
-        window.event_simulate(type=kind, value=value, x=int(x), y=int(y), **keys)
-
-    def press(kind, x, y, **keys):
-        send(kind, "PRESS", x, y, **keys)
-        send(kind, "RELEASE", x, y, **keys)
 
     def balls():
         """Return the nodes' places in the scene, float64 (n, 3), and their calls."""
         points, calls = [], []
         for shown in view.objects:
-            if shown.get("tracevis3d_kind") == "node":
+            if shown.get("tracevis3d_kind") == "node" and shown.visible_get():
                 holds = held.held(shown)
                 low, high = holds.bounds(np.arange(len(holds)))
                 middle = np.column_stack([(low + high) / 2, np.ones(len(holds))])
@@ -57,8 +48,7 @@ def main():
         order = np.argsort(-np.abs(points[:, 0]))
         for i in order.tolist():
             if calls[i] >= 0:
-                x, y = pointer.project(region, area.spaces.active.region_3d, [points[i]])[0]
-                yield int(calls[i]), x + region.x, y + region.y
+                yield int(calls[i]), *at.pixel(points[i])
 
     def where(call):
         points, calls = balls()
@@ -69,11 +59,10 @@ def main():
         return points[np.argmax(points[:, 2])]
 
     def in_front(call):
-        at, top = where(call), root()
-        return at[1] < top[1] and abs(at[0] - top[0]) < 0.35 * abs(at[1] - top[1])
+        ball, top = where(call), root()
+        return ball[1] < top[1] and abs(ball[0] - top[0]) < 0.35 * abs(ball[1] - top[1])
 
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        assert bpy.ops.tracevis3d.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+    at.explore()
     yield 0.5
 
     def point_at(but=()):
@@ -81,7 +70,7 @@ def main():
         for call, x, y in front():
             if call in but or in_front(call) or abs(where(call)[0] - root()[0]) < 0.5:
                 continue
-            send("MOUSEMOVE", "NOTHING", x, y)
+            at.move(x, y)
             yield 0.4
             if state.hit is not None and list(state.hit.calls.values()) == [call]:
                 found.append((call, x, y))
@@ -93,7 +82,7 @@ def main():
     first, x, y = found[-1]
     support.screenshot(place / "cone_pointed.png")
     before = where(first)
-    press("LEFTMOUSE", x, y)
+    at.press("LEFTMOUSE", x, y)
     yield turning.is_turning
     assert group.facing == "", "nothing is stored on the way"
     stood = [before]
@@ -113,7 +102,7 @@ def main():
     yield 1.0
     yield from point_at({first})
     second, x, y = found[-1]
-    press("LEFTMOUSE", x, y)
+    at.press("LEFTMOUSE", x, y)
     yield turning.is_turning
     yield 0.3
     other = next(c for c, _, _ in front() if c not in (first, second))
@@ -128,7 +117,7 @@ def main():
     stood = where(other)
     steps = 0
     while group.facing != str(first) and steps < 4:
-        press("Z", region.x + 50, region.y + 50, ctrl=True)
+        at.press("Z", at.region.x + 50, at.region.y + 50, ctrl=True)
         yield 1.2
         view = support.only_view()
         group = view.tracevis3d.cone
@@ -136,7 +125,7 @@ def main():
     assert group.facing == str(first), (group.facing, first, steps)
     assert in_front(first)
     for _ in range(steps):
-        press("Z", region.x + 50, region.y + 50, ctrl=True, shift=True)
+        at.press("Z", at.region.x + 50, at.region.y + 50, ctrl=True, shift=True)
         yield 1.2
     view = support.only_view()
     group = view.tracevis3d.cone
@@ -144,27 +133,58 @@ def main():
     assert np.allclose(where(other), stood, atol=1e-4)
     assert state.exploring
 
+    # Who comes near a closed cone sees it open, in its place; what has opened can be pointed at.
+    stood = {int(c): point for point, c in zip(*balls())}
+    shown = next(o for o in view.objects if o.get("tracevis3d_kind") == "closed subtree")
+    holds = held.held(shown)
+    tip = holds.low[int(np.argmax(holds.size[:, 0]))].astype(float)
+    home = at.eye.view_perspective
+    at.eye.view_perspective = "PERSP"
+    at.eye.view_rotation = Euler((np.radians(75), 0.0, 0.0)).to_quaternion()
+    at.eye.view_location, at.eye.view_distance = tip - [0.0, 0.0, 0.2], 1.6
+    yield lambda: len(nearer.opened(view, 0)) > 0
+    yield 1.0
+    opened = set(nearer.opened(view, 0).tolist())
+    points, calls = balls()
+    assert all(np.allclose(where(call), point, atol=1e-5) for call, point in stood.items())
+    parent = np.asarray(support.extension(".operators.sources").in_memory(view)[0].calls.parent)
+    support.screenshot(place / "cone_near.png")
+    for point, call in zip(points, calls.tolist()):
+        if call in stood or int(parent[call]) not in opened:
+            continue
+        at.move(*at.pixel(point))
+        yield 0.4
+        if state.hit is not None and list(state.hit.calls.values()) == [call]:
+            break
+    else:
+        raise AssertionError("nothing that has opened can be pointed at")
+    support.screenshot(place / "cone_near_pointed.png")
+    at.eye.view_distance = 60.0
+    yield lambda: not nearer.objects_of(view)
+    at.eye.view_perspective = home
+    yield 1.0
+    assert {int(c) for c in balls()[1]} == set(stood)
+
     # In a ball a double click moves to the middle.
     group.layout = "hyperbolic"
-    with bpy.context.temp_override(window=window, area=area, region=region):
+    with at.inside():
         bpy.ops.tracevis3d.rebuild()
     yield 3.0
     points, calls = balls()
     far = int(calls[np.argmax(np.where(calls >= 0, np.abs(points[:, 0]), -1.0))])
-    x, y = pointer.project(region, area.spaces.active.region_3d, [where(far)])[0]
-    x, y = x + region.x, y + region.y
-    send("MOUSEMOVE", "NOTHING", x, y)
+    x, y = at.pixel(where(far))
+    at.move(x, y)
     yield 0.6
     hit = next(iter(state.hit.calls.values()))
-    press("LEFTMOUSE", x, y)
-    press("LEFTMOUSE", x, y)
+    at.press("LEFTMOUSE", x, y)
+    at.press("LEFTMOUSE", x, y)
     yield lambda: group.focus == str(hit) and not turning.is_turning()
     assert group.facing == group.focus == str(hit), (group.facing, group.focus, hit)
     yield 1.0
     support.screenshot(place / "ball_moved.png")
     points, _ = balls()
     assert abs(where(hit)[0] - (points[:, 0].max() + points[:, 0].min()) / 2) < 2.0
-    press("ESC", x, y)
+    at.press("ESC", x, y)
     yield lambda: not state.exploring
 
 

@@ -20,34 +20,19 @@ def main():
     support.enable()
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
-    pointer, drum = support.extension(explore + "pointer"), support.extension(explore + "drum")
-    window_time = support.extension(explore + "window_time")
+    drum, window_time = support.extension(explore + "drum"), support.extension(explore + "window_time")
     selection, held = support.extension(".operators.selection"), support.extension(".tracevis3d.scene.held")
-    window = bpy.context.window_manager.windows[0]
-    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
-    region = next(r for r in area.regions if r.type == "WINDOW")
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.tracevis3d.import_trace(filepath=str(trace), view="interactions")
+    at = support.Window()
+    at.show(trace, "interactions")
     yield 3.0
-    view = support.only_view()
+    view, pixel = support.only_view(), at.pixel
     key, group = view.tracevis3d.sources[0].hash, view.tracevis3d.interactions
-
-    def send(kind, value, x, y, **keys):
-        window.event_simulate(type=kind, value=value, x=int(x), y=int(y), **keys)
-
-    def press(kind, x, y, **keys):
-        send(kind, "PRESS", x, y, **keys)
-        send(kind, "RELEASE", x, y, **keys)
-
-    def pixel(point):
-        x, y = pointer.project(region, area.spaces.active.region_3d, [point])[0]
-        return x + region.x, y + region.y
 
     def mantle(share, around):
         """Return the pixel of a place on the mantle."""
         (turned,) = drum.of_view(view)
-        at = turned.section[round(around * (len(turned.section) - 1))] + share * turned.axis
-        return pixel((np.array(bpy.data.objects[turned.shown].matrix_world) @ [*at, 1.0])[:3])
+        point = turned.section[round(around * (len(turned.section) - 1))] + share * turned.axis
+        return pixel((np.array(bpy.data.objects[turned.shown].matrix_world) @ [*point, 1.0])[:3])
 
     def over(kind, k=0):
         """Return pixels of the middle of the k-th element of a kind, as far as it is seen."""
@@ -59,8 +44,7 @@ def main():
     def told():
         return [line for said in state.told for line in said.lines()]
 
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        assert bpy.ops.tracevis3d.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+    at.explore()
     yield 0.5
 
     # Pointing at a lone call, at the ring, at the phases, and at the mantle between the tubes.
@@ -72,7 +56,7 @@ def main():
         count = len(held.held(next(o for o in view.objects if o.get("tracevis3d_kind") == kind)))
         for k in range(count):
             x, y = over(kind, k)
-            send("MOUSEMOVE", "NOTHING", x, y)
+            at.move(x, y)
             yield 0.3
             if word in " ".join(told()):
                 break
@@ -81,7 +65,7 @@ def main():
         support.screenshot(place / f"drum_{kind.replace(' ', '_')}.png")
     for share, around in np.random.default_rng(0).uniform((0.05, 0.3), (0.95, 0.7), (80, 2)):
         x, y = mantle(share, around)
-        send("MOUSEMOVE", "NOTHING", x, y)
+        at.move(x, y)
         yield 0.15
         if state.hit is None and state.told and not state.told[0].title.startswith("No call"):
             break
@@ -95,37 +79,37 @@ def main():
     knows = drum.where(drum.of_view(view)[0])
     wanted = [knows.time_at(0, share) for share in (0.3, 0.6)]
     span = knows.window(0)
-    send("MOUSEMOVE", "NOTHING", x0, y0)
+    at.move(x0, y0)
     yield 0.5
-    send("LEFTMOUSE", "PRESS", x0, y0)
+    at.send("LEFTMOUSE", "PRESS", x0, y0)
     for step in (0.2, 0.5, 0.8, 1.0):
         yield 0.2
-        send("MOUSEMOVE", "NOTHING", x0 + step * (x1 - x0), y0 + step * (y1 - y0))
+        at.move(x0 + step * (x1 - x0), y0 + step * (y1 - y0))
     yield 0.5
     support.screenshot(place / "drum_brush.png")
-    send("LEFTMOUSE", "RELEASE", x1, y1)
+    at.send("LEFTMOUSE", "RELEASE", x1, y1)
     yield lambda: group.start != "" and not window_time.is_gliding()
     got = window_time.of(view, 0)
     assert np.abs(np.subtract(got, wanted)).max() < 0.03 * (span[1] - span[0]), (got, wanted)
     yield 1.5
     support.screenshot(place / "drum_window.png")
-    press("HOME", x0, y0)
+    at.press("HOME", x0, y0)
     yield lambda: group.start == "" and not window_time.is_gliding()
 
     # Keys zoom in time and move; with Shift dragging selects, and M marks it.
     for name in ("W", "D", "S"):
         before = window_time.of(view, 0)
-        press(name, x0, y0)
+        at.press(name, x0, y0)
         yield lambda before=before: window_time.of(view, 0) != before and not window_time.is_gliding()
-    press("HOME", x0, y0)
+    at.press("HOME", x0, y0)
     yield lambda: group.start == "" and not window_time.is_gliding()
     yield 0.5
-    send("LEFTMOUSE", "PRESS", x0, y0, shift=True)
+    at.send("LEFTMOUSE", "PRESS", x0, y0, shift=True)
     for step in (0.3, 0.6, 1.0):
         yield 0.2
-        send("MOUSEMOVE", "NOTHING", x0 + step * (x1 - x0), y0 + step * (y1 - y0), shift=True)
+        at.move(x0 + step * (x1 - x0), y0 + step * (y1 - y0), shift=True)
     yield 0.3
-    send("LEFTMOUSE", "RELEASE", x1, y1, shift=True)
+    at.send("LEFTMOUSE", "RELEASE", x1, y1, shift=True)
     yield lambda: selection.selected(key).time_range is not None
     assert group.start == ""
     yield 1.0
@@ -135,15 +119,15 @@ def main():
     shown = next(o for o in view.objects if o.get("tracevis3d_kind") == "phase")
     widest = int(np.argmax(held.held(shown).size[:, 0]))
     x, y = over("phase", widest)
-    send("MOUSEMOVE", "NOTHING", x, y)
+    at.move(x, y)
     yield 1.0
-    press("LEFTMOUSE", x, y)
+    at.press("LEFTMOUSE", x, y)
     yield 0.05
-    press("LEFTMOUSE", x, y)
+    at.press("LEFTMOUSE", x, y)
     yield lambda: group.start != "" and not window_time.is_gliding()
     yield 1.5
     support.screenshot(place / "drum_phase_shown.png")
-    press("ESC", x, y)
+    at.press("ESC", x, y)
     yield lambda: not state.exploring
 
 

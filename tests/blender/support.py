@@ -120,6 +120,58 @@ def screenshot(path):
     assert rows.std() > 10, f"{path}: the screen is blank"
 
 
+class Window:
+    """Blender's window with its 3D view, moved by a simulated mouse and keys.
+
+    Attributes
+    ----------
+    window, area, region
+        Of the 3D view.
+    """
+
+    def __init__(self):
+        self.window = bpy.context.window_manager.windows[0]
+        self.area = next(a for a in self.window.screen.areas if a.type == "VIEW_3D")
+        self.region = next(r for r in self.area.regions if r.type == "WINDOW")
+
+    @property
+    def eye(self):
+        """How the 3D view looks."""
+        return self.area.spaces.active.region_3d
+
+    def inside(self):
+        """Return a context in which operators are called as if from the 3D view."""
+        return bpy.context.temp_override(window=self.window, area=self.area, region=self.region)
+
+    def show(self, trace, view):
+        """Import a trace into a view, which takes a while."""
+        with self.inside():
+            bpy.ops.tracevis3d.import_trace(filepath=str(trace), view=view)
+
+    def explore(self):
+        """Begin to explore."""
+        with self.inside():
+            assert bpy.ops.tracevis3d.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+
+    def send(self, kind, value, x, y, **keys):
+        """Simulate an event."""
+        self.window.event_simulate(type=kind, value=value, x=int(x), y=int(y), **keys)
+
+    def move(self, x, y, **keys):
+        """Move the mouse."""
+        self.send("MOUSEMOVE", "NOTHING", x, y, **keys)
+
+    def press(self, kind, x, y, **keys):
+        """Press a key or a button, and let it go."""
+        self.send(kind, "PRESS", x, y, **keys)
+        self.send(kind, "RELEASE", x, y, **keys)
+
+    def pixel(self, point):
+        """Return where a point of the scene is in the window."""
+        x, y = extension(".operators.explore.pointer").project(self.region, self.eye, [point])[0]
+        return x + self.region.x, y + self.region.y
+
+
 def drive(steps, place, done, patience=120.0):
     """Take ``steps``, one after the other while Blender's window lives, then quit.
 

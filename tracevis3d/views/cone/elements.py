@@ -242,10 +242,12 @@ def _dashes(picture: Composition, color: NDArray[np.int32], p: Parameters) -> li
     around[:, [1, 2] if p.recline else [0, 1]] = np.column_stack([np.cos(turn), np.sin(turn)])
     point = picture.center[partly, None] + DASHED * picture.radius[partly, None, None] * around
     lines = len(partly) * _DASHES
+    width = np.clip(0.16 * picture.radius[partly], 0.012, 0.05)
+    width = np.minimum(np.minimum(width, 0.3 * picture.radius[partly]), picture.thin[partly])
     return [
         Lines(
             "partly shown", point.reshape(-1, 3).astype(np.float32), 5 * np.arange(lines + 1),
-            np.repeat(np.clip(0.16 * picture.radius[partly], 0.012, 0.05), _DASHES).astype(np.float32),
+            np.repeat(width, _DASHES).astype(np.float32),
             np.repeat(color[partly], _DASHES).astype(np.int32), np.repeat(partly, _DASHES),
         )
     ]  # fmt: skip

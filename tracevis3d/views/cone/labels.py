@@ -150,13 +150,13 @@ def _placed(
     """Return which names are written, where, and before which depth: the first ones have the choice."""
     pixel = projection.pixels(picture.center)
     radius = _reach(picture) / unit
-    deep = (picture.center - projection.eye) @ projection.forward
+    deep, closed = (picture.center - projection.eye) @ projection.forward, picture.closed
     tall = _NAME * frame.least_text
     chosen: list[tuple[int, str, _Place, float]] = []
     for node, needed in zip(named.tolist(), must.tolist()):
         if len(chosen) >= p.labels:
             break
-        for text in _texts(picture, node):
+        for text in _texts(picture, node, bool(closed[node])):
             best, least = None, _MUST if needed else _MAY
             for place in _PLACES:
                 x = pixel[node, 0] + place.right * (radius[node] + 0.3 * tall)
@@ -212,13 +212,13 @@ def _units_per_pixel(projection: Projection, points: Floats) -> Floats:
     return np.asarray(0.01 / np.maximum(np.hypot(*(there - here).T), 1e-9))
 
 
-def _texts(picture: Composition, node: int) -> list[str]:
+def _texts(picture: Composition, node: int, closed: bool) -> list[str]:
     """Return what can be written at a node, the best first."""
     trace, graph = picture.trace, picture.graph
     text = trace.functions.label[graph.subtrees.function[picture.nodes.node[node]]]
     if picture.iterations[node] > 1:
         text += f" \u00d7{count(int(picture.iterations[node]))}"
-    if picture.closed[node]:
+    if closed:
         more = f"+{count(int(picture.below[node] - 1))}"
         return [f"{text} {more}", more]
     if picture.missing[node]:

@@ -54,11 +54,18 @@ def ground_of(ready: Prepared) -> Ground:
     return Ground(forest, graph.calls_before, own, closed, p.rings, p.opening == 0)
 
 
+def worth_in(ready: Prepared) -> Floats:
+    """Return what the interest of each class adds to the binary logarithm of its size."""
+    picture, graph = ready.picture, ready.picture.graph
+    every = extents(picture.trace, graph)
+    return np.asarray(_OF_INTEREST * worth_of(picture.trace, graph, every, ready.parameters))
+
+
 def nearer(
     ready: Prepared,
     projection: Projection,
     kept: Ints = _NONE,
-    ground: Ground | None = None,
+    known: tuple[Ground, Floats] | None = None,
     shown: NDArray[np.bool_] | None = None,
 ) -> tuple[Composition, Ints]:
     """Return the picture with the subtrees opened that look large, and the calls that those stand for.
@@ -72,14 +79,13 @@ def nearer(
         How one looks.
     kept : int64 (k,)
         Calls of the subtrees that are open by now, ascending: they stay open until they are clearly smaller.
-    ground : Ground, optional
-        If it is known.
+    known : (Ground, float64 (m,)), optional
+        What :func:`ground_of` and :func:`worth_in` return, if it is known.
     shown : bool (n,), optional
         Nodes of the picture; others are not there.
     """
     picture, p = ready.picture, ready.parameters
-    ground = ground_of(ready) if ground is None else ground
-    worth = _OF_INTEREST * worth_of(picture.trace, picture.graph, extents(picture.trace, picture.graph), p)
+    ground, worth = known or (ground_of(ready), worth_in(ready))
     there = np.ones(len(picture), np.bool_) if shown is None else shown
     seeds = np.flatnonzero(picture.closed & there)
     in_sight = np.count_nonzero(there & (_pixels(picture.center, picture.radius, projection) > _SEEN))

@@ -164,6 +164,11 @@ def _lines(there: Occupied, begin: Floats, end: Floats, weight: Floats, projecti
         # Along a line in the picture it is this that grows evenly.
         deep = [1.0 / depth for depth in deep]
     begin, end = (np.column_stack([projection.pixels(p), d]) for p, d in zip((begin, end), deep))
+    # Of lines that are beside the picture altogether nothing is there.
+    size = (projection.frame.width, projection.frame.height)
+    low, high = np.minimum(begin, end)[:, :2], np.maximum(begin, end)[:, :2]
+    crosses = ((high >= 0) & (low <= size)).all(axis=1)
+    begin, end, weight = begin[crosses], end[crosses], weight[crosses]
     count = np.clip((np.hypot(*(end - begin)[:, :2].T) / (0.7 * _CELL)).astype(np.int64) + 1, 2, _ALONG)
     which = np.repeat(np.arange(len(count)), count)
     share = (np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)) / (count - 1)[which]
