@@ -224,6 +224,13 @@ def test_stopped_and_asked_how_far_it_is(monkeypatch) -> None:
 
     with pytest.raises(Cancelled):
         grammar_of(graph, stop)
+    fresh = graph_from([list(np.random.default_rng(1).integers(0, LEAVES, 5000))])
+    with pytest.raises(Cancelled):
+        fresh.find_grammar(stop)
+    assert fresh.find_grammar() is fresh.grammar, "it can be found later"
+    monkeypatch.setattr(grammars, "_MOST", 1000)
+    with pytest.raises(UsageError, match="too many for a grammar"):
+        grammar_of(graph)
 
 
 def test_more_symbols_than_there_was_room_for() -> None:

@@ -156,8 +156,12 @@ def test_the_commands_print_what_the_functions_return(capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["repeated"][0]["occurrences"] > 1
     assert told["stretch"]["calls"] > 0
+    assert told["sequences"][0]["occurrences"] > 1
+    assert told["sequences"][0]["callees"] > 1
     assert main(["patterns", path]) == 0
-    assert " x " in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert " x " in said
+    assert f"sequence in {told['sequences'][0]['called_by'][0]}" in said
 
 
 def test_words_that_are_off(capsys):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..progress import Progress, silent
 from ..trace.model import Calls, Threads
 from .subtrees import Subtrees, distinct_subtrees
 
@@ -119,9 +120,17 @@ class CompactTrace:
     @cached_property
     def grammar(self) -> Grammar:
         """What stands in several lists of callees or root calls, written once: Sequitur's grammar of them."""
+        return self.find_grammar()
+
+    def find_grammar(self, progress: Progress = silent) -> Grammar:
+        """Return :attr:`grammar`, telling how far it is; ``progress`` may stop the work."""
         from .grammar import grammar_of
 
-        return grammar_of(self)
+        known = vars(self)
+        if "grammar" not in known:
+            known["grammar"] = grammar_of(self, progress)
+        found: Grammar = known["grammar"]
+        return found
 
     def expand(self, thread: int) -> Calls:
         """Return the calls of a thread without times: function, parent, depth, extent, in pre-order.

@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import UsageError
 from ..progress import Progress, silent
 from ..trace.model import Calls
 from .compact import CompactTrace, Edges
@@ -32,6 +33,8 @@ Int32s = NDArray[np.int32]
 LEAST = 4
 #: Symbols that are read between two reports of how far it is.
 _STEP = 1 << 19
+#: Numbers of lists, rules and symbols are int32.
+_MOST = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,12 +219,22 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
         Neighbours among its edges have different children.
     progress : Progress
         It is called every half a million edges, and may stop the work.
+
+    Raises
+    ------
+    UsageError
+        If there are so many distinct subtrees and edges that their numbers don't fit.
     """
     from ..kernels.compact import order_nodes
     from ..kernels.grammar import ROOM, measure, read_lists, rebuild, write_grammar
 
     edges = graph.forest
     lists, symbols = len(edges.first) - 1, min(len(edges), 1 << 16) + ROOM
+    if lists + len(edges) + 2 * ROOM > _MOST:
+        raise UsageError(
+            f"{lists + len(edges):,} distinct subtrees and callees are too many for a grammar, of {_MOST:,}: "
+            "filter the trace or take a part of it"
+        )
     value, times = np.full(symbols, -1, np.int32), np.empty(symbols, np.int64)
     before, after = np.empty(symbols, np.int32), np.empty(symbols, np.int32)
     head = ~np.arange(lists + symbols, dtype=np.int32)
@@ -246,7 +259,7 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
             continue
         progress(at / len(edges), "finding rules among callees")
         if counts[5] + ROOM > symbols:
-            symbols *= 2
+            symbols = min(2 * symbols, len(edges) + 2 * ROOM)
             value, times = grown(value, symbols), grown(times, symbols)
             before, after = grown(before, symbols), grown(after, symbols)
             waiting, waits = np.empty(symbols, np.int32), np.zeros(symbols, np.uint8)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..trace.model import Trace
+from .compact import compact
 from .hierarchy import By, Elements, Level, element_hierarchy
 from .interactions import Interactions, interactions, rarest
 from .layers import layers
@@ -130,7 +131,7 @@ def pattern_facts(
     least: float = 0.8,
     most: int = 20,
 ) -> Facts:
-    """Return what recurs: subtrees, loops of equal and of similar calls, and repeats of a marked stretch.
+    """Return what recurs: subtrees, loops of equal and of similar calls, sequences, repeats of a stretch.
 
     Parameters
     ----------
@@ -151,6 +152,7 @@ def pattern_facts(
         "repeated": _repeated(trace, subtrees, most),
         "loops": _loops(trace, subtrees, find_runs(subtrees), most),
         "alike": _loops(trace, subtrees, find_alike(subtrees, distinct_sets(subtrees)), most),
+        "sequences": _sequences(trace, subtrees, most),
         "stretch": None,
     }
     if start_ns is not None and end_ns is not None:
@@ -190,6 +192,16 @@ def _repeated(trace: Trace, subtrees: Subtrees, most: int) -> list[Facts]:
         }
         for i, call in enumerate(found.longest[:most].tolist())
     ]
+
+
+def _sequences(trace: Trace, subtrees: Subtrees, most: int) -> list[Facts]:
+    """Return the sequences of callees, wherever they stand, that take in most calls of the trace."""
+    from .filters.facts import Facts as Known
+    from .lists import sequences
+
+    rows = sequences(Known(trace, compact(trace.calls, trace.threads, subtrees))).rows(0, most)
+    told = ("sequence", "called_by", "callers", "occurrences", "callees", "calls_each", "first_call")
+    return [{name: row[name] for name in told} for row in rows]
 
 
 def _loops(trace: Trace, subtrees: Subtrees, runs: Runs, most: int) -> list[Facts]:

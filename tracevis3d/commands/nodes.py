@@ -59,6 +59,7 @@ def run(words: argparse.Namespace) -> None:
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
         facts = Facts(trace)
+        rules = facts.graph.find_grammar(bar).rules
         if words.subtrees:
             named = matching_functions(trace.functions, Query(words.subtrees))
             if not len(named):
@@ -86,7 +87,7 @@ def run(words: argparse.Namespace) -> None:
         "functions": len(trace.functions),
         "distinct_subtrees": len(facts.graph),
         "callee_lists": sizes,
-        "sequences": facts.graph.grammar.rules,
+        "sequences": rules,
     }
     if words.json:
         print_json({**head, "rows": rows})
@@ -98,7 +99,7 @@ def run(words: argparse.Namespace) -> None:
     print(
         f"their lists of callees: {sizes['callees']:,}, with iterations {sizes['with_iterations']:,}, "
         f"with repeated blocks {sizes['with_blocks']:,}, in a grammar {sizes['with_rules']:,} "
-        f"with {head['sequences']:,} rules"
+        f"with {rules:,} rules"
     )
     if words.sequences:
         print("\n".join(f"{paragraph(str(row['sequence']))}\n    {_sequence(row)}" for row in rows))

@@ -12,7 +12,7 @@ from .phases import elements
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
     parser = command(
-        commands, "patterns", run, "find what recurs: subtrees, loops, and repeats of a marked stretch"
+        commands, "patterns", run, "find what recurs: subtrees, loops, sequences, and repeats of a stretch"
     )
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
@@ -65,6 +65,12 @@ def run(words: argparse.Namespace) -> None:
                 f"{'loop' if name == 'loops' else 'similar'} in {loop['within']}: {loop['times']:,} x {body}"
                 f" (happens {loop['happens']:,} x)"
             )
+    for row in facts["sequences"]:
+        where = ", ".join(row["called_by"]) + (", …" if row["callers"] > len(row["called_by"]) else "")
+        print(
+            f"sequence in {where or 'the root calls'}: {row['occurrences']:,} x {row['sequence']} "
+            f"with {row['calls_each']:,} calls each"
+        )
     if facts["stretch"]:
         again = facts["stretch"]["repeats"]
         print(f"the stretch has {facts['stretch']['calls']:,} calls and {len(again)} repeats")

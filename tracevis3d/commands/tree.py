@@ -62,6 +62,8 @@ def run(words: argparse.Namespace) -> None:
         trace = load(words.trace, words, bar)
         facts = Facts(trace)
         found = listed(stack, facts, apply(stack, facts), words.filtered_too)
+        if words.fold:
+            found.graph.find_grammar(bar)
         tree = PartialTree(
             found.graph, levels=words.levels, filtered=found.marked, show_filtered=words.filtered_too,
             folded=words.fold, calls=found.calls, places=found.places,

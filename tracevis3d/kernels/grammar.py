@@ -127,9 +127,8 @@ def _replace(
     """Put one symbol of a rule in the place of ``s`` and the one after it."""
     n = np.int64(after[s])
     p = np.int64(before[s])
-    _forget(p, value, times, after, table, seed)
-    _forget(s, value, times, after, table, seed)
-    _forget(n, value, times, after, table, seed)
+    for k in range(3):
+        _forget(p if k == 0 else s if k == 1 else n, value, times, after, table, seed)
     if value[s] >= lists:
         uses[value[s]] -= 1
     if value[n] >= lists:
@@ -153,8 +152,8 @@ def _dissolve(
     if rule < lists or uses[rule] != 1 or times[s] != 1:
         return
     p = np.int64(before[s])
-    _forget(p, value, times, after, table, seed)
-    _forget(s, value, times, after, table, seed)
+    for k in range(2):
+        _forget(p if k == 0 else s, value, times, after, table, seed)
     first = np.int64(head[rule])
     last = np.int64(tail[rule])
     n = np.int64(after[s])
@@ -265,8 +264,8 @@ def read_lists(
             n = np.int64(after[s])
             if value[n] == value[s]:  # twins
                 p = np.int64(before[s])
-                _forget(p, value, times, after, table, seed)
-                _forget(n, value, times, after, table, seed)
+                for k in range(2):
+                    _forget(p if k == 0 else n, value, times, after, table, seed)
                 times[s] += times[n]
                 if value[s] >= lists:
                     uses[value[s]] -= 1
@@ -282,17 +281,16 @@ def read_lists(
                 continue
             if m == s:
                 continue
+            # Which of the two becomes a symbol of the rule: the one that was there before, and the one now.
             rule = _whole(m, lists, before, after)
-            if rule >= 0:
-                _replace(s, rule, lists, value, times, before, after, head, tail, uses, table, seed, waits,
-                         waiting, counts)  # fmt: skip
-            else:
+            then = rule < 0
+            now = True
+            if then:
                 rule = _whole(s, lists, before, after)
                 if rule >= 0:
                     # The digram is this rule's now.
                     table[slot] = s + 1
-                    _replace(m, rule, lists, value, times, before, after, head, tail, uses, table, seed,
-                             waits, waiting, counts)  # fmt: skip
+                    now = False
                 else:
                     rule = np.int64(counts[3])
                     if rule >= 0:
@@ -300,26 +298,29 @@ def read_lists(
                     else:
                         rule = np.int64(counts[2])
                         counts[2] += 1
-                    a = _fresh(value[s], times[s], value, times, after, counts)
-                    b = _fresh(value[n], times[n], value, times, after, counts)
                     uses[rule] = 0
-                    if value[a] >= lists:
-                        uses[value[a]] += 1
-                    if value[b] >= lists:
-                        uses[value[b]] += 1
-                    _link(~rule, a, before, after, head, tail)
-                    _link(a, b, before, after, head, tail)
-                    _link(b, ~rule, before, after, head, tail)
-                    table[slot] = a + 1
-                    _replace(m, rule, lists, value, times, before, after, head, tail, uses, table, seed,
-                             waits, waiting, counts)  # fmt: skip
-                    _replace(s, rule, lists, value, times, before, after, head, tail, uses, table, seed,
-                             waits, waiting, counts)  # fmt: skip
+                    end = ~rule
+                    for k in range(2):
+                        t = s if k == 0 else n
+                        copy = _fresh(value[t], times[t], value, times, after, counts)
+                        if value[t] >= lists:
+                            uses[value[t]] += 1
+                        _link(end, copy, before, after, head, tail)
+                        end = copy
+                    _link(end, ~rule, before, after, head, tail)
+                    table[slot] = head[rule] + 1
+            for k in range(2):
+                if then if k == 0 else now:
+                    _replace(
+                        m if k == 0 else s, rule, lists, value, times, before, after, head, tail, uses, table,
+                        seed, waits, waiting, counts,
+                    )  # fmt: skip
             # What the digram held was used there, too: of a last use nothing but the rule's own is left.
-            _dissolve(np.int64(head[rule]), lists, value, times, before, after, head, tail, uses, table, seed,
-                      waits, waiting, counts)  # fmt: skip
-            _dissolve(np.int64(tail[rule]), lists, value, times, before, after, head, tail, uses, table, seed,
-                      waits, waiting, counts)  # fmt: skip
+            for k in range(2):
+                _dissolve(
+                    np.int64(head[rule] if k == 0 else tail[rule]), lists, value, times, before, after, head,
+                    tail, uses, table, seed, waits, waiting, counts,
+                )  # fmt: skip
     return owner, at
 
 
