@@ -92,12 +92,16 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
             return
         box = self.layout.box()
         parts.paragraph(box, context, said.title, "RESTRICT_SELECT_OFF")
-        for text in filter(None, [said.where, *(f"{label}: {words}" for label, words in said.rows)]):
-            parts.paragraph(box, context, text)
         if said.subject is not None:
             row = box.row(align=True)
             row.operator("tracevis3d.live_suggest", text="Suggest to Look").what = "look"
             row.operator("tracevis3d.live_suggest", text="Suggest to Free").what = "free"
+        column = box.column(align=True)
+        column.scale_y = 0.8
+        if said.where:
+            column.label(text=said.where)
+        for label, text in said.rows:
+            parts.worded_row(column, 0.4, label, text)
 
     def _draw_numbers(self, feed: Feed) -> None:
         subscriber, trace = feed.subscriber, feed.subscriber.trace

@@ -91,6 +91,10 @@ class Way:
         self.window("import in a window, ESC, undo", "window.py", "passed", large)
         self.window("explore in a window", "exploring_window.py", "explored", trace)
         self.live()
+        memory = LARGE.with_name("memray_pillow_threads.records.tsv.gz")
+        if memory.is_file():
+            words = ("live_memory_window.py", "pointed", self.outside(memory))
+            self.window("point at live views in a window", *words)
         self.watch("watch a web server in a window", used_programs.documentation_server, "threads,memory")
         if used_programs.editor():
             self.watch("watch a text editor in a window", used_programs.text_editor, "memory")
