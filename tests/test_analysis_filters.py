@@ -259,6 +259,21 @@ def test_a_tree_lists_the_calls_that_are_left(seed, steps, drawn) -> None:
             path = None
         expected = tree.path_of(above)[0] if above >= 0 else None
         assert path == expected
+    folded = PartialTree(
+        found.graph, levels=ALL, filtered=found.marked, folded=True, calls=found.calls, places=found.places
+    )
+    paths = set()
+    for call in np.flatnonzero(~hidden).tolist():
+        path, iterations = folded.path_of(call)
+        assert folded.call(path, iterations) == call
+        assert folded.is_shown(path)
+        paths.add(path)
+    rows = folded.construct(None, 0, folded.size).rows
+    assert paths == {row.path for row in rows if not folded.is_sequence(row.node)}
+    for row in rows:
+        taken = folded.calls(row.path, n).tolist()
+        assert folded.call(row.path) == taken[0]
+        assert folded.last(row.path) == taken[-1]
     whole = listed(stack, facts, filtered, whole=True)
     every = PartialTree(whole.graph, levels=ALL, filtered=whole.marked, show_filtered=True)
     for call in range(n):
