@@ -7,7 +7,6 @@ tells how much processor time its own work took, as other work may share the mac
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -18,17 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from .recorded_programs import row, run, write
+
 RUNS = 2
 ENDPOINT = "ipc://{folder}/feed"
 
-_FRAME = """
-import sys, time
-{body}
-started = time.thread_time()
-work()
-print(time.thread_time() - started)
-"""
 PROGRAMS = {
     "500,000 calls": """
 def leaf(x): return x + 1
@@ -80,8 +73,7 @@ def rows() -> list[dict[str, Any]]:
     result = []
     with tempfile.TemporaryDirectory() as folder:
         for name, body in PROGRAMS.items():
-            program = Path(folder, "program.py")
-            program.write_text(_FRAME.format(body=body))
+            program = write(Path(folder, "program.py"), body, "thread_time")
             result += _compare(name, [sys.executable, str(program)], [str(program)], _OPTIONS[name], folder)
         if shutil.which("cc"):
             source, program = Path(folder, "program.c"), Path(folder, "program")
@@ -122,24 +114,17 @@ def _compare(
     for _ in range(RUNS):
         for case, command in commands.items():
             with _watching(endpoint if case.endswith("watched") else "") as watcher:
-                done = subprocess.run(
-                    command, capture_output=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
-                )
-            own = next(float(word) for word in done.stdout.split() if _is_number(word))
+                own, _ = run(command)
             best[case] = min(best[case], own)
             lost = max(lost, watcher[0])
     found = []
     for case in commands:
         if case != "alone":
-            found.append(_row(f"{name}: {case}", best[case], best["alone"], "alone", "s"))
+            found.append(row(f"{name}: {case}", best[case], best["alone"], "alone"))
     for peer in peers or {}:
-        found.append(_row(f"{name}: live, watched", best["live, watched"], best[peer], peer, "s"))
-    found.append(_row(f"{name}: lost on the way, share", lost, 1.0, "all", ""))
+        found.append(row(f"{name}: live, watched", best["live, watched"], best[peer], peer))
+    found.append(row(f"{name}: lost on the way, share", lost, 1.0, "all", ""))
     return found
-
-
-def _is_number(word: bytes) -> bool:
-    return word.replace(b".", b"").replace(b"e-", b"").isdigit()
 
 
 @contextmanager
@@ -158,11 +143,6 @@ def _watching(endpoint: str) -> Iterator[list[float]]:
         yield result
         thread.join()
         result[0] = subscriber.lost / max(subscriber.lost + subscriber.rows, 1)
-
-
-def _row(name: str, ours: float, peer: float, peer_name: str, unit: str) -> dict[str, Any]:
-    ratio = peer / ours if ours else float("inf")
-    return {"name": name, "ours": ours, "peer": peer, "peer_name": peer_name, "unit": unit, "ratio": ratio}
 
 
 if __name__ == "__main__":

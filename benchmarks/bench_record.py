@@ -7,24 +7,16 @@ a whole is timed too, because VizTracer alone writes its file at the end and our
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from .recorded_programs import row, run, write
+
 RUNS = 3
 
-_FRAME = """
-import time
-{body}
-started = time.perf_counter()
-work()
-print(time.perf_counter() - started)
-"""
 PROGRAMS = {
     "1,000,000 calls": """
 def leaf(x): return x + 1
@@ -67,31 +59,48 @@ def rows() -> list[dict[str, Any]]:
     result = []
     with tempfile.TemporaryDirectory() as folder:
         for name, body in PROGRAMS.items():
-            program = Path(folder, "program.py")
-            program.write_text(_FRAME.format(body=body))
+            program = write(Path(folder, "program.py"), body, "perf_counter")
             times = _measure(program, Path(folder))
             plain = times["plain"]
             for ours in ("viztracer", "profile", "monitoring", "viztracer, no waits"):
                 if ours not in times:
                     continue
-                result.append(_row(f"{name}: record, {ours}", times[ours][0], plain[0], "no tracing"))
+                result.append(row(f"{name}: record, {ours}", times[ours][0], plain[0], "no tracing"))
                 if "VizTracer" in times:
                     peer = times["VizTracer"]
-                    result.append(_row(f"{name}: record, {ours}", times[ours][0], peer[0], "VizTracer"))
+                    result.append(row(f"{name}: record, {ours}", times[ours][0], peer[0], "VizTracer"))
                     whole = f"{name}: record, {ours}, process"
-                    result.append(_row(whole, times[ours][1], peer[1], "VizTracer"))
+                    result.append(row(whole, times[ours][1], peer[1], "VizTracer"))
+        if find_spec("memray"):
+            result += _by_memray(Path(folder))
     return result
 
 
-def _row(name: str, ours: float, peer: float, peer_name: str) -> dict[str, Any]:
-    return {
-        "name": name,
-        "ours": ours,
-        "peer": peer,
-        "peer_name": peer_name,
-        "unit": "s",
-        "ratio": peer / ours,
+_ALLOCATING = """
+def take(i): return bytearray(1000 + i % 500)
+def work():
+    kept = [None] * 1000
+    for i in range(100_000): kept[i % 1000] = take(i)
+"""
+
+
+def _by_memray(folder: Path) -> list[dict[str, Any]]:
+    """Compare memray with calls and waits beside it to memray alone."""
+    program = write(folder / "program.py", _ALLOCATING, "perf_counter")
+    record = [sys.executable, "-m", "tracevis3d", "record", "-q", "-o", str(folder / "ours.json.gz")]
+    memray = [sys.executable, "-m", "memray", "run", "-q", "-f", "-o", str(folder / "peer.bin"), str(program)]
+    commands = {
+        "no tracing": [sys.executable, str(program)],
+        "memray": memray,
+        "memray and calls": [*record, "--memory-engine", "memray", "--threads", "--", str(program)],
+        "tracemalloc and calls": [*record, "--memory", "--threads", "--", str(program)],
     }
+    best = {name: min(run(command) for _ in range(RUNS)) for name, command in commands.items()}
+    return [
+        row(f"100,000 blocks: record, {ours}", best[ours][0], best[peer][0], peer)
+        for ours in ("memray and calls", "tracemalloc and calls")
+        for peer in ("no tracing", "memray")
+    ]
 
 
 def _measure(program: Path, folder: Path) -> dict[str, tuple[float, float]]:
@@ -115,12 +124,7 @@ def _measure(program: Path, folder: Path) -> dict[str, tuple[float, float]]:
     best = {name: (float("inf"), float("inf")) for name in commands}
     for _ in range(RUNS):
         for name, command in commands.items():
-            started = time.perf_counter()
-            done = subprocess.run(
-                command, capture_output=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
-            )
-            whole = time.perf_counter() - started
-            own = float(done.stdout.split()[-1])
+            own, whole = run(command)
             best[name] = min(best[name][0], own), min(best[name][1], whole)
     return best
 
