@@ -59,6 +59,7 @@ class Feed:
         self.latency_s: list[float] = []
         self.updates: list[float] = []
         self._lost_sight = False
+        self._titled = ""
         self._told = 0.0
         self._hold = 0
         self._newest = self._marked = 0
@@ -99,6 +100,12 @@ class Feed:
         if shown.stale and not shown.find():
             self.shown, self._lost_sight = None, True
             return
+        if self.program() != self._titled:
+            # The program has said its name, or another one publishes now.
+            self._show_again()
+            shown = self.shown
+            if shown is None:
+                return
         shown.tick(self.now(), clock, self.told())
         if (newest := self.subscriber.newest_since_1970()) != self._marked:
             self._newest = self._marked = newest
@@ -140,9 +147,22 @@ class Feed:
         if self.view == "memory":
             made.arrange(self.by_site, self.logarithmic)
             made.zoom(*self.sight)
-        program = Path(self.subscriber.program).name or "program"
-        self.shown = FlowScene(made, scene, self.style, program)
+        self._titled = self.program()
+        self.shown = FlowScene(made, scene, self.style, self._titled)
         self._watch_drawing()
+
+    def program(self) -> str:
+        """Return what the program is called in the picture."""
+        return Path(self.subscriber.program).name or "program"
+
+    def _show_again(self) -> None:
+        scene = bpy.data.scenes.get(self.shown.scene_name)
+        if scene is None:
+            return
+        with viewport.through_camera(scene):
+            self.shown.remove()
+            self.shown = None
+            self.show_in(scene)
 
     def change(self, view: str, window_s: float, style: str) -> None:
         """Show another view, another length of time, or another style."""
@@ -152,13 +172,7 @@ class Feed:
         if self.shown is None or (self.shown.stale and not self.shown.find()):
             return
         if other or view in ("memory", "interactions"):
-            scene = bpy.data.scenes.get(self.shown.scene_name)
-            if scene is None:
-                return
-            with viewport.through_camera(scene):
-                self.shown.remove()
-                self.shown = None
-                self.show_in(scene)
+            self._show_again()
         else:
             self.shown.flow.window_ns = window_ns
             self.shown.rescale(self.now())

@@ -46,12 +46,13 @@ def main():
             wanted.view = view
         for turn in (1, 2):
             rows = feed.subscriber.rows
-            yield 5.0
+            yield 3.0
             assert not feed.trouble, feed.trouble
             assert feed.shown is not None
             assert feed.shown.ring.rows > 0
             assert feed.subscriber.rows > rows, "the program is used, and nothing comes of it"
             support.screenshot(place / f"{name}-{view}-{turn}.png")
+        assert feed.program() in feed.shown.name, feed.shown.name
         support.say(
             program=name,
             view=view,
