@@ -21,6 +21,10 @@ from tracevis3d.analysis.allocations import Blocks, find_blocks
 from tracevis3d.analysis.allocations_pyramid import Items, Pyramid
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.formats.names import split
+from tracevis3d.live.flows.memory import Memory as Live
+from tracevis3d.live.flows.ring import Ring
+from tracevis3d.live.growing import GrowingTrace
+from tracevis3d.live.protocol import Batch, Names, Welcome
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import ALLOC, FREE, Memory, Source, Trace
 from tracevis3d.trace.recording import Recording
@@ -82,7 +86,50 @@ def rows() -> list[dict[str, Any]]:
         name = f"{what}: {100 * share:g} % of the bytes, {inside:,} blocks as {len(items)} items"
         result.append(row(name, spent, peer, "NumPy, live bytes alone"))
     del blocks, pyramid, items
-    return [*result, *view_rows(memory)]
+    return [*result, *view_rows(memory), *live_rows()]
+
+
+def live_rows(rate: int = 100_000, window_s: int = 10) -> list[dict[str, Any]]:
+    """Measure the live view: what comes is taken tick by tick, and all is arranged anew now and then."""
+    growing = GrowingTrace()
+    growing.begin(Welcome("s", "p", 1, 0))
+    growing.name(Names("functions", 0, tuple(f"module.site{i}" for i in range(500))))
+    growing.name(Names("threads", 0, ((1, 1, "main"),)))
+    growing.name(Names("frames", 0, tuple((i, -1, i) for i in range(500))))
+    flow = Live(growing, window_s * 1_000_000_000)
+    ring, given = Ring(flow), program(rate * window_s)
+    # A row each ``1 / rate`` seconds; two ticks of the window more than it is long.
+    step, ticks = max(rate // 30, 1), []
+    for tick in range(33 * window_s):
+        part = slice(tick * step, (tick + 1) * step)
+        n = len(given.kind[part])
+        time_ = (np.arange(n) + tick * step) * (1_000_000_000 // rate)
+        growing.add(
+            Batch("memory", 0, 0, 0, {
+                "kind": given.kind[part], "thread": np.zeros(n, np.uint32), "time": time_,
+                "address": given.address[part], "size": given.size[part],
+                "stack": (np.arange(n) % 500).astype(np.int32),
+            })
+        )  # fmt: skip
+        started = time.perf_counter()
+        ring.advance(growing.now)
+        ticks.append(1e3 * (time.perf_counter() - started))
+        if tick % 60 == 59:
+            ring.settle()
+    settled = sorted(ticks[3 * window_s :])
+    usual, long = settled[len(settled) // 2], settled[int(0.99 * len(settled))]
+    orders = []
+    for by_site in (True, False, True):
+        flow.by_site = by_site
+        started = time.perf_counter()
+        flow._cut(growing.now)
+        orders.append(1e3 * (time.perf_counter() - started))
+    what = f"live memory: {rate:,} rows a second, {len(flow.blocks.blocks):,} blocks in the window"
+    anew = min(orders)
+    return [
+        row(f"{what}: a tick", usual, anew, "all arranged anew"),
+        row(f"{what}: the longest of 100 ticks", long, anew, "all arranged anew"),
+    ]
 
 
 def view_rows(memory: Memory) -> list[dict[str, Any]]:

@@ -25,10 +25,23 @@ def _arranged(group: Any, _context: bpy.types.Context) -> None:
         Feed.current.arrange(group.order == "site", group.width == "log")
 
 
+_quiet = False
+
+
+def show_sight(context: bpy.types.Context, sight: tuple[float, float]) -> None:
+    """Tell in the panel what a live view of memory shows; the view itself is told by who calls this."""
+    global _quiet
+    _quiet = True
+    try:
+        of(context).left, of(context).right = sight
+    finally:
+        _quiet = False
+
+
 def _zoomed(group: Any, _context: bpy.types.Context) -> None:
     from .live_feed import Feed
 
-    if Feed.current is not None and group.left < group.right:
+    if not _quiet and Feed.current is not None and group.left < group.right:
         Feed.current.zoom(group.left, group.right)
 
 

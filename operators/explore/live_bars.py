@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from .. import live_settings
 from ..live_feed import Feed
 from . import overlay
 from .words import Told
@@ -59,11 +60,22 @@ def zoom(scene: bpy.types.Scene, ray: Any, factor: float) -> bool:
     zoom_at = getattr(shown.flow, "zoom_at", None) if shown is not None else None
     if zoom_at is None:
         return False
-    sight = zoom_at(_across(shown, ray), factor)
-    wanted = bpy.context.window_manager.tracevis3d_live
-    wanted["left"], wanted["right"] = sight
-    Feed.current.zoom(*sight)
+    _show(zoom_at(_across(shown, ray), factor))
     return True
+
+
+def zoom_back(scene: bpy.types.Scene) -> bool:
+    """Let a live view of memory show all bytes again; return whether there is one."""
+    shown = view_in(scene)
+    if shown is None or not hasattr(shown.flow, "zoom_at"):
+        return False
+    _show((0.0, 1.0))
+    return True
+
+
+def _show(sight: tuple[float, float]) -> None:
+    live_settings.show_sight(bpy.context, sight)
+    Feed.current.zoom(*sight)
 
 
 def _across(shown: Any, ray: Any) -> float:

@@ -442,6 +442,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         window_time.go(view, windows, lambda: acts.push(bpy.context, message))
 
     def _home(self, context: bpy.types.Context, place: Place) -> None:
+        if wheel.back(context.scene):
+            return
         view = self._view_at(context)
         traces = sources.in_memory(view) if view is not None else None
         if traces is None:

@@ -69,6 +69,17 @@ def turned(context: bpy.types.Context, event: bpy.types.Event, place: Any) -> bo
     return view is not None and zoom(view, _share_under(view, ray), factor)
 
 
+def back(scene: bpy.types.Scene) -> bool:
+    """Let a view of memory that the wheel has zoomed show all bytes again; return whether there is one."""
+    if live_bars.zoom_back(scene):
+        return True
+    view = _memory_in(scene)
+    group = settings.parameters(view) if view is not None else None
+    if group is None or group.right - group.left >= 1.0:
+        return False
+    return zoom(view, 0.5, group.right - group.left)
+
+
 def zoom(view: bpy.types.Collection, share: float, factor: float, at_once: bool = False) -> bool:
     """Let a view of memory show ``factor`` times less of its bytes; what lies at ``share`` stays there.
 

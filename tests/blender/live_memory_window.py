@@ -41,7 +41,8 @@ class Program(threading.Thread):
         frames = [number("frames", (f, -1, 10 * i + 9)) for i, f in enumerate(functions)]
         threads = [number("threads", (1, i, name)) for i, name in enumerate(("main", "worker"))]
         lock, acquire = number("objects", "queue.lock"), number("operations", "Lock.acquire")
-        rng, live, rows, address, tick = np.random.default_rng(3), [], [], 4096, 0
+        rng, live, rows, images = np.random.default_rng(3), [], [], []
+        address, tick = 4096, 0
         while not self.over.wait(0.033):
             now, blocks = self.publisher.now(), []
 
@@ -51,8 +52,10 @@ class Program(threading.Thread):
                 blocks.append((0, now, address, size, frames[site]))
                 return address
 
-            if tick in (10, 60):
-                allocate(0, 9_000_000)
+            if tick % 60 == 10:
+                # Who connects late is not told of the first ones.
+                images.append(allocate(0, 9_000_000))
+                blocks += [(1, now, images.pop(0), 0, -1)] if len(images) > 4 else []
             if tick % 10 == 0:
                 allocate(2, 160_000)
             if tick % 45 == 44:
@@ -191,10 +194,11 @@ def main():
     assert right - left < 0.3
     yield 1.5
     support.screenshot(place / "memory-nearer.png")
-    for _ in range(8):
-        send("WHEELDOWNMOUSE", "PRESS", *at, ctrl=True)
-        yield 0.1
-    assert flow.sight == (0.0, 1.0)
+    send("WHEELDOWNMOUSE", "PRESS", *at, ctrl=True)
+    yield lambda: flow.sight[1] - flow.sight[0] > right - left
+    send("HOME", "PRESS", *at)
+    send("HOME", "RELEASE", *at)
+    yield lambda: flow.sight == (0.0, 1.0)
     send("ESC", "PRESS", *at)
     send("ESC", "RELEASE", *at)
     yield lambda: not state.exploring

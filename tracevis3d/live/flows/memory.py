@@ -27,9 +27,9 @@ _WIDTH, _HEIGHT, _LOW = 15.0, 3.4, 0.12
 #: Share of the window without a touch from which on a block is idle.
 _PAUSE = 0.02
 #: Share of what is in sight from which on a block stands alone.
-_LEAST = 1 / 450
+_LEAST = 1 / 360
 #: Ribs of the window: what is taken together changes its shade from one to the next.
-_RIBS = 48
+_RIBS = 40
 #: Kinds: in use, shades of idle ones; the same of what is taken together, in two shades for its ribs;
 #: districts of call sites in turn; curves.
 _IN_USE, _IDLE, _SHADES = 0, 1, 12
