@@ -159,6 +159,58 @@ serve()
     assert trace.functions.label[trace.stacks.function[trace.memory.stack[block]]] == "serve"
 
 
+def test_viewers_that_sleep_or_vanish_cost_nobody_else_anything(tmp_path):
+    script = tmp_path / "busy.py"
+    script.write_text("""
+import sys, tempfile, threading, time
+sys.stdin.readline()
+lock, until = threading.Lock(), time.monotonic() + 2.5
+def leaf(i): return i
+def step(i):
+    for k in range(30): leaf(k)
+    with lock: time.sleep(0.001)
+def work():
+    i = 0
+    with tempfile.TemporaryFile("w") as file:
+        while time.monotonic() < until:
+            i += 1
+            step(i)
+            file.write("x" * 9000)
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+""")
+    words = ["record", "--threads", "--io", "--live", "tcp://127.0.0.1:*", "--", str(script)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tracevis3d", *words],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    endpoint = process.stderr.readline().split()[-1]
+    with Subscriber(endpoint) as awake, Subscriber(endpoint) as asleep, Subscriber(endpoint) as gone:
+        for viewer in (awake, asleep, gone):
+            while viewer.state != "connected":
+                viewer.drain(0.01, wait=0.1)
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        while not gone.rows:
+            gone.drain(0.01, wait=0.1)
+        # Without a word, and with credit that nobody will ever give back.
+        gone._socket.close(0)
+        gone.state = "ended"
+        watch(awake, seconds=30)
+        # All that time the second one has taken nothing.
+        watch(asleep, seconds=20)
+        assert (awake.state, awake.lost, awake.bad) == ("ended", 0, 0)
+        assert (asleep.state, asleep.lost, asleep.bad) == ("ended", 0, 0)
+        assert awake.rows == asleep.rows > 10_000
+        first, second = awake.finish(), asleep.finish()
+    _, said = process.communicate()
+    assert process.returncode == 0
+    assert "dropped" not in said
+    counts = [[len(t.calls), len(t.sync), len(t.problems)] for t in (first, second)]
+    assert counts[0] == counts[1]
+
+
 def test_nobody_has_to_watch(tmp_path):
     process, _ = begun(tmp_path, "print('through')")
     said, errors = process.communicate("go\n")
@@ -393,7 +445,7 @@ class Idle:
     endpoint = "tcp://127.0.0.1:1"
 
     def __init__(self, folder):
-        self.spool = spool.Spool(str(folder))
+        self.folder, self.spool = str(folder), spool.Spool(str(folder))
 
     def part(self, number):
         return ""
