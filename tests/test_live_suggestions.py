@@ -1,6 +1,7 @@
 """Suggestions from a viewer: checked, bounded, refused where nobody wants any; nothing acts by itself."""
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -187,3 +188,19 @@ def test_suggestions_need_a_feed(tmp_path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "--suggestions goes with --live" in done.stderr
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux") or shutil.which("cc") is None, reason="needs Linux and cc"
+)
+def test_a_native_program_s_recorder_prints_them() -> None:
+    words = ["record", "--native", "--live", "tcp://127.0.0.1:*", "--suggestions", "--", "cat"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "tracevis3d", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        told(process, process.stderr.readline().strip().rpartition(" ")[2])
+        out, rest = process.communicate("over\n", timeout=60)
+    assert out == "over\n"
+    assert "a viewer suggests to look at the block at 0xabc (10 bytes) of f\n" in rest
+    assert process.returncode == 0
