@@ -95,7 +95,7 @@ def _outline(picture: Composition, p: Parameters) -> Floats:
     turn = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     wide = np.flatnonzero((picture.ring > 0) if p.opening and p.shells != "none" else picture.disc > 0)
     closed = np.flatnonzero(picture.closed)
-    foot = replace(picture, ring=0.92 * picture.disc, foot=picture.skirt) if p.opening else picture
+    foot = replace(picture, ring=0.92 * picture.disc, rim=picture.skirt) if p.opening else picture
     points = [
         (picture.center[:, None] + balls).reshape(-1, 3),
         picture.circle(wide, turn, p).reshape(-1, 3),

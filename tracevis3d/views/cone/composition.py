@@ -83,6 +83,9 @@ class Composition:
         Of all that is below it.
     foot : float64 (n,)
         How far below the node (or right of it) its callees stand.
+    rim : float64 (n,)
+        How far below it the ring of its callees is: where the farthest of them stands; ``foot`` where none is
+        shown.
     focus : int64 (f,)
         The nodes on the way to the focus; empty without one.
     around : float64 (n, 3)
@@ -113,6 +116,7 @@ class Composition:
     ring: Floats
     disc: Floats
     foot: Floats
+    rim: Floats
     focus: Ints
     around: Floats
     bend: Floats
@@ -164,7 +168,7 @@ class Composition:
         point = np.repeat((self.around if flat else self.center)[which, None], len(turn), axis=1)
         plan, axis = ([1, 2], 0) if p.recline else ([0, 1], 2)
         point[:, :, plan] += reach[:, None, None] * np.stack([np.cos(turn), np.sin(turn)], axis=-1)
-        point[:, :, axis] += (1 if p.recline else -1) * self.foot[which, None]
+        point[:, :, axis] += (1 if p.recline else -1) * self.rim[which, None]
         return point
 
 
@@ -213,7 +217,8 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Compos
     )
     return Composition(
         trace, graph, forest, threads, nodes, _calls(trace, graph, nodes, threads), iterations, below,
-        placed.center, placed.radius, placed.ring, placed.disc, placed.foot, nodes.way, placed.around,
+        placed.center, placed.radius, placed.ring, placed.disc, placed.foot,
+        _rims(nodes, placed, p), nodes.way, placed.around,
         placed.bend, placed.balls, missing, len(nodes),
         np.full(len(nodes), np.inf),
     )  # fmt: skip
@@ -259,6 +264,17 @@ def _cones(
         center, own * scale, ring * scale, disc * scale, foot * scale * p.opening, center,
         np.empty((0, 3)), np.empty((0, 4)),
     )  # fmt: skip
+
+
+def _rims(nodes: cone.Shown, placed: _Placed, p: Parameters) -> Floats:
+    """Return how far below each node the ring of its callees is, where heights say something."""
+    if p.height == "none" or p.layout != "cone":
+        return placed.foot
+    inner = np.flatnonzero(nodes.parent >= 0)
+    along = placed.center[:, 0] if p.recline else -placed.center[:, 2]
+    rim = np.zeros(len(nodes))
+    np.maximum.at(rim, nodes.parent[inner], (along[inner] - along[nodes.parent[inner]]))
+    return np.where(rim > 0, rim, placed.foot)
 
 
 def _bubbles(

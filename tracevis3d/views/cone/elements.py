@@ -148,7 +148,7 @@ def _shells(picture: Composition, color: NDArray[np.int32], p: Parameters) -> li
     if p.shells == "rings" or p.opening == 0:
         return [rings]
     across = 2 * picture.ring[open_ones]
-    foot = np.maximum(picture.foot[open_ones], 1e-4)
+    foot = np.maximum(picture.rim[open_ones], 1e-9)
     return [
         rings,
         Marks(

@@ -225,6 +225,8 @@ def _with(ready: Prepared, seeds: Ints, opened: Opened) -> Composition:
     foot = np.append(picture.foot, np.where(opened.open[given:], opened.level[given:], rooms.height / SKIRT))
     there = seeds[opened.open[:given]]
     foot[there] = opened.level[:given][opened.open[:given]]
+    rim = np.append(picture.rim, foot[n:])
+    rim[there] = foot[there]
     center = np.concatenate([picture.center, _points(rooms, rooms.down, p)])
     plan, _, _ = _axes(p)
     ring = np.append(picture.ring, np.zeros(len(rooms)))
@@ -251,6 +253,7 @@ def _with(ready: Prepared, seeds: Ints, opened: Opened) -> Composition:
         ring=ring,
         disc=np.append(picture.disc, rooms.disc),
         foot=foot,
+        rim=rim,
         around=np.concatenate([picture.around, center[n:]]),
         missing=missing,
     )
