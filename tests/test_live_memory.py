@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.kernels import live_memory as k
+from tracevis3d.live.flows import blocks as module
 from tracevis3d.live.flows import live_view
 from tracevis3d.live.flows.blocks import LiveBlocks
 from tracevis3d.live.flows.memory_findings import SAMPLES, SiteHistory, find_plateaus, in_turn
@@ -415,3 +416,52 @@ def test_blocks_without_a_stack_belong_to_the_call_around_them() -> None:
     flow.advance()
     names = [flow.site_name(int(s)) for s in flow.blocks.blocks[:, k.SITE]]
     assert names == ["m.site1", "m.site2", "m.site1", "(call site unknown)"]
+
+
+def test_the_wall_tells_live_bytes_allocations_and_the_idle_share() -> None:
+    rows = [(0, 10 * i, 4096 * (i + 1), 50, 0) for i in range(200)]
+    growing, flow, ring = view(rows, 1000)
+    parts = [page.rows[: page.count] for page in ring.pages]
+    for number, key in enumerate((-1, -2, -3)):
+        time = np.concatenate([part.time[part.key == key] for part in parts])
+        value = np.concatenate([part.value[part.key == key, 1] for part in parts])
+        assert (np.diff(time[:, 0]) > 0).all()
+        recent = time[:, 1] > 500
+        if number == 0:
+            # A block of 50 bytes each 10 ns.
+            assert np.allclose(value, 50 * (time[:, 1] // 10 + 1))
+        elif number == 1:
+            assert np.allclose(value[recent], 1e8, rtol=0.2)
+        else:
+            # Only what came within 20 ns is in use.
+            live = 50 * (time[:, 1] // 10 + 1)
+            assert np.allclose(value[recent], 1 - 150 / live[recent], atol=0.12)
+    assert {"live bytes", "allocations a second", "idle share"} <= {text for text, _ in flow.legend()}
+    said = flow.tell(parts[0][parts[0].key == -1][:1], 900, growing.now)
+    assert said is None or said.title == "Live bytes"
+
+
+def test_more_blocks_than_there_is_room_for_are_counted_and_do_no_harm(monkeypatch) -> None:
+    monkeypatch.setattr(module, "MOST_BLOCKS", 64)
+    monkeypatch.setattr(module, "_FIRST_BLOCKS", 16)
+    rows = [(0, i, 4096 * (i + 1), 10, i % SITES) for i in range(200)]
+    rows += [(1, 200 + i, 4096 * (i + 1), 0, 0) for i in range(200)]
+    rows += [(0, 400 + i, 8192 * (i + 1), 10, 0) for i in range(30)]
+    blocks, _ = followed(rows, [50] * 10)
+    assert blocks.homeless == 200 - 64
+    assert blocks.totals[k.BLOCKS_NOW] == 30
+    assert blocks.totals[k.BYTES_NOW] == 300
+    assert len(blocks.blocks) <= 64
+    assert blocks.site_facts[:, k.SITE_LIVE].sum() == 300
+
+
+def test_idle_times_beyond_those_remembered_are_forgotten_from_the_oldest(monkeypatch) -> None:
+    monkeypatch.setattr(module, "_SPELLS", 16)
+    rows = [(0, 0, 4096, 10, 0), *((2, 100 * i, 4096, 0, 0) for i in range(1, 100))]
+    blocks, told = followed(rows)
+    # What was told when it ended is told all the same.
+    assert len(told) == 99
+    assert 8 <= blocks.totals[k.SPELLS] <= 16
+    again = as_rows(blocks, blocks.cut((0, 9901), 9901, (0.0, 1.0), 0.0, False, False))
+    assert set(again) <= set(told)
+    assert set(again) >= set(told[-8:])

@@ -181,6 +181,8 @@ class LiveBlocks:
         self._times = np.empty((_MOST_ROWS, 2), np.int64)
         self._rows = np.empty((_MOST_ROWS, k.ROW_SIZE), np.int64)
         self._edge = np.int64(-(1 << 62))
+        #: Before this moment not all times of idleness are remembered.
+        self._forgotten = -(1 << 62)
 
     # -- what comes ---------------------------------------------------------------------------------------
 
@@ -233,10 +235,10 @@ class LiveBlocks:
             # The oldest half goes, whether past or not.
             edge = np.partition(self._spells[:, 2], len(self._spells) // 2)[len(self._spells) // 2]
             same = np.arange(int(totals[k.BLOCKS]), dtype=np.int64)
-            kept = k.keep_spells(
-                self._spells, int(totals[k.SPELLS]), np.int64(max(edge + 1, self._edge)), same
+            self._forgotten = max(int(edge) + 1, int(self._edge))
+            totals[k.SPELLS] = k.keep_spells(
+                self._spells, int(totals[k.SPELLS]), np.int64(self._forgotten), same
             )
-            totals[k.SPELLS] = kept
             return True
         if int(totals[k.BLOCKS]) >= len(self._blocks):
             self._compact(int(self._edge))
@@ -386,7 +388,18 @@ class LiveBlocks:
             np.int64(window[1] - window[0]),
             totals, self._times, self._rows, np.int64(n),
         )  # fmt: skip
-        return self._told(int(n))
+        told = self._told(int(n))
+        if self._forgotten <= window[0]:
+            return told
+        # Whether a block was in use before is not known any more: nothing is said rather than something
+        # wrong.
+        alone = self._items[told.item, k.ALONE] == 1
+        start = np.where(
+            alone & (told.age[:, 1] == 0), np.maximum(told.time[:, 0], self._forgotten), told.time[:, 0]
+        )
+        keep = start < told.time[:, 1]
+        time = np.stack([start, told.time[:, 1]], axis=1)
+        return Told(time[keep], told.item[keep], told.age[keep], told.live[keep])
 
 
 def _table(slots: int) -> Ints:
