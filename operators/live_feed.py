@@ -15,7 +15,7 @@ from ..tracevis3d.errors import TraceVisError
 from . import environment, handlers, viewport
 
 #: Seconds between two ticks, and that taking messages may take in one.
-_TICK_S, _DRAIN_S = 1 / 30, 0.008
+_TICK_S, _DRAIN_S = 1 / 30, 0.005
 #: Seconds between two redraws of the panel.
 _PANEL_S = 0.25
 #: Ticks and latencies that are told about: some seconds.

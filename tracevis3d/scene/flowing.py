@@ -20,9 +20,10 @@ from ..drawing.words import Camera
 from ..layout.picking import Ray
 from ..layout.ticks import duration, time_ticks
 from ..live.flows.flow import BESIDE, LENGTH, Flow, Said, Text
-from ..live.flows.ring import FACES, TRIANGLES, Page, Ring
+from ..live.flows.ring import TRIANGLES, Page, Ring
 from . import camera, materials, meshes, stage, styles
 from .color import is_dark
+from .flow_faces import ALL, EDGES, Faces, eyes_on, seen, topology
 from .flow_texts import Inked, write_texts
 from .glyphs import typeface
 from .highlight import Outline
@@ -38,18 +39,8 @@ _TEXTS_S, _SETTLE_S = 0.3, 2.0
 #: Seconds between two ticks from which on they are rare.
 _SLOW_S = 0.12
 _FRAME = Frame(1920, 1080)
-#: Edges of a bar with four corners at the start and four at the end.
-_EDGES = np.array(
-    [[0, 1], [1, 2], [2, 3], [0, 3], [4, 5], [5, 6], [6, 7], [4, 7], [0, 4], [1, 5], [2, 6], [3, 7]], np.int32
-)
-
-
-def _corner_edges() -> NDArray[np.int32]:
-    number = {tuple(sorted(edge)): i for i, edge in enumerate(_EDGES.tolist())}
-    return np.array(
-        [number[tuple(sorted((face[k], face[(k + 1) % 4])))] for face in FACES.tolist() for k in range(4)],
-        np.int32,
-    )
+#: Pages that get other faces in a tick.
+_REFACED = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,15 +80,20 @@ class FlowScene:
     ring : Ring
     name : str
         Of the collection.
-    written : int
-        Pages written in the last tick.
+    written, made : int
+        Pages written in the last tick, and meshes made for pages.
     """
 
     def __init__(self, flow: Flow, scene: Any, style: str, title: str) -> None:
         self.flow, self.ring, self.title = flow, Ring(flow), title
         self.style = styles.named(style)
         self.scene_name = scene.name
-        self.written = 0
+        self.written = self.made = 0
+        self._faces: Faces = ALL
+        # What is written already: texts that stand still are written when they change.
+        self._legend: Any = None
+        self._still_said: Any = None
+        self._still_written: Any = None
         self._texts_at = self._settled_at = self._ticked_at = -1e9
         self._tick_shown: tuple[int, ...] = ()
         self._ticks_now = self._names_now = 0
@@ -135,6 +131,7 @@ class FlowScene:
             if (shown := there.get(f"page {page.number}")) is not None:
                 self._pages[page.number] = shown
         self._texts_at, self._tick_shown, self._extent = -1e9, (), None
+        self._legend = self._still_written = None
         self.stale = False
         return True
 
@@ -191,17 +188,25 @@ class FlowScene:
         if clock - self._settled_at > _SETTLE_S:
             self._settled_at = clock
             ring.settle()
+            self._faces = self._seen_faces()
+        else:
+            # What comes into sight is there at once, what goes out of it later.
+            self._faces = tuple(a or b for a, b in zip(self._faces, self._seen_faces(), strict=True))
         ring.advance(now)
-        self.written = 0
+        self.written = self.made = 0
         self._show_pages(now)
-        # Not all texts in one tick, that would be a long one; unless ticks are rare.
+        # Not all texts in one tick, nor beside new pages, that would be a long one; unless ticks are rare.
         slow, self._ticked_at = clock - self._ticked_at > _SLOW_S, clock
         if not self._pending and clock - self._texts_at > _TEXTS_S:
             self._texts_at, self._told = clock, told
-            self._pending = [self._set_names, self._set_still_names, self._set_frame_texts]
-        for write in self._pending if slow else self._pending[:1]:
-            write(now)
-        self._pending = [] if slow else self._pending[1:]
+            self._pending = [
+                self._set_names, self._set_still_names, self._set_frame_texts, self._set_legend,
+            ]  # fmt: skip
+        if slow or not self.made:
+            due = len(self._pending) if slow else 1
+            for write in self._pending[:due]:
+                write(now)
+            del self._pending[:due]
         self._move("names", self._names_now, now)
         self._set_ticks(now)
         self._move("ticks", self._ticks_now, now)
@@ -227,7 +232,7 @@ class FlowScene:
         if said is None:
             return None
         corner = page.corner[part] if self.flow.along == "x" else _turned(page.corner[part])
-        shape = Outline(np.ascontiguousarray(corner[0]), TRIANGLES, _EDGES)
+        shape = Outline(np.ascontiguousarray(corner[0]), TRIANGLES, EDGES)
         return Pointed(said, shape, f"{self.name} page {page.number}", float(place[1]))
 
     def _inward(self, v: NDArray[np.float64]) -> tuple[float, float, float]:
@@ -243,37 +248,42 @@ class FlowScene:
         if part in self._objects:
             self._objects[part].location = self._along(origin - now)
 
+    def _seen_faces(self) -> Faces:
+        scene = bpy.data.scenes.get(self.scene_name)
+        if scene is None:
+            return ALL
+        (left, right), (bottom, top) = self.flow.extent()
+        eyes = [self._inward(eye) for eye in eyes_on(scene)]
+        return seen(eyes, (-LENGTH, left, bottom), (0.0, right, top), self.flow.straight) if eyes else ALL
+
     def _show_pages(self, now: int) -> None:
         for page in (self.ring.open, *self.ring.pages):
             if page.number not in self._pages:
-                self._pages[page.number] = self._object(f"page {page.number}", self._page_mesh(page))
-                page.dirty = True
+                mesh = bpy.data.meshes.new(f"{self.name} page")
+                mesh.materials.append(materials.surface("ink", self.style))
+                self._pages[page.number] = self._object(f"page {page.number}", mesh)
+                self._give_faces(page, mesh)
             shown = self._pages[page.number]
+            mesh = shown.data
+            if mesh.get("tracevis3d_faces") != _number(self._faces) and self.made < _REFACED:
+                self._give_faces(page, mesh)
             if page.dirty:
                 page.dirty = False
                 self.written += 1
-                mesh = shown.data
                 corner = page.corner if self.flow.along == "x" else _turned(page.corner)
                 mesh.attributes["position"].data.foreach_set("vector", corner.reshape(-1))
                 mesh.attributes[materials.TINT].data.foreach_set("color", page.color.reshape(-1))
                 mesh.update()
             shown.location = self._along(page.origin - now)
 
-    def _page_mesh(self, page: Page) -> Any:
-        n = page.room
-        step = 8 * np.arange(n, dtype=np.int32)[:, None]
-        mesh = bpy.data.meshes.new(f"{self.name} page")
-        meshes.fill(
-            mesh,
-            np.zeros((8 * n, 3), np.float32),
-            (FACES.reshape(-1)[None] + step).reshape(-1).astype(np.int32),
-            np.arange(0, 24 * n, 4, dtype=np.int32),
-            (_EDGES.reshape(-1)[None] + step).reshape(-1, 2).astype(np.int32),
-            (_corner_edges()[None] + 12 * np.arange(n, dtype=np.int32)[:, None]).reshape(-1).astype(np.int32),
-        )
-        meshes.set_color(mesh, materials.TINT, "POINT", np.ones((8 * n, 4), np.float32), active=True)
-        mesh.materials.append(materials.surface("ink", self.style))
-        return mesh
+    def _give_faces(self, page: Page, mesh: Any) -> None:
+        """Let a page have those faces that can be seen."""
+        self.made += 1
+        page.dirty = True
+        mesh.clear_geometry()
+        meshes.fill(mesh, np.zeros((8 * page.room, 3), np.float32), *topology(self._faces, page.room))
+        meshes.set_color(mesh, materials.TINT, "POINT", np.ones((8 * page.room, 4), np.float32), active=True)
+        mesh["tracevis3d_faces"] = _number(self._faces)
 
     # -- texts --------------------------------------------------------------------------------------------
 
@@ -294,7 +304,9 @@ class FlowScene:
             self._frame_scene(bpy.data.scenes[self.scene_name])
         flowing, still = Inked(), Inked()
         dark = is_dark(self.flow.colors())
-        for text in self.flow.texts(now):
+        texts = self.flow.texts(now)
+        self._still_said = [text for text in texts if text.time is None], dark.tobytes()
+        for text in texts:
             into = still if text.time is None else flowing
             color = _NOW if text.warns else self.style.ink
             if text.kind >= 0:
@@ -307,44 +319,50 @@ class FlowScene:
         write_texts(self._named("names").data, flowing, typeface())
 
     def _set_still_names(self, _now: int) -> None:
-        write_texts(self._named("still names").data, self._still, typeface())
+        if self._still_said != self._still_written:
+            self._still_written = self._still_said
+            write_texts(self._named("still names").data, self._still, typeface())
 
     def _set_frame_texts(self, now: int) -> None:
-        """Write title, legend and foot on a pane before the camera."""
-        view = self._view
-        pane, ink = camera.Pane.of(view), Inked()
-        ink.flat = True
-        tall, wide = _FRAME.height, _FRAME.width
-        unit = pane.unit
-
-        def put(text: str, left: float, base: float, size: float, color: Any, room: float = 0.0) -> float:
-            at = pane.local(np.array([[left, base]]))[0]
-            ink.add(text, at, size * unit, color, room * unit, -1)
-            return ink.width(typeface()) / unit
-
+        """Write title and foot on a pane before the camera."""
+        sheet = _Sheet(self._view)
+        wide = _FRAME.width - 120
         clock = duration(max(now, 0), 2)
-        put(f"{self.title}: live, {clock} so far", 60, tall - 74, 44, self.style.ink, wide - 120)
-        left, base = 60.0, tall - 124.0
-        for name, srgb in self.flow.legend():
-            wanted = 46 + 14.5 * min(len(name), 60)
-            if left + wanted > wide - 60:
-                left, base = 60.0, base - 34
-                if base < tall - 170:
-                    break
-            corner = np.array(
-                [[left, base - 3], [left + 18, base - 3], [left + 18, base + 15], [left, base + 15]]
-            )
-            ink.patch(pane.local(corner), srgb)
-            left += 28 + put(name[:60], left + 26, base, 28, self.style.ink) + 26
+        title = f"{self.title}: live, {clock} so far"
+        sheet.put(title, 60, _FRAME.height - 74, 44, self.style.ink, wide)
         words = [self._told, self.flow.facts()]
         if self.flow.hidden:
             words.append(f"{self.flow.hidden:,} {self.flow.hidden_what} not shown")
         if self.flow.coarse > 1:
             words.append(f"taken together {self.flow.coarse} times coarser, for want of room")
         foot = "  ·  ".join(w for w in words if w)
-        put(foot, 60, 40, 25, self.style.muted, wide - 120)
-        write_texts(self._named("title").data, ink, typeface())
-        shown, eye = self._objects["title"], self._objects["camera"]
+        sheet.put(foot, 60, 40, 25, self.style.muted, wide)
+        self._show_sheet("title", sheet)
+
+    def _set_legend(self, _now: int) -> None:
+        """Write the legend on the same pane, if it has changed."""
+        entries = [(name, tuple(np.round(srgb, 4).tolist())) for name, srgb in self.flow.legend()]
+        if entries == self._legend:
+            return
+        self._legend = entries
+        sheet = _Sheet(self._view)
+        left, base = 60.0, _FRAME.height - 124.0
+        for name, srgb in entries:
+            wanted = 46 + 14.5 * min(len(name), 60)
+            if left + wanted > _FRAME.width - 60:
+                left, base = 60.0, base - 34
+                if base < _FRAME.height - 170:
+                    break
+            corner = np.array(
+                [[left, base - 3], [left + 18, base - 3], [left + 18, base + 15], [left, base + 15]]
+            )
+            sheet.ink.patch(sheet.pane.local(corner), srgb)
+            left += 28 + sheet.put(name[:60], left + 26, base, 28, self.style.ink) + 26
+        self._show_sheet("legend", sheet)
+
+    def _show_sheet(self, part: str, sheet: _Sheet) -> None:
+        write_texts(self._named(part).data, sheet.ink, typeface())
+        shown, eye = self._objects[part], self._objects["camera"]
         if shown.parent != eye:
             shown.parent = eye
 
@@ -378,6 +396,7 @@ class FlowScene:
 
     def _frame_scene(self, scene: Any) -> None:
         """Make the edge that is now, and the camera that sees the window."""
+        self._legend = None
         (low, high), (bottom, top) = self.flow.extent()
         still = Inked()
         edge = np.array(
@@ -414,6 +433,21 @@ class FlowScene:
             camera.place(self._view, eye.name, eye)
 
 
+class _Sheet:
+    """What is written on the pane before the camera, in pixels of the frame."""
+
+    def __init__(self, view: Any) -> None:
+        self.pane, self.ink = camera.Pane.of(view), Inked()
+        self.ink.flat = True
+
+    def put(self, text: str, left: float, base: float, size: float, color: Any, room: float = 0.0) -> float:
+        """Write a text; return how long it is."""
+        unit = self.pane.unit
+        at = self.pane.local(np.array([[left, base]]))[0]
+        self.ink.add(text, at, size * unit, color, room * unit, -1)
+        return self.ink.width(typeface()) / unit
+
+
 def _turned(corner: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return corners along y, towards the reader, of corners along x."""
     out = np.empty_like(corner)
@@ -421,3 +455,7 @@ def _turned(corner: NDArray[np.float32]) -> NDArray[np.float32]:
     out[..., 1] = -corner[..., 0]
     out[..., 2] = corner[..., 2]
     return out
+
+
+def _number(faces: Faces) -> int:
+    return sum(1 << i for i, kept in enumerate(faces) if kept)

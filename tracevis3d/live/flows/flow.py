@@ -252,6 +252,8 @@ class Flow(ABC):
     #: From the subject to the camera.
     direction: ClassVar[tuple[float, float, float]] = (0.42, -0.85, 0.32)
     hidden_what = ""
+    #: Whether the sides of its bars are parallel to across and height.
+    straight: ClassVar[bool] = True
     #: Where the edge that is now lies; None: at the bottom of :meth:`extent`.
     edge_height: ClassVar[float | None] = None
 

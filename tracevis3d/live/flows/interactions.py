@@ -31,6 +31,7 @@ class Interactions(Flow):
     """Modules on a ring; chords from who calls to who is called, as thick as there are calls."""
 
     along = "y"
+    straight = False
     direction = (0.17, -0.96, 0.15)
 
     def __init__(self, growing: GrowingTrace, window_ns: int) -> None:
