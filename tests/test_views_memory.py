@@ -260,6 +260,8 @@ def test_large_blocks_leave_their_shadow_where_they_are_not() -> None:
     assert "room of each block of 2 MiB or more, also when it is not there" in texts
     without = drawn(trace, order="creation", footprint=0)
     assert not [element for element in without.elements if element.kind == "footprint"]
+    flat = drawn(trace, order="creation", footprint=0.15, opening=0)
+    assert not [element for element in flat.elements if element.kind == "footprint"]
 
 
 @pytest.mark.parametrize(("width", "words"), [("log", "logarithms"), ("sqrt", "square roots"), ("bytes", "")])

@@ -85,7 +85,8 @@ class Parameters:
     )
     footprint: float = parameter(
         0.02, "Blocks of at least this share of the bytes shade the ground that they take all the time, also "
-        "before they are allocated and after they are freed; 0: none does", low=0.0, high=1.0, group="Detail",
+        "before they are allocated and after they are freed; 0: none does, nor in the flat picture", low=0.0,
+        high=1.0, group="Detail",
     )  # fmt: skip
     findings: int = parameter(
         6, "The most findings that are marked (leaks, forgotten memory, saw-teeth, churn ...)", low=0,

@@ -31,7 +31,7 @@ from .regroup import on_the_way
 from .terrain import Places, floor, footprints, heights, pieces, terrain
 
 #: The shadow of large blocks on the ground.
-_FOOTPRINT = np.array([0.45, 0.47, 0.51, 0.24], np.float32)
+_FOOTPRINT = np.array([0.45, 0.47, 0.51, 0.32], np.float32)
 _FINDING = np.array([0.93, 0.38, 0.09, 1.0], np.float32)
 
 
@@ -88,7 +88,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     elements.append(floor(ground, behind))
     legends: list[Legend | None] = list(colors.legends)
     signs = []
-    if not moves and p.footprint:
+    # The flat twin is Memcov Viz's picture, which has none.
+    if not moves and p.footprint and p.opening > 0:
         shade = paint.add(_FOOTPRINT[None])
         shadow, least = footprints(picture, shade, Places.of(picture))
         elements.append(shadow)
