@@ -67,6 +67,29 @@ def eyes_on(scene: Any) -> Iterator[NDArray[np.float64]]:
                     yield _eye(view.view_matrix.inverted_safe(), view.is_perspective)
 
 
+def pixels_along(scene: Any, first: Sequence[float], last: Sequence[float]) -> float:
+    """Return how many pixels lie between two places where they are shown largest; 0: nothing shows them."""
+    longest = 0.0
+    if bpy.app.background:
+        return longest  # there are windows without a screen: pictures are as fine as they can be
+    ends = np.ones((2, 4))
+    ends[:, :3] = first, last
+    for window in bpy.context.window_manager.windows:
+        if window.scene != scene:
+            continue
+        for area in window.screen.areas:
+            if area.type != "VIEW_3D":
+                continue
+            region = next(r for r in area.regions if r.type == "WINDOW")
+            seen_at = ends @ np.array(area.spaces.active.region_3d.perspective_matrix).T
+            if (seen_at[:, 3] <= 0).any():
+                # One end lies behind who looks: he is close.
+                return float("inf")
+            at = seen_at[:, :2] / seen_at[:, 3:] * (region.width / 2, region.height / 2)
+            longest = max(longest, float(np.linalg.norm(at[1] - at[0])))
+    return longest
+
+
 def _eye(matrix: Any, perspective: bool) -> NDArray[np.float64]:
     found = np.array(matrix.translation)
     return found if perspective else found + _FAR * np.array(matrix.col[2][:3])

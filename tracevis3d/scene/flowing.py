@@ -19,11 +19,11 @@ from ..drawing.frame import Frame
 from ..drawing.words import Camera
 from ..layout.picking import Ray
 from ..layout.ticks import duration, time_ticks
-from ..live.flows.flow import BESIDE, LENGTH, Flow, Said, Text
+from ..live.flows.flow import BESIDE, CELLS, LEAST_CELLS, LENGTH, Flow, Said, Text
 from ..live.flows.ring import TRIANGLES, Page, Ring
 from . import camera, materials, meshes, stage, styles
 from .color import is_dark
-from .flow_faces import ALL, EDGES, Faces, eyes_on, seen, topology
+from .flow_faces import ALL, EDGES, Faces, eyes_on, pixels_along, seen, topology
 from .flow_texts import Inked, write_texts
 from .glyphs import typeface
 from .highlight import Outline
@@ -189,6 +189,7 @@ class FlowScene:
             self._settled_at = clock
             ring.settle()
             self._faces = self._seen_faces()
+            self._follow_pixels()
         else:
             # What comes into sight is there at once, what goes out of it later.
             self._faces = tuple(a or b for a, b in zip(self._faces, self._seen_faces(), strict=True))
@@ -255,6 +256,16 @@ class FlowScene:
         (left, right), (bottom, top) = self.flow.extent()
         eyes = [self._inward(eye) for eye in eyes_on(scene)]
         return seen(eyes, (-LENGTH, left, bottom), (0.0, right, top), self.flow.straight) if eyes else ALL
+
+    def _follow_pixels(self) -> None:
+        """Take together what no pixel shows: the window may be small."""
+        scene = bpy.data.scenes.get(self.scene_name)
+        (left, right), (_, top) = self.flow.extent()
+        ends = np.array([[-LENGTH, (left + right) / 2, top / 2], [0.0, (left + right) / 2, top / 2]])
+        if self.flow.along == "y":
+            ends = np.column_stack([ends[:, 1], -ends[:, 0], ends[:, 2]])
+        pixels = pixels_along(scene, *ends.tolist()) if scene is not None else 0.0
+        self.flow.cells = int(np.clip(pixels, LEAST_CELLS, CELLS)) if pixels else CELLS
 
     def _show_pages(self, now: int) -> None:
         for page in (self.ring.open, *self.ring.pages):

@@ -17,8 +17,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Section = NDArray[np.float32]
 
-#: Cells that the window is divided into: what is shorter is taken together.
-CELLS = 1200
+#: Cells that the window is divided into, unless it is shown with fewer pixels, and the least: what is shorter
+#: is taken together.
+CELLS, LEAST_CELLS = 1200, 400
 #: How much coarser it may get when too much comes.
 MOST_COARSE = 32
 #: Scene units that names beside the front edge may be long.
@@ -244,6 +245,8 @@ class Flow(ABC):
         Things are on their way to where they belong: that goes on while time stands still.
     coarse : int
         How much more is taken together than what can't be seen anyway, for want of room.
+    cells : int
+        Cells that the window is divided into: see :data:`CELLS`.
     hidden : int
         Calls, blocks or threads beyond what can be shown, in :attr:`hidden_what`'s words.
     """
@@ -263,11 +266,12 @@ class Flow(ABC):
         self.renewed = self.moving = False
         self.hidden = 0
         self.coarse = 1
+        self.cells = CELLS
 
     @property
     def cell_ns(self) -> int:
         """What is shorter is taken together."""
-        return max(self.window_ns * self.coarse // CELLS, 1)
+        return max(self.window_ns * self.coarse // self.cells, 1)
 
     @abstractmethod
     def advance(self) -> Rows:
