@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tests.conftest import ROOT
-from tracevis3d.analysis.allocation_sites import find_sites
+from tracevis3d.analysis.allocation_sites import find_sites, passes_on
 from tracevis3d.analysis.allocations import find_blocks
 from tracevis3d.errors import UsageError
 from tracevis3d.record.blocks import spread
@@ -238,6 +238,9 @@ def test_what_the_interpreter_does_for_itself_stands_where_the_program_does():
     ]  # fmt: skip
     assert without_interpreter(stack[:1] + stack[4:], python) == python
     assert without_interpreter([("start", "t.c", 3)], []) == [("start", "t.c", 3)]
+    # NumPy's own allocators are nobody's call site.
+    assert all(map(passes_on, ("default_malloc", "PyDataMem_UserNEW", "PyArray_NewFromDescr_int")))
+    assert not passes_on("array_copy")
     assert is_interpreters(("PyEval_EvalCode", "<unknown>", 0))
     assert not is_interpreters(("PyArray_Zeros", "<unknown>", 0))
     assert not is_interpreters(("x", "Modules/zlibmodule.c", 1))

@@ -15,7 +15,8 @@ Ints = NDArray[np.int64]
 
 #: Functions that only pass an allocation on: the call site is who called them.
 _PASSES_ON = re.compile(
-    r"alloc|^operator new|^(?:g_)?new0?$|^str[n]?dup$|^<?PyMem_|^PyObject_M", re.IGNORECASE
+    r"alloc|^operator new|^(?:g_)?new0?$|^str[n]?dup$|^<?PyMem_|^PyObject_M|^PyDataMem_|^PyArray_New",
+    re.IGNORECASE,
 )
 #: So many of them within each other at most.
 _DEEPEST = 32
