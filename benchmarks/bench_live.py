@@ -243,6 +243,8 @@ def _feed(
             lost = subscriber.lost
             received = subscriber.rows
         process.wait()
+    # In the first second the scene is made and characters are drawn for the first time.
+    ticks = ticks[30:] if show is not None else ticks
     tick = 1e3 * float(np.quantile(ticks, 0.99)) if ticks else 0.0
     return received / spent / 1e6, lost, tick, float(np.median(latencies)) if latencies else 0.0
 
