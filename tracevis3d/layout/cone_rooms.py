@@ -113,6 +113,10 @@ class Ground:
     most: int
     flat: bool
 
+    def degree(self, node: NDArray[np.int32]) -> Ints:
+        """Return how many callees some classes have, int64 (k,)."""
+        return np.asarray(self.edges.first[node + 1] - self.edges.first[node])
+
 
 @dataclass(frozen=True, eq=False)
 class Opened:
@@ -147,7 +151,7 @@ def inside(ground: Ground, rooms: Rooms, which: Ints) -> tuple[Rooms, Floats]:
     """
     edges = ground.edges
     classes, of = np.unique(rooms.node[which], return_inverse=True)
-    low, count = edges.first[classes], np.diff(edges.first)[classes]
+    low, count = edges.first[classes], ground.degree(classes)
     begin = np.concatenate([[0], np.cumsum(count)])
     edge = np.arange(begin[-1]) + np.repeat(low - begin[:-1], count)
     n, child = len(edge), edges.child[edge]
@@ -158,7 +162,7 @@ def inside(ground: Ground, rooms: Rooms, which: Ints) -> tuple[Rooms, Floats]:
     around = np.repeat(laid.radius[n:], count)
     share = np.minimum(ground.closed[child] / around, _LARGEST)
     ball = ground.own[child] / around
-    leads = np.diff(edges.first)[child] > 0
+    leads = ground.degree(child) > 0
     fullest = np.maximum.reduceat(np.where(leads, SHARE * share, 0.0), begin[:-1])
     level = np.clip(1.0 - fullest, *_LEVEL)
 
@@ -187,7 +191,7 @@ def inside(ground: Ground, rooms: Rooms, which: Ints) -> tuple[Rooms, Floats]:
 
 def openable(ground: Ground, rooms: Rooms) -> NDArray[np.bool_]:
     """Return which rooms have callees, and room for them, bool (n,)."""
-    leads = np.diff(ground.edges.first)[rooms.node] > 0
+    leads = ground.degree(rooms.node) > 0
     roomy = ground.flat | (rooms.ball <= _BALL * rooms.height)
     return np.asarray(leads & roomy & (rooms.disc > _SMALLEST))
 
@@ -231,8 +235,10 @@ def open_near(
         Of more callees than these the most worth appear alone; the others keep their places.
     hold : float
     """
-    need = np.minimum(np.diff(ground.edges.first), most)
     rooms, level = closed, np.zeros(len(closed))
+
+    def needs(some: Rooms) -> Ints:
+        return np.minimum(ground.degree(some.node), most)
 
     def judged(some: Rooms, callers: Floats) -> Floats:
         """Return by what each is opened: the more, the sooner; -inf: not at all."""
@@ -240,14 +246,14 @@ def open_near(
         if len(kept):
             at = np.minimum(np.searchsorted(kept, some.call), len(kept) - 1)
             pixels = np.where(kept[at] == some.call, pixels / hold, pixels)
-        fits = (pixels >= least) & openable(ground, some) & (need[some.node] <= budget)
+        fits = (pixels >= least) & openable(ground, some) & (needs(some) <= budget)
         key = np.log2(np.maximum(pixels, 1e-9)) + worth[some.node] - step * some.distance
         return np.asarray(np.where(fits, np.minimum(key, callers), -np.inf))
 
     key = judged(rooms, np.full(len(rooms), np.inf))
     there = np.zeros(len(rooms), np.bool_)
     while True:
-        chosen = _chosen(key, rooms.parent, need[rooms.node], budget)
+        chosen = _chosen(key, rooms.parent, needs(rooms), budget)
         new = chosen[~there[chosen]]
         if not len(new):
             break

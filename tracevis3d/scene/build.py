@@ -251,7 +251,8 @@ class _Making:
             # What lies beside the box goes on behind title, legends and notes.
             _, bottom, _, top = self.surround.region
             wide, tall = float(self.frame.width), float(self.frame.height)
-            edges = ((0.0, top, wide, tall), (0.0, 0.0, wide, bottom))
+            over = 4.0  # pixels: what lies behind must not shine through at the picture's edge
+            edges = ((-over, top, wide + over, tall + over), (-over, -over, wide + over, bottom))
             swatches = [*(legend.Swatch(edge, self.style.background) for edge in edges), *swatches]
         if swatches:
             corner, colors = legend.quads(swatches)

@@ -30,9 +30,9 @@ Ints = NDArray[np.int64]
 #: A closed subtree is opened if its cone is so wide in the picture, as a share of the picture's height.
 _WIDE = 0.12
 #: How much of the interest counts: a cone twice as wide is as much more worth as one of this interest more.
-_OF_INTEREST = 0.25
+_OF_INTEREST = 0.15
 #: One subtree has no more than this part of the budget: of very many callees the most interesting appear.
-_OF_BUDGET = 3
+_OF_BUDGET = 6
 #: A node counts as seen if its ball takes more pixels across.
 _SEEN = 2.0
 #: Lines are no wider than this, as a share of the picture's height.
@@ -239,7 +239,8 @@ def _with(ready: Prepared, seeds: Ints, opened: Opened) -> Composition:
     missing = np.append(picture.missing, np.zeros(len(rooms), np.int64))
     if len(ready.hidden):
         missing[n:] = ready.hidden[ready.original[rooms.call]]
-    degree = np.diff(picture.forest.first)[np.append(nodes.node, rooms.node)]
+    every, first = np.append(nodes.node, rooms.node), picture.forest.first
+    degree = first[every + 1] - first[every]
     new = np.append(seeds, np.arange(n, n + len(rooms)))[opened.open]
     missing[new] += (degree - np.bincount(parent, minlength=n + len(rooms)))[new]
     return replace(
@@ -247,7 +248,8 @@ def _with(ready: Prepared, seeds: Ints, opened: Opened) -> Composition:
         nodes=shown,
         call=np.append(picture.call, rooms.call),
         iterations=np.append(picture.iterations, picture.forest.count[rooms.edge]),
-        below=np.append(picture.below, extents(picture.trace, picture.graph)[rooms.node]),
+        # A room's node is a call, not a thread.
+        below=np.append(picture.below, picture.graph.subtrees.extent[rooms.node]),
         center=center,
         radius=np.append(picture.radius, rooms.ball),
         ring=ring,

@@ -28,7 +28,8 @@ def find_path(picture: Composition, p: Parameters) -> Ints:
         calls = picture.trace.calls
         length = np.zeros(len(picture))
         known = picture.call >= 0
-        length[known] = (calls.end - calls.start)[picture.call[known]]
+        call = picture.call[known]
+        length[known] = calls.end[call] - calls.start[call]
         weight = length * picture.iterations
         roots = np.flatnonzero(nodes.parent < 0)
         np.add.at(weight, nodes.parent[nodes.depth == 2], weight[nodes.depth == 2])
