@@ -16,6 +16,9 @@ from . import environment, handlers, viewport
 
 #: Seconds between two ticks, and that taking messages may take in one.
 _TICK_S, _DRAIN_S = 1 / 30, 0.005
+#: Messages are taken between two pictures for as long as drawing took, and at most so many seconds: where
+#: drawing is slow, one drain for each picture would fall ever further behind.
+_CATCHING_UP_S = 1.0
 #: Seconds between two redraws of the panel.
 _PANEL_S = 0.25
 #: Ticks and latencies that are told about: some seconds.
@@ -64,6 +67,8 @@ class Feed:
         self._hold = 0
         self._newest = self._marked = 0
         self._drawn: Any = None
+        # When the scene was changed, and drawn; for how long to take messages before the next picture.
+        self._shown_at = self._drawn_at = self._catching_up_s = 0.0
         #: What somebody clicked last, and how the view of memory lies.
         self.picked: Any = None
         self.by_site = self.logarithmic = False
@@ -71,11 +76,19 @@ class Feed:
 
     # -- a tick -------------------------------------------------------------------------------------------
 
-    def tick(self) -> None:
-        """Take what has come for some milliseconds, and show it."""
+    def tick(self) -> bool:
+        """Take what has come for some milliseconds, and show it.
+
+        Returns False if more has come than there was time for, and it is not shown yet: the next tick is due
+        at once. So as much time goes into taking what comes as into drawing it, in small bites between which
+        Blender attends to the person.
+        """
         started = time.perf_counter()
         subscriber = self.subscriber
         subscriber.drain(_DRAIN_S)
+        if subscriber.behind and started - self._drawn_at < self._catching_up_s:
+            self._remember(self.tick_s, time.perf_counter() - started)
+            return False
         # What somebody asks for is shown while time stands still, too.
         moves = self.shown is not None and self.shown.flow.moving
         if subscriber.rows and not self._lost_sight and (moves or not subscriber.paused):
@@ -92,6 +105,8 @@ class Feed:
         if spent - self._told > _PANEL_S:
             self._told = spent
             redraw_panels()
+        self._shown_at, self._catching_up_s = spent, 0.0
+        return True
 
     def _show(self, clock: float) -> None:
         if self.shown is None:
@@ -195,6 +210,9 @@ class Feed:
             self._drawn = bpy.types.SpaceView3D.draw_handler_add(self._was_drawn, (), "WINDOW", "POST_PIXEL")
 
     def _was_drawn(self) -> None:
+        if not self._catching_up_s:
+            self._drawn_at = time.perf_counter()
+            self._catching_up_s = min(self._drawn_at - self._shown_at, _CATCHING_UP_S)
         if self._newest:
             self._remember(self.latency_s, max(time.time_ns() - self._newest, 0) / 1e9)
             self._newest = 0
@@ -233,7 +251,8 @@ def _tick() -> float | None:
     if feed is None:
         return None
     started = time.perf_counter()
-    feed.tick()
+    if not feed.tick():
+        return 0.0
     # Blender gets at least as much time for drawing as we take.
     return max(_TICK_S - (time.perf_counter() - started), 0.004)
 

@@ -63,6 +63,8 @@ class Subscriber:
         ``lost_batches``.
     bad : int
         Messages that made no sense and were left out.
+    behind : bool
+        Whether more had come than the last :meth:`drain` had time for.
     takes_suggestions : bool
         Whether the program takes any.
     answers : deque of Answer
@@ -92,7 +94,7 @@ class Subscriber:
         self.lost = self.lost_batches = self.bad = self.left_out = 0
         self.rows = self.messages = 0
         self.latency_ns = 0
-        self._paused = self.takes_suggestions = False
+        self._paused = self.takes_suggestions = self.behind = False
         # Small batches of calls wait for each other, a large one for the next bite.
         self._small: list[p.Batch] = []
         self._small_rows = 0
@@ -168,14 +170,17 @@ class Subscriber:
             How long to wait for a first message.
         """
         before = self.rows
+        self.behind = False
         if self.over:
             return 0
         if wait and self._large is None and not self._socket.poll(int(1000 * wait)):
             self._look_after()
             return 0
         until = time.perf_counter() + seconds
-        while self._take_next() and not self.over and time.perf_counter() < until:
-            pass
+        while self._take_next() and not self.over:
+            if time.perf_counter() >= until:
+                self.behind = True
+                break
         self._take_small()
         is_due = self._taken >= CREDIT // 8 or time.monotonic() - self._spoke > _SIGN_S
         # What could not be said is said the next time: credit that got lost would never come back.
