@@ -39,6 +39,8 @@ _SEEN = 2.0
 _LINE = 0.005
 #: What is before this part of the way to what the camera goes to is left out.
 _BEFORE = 0.7
+#: What has its middle beside the picture counts as so much of its width.
+_CUT = 0.3
 #: Who stands in a room sees it from this part of its extent.
 _WITHIN = 0.5
 _NONE = np.empty(0, np.int64)
@@ -198,7 +200,9 @@ def _pixels(middle: Floats, reach: Floats, projection: Projection) -> Floats:
     at = projection.pixels(safe)
     size = (projection.frame.width, projection.frame.height)
     inside = ((at >= -pixels[:, None] / 2) & (at <= size + pixels[:, None] / 2)).all(axis=1)
-    return np.asarray(np.where(ahead & (inside | within), pixels, 0.0))
+    # Of what the picture cuts off less is to be seen than it is wide.
+    cut = ~within & ((at < 0) | (at > size)).any(axis=1)
+    return np.asarray(np.where(ahead & (inside | within), np.where(cut, _CUT, 1.0) * pixels, 0.0))
 
 
 def _thin(picture: Composition, projection: Projection) -> Floats:

@@ -56,7 +56,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     base = Paint.of(picture, ready.colors, ready.faded(picture))
     around = surroundings(picture, base, p)
     opened, shown = 0, np.ones(len(picture), np.bool_)
-    if p.approach > 0:
+    # Also at the beginning of the way, so that a film begins without a jump.
+    if p.approach > 0 or (p.toward.strip() and p.layout == "cone"):
         camera = on_the_way(ready, camera)
         eye = fit(camera, frame, SHARE)
         picture, calls = nearer(ready, eye, shown=~in_the_way(ready, picture, eye))
