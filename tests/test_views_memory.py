@@ -252,8 +252,9 @@ def test_large_blocks_leave_their_shadow_where_they_are_not() -> None:
         assert (corner[:, 1].min(), corner[:, 1].max()) == (0.0, DEPTH)
         assert corner[:, 2].max() < 0
         mine = np.flatnonzero(blocks.id == number)
-        own = np.concatenate([blocks.corner[blocks.first[m] : blocks.first[m + 1]].reshape(-1,
-        3) for m in mine])
+        own = np.concatenate(
+            [blocks.corner[blocks.first[m] : blocks.first[m + 1]].reshape(-1, 3) for m in mine]
+        )
         assert corner[:, 0].min() <= own[:, 0].min() <= own[:, 0].max() <= corner[:, 0].max()
         assert corner[:, 0].max() - corner[:, 0].min() <= own[:, 0].max() - own[:, 0].min() + 0.021
     texts = [entry.text for legend in drawing.legends for entry in legend.entries]

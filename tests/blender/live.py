@@ -119,7 +119,6 @@ wanted.endpoint = "tcp://192.0.2.7:5570"
 support.fails(operators.live_connect, "both sides need keys")
 
 
-
 class Written:
     """Stands for a panel's layout: keeps what is written, and takes nothing else."""
 

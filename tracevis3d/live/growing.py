@@ -239,7 +239,7 @@ class GrowingTrace:
         Parameters
         ----------
         source : str
-            Where it came from: the endpoint.
+            Where it came from: the program, or the endpoint.
         lost : int
             Rows that were lost on the way, for ``problems``.
         since : int, optional

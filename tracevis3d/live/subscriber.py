@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections import deque
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -389,6 +390,11 @@ class Subscriber:
         spent = max(time.monotonic() - self._rates[0][0], 0.1)
         return sum(rows for _, rows in self._rates) / spent
 
+    @property
+    def source(self) -> str:
+        """What a trace of it is called: the program, or the endpoint where that tells no name."""
+        return Path(self.program).name or self.endpoint
+
     def finish(self) -> Any:
         """Close, and return all that came as an ordinary trace."""
         self.close()
@@ -396,7 +402,7 @@ class Subscriber:
             # It had come, and is told as such.
             self._take_next()
         self._take_small()
-        return self.trace.trace(self.endpoint, self.lost, bad=self.bad)
+        return self.trace.trace(self.source, self.lost, bad=self.bad)
 
     def close(self) -> None:
         """Leave."""

@@ -76,4 +76,4 @@ def pictures(
 def latest(subscriber: Subscriber, window_ns: int) -> Trace:
     """Return what reaches into the last ``window_ns`` as a trace."""
     since = subscriber.trace.now - window_ns
-    return subscriber.trace.trace(subscriber.endpoint, subscriber.lost, since=since)
+    return subscriber.trace.trace(subscriber.source, subscriber.lost, since=since)
