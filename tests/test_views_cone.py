@@ -377,6 +377,12 @@ def test_filters_hide_fade_and_sink() -> None:
     before, after = ({int(i): z for m in named(d, "node") for i, z in zip(m.id, m.point[:, 2], strict=True)}
                      for d in (drawn(PROGRAM), sunk))  # fmt: skip
     assert sum(after[i] < before[i] - 1e-6 for i in before) == 3
+    # In a film it sinks from frame to frame.
+    start, halfway = ({int(i): z for m in named(d, "node") for i, z in zip(m.id, m.point[:, 2], strict=True)}
+                      for d in (drawn(PROGRAM, filters="name(pattern=work, effect=sink)", sinking=share)
+                                for share in (0.0, 0.5)))  # fmt: skip
+    assert start == before
+    assert all(halfway[i] == pytest.approx((before[i] + after[i]) / 2, abs=1e-4) for i in before)
     with pytest.raises(UsageError, match="no filter"):
         drawn(PROGRAM, filters="nothing")
 

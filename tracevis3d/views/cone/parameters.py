@@ -128,6 +128,13 @@ class Parameters:
     rings: int = parameter(
         40, "More callees than this stand on several rings", low=3, high=1000, group="Shape"
     )
+    sinking: float = parameter(
+        1.0,
+        "How far what filters sink has gone down: for films, in which it goes out of the way",
+        low=0.0,
+        high=1.0,
+        group="Shape",
+    )
     elevation: float = parameter(
         13.0, "How far the camera looks down", low=-20.0, high=89.0, unit="degrees", group="Look"
     )

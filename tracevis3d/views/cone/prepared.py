@@ -122,14 +122,16 @@ def _settled(p: Parameters) -> Parameters:
 
 
 def _sink(picture: Composition, sunk: NDArray[np.bool_], p: Parameters) -> Composition:
-    """Move sunk nodes, with what is below them, half their cone away from where they would stand."""
+    """Move sunk nodes, with what is below them, up to half their cone away from where they would stand."""
     if not sunk.any():
         return picture
     nodes = picture.nodes
     shift = np.zeros(len(picture))
     for here in levels(nodes.depth)[1:]:
         above = nodes.parent[here]
-        shift[here] = np.maximum(shift[above], np.where(sunk[here], 0.5 * picture.foot[above], 0.0))
+        shift[here] = np.maximum(
+            shift[above], np.where(sunk[here], p.sinking * 0.5 * picture.foot[above], 0.0)
+        )
     center = picture.center.copy()
     center[:, 0 if p.recline else 2] += shift if p.recline else -shift
     return replace(picture, center=center)
