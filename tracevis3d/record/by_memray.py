@@ -24,6 +24,8 @@ MARK = (1 << 25) + 2_001
 #: What stands for the interpreter's arenas, and how large they are: who needs a new one is hardly to blame.
 ARENA = "arena for small objects"
 _ARENAS = (1 << 18, 1 << 20)
+#: What stands for no function at all: times are too coarse to tell in which call such a block was made.
+NOBODY = "no function of Python's"
 #: Marks of so many threads are known.
 _MOST_THREADS = 1 << 16
 _OVERHEAD = b"".__sizeof__()
@@ -174,7 +176,7 @@ class Records:
                 frame = self._known.get(key, -2)
                 if frame == -2:
                     frame = self._known[key] = self._frame(record, native, arena)
-                if frame >= -1:
+                if frame >= 0:
                     alive.add(record.address)
                     self._add(record, ALLOC, size, frame)
 
@@ -192,7 +194,7 @@ class Records:
         return not stack or any(file.startswith(self._ours) for _, file, _ in stack)
 
     def _frame(self, record: Any, native: bool, arena: bool) -> int:
-        """Return the number of a record's call site; -1: none is known, -3: it is the recorder's own."""
+        """Return the number of a record's call site; -3: it is the recorder's own."""
         python = record.stack_trace()
         if python and (
             python[0][1].startswith(self._ours) or any(file == self._session for _, file, _ in python)
@@ -200,7 +202,7 @@ class Records:
             return -3
         stack = without_interpreter(record.hybrid_stack_trace(), python) if native else python
         stack = [f for f in stack if not f[1].startswith(self._ours) and f[1] != "<string>"]
-        return self._frame_of([(ARENA, "", 0), *stack] if arena else stack)
+        return self._frame_of([(ARENA, "", 0), *stack] if arena else stack or [(NOBODY, "", 0)])
 
 
 def without_interpreter(stack: list[Frame], python: list[Frame]) -> list[Frame]:
