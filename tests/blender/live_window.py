@@ -59,7 +59,7 @@ def main():
     for view in ("icicle", "threads", "interactions", "memory"):
         if wanted.view != view:
             wanted.view = view
-        yield 7.0 if view == "icicle" else 5.0
+        yield 4.5 if view == "icicle" else 3.0
         assert not feed.trouble, feed.trouble
         assert feed.shown is not None
         support.screenshot(place / f"live-{view}.png")
