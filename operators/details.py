@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from bpy.props import CollectionProperty, IntProperty, StringProperty
 
-from . import holding, selection, settings, sources, trace_state
+from . import holding, listeners, selection, settings, sources, trace_state
 
 _DASH = "—"
 
@@ -136,17 +136,19 @@ def renew() -> None:
     _update("")
 
 
+_LISTENS = ((selection.on_change, _update),)
+
+
 def register() -> None:
     """Register the group, and listen to the selection."""
     TRACEVIS3D_PG_details.__annotations__["rows"] = CollectionProperty(type=settings.TRACEVIS3D_PG_fact)
     bpy.utils.register_class(TRACEVIS3D_PG_details)
     bpy.types.WindowManager.tracevis3d_details = bpy.props.PointerProperty(type=TRACEVIS3D_PG_details)
-    selection.on_change.append(_update)
+    listeners.listen(_LISTENS)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
-    if _update in selection.on_change:
-        selection.on_change.remove(_update)
+    listeners.leave(_LISTENS)
     del bpy.types.WindowManager.tracevis3d_details
     bpy.utils.unregister_class(TRACEVIS3D_PG_details)

@@ -168,7 +168,7 @@ class Feed:
 
     def program(self) -> str:
         """Return what the program is called in the picture."""
-        return Path(self.subscriber.program).name or "program"
+        return self.subscriber.name or "program"
 
     def _show_again(self) -> None:
         scene = bpy.data.scenes.get(self.shown.scene_name)

@@ -602,14 +602,14 @@ def test_on_the_way_to_a_call_closed_subtrees_open_in_their_places() -> None:
 def test_the_budget_is_that_of_what_is_in_sight() -> None:
     from tracevis3d.drawing.projection import fit
     from tracevis3d.views.cone.camera import SHARE, on_the_way, whole
-    from tracevis3d.views.cone.near import _pixels, nearer
+    from tracevis3d.views.cone.near import _pixels, goal, nearer
     from tracevis3d.views.cone.prepared import prepare
 
     trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
     for approach in (0.0, 0.4, 0.8, 1.0):
         ready = prepare(trace, read(Parameters, {"budget": 80, "approach": approach}))
-        picture = ready.picture
-        eye = fit(on_the_way(ready, whole(picture, ready.parameters, Frame())), Frame(), SHARE)
+        picture, p = ready.picture, ready.parameters
+        eye = fit(on_the_way(p, goal(ready), whole(picture, p, Frame())), Frame(), SHARE)
         found, opened = nearer(ready, eye)
         seen = np.count_nonzero(_pixels(picture.center, picture.radius, eye) > 2.0)
         assert len(found) - len(picture) <= max(80 - seen, 0)

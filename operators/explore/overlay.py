@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import selection, settings, trace_state, viewport
+from .. import listeners, selection, settings, trace_state, viewport
 from . import detail, in_frame, kin, marks, pointer, shapes
 from .words import Told
 
@@ -323,6 +323,7 @@ def _on_change(_trace: str) -> None:
 
 
 _handles: list[Any] = []
+_LISTENS = ((selection.on_change, _on_change),)
 
 
 def register() -> None:
@@ -332,13 +333,12 @@ def register() -> None:
     kinds = ((_draw_lit, "POST_VIEW"), (_draw_texts, "POST_PIXEL"))
     for draw, when in kinds:
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when))
-    selection.on_change.append(_on_change)
+    listeners.listen(_LISTENS)
 
 
 def unregister() -> None:
     """Draw nothing any more."""
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
-    if _on_change in selection.on_change:
-        selection.on_change.remove(_on_change)
+    listeners.leave(_LISTENS)
     forget()

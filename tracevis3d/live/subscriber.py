@@ -391,9 +391,14 @@ class Subscriber:
         return sum(rows for _, rows in self._rates) / spent
 
     @property
+    def name(self) -> str:
+        """The program's name without its folder; empty as long as it is not told."""
+        return Path(self.program).name
+
+    @property
     def source(self) -> str:
         """What a trace of it is called: the program, or the endpoint where that tells no name."""
-        return Path(self.program).name or self.endpoint
+        return self.name or self.endpoint
 
     def finish(self) -> Any:
         """Close, and return all that came as an ordinary trace."""

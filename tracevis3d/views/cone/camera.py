@@ -11,9 +11,7 @@ from ...drawing.frame import Frame
 from ...drawing.projection import fit
 from ...drawing.words import Camera
 from .composition import Composition
-from .near import goal
 from .parameters import Parameters
-from .prepared import Prepared
 
 Floats = NDArray[np.float64]
 
@@ -62,14 +60,13 @@ def whole(picture: Composition, p: Parameters, frame: Frame) -> Camera:
     return camera if p.opening == 0 or p.recline else _without_corners(camera, points, frame)
 
 
-def on_the_way(ready: Prepared, whole_tree: Camera) -> Camera:
-    """Return the camera on its way from where it sees ``whole_tree`` to a call, ever more slowly.
+def on_the_way(p: Parameters, place: tuple[Floats, Floats], whole_tree: Camera) -> Camera:
+    """Return the camera on its way from where it sees ``whole_tree`` to a ``place``, ever more slowly.
 
-    The subtree of that call then fills the picture. What is seen is a box that gets smaller by the same share
-    in each step, so that what is ahead stays where it is in the picture.
+    What is there (:func:`.near.goal`) then fills the picture. What is seen is a box that gets smaller by the
+    same share in each step, so that what is ahead stays where it is in the picture.
     """
-    p = ready.parameters
-    low, high = goal(ready)
+    low, high = place
     begin, end = np.array([whole_tree.low, whole_tree.high]), np.array([low, high])
     middle, half = begin.mean(axis=0), np.ptp(begin, axis=0) / 2
     last, small = end.mean(axis=0), np.maximum(np.ptp(end, axis=0) / 2, 1e-9)

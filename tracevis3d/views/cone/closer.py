@@ -15,7 +15,7 @@ from ..closer import Near
 from . import labels as names
 from .camera import whole
 from .elements import KINDS, Paint, elements, meaning
-from .near import ground_of, nearer, worth_in
+from .near import nearer
 from .parameters import Parameters
 from .paths import find_path
 from .prepared import prepare
@@ -32,14 +32,13 @@ class Closer:
         self._ready = prepare(trace, parameters)
         self.picture = self._ready.picture
         self.camera = whole(self._ready.picture, self._ready.parameters, frame)
-        self._known = ground_of(self._ready), worth_in(self._ready)
 
     def look_from(self, eye: Projection, kept: NDArray[np.int64]) -> Near | None:
         """Return all that stands for calls, with the subtrees opened that look large from there."""
         ready, p = self._ready, self._ready.parameters
         if p.layout != "cone":
             return None
-        picture, calls = nearer(ready, eye, kept, self._known)
+        picture, calls = nearer(ready, eye, kept)
         if not len(calls):
             return None
         faded = ready.faded(picture)

@@ -10,17 +10,8 @@ from numpy.typing import NDArray
 
 from ...drawing.projection import Projection
 from ...layout import cone, cone_rooms
-from ...layout.cone_rooms import Ground, Opened, Rooms
-from .composition import (
-    SKIRT,
-    Composition,
-    closed_radius,
-    extents,
-    find_focus,
-    own_radius,
-    shown_way,
-    worth_of,
-)
+from ...layout.cone_rooms import Opened, Rooms
+from .composition import SKIRT, Composition, find_focus, shown_way
 from .parameters import Parameters
 from .prepared import Prepared
 
@@ -46,28 +37,10 @@ _WITHIN = 0.5
 _NONE = np.empty(0, np.int64)
 
 
-def ground_of(ready: Prepared) -> Ground:
-    """Return what the rooms of a picture's closed subtrees are laid out by: once for all who look."""
-    picture, p = ready.picture, ready.parameters
-    graph, forest = picture.graph, picture.forest
-    classes = np.arange(len(forest.first) - 1, dtype=np.int32)
-    own = own_radius(picture.trace, graph, picture.nodes, p, classes)
-    closed = closed_radius(own, extents(picture.trace, graph))
-    return Ground(forest, graph.calls_before, own, closed, p.rings, p.opening == 0)
-
-
-def worth_in(ready: Prepared) -> Floats:
-    """Return what the interest of each class adds to the binary logarithm of its size."""
-    picture, graph = ready.picture, ready.picture.graph
-    every = extents(picture.trace, graph)
-    return np.asarray(_OF_INTEREST * worth_of(picture.trace, graph, every, ready.parameters))
-
-
 def nearer(
     ready: Prepared,
     projection: Projection,
     kept: Ints = _NONE,
-    known: tuple[Ground, Floats] | None = None,
     shown: NDArray[np.bool_] | None = None,
 ) -> tuple[Composition, Ints]:
     """Return the picture with the subtrees opened that look large, and the calls that those stand for.
@@ -81,18 +54,16 @@ def nearer(
         How one looks.
     kept : int64 (k,)
         Calls of the subtrees that are open by now, ascending: they stay open until they are clearly smaller.
-    known : (Ground, float64 (m,)), optional
-        What :func:`ground_of` and :func:`worth_in` return, if it is known.
     shown : bool (n,), optional
         Nodes of the picture; others are not there.
     """
     picture, p = ready.picture, ready.parameters
-    ground, worth = known or (ground_of(ready), worth_in(ready))
     there = np.ones(len(picture), np.bool_) if shown is None else shown
     seeds = np.flatnonzero(picture.closed & there)
     in_sight = np.count_nonzero(there & (_pixels(picture.center, picture.radius, projection) > _SEEN))
     opened = cone_rooms.open_near(
-        ground, rooms_of(picture, seeds, p), lambda rooms: _sizes(rooms, projection, p), worth,
+        ready.ground, rooms_of(picture, seeds, p), lambda rooms: _sizes(rooms, projection, p),
+        _OF_INTEREST * ready.worth,
         least=_WIDE * projection.frame.height, budget=max(p.budget - int(in_sight), 0), kept=kept,
         step=_OF_INTEREST * p.near, most=max(p.budget // _OF_BUDGET, 1),
     )  # fmt: skip
@@ -100,16 +71,18 @@ def nearer(
     return replace(found, thin=_thin(found, projection)), np.sort(opened.rooms.call[opened.open])
 
 
-def in_the_way(ready: Prepared, picture: Composition, projection: Projection) -> NDArray[np.bool_]:
-    """Return which nodes stand between the camera and the place that it goes to, bool (n,)."""
-    low, high = goal(ready)
+def in_the_way(
+    picture: Composition, place: tuple[Floats, Floats], approach: float, projection: Projection
+) -> NDArray[np.bool_]:
+    """Return which nodes stand between the camera and the place that it goes to (:func:`goal`), bool (n,)."""
+    low, high = place
     if not projection.perspective:
         return np.zeros(len(picture), np.bool_)
     far = float(((low + high) / 2 - projection.eye) @ projection.forward)
     deep = (picture.center - projection.eye) @ projection.forward
     gone = deep < _BEFORE * far
     # The nearer the camera has come, the more of what hides that place.
-    share = _BEFORE + (1.0 - _BEFORE) * ready.parameters.approach
+    share = _BEFORE + (1.0 - _BEFORE) * approach
     some = ~gone & (deep < share * far) & ((picture.center < low) | (picture.center > high)).any(axis=1)
     corner = projection.pixels(np.array(list(itertools.product(*zip(low, high)))))
     reach = picture.disc[some] * projection.frame.width / (2 * projection.tangent * deep[some])
@@ -139,7 +112,7 @@ def goal(ready: Prepared) -> tuple[Floats, Floats]:
         last = int(seeds[np.argmax(picture.below[seeds])])
     place = np.flatnonzero(seeds == last)
     if len(place):
-        found = cone_rooms.way(ground_of(ready), closed, int(place[0]), path[len(way) :])
+        found = cone_rooms.way(ready.ground, closed, int(place[0]), path[len(way) :])
     else:
         found = rooms_of(picture, way, p)
     # A call that calls nothing is seen among those beside it.

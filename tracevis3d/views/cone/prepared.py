@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from ...analysis.filters import stack as filtering
 from ...analysis.filters.facts import Facts
 from ...analysis.filters.reduce import reduced
 from ...drawing.palettes import PALETTES
+from ...layout.cone_rooms import Ground
 from ...progress import Progress, silent
 from ...trace.model import Trace
 from ..coloring import Coloring, coloring
-from .composition import Composition, compose, levels
+from .composition import Composition, closed_radius, compose, extents, levels, own_radius, worth_of
 from .parameters import Parameters
 
 Floats = NDArray[np.float64]
@@ -53,6 +55,23 @@ class Prepared:
     facts: dict[str, Any]
     picture: Composition
     colors: Coloring
+
+    @cached_property
+    def ground(self) -> Ground:
+        """What the rooms of closed subtrees are laid out by."""
+        picture, p = self.picture, self.parameters
+        graph, forest = picture.graph, picture.forest
+        classes = np.arange(len(forest.first) - 1, dtype=np.int32)
+        own = own_radius(picture.trace, graph, picture.nodes, p, classes)
+        closed = closed_radius(own, extents(picture.trace, graph))
+        return Ground(forest, graph.calls_before, own, closed, p.rings, p.opening == 0)
+
+    @cached_property
+    def worth(self) -> Floats:
+        """The interest of each class, float64 (m,)."""
+        picture, graph = self.picture, self.picture.graph
+        every = extents(picture.trace, graph)
+        return np.asarray(worth_of(picture.trace, graph, every, self.parameters))
 
     def calls(self, picture: Composition) -> Ints:
         """Return the call of the whole trace that each node stands for; -1 for a thread."""

@@ -26,7 +26,7 @@ from .camera import SHARE, on_the_way, whole
 from .closer import Closer
 from .composition import Composition
 from .elements import Paint, elements, meaning, surroundings
-from .near import in_the_way, nearer
+from .near import goal, in_the_way, nearer
 from .parameters import QUANTITIES, Parameters
 from .paths import find_path
 from .prepared import prepare
@@ -55,18 +55,19 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     camera = whole(picture, p, frame)
     base = Paint.of(picture, ready.colors, ready.faded(picture))
     around = surroundings(picture, base, p)
-    opened, shown = 0, np.ones(len(picture), np.bool_)
+    eye, opened, shown = fit(camera, frame, SHARE), 0, np.ones(len(picture), np.bool_)
     # Also at the beginning of the way, so that a film begins without a jump.
     if p.approach > 0 or (p.toward.strip() and p.layout == "cone"):
-        camera = on_the_way(ready, camera)
+        place = goal(ready)
+        camera = on_the_way(p, place, camera)
         eye = fit(camera, frame, SHARE)
-        picture, calls = nearer(ready, eye, shown=~in_the_way(ready, picture, eye))
-        opened, shown = len(calls), ~in_the_way(ready, picture, eye)
+        picture, calls = nearer(ready, eye, shown=~in_the_way(picture, place, p.approach, eye))
+        opened, shown = len(calls), ~in_the_way(picture, place, p.approach, eye)
     faded = ready.faded(picture)
     paint = Paint.of(picture, ready.colors, faded)
     path = find_path(picture, p)
     progress(0.9, "writing labels")
-    texts = names.labels(picture, fit(camera, frame, SHARE), shown & ~faded, path, p, shown)
+    texts = names.labels(picture, eye, shown & ~faded, path, p, shown)
     closed = picture.closed
     progress(1.0, "drawn")
     counted = picture.nodes.depth > 1
