@@ -13,8 +13,8 @@ setup:  ## Build .venv with all that the other targets need
 demo: setup  ## Draw recorded programs: a figure, a film and a .blend, into out/
 	@$(PY) -m examples
 
-test: setup  ## Run every test
-	@$(PY) -m pytest -q
+test: setup  ## Run every test, in as many processes as there are cores
+	@$(PY) -m pytest -q -n auto --dist worksteal
 
 versions: setup  ## Install the Blender modules 4.2 and 5.0 too; `make test` then tests with them as well
 	@sh tools/setup_versions.sh

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import tracevis3d  # noqa: F401
+from tests.compile_once import compile_once
 from tracevis3d.places import cache_root
 
 # Compiled kernels stay where they are found again; only the cache of traces is the tests' own.
@@ -13,6 +14,12 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_root() / "numba"))
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """In one of several parallel processes, share what is compiled with the others."""
+    if hasattr(config, "workerinput"):
+        compile_once()
 
 
 @pytest.fixture(scope="session", autouse=True)

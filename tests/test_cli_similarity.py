@@ -8,8 +8,8 @@ from tracevis3d.cli import main
 
 
 @pytest.fixture
-def runs(tmp_path):
-    """Three small traces: two runs of one program, and another program."""
+def runs(tmp_path, monkeypatch):
+    """Three small traces: two runs of one program, and another program; by short names, which tables show."""
 
     def event(name, ts, dur):
         return {"ph": "X", "pid": 1, "tid": 1, "ts": ts, "dur": dur, "name": name}
@@ -19,9 +19,10 @@ def runs(tmp_path):
         "two": [event("main", 0, 100), event("read", 10, 20), event("print", 40, 30)],
         "other": [event("start", 0, 50)],
     }
+    monkeypatch.chdir(tmp_path)
     paths = []
     for name, events in given.items():
-        paths.append(str(tmp_path / f"{name}.json"))
+        paths.append(f"{name}.json")
         with open(paths[-1], "w") as file:
             json.dump({"traceEvents": events}, file)
     return paths
