@@ -28,7 +28,8 @@ class CriticalPath:
     start, end : int64 (n,)
     what : uint8 (n,)
         RUNS: the thread computes, or does what no rule knows. WAITS: the thread waits, from the release that
-        woke it on, or all of a wait whose release isn't known. STARTS: the thread is being started.
+        woke it on, or all of a wait whose release isn't known; of no length where it went on at once. STARTS:
+        the thread is being started.
     wait : int64 (n,)
         The row of the operations of a WAITS step; else -1.
     call : int64 (n,)
@@ -51,6 +52,9 @@ def critical_path(
 ) -> CriticalPath:
     """Return the chain of runs and waits that decided when something was done.
 
+    Waits of no length delay nothing: the path passes them over. Of waits that woke each other at one instant
+    one, to which the walk comes back, is taken from its start.
+
     Parameters
     ----------
     trace : Trace
@@ -58,8 +62,8 @@ def critical_path(
     woke : Correspondences
         As :func:`.correspondences.waking_releases` finds them.
     thread : int, optional
-        The thread whose end is looked at; by default that with the last call, or the one that others don't
-        wake where several end together.
+        The thread whose end is looked at; by default that which ends last. Where several end together, the
+        first of them that ends without having been woken just then: the others follow from who woke them.
     time : int, optional
         The moment, in nanoseconds; by default the end of the thread's last call.
     """
@@ -75,21 +79,24 @@ def critical_path(
     if not n or ended.max() < 0:
         none = np.empty(0, np.int64)
         return CriticalPath(none.astype(np.int32), none, none, none.astype(np.uint8), none, none)
-    if thread is None:
-        thread = int(ended.argmax())
-    if time is None:
-        time = max(int(ended[thread]), 0)
-    rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ~ops.nested)
+    rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ~ops.nested & (ops.lasted > 0))
     waker, woken_at = np.full(len(ops), -1, np.int32), np.zeros(len(ops), np.int64)
     # Pairs are ordered by wait and time: the last one written is the one that woke it.
     waker[woke.wait], woken_at[woke.wait] = ops.thread[woke.release], woke.time
+    if thread is None:
+        last = ended == ended.max()
+        own_end = last.copy()
+        own_end[ops.thread[rows[(waker[rows] >= 0) & (ops.end[rows] == ended.max())]]] = False
+        thread = int((own_end if own_end.any() else last).argmax())
+    if time is None:
+        time = max(int(ended[thread]), 0)
     born, parent = np.zeros(n, np.int64), np.full(n, -1, np.int32)
     starts = np.flatnonzero((ops.kind == RELEASE) & (ops.about >= 0))
     starts = starts[ops.start[starts] <= began[ops.about[starts]]]
     starts = starts[np.argsort(ops.start[starts], kind="stable")]
     parent[ops.about[starts]], born[ops.about[starts]] = ops.thread[starts], ops.start[starts]
     first = np.searchsorted(ops.thread[rows], np.arange(n + 1)).astype(np.int64)
-    out = np.empty((2 * len(rows) + 2 * n + 2, 4), np.int64)
+    out = np.empty((4 * len(rows) + 2 * n + 2, 4), np.int64)
     steps = walk_back(
         int(thread), int(time), first, ops.start[rows], ops.end[rows], waker[rows], woken_at[rows], began,
         parent, born, np.zeros(len(rows), np.uint8), out,
