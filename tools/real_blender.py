@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 #: What Blender needs beside itself to render and to open a window where there is neither GPU nor screen.
 _COMMON = (
@@ -46,6 +47,10 @@ def cache_folder() -> Path:
     if given := os.environ.get("TRACEVIS3D_BLENDERS"):
         return Path(given)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tracevis3d-blenders"
+
+
+class SetupFailed(Exception):
+    """A program could not be set up; the message names the log."""
 
 
 @dataclass(frozen=True)
@@ -83,19 +88,28 @@ class Program:
                 return f"setting up the real Blender programs needs {tool}: apt-get install {package}"
         return ""
 
-    def prepare(self) -> None:
-        """Set the program up unless that was done before; takes about a minute and 2 GB."""
+    def prepare(self, log: Path) -> None:
+        """Set the program up unless that was done before; takes about a minute and 2 GB.
+
+        Raises
+        ------
+        SetupFailed
+            If a command of it fails; what it printed is in the file ``log``.
+        """
         wanted = (*_COMMON, *self.packages)
         stamp = self.root / "tracevis3d-ready"
         key = hashlib.sha256(" ".join(wanted).encode()).hexdigest()
         if stamp.is_file() and stamp.read_text() == key:
             return
         self.root.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text("")
         if not (self.root / "usr/bin/apt-get").exists():
             shutil.rmtree(self.root, ignore_errors=True)
             partial = self.root.with_name(f"{self.suite}.partial")
             shutil.rmtree(partial, ignore_errors=True)
-            subprocess.run(["debootstrap", "--variant=minbase", self.suite, partial], check=True)
+            with log.open("a") as said:
+                words = ["debootstrap", "--variant=minbase", self.suite, str(partial)]
+                self._must(subprocess.run(words, stdout=said, stderr=said), log)
             partial.rename(self.root)
         # The mirror may be a snapshot whose lists have expired.
         (self.root / "etc/apt/apt.conf.d/99tracevis3d").write_text('Acquire::Check-Valid-Until "false";\n')
@@ -103,11 +117,14 @@ class Program:
         policy.write_text("#!/bin/sh\nexit 101\n")
         policy.chmod(0o755)
         environment = {"DEBIAN_FRONTEND": "noninteractive"}
-        self.run(["apt-get", "update"], environment=environment).check_returncode()
         install = ["apt-get", "install", "--yes", "--no-install-recommends", *wanted]
-        self.run(install, environment=environment).check_returncode()
-        self.run(["apt-get", "clean"], environment=environment).check_returncode()
+        for command in (["apt-get", "update"], install, ["apt-get", "clean"]):
+            self._must(self.run(command, environment=environment, log=log), log)
         stamp.write_text(key)
+
+    def _must(self, done: subprocess.CompletedProcess[Any], log: Path) -> None:
+        if done.returncode:
+            raise SetupFailed(f"Blender {self.version} can't be set up: see {log}")
 
     def run(
         self,

@@ -14,13 +14,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 import build_extension
 import used_programs
-from real_blender import PROGRAMS, Program
+from real_blender import PROGRAMS, Program, SetupFailed
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "build" / "test-blender"
@@ -36,9 +37,6 @@ LARGE = (
 _GROUPS, _LEAVES = 900, 1000
 _TIMEOUT = 420.0
 _SCREEN = "1280x800"
-#: Where a feed is published for the programs to watch.
-_FEED = "tcp://127.0.0.1:45570"
-_PROGRAM = "tcp://127.0.0.1:45571"
 
 
 class Failed(Exception):
@@ -130,11 +128,12 @@ class Way:
         """Watch a recording played as a feed, in a window of the program."""
         if self.passed_over(what := "watch a live feed in a window"):
             return
-        recording = SMALL.with_name("sync_pillow_8w.json.gz")
-        words = ["-m", "tracevis3d", "replay", str(recording), "--live", _FEED, "--speed", "0.012", "--quiet"]
+        recording, endpoint = SMALL.with_name("sync_pillow_8w.json.gz"), used_programs.free_endpoint()
+        how = ["--live", endpoint, "--speed", "0.012", "--quiet"]
+        words = ["-m", "tracevis3d", "replay", str(recording), *how]
         feed = subprocess.Popen([sys.executable, *words], cwd=ROOT)
         try:
-            self.window(what, "live_window.py", "live", _FEED)
+            self.window(what, "live_window.py", "live", endpoint)
         finally:
             feed.kill()
             feed.wait()
@@ -143,8 +142,9 @@ class Way:
         """Watch a program in a window while it is used."""
         if self.passed_over(what):
             return
-        with use(_PROGRAM, self.place):
-            self.window(what, "watched_window.py", use.__name__, _PROGRAM, use.__name__, views)
+        endpoint = used_programs.free_endpoint()
+        with use(endpoint, self.place):
+            self.window(what, "watched_window.py", use.__name__, endpoint, use.__name__, views)
 
     def passed_over(self, what: str) -> bool:
         """Whether a step was not asked for."""
@@ -224,22 +224,27 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--match", default="", help="only steps whose name holds this, after installing")
     parser.add_argument("--setup", action="store_true", help="set the programs up, and stop there")
     words = parser.parse_args(arguments)
-    for program in PROGRAMS:
-        if words.only not in (None, program.version):
-            continue
+    programs = [p for p in PROGRAMS if words.only in (None, p.version)]
+    for program in programs:
         if obstacle := program.obstacle():
             print(f"test_blender: {obstacle}", file=sys.stderr)
             return 1
-        program.prepare()
-        if words.setup:
-            continue
+
+    def walk(program: Program) -> bool:
         try:
             place = OUTPUT / "-".join([program.version, *words.match.split()])
-            Way(program, place, words.match).walk()
-        except (Failed, build_extension.BuildError) as error:
-            print(f"test_blender: {error}", file=sys.stderr)
-            return 1
-    return 0
+            program.prepare(OUTPUT / f"{program.version}-setup.txt")
+            if not words.setup:
+                Way(program, place, words.match).walk()
+        except (Failed, SetupFailed, build_extension.BuildError) as error:
+            print(f"test_blender: {error}", file=sys.stderr, flush=True)
+            return False
+        return True
+
+    # Side by side: each program has a folder, a screen and ports of its own.
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(len(programs)) as side_by_side:
+        return 0 if all(list(side_by_side.map(walk, programs))) else 1
 
 
 if __name__ == "__main__":

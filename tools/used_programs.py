@@ -6,6 +6,7 @@ import http.client
 import os
 import pty
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -26,7 +27,6 @@ _PAGES = (
     "/topics.html",
     "/asyncio.html",
 )
-_DOCUMENTATION = 45599  # the server's port
 _PATIENCE = 30.0  # seconds
 
 
@@ -34,6 +34,17 @@ def editor() -> str:
     """Return the name of a text editor of this machine that can be used here; empty where there is none."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     return next((name for name in _EDITORS if shutil.which(name)), "") if compiler else ""
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def free_endpoint() -> str:
+    """Return an endpoint that a feed can be published at."""
+    return f"tcp://127.0.0.1:{free_port()}"
 
 
 @contextmanager
@@ -79,9 +90,10 @@ def _swallow(screen: int) -> None:
 def documentation_server(endpoint: str, folder: Path) -> Iterator[None]:
     """Publish all of Python's documentation server while pages are asked of it, until the context ends."""
     more = ["--memory", "--threads", "--io", "-o", str(folder / "server.json.gz")]
-    server = ["-m", "pydoc", "-n", "127.0.0.1", "-p", str(_DOCUMENTATION)]
+    port = free_port()
+    server = ["-m", "pydoc", "-n", "127.0.0.1", "-p", str(port)]
     program = _record(["--live", endpoint, *more, *server], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    asking = _Using(_ask, 0.2)
+    asking = _Using(lambda turn: _ask(port, turn), 0.2)
     try:
         yield
     finally:
@@ -93,8 +105,8 @@ def documentation_server(endpoint: str, folder: Path) -> Iterator[None]:
         _end(program)
 
 
-def _ask(turn: int) -> None:
-    with closing(http.client.HTTPConnection("127.0.0.1", _DOCUMENTATION, timeout=_PATIENCE)) as server:
+def _ask(port: int, turn: int) -> None:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)) as server:
         server.request("GET", _PAGES[turn % len(_PAGES)])
         server.getresponse().read()
 
