@@ -1,13 +1,12 @@
 """From two traces to what differs, in Blender's module; what is greyed out; what panels may do."""
 
 import ast
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.blender_module import Blender
 from tests.test_extension_explain import write
-from tests.test_extension_whole_way import Blender
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
@@ -16,14 +15,10 @@ LIGHT = ("errors", "parameters", "views", "analysis.filters.stack")
 
 
 @pytest.fixture
-def blender(tmp_path):
+def blender():
     """A Blender that has the checkout as an extension."""
     pytest.importorskip("bpy", reason="no bpy")
-    made = Blender(sys.executable, tmp_path / "blender")
-    folder = made.place / "extensions" / "user_default"
-    folder.mkdir(parents=True)
-    (folder / "tracevis3d").symlink_to(ROOT)
-    return made
+    return Blender.with_checkout()
 
 
 @pytest.mark.blender

@@ -1,12 +1,11 @@
 """The operator Explain Differences, in Blender's module, from the checkout."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.test_extension_whole_way import Blender
+from tests.blender_module import Blender
 
 pytest.importorskip("bpy", reason="no bpy")
 pytestmark = [pytest.mark.blender, pytest.mark.slow]
@@ -29,8 +28,5 @@ def write(path, extra):
 
 def test_explaining_in_the_scene(tmp_path):
     a, b = write(tmp_path / "a.json", []), write(tmp_path / "b.json", ["index", "rank", "sort"])
-    blender = Blender(sys.executable, tmp_path / "blender")
-    folder = blender.place / "extensions" / "user_default"
-    folder.mkdir(parents=True)
-    (folder / "tracevis3d").symlink_to(ROOT)
+    blender = Blender.with_checkout()
     assert "explained" in blender.script("explain.py", a, b)

@@ -2,12 +2,11 @@
 
 import ast
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.test_extension_whole_way import Blender
+from tests.blender_module import Blender
 
 pytest.importorskip("bpy", reason="no bpy")
 pytestmark = [pytest.mark.blender, pytest.mark.slow]
@@ -17,13 +16,9 @@ EXAMPLES = ROOT / "examples"
 
 
 @pytest.fixture
-def blender(tmp_path):
+def blender():
     """A Blender that has the checkout as an extension."""
-    made = Blender(sys.executable, tmp_path / "blender")
-    folder = made.place / "extensions" / "user_default"
-    folder.mkdir(parents=True)
-    (folder / "tracevis3d").symlink_to(ROOT)
-    return made
+    return Blender.with_checkout()
 
 
 def test_one_selection_for_all_views(blender, tmp_path):

@@ -19,8 +19,9 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     implementations of Python and NumPy first, and SciPy, which takes longer than reading a small trace.
     A damaged file is as good as none, and a kernel that can't be written is compiled again next time.
 
-    Numba takes a kernel to be up to date if its own source file is. But it holds its helpers' code too, and
-    code that was compiled by other options crashes; so here the whole folder's sources must be the same.
+    Numba takes a kernel to be up to date if its own source file has the same size and time. But it holds its
+    helpers' code too, and code that was compiled by other options crashes; so here the whole folder's sources
+    must be the same, whenever they were written.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -28,7 +29,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = IndexDataCacheFile(
             cache_path=self._cache_path,
             filename_base=self._impl.filename_base,
-            source_stamp=(self._impl.locator.get_source_stamp(), _sources()),
+            source_stamp=_sources(),
         )
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
