@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracevis3d.kernels.bundle import fold_tubes
+from tracevis3d.kernels.layout.bundle import fold_tubes
 from tracevis3d.layout.buffers import Buffers
 from tracevis3d.layout.bundle import Routes, bundle
 from tracevis3d.places import cache_root

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tracevis3d.formats import chrome_read, unpack
+from tracevis3d.formats import unpack
+from tracevis3d.formats.chrome import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
 
@@ -36,12 +37,12 @@ def rows() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         path = _trace_file(Path(folder))
         size = path.stat().st_size / 1e6
-        trace = chrome_read.read(path, silent)
+        trace = read.read(path, silent)
         held = _bytes_held(trace) / len(trace)
         # In turns, so that other work on the machine hits all alike.
         ours, lists, engines = [], [], []
         for _ in range(3):
-            ours.append(best(3, lambda: chrome_read.read(path, silent))[1] / 1e3)
+            ours.append(best(3, lambda: read.read(path, silent))[1] / 1e3)
             engines.append(_perfetto(path))
             lists.append(_orjson_seconds(path))
         seconds = min(ours)
@@ -63,7 +64,7 @@ def rows() -> list[dict[str, Any]]:
             )
         packed = Path(folder) / "packed.json.gz"
         _pack(path, packed)
-        seconds = best(3, lambda: chrome_read.read(packed, silent))[1] / 1e3
+        seconds = best(3, lambda: read.read(packed, silent))[1] / 1e3
         result.append(
             _row(
                 "gzipped Chrome JSON to call tree",

@@ -14,9 +14,9 @@ from benchmarks.bench_cone import graph_of
 from benchmarks.bench_subtrees import best, plain_classes, row
 from tests import synthetic
 from tracevis3d.analysis.criteria import CRITERIA, alike
-from tracevis3d.analysis.filters.facts import Facts
-from tracevis3d.analysis.filters.stack import apply, parse
 from tracevis3d.analysis.subtrees import distinct_subtrees
+from tracevis3d.filters.facts import Facts
+from tracevis3d.filters.stack import apply, parse
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
 

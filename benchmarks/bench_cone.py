@@ -19,7 +19,7 @@ from benchmarks.bench_subtrees import recorded
 from tests import synthetic
 from tracevis3d.analysis.compact import CompactTrace, Edges, compact
 from tracevis3d.analysis.subtrees import distinct_subtrees
-from tracevis3d.layout import cone
+from tracevis3d.features.call_tree.cone.layouts import cone
 from tracevis3d.trace.model import Calls, Threads
 
 Ints = NDArray[np.int64]

@@ -12,8 +12,8 @@ import numpy as np
 import tracevis3d as tv
 from tests import synthetic
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.primitives import Camera
 from tracevis3d.drawing.projection import fit
-from tracevis3d.drawing.words import Camera
 from tracevis3d.layout.picking import BoxPicker, Ray, TubePicker
 from tracevis3d.trace.model import Functions, Source, Threads, Trace
 from tracevis3d.trace.strings import Strings

@@ -16,7 +16,7 @@ from tests import synthetic
 from tests.test_analysis_compact import graph_of
 from tracevis3d.analysis.compact import CompactTrace
 from tracevis3d.analysis.grammar import grammar_of
-from tracevis3d.analysis.nodes import list_sizes
+from tracevis3d.features.call_tree.nodes import list_sizes
 from tracevis3d.trace.model import Calls
 
 TRACES = (

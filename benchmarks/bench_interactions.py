@@ -17,12 +17,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracevis3d.analysis.hierarchy import build
-from tracevis3d.layout import threads as sharing
+from tracevis3d.features.interactions.hierarchy import build
+from tracevis3d.features.interactions.view.radial import control_points, place_sectors
+from tracevis3d.features.interactions.view.sequence import (
+    contributions,
+    even_rows,
+    frequencies,
+    sequence_image,
+)
+from tracevis3d.layout import parallel as sharing
 from tracevis3d.layout.buffers import Buffers
 from tracevis3d.layout.bundle import bundle
-from tracevis3d.layout.radial import control_points, place_sectors
-from tracevis3d.layout.sequence import contributions, even_rows, frequencies, sequence_image
 from tracevis3d.places import cache_root
 
 from .bench_bundle import BETA, SAMPLES, against_d3

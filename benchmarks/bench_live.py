@@ -143,8 +143,8 @@ def _scene() -> list[dict[str, Any]]:
 
 def _whole_way(bpy: Any) -> list[dict[str, Any]]:
     """Measure ticks from another process' publisher to the scene, and from an event to a pixel."""
-    from tracevis3d.live.flows import live_view
-    from tracevis3d.scene.flowing import FlowScene
+    from tracevis3d.live.stream import live_view
+    from tracevis3d.scene.live.live_view import FlowScene
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
@@ -185,8 +185,8 @@ def _whole_way(bpy: Any) -> list[dict[str, Any]]:
 
 def _ticks(bpy: Any, view: str, rate: float, window: float, threads: int) -> tuple[list[float], int]:
     """Return the processor time of the ticks of the last window, and how many bars were shown."""
-    from tracevis3d.live.flows import live_view
-    from tracevis3d.scene.flowing import FlowScene
+    from tracevis3d.live.stream import live_view
+    from tracevis3d.scene.live.live_view import FlowScene
 
     growing = GrowingTrace()
     growing.begin(Welcome("s", "p", 1, 0))

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 import tracevis3d as tv
 from tests import synthetic
-from tracevis3d.analysis.match import Comparison, Settings, compare
 from tracevis3d.analysis.sets import Sets
+from tracevis3d.features.comparison.matching.match import Comparison, Settings, compare
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
 

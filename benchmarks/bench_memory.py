@@ -15,21 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracevis3d.analysis.allocation_curves import site_table
-from tracevis3d.analysis.allocation_sites import Sites
-from tracevis3d.analysis.allocations import Blocks, find_blocks
-from tracevis3d.analysis.allocations_pyramid import Items, Pyramid
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.features.memory.blocks import Blocks, find_blocks
+from tracevis3d.features.memory.call_sites import Sites
+from tracevis3d.features.memory.curves import site_table
+from tracevis3d.features.memory.live.live_view import Memory as Live
+from tracevis3d.features.memory.pyramid import Items, Pyramid
+from tracevis3d.features.memory.view import VIEW, Parameters
+from tracevis3d.features.memory.view.detail import Closer
 from tracevis3d.formats.names import split
-from tracevis3d.live.flows.memory import Memory as Live
-from tracevis3d.live.flows.ring import Ring
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
+from tracevis3d.live.stream.pages import Ring
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import ALLOC, FREE, Memory, Source, Trace
 from tracevis3d.trace.recording import Recording
-from tracevis3d.views.memory import VIEW, Parameters
-from tracevis3d.views.memory.closer import Closer
 
 from .bench_subtrees import best, row
 

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tracevis3d.formats import registry, speedscope
+from tracevis3d.formats import registry
+from tracevis3d.formats.speedscope import format
 from tracevis3d.progress import silent
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,7 +44,7 @@ def _rows(folder: Path) -> list[dict[str, Any]]:
         _row("collapsed stacks, 5,900 of mean depth 73", stacks, plain_collapsed, "Python line loop")
     )
     evented = folder / "weka.speedscope.json"
-    speedscope.write(registry.open_trace(log), evented, silent)
+    format.write(registry.open_trace(log), evented, silent)
     found.append(_row("speedscope, 0.76 million events", evented, plain_evented, "orjson to lists"))
     sampled = folder / "sphinx.speedscope.json"
     sampled.write_bytes(

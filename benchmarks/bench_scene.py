@@ -11,7 +11,7 @@ import numpy as np
 
 def boxes(n: int) -> Any:
     """Return n boxes in 12 colours."""
-    from tracevis3d.drawing.words import Boxes
+    from tracevis3d.drawing.primitives import Boxes
 
     rng = np.random.default_rng(0)
     low = (rng.random((n, 3), np.float32) * np.array([1000, 1, 40], np.float32)).astype(np.float32)
@@ -42,9 +42,9 @@ def instances(data: Any) -> tuple[float, float, float]:
     """Return seconds of building and of evaluating, and MB, of our instances."""
     import bpy
 
-    from tracevis3d.drawing.words import Camera
-    from tracevis3d.scene import boxes as room
+    from tracevis3d.drawing.primitives import Camera
     from tracevis3d.scene.build import discard
+    from tracevis3d.scene.geometry import boxes as room
     from tracevis3d.scene.styles import Light, named
 
     palette = np.linspace(0.2, 0.9, 48, dtype=np.float32).reshape(12, 4)
@@ -71,7 +71,7 @@ def one_mesh(data: Any) -> tuple[float, float]:
     """Return seconds of building and of evaluating one mesh of all boxes, written with foreach_set."""
     import bpy
 
-    from tracevis3d.scene import meshes
+    from tracevis3d.scene.geometry import meshes
 
     n = len(data)
     started = time.perf_counter()

@@ -13,8 +13,8 @@ import numpy as np
 
 from tests.synthetic import program
 from tracevis3d import api
-from tracevis3d.analysis.correspondences import every_release, waking_releases
-from tracevis3d.analysis.waits import RELEASE, WAIT, find_waits
+from tracevis3d.features.waits.correspondences import every_release, waking_releases
+from tracevis3d.features.waits.waits import RELEASE, WAIT, find_waits
 from tracevis3d.trace.model import Functions, Sync, Threads, Trace
 from tracevis3d.trace.store import load, save
 from tracevis3d.trace.strings import Strings

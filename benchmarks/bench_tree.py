@@ -17,12 +17,12 @@ import numpy as np
 from benchmarks.bench_cone import graph_of
 from benchmarks.bench_subtrees import best, row
 from tests import synthetic
-from tracevis3d.analysis import lists
-from tracevis3d.analysis.filters.facts import Facts
-from tracevis3d.analysis.filters.listed import listed
-from tracevis3d.analysis.filters.stack import apply, parse
-from tracevis3d.analysis.partial_tree import ALL, PartialTree
-from tracevis3d.analysis.tree_navigation import KEYS, TreeNavigation
+from tracevis3d.features.call_tree import lists
+from tracevis3d.features.call_tree.navigation import KEYS, TreeNavigation
+from tracevis3d.features.call_tree.partial_tree import ALL, PartialTree
+from tracevis3d.filters.facts import Facts
+from tracevis3d.filters.listed import listed
+from tracevis3d.filters.stack import apply, parse
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
 

@@ -62,8 +62,8 @@ def filtered(n: int, samples: int, sides: int) -> Any:
 
 def swept(n: int, samples: int, sides: int, what: str) -> Any:
     """Return a function that makes our arrays: ``places`` of vertices, their ``light`` too, or a ``mesh``."""
-    from tracevis3d.kernels.sweep import sweep_frames, sweep_rings
-    from tracevis3d.layout.threads import in_parts
+    from tracevis3d.kernels.layout.sweep import sweep_frames, sweep_rings
+    from tracevis3d.layout.parallel import in_parts
     from tracevis3d.layout.tube import Buffers, shape, sweep
 
     point = paths(n, samples).reshape(-1, 3)
@@ -136,7 +136,7 @@ def moving() -> list[dict[str, Any]]:
     import bpy
 
     from tracevis3d.drawing.frame import Frame
-    from tracevis3d.drawing.words import Camera, Drawing, Tubes
+    from tracevis3d.drawing.primitives import Camera, Drawing, Tubes
     from tracevis3d.scene.build import build
 
     out = []
@@ -186,7 +186,7 @@ def rows() -> list[dict[str, Any]]:
     import bpy
 
     from tracevis3d.layout.tube import Buffers, sweep
-    from tracevis3d.scene import meshes
+    from tracevis3d.scene.geometry import meshes
 
     n = 1_000
     point = paths(n).reshape(-1, 3)

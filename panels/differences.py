@@ -4,7 +4,8 @@ from typing import Any
 
 import bpy
 
-from ..operators import differences, settings, sources
+from ..operators.lists import differences
+from ..operators.state import settings, sources
 from . import parts
 
 

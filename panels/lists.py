@@ -4,7 +4,9 @@ from typing import Any
 
 import bpy
 
-from ..operators import lists, overview, settings
+from ..operators.lists import lists
+from ..operators.state import settings
+from ..operators.views import overview
 from . import parts
 from .roles import ICONS, draw_legend
 

@@ -2,8 +2,8 @@
 
 import bpy
 
-from ..operators import live_feed, live_settings
-from ..operators.live_feed import STATES, Feed
+from ..operators.live import feed_settings, watched_feed
+from ..operators.live.watched_feed import STATES, Feed
 from . import parts
 
 
@@ -15,10 +15,10 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        if sentence := live_feed.missing():
+        if sentence := watched_feed.missing():
             parts.paragraph(layout, context, sentence + ".", "ERROR")
             return
-        wanted, feed = live_settings.of(context), Feed.current
+        wanted, feed = feed_settings.of(context), Feed.current
         if feed is None:
             self._draw_asking(context, wanted)
         else:

@@ -5,7 +5,8 @@ from typing import Any
 
 import bpy
 
-from ..operators import environment, settings
+from ..operators import environment
+from ..operators.state import settings
 
 _CHARACTER = 6.2  # mean width of a character of Blender's font, in pixels at scale 1
 _MARGIN = 60.0  # of a panel, with its icon and borders

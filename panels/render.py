@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..operators import settings
+from ..operators.state import settings
 from . import parts
 
 

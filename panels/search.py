@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..operators import settings
+from ..operators.state import settings
 from . import parts
 
 

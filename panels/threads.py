@@ -4,7 +4,8 @@ from typing import Any
 
 import bpy
 
-from ..operators import settings, threads
+from ..operators.lists import threads
+from ..operators.state import settings
 from . import parts
 
 

@@ -2,7 +2,9 @@
 
 import bpy
 
-from ..operators import differences, environment, settings, sources, trace_state
+from ..operators import environment
+from ..operators.lists import differences
+from ..operators.state import settings, sources, trace_state
 from ..operators.task import Task
 from . import parts
 

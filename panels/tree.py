@@ -4,9 +4,10 @@ from typing import Any
 
 import bpy
 
-from ..operators import hiding, settings, tree
-from ..tracevis3d.analysis.tree_navigation import HINT
+from ..operators.lists import call_tree
+from ..operators.state import filter_stacks, settings
 from ..tracevis3d.errors import TraceVisError
+from ..tracevis3d.features.call_tree.navigation import HINT
 from . import parts
 from .roles import ICONS, draw_legend
 
@@ -26,7 +27,7 @@ class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, collection = self.layout, settings.active(context)
-        state, rows = tree.of(collection), collection.tracevis3d_tree_rows
+        state, rows = call_tree.of(collection), collection.tracevis3d_tree_rows
         if state.message:
             parts.paragraph(layout, context, state.message, "ERROR")
         if not len(rows):
@@ -127,10 +128,10 @@ class TRACEVIS3D_PT_filters(parts.ViewPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
-        from ..tracevis3d.analysis.filters.stack import parse
+        from ..tracevis3d.filters.stack import parse
 
         layout, collection = self.layout, settings.active(context)
-        text = hiding.stack_of(collection)
+        text = filter_stacks.stack_of(collection)
         try:
             stack = parse(text)
         except TraceVisError as error:
@@ -138,7 +139,7 @@ class TRACEVIS3D_PT_filters(parts.ViewPanel, bpy.types.Panel):
             stack = []
         place = 0
         for index, applied in enumerate(stack):
-            did = hiding.told(collection, applied.as_text(), place) if applied.on else "off"
+            did = filter_stacks.told(collection, applied.as_text(), place) if applied.on else "off"
             place += applied.on
             _draw_filter(layout.box(), context, index, applied, did or "Rebuild tells what it does")
         row = layout.row(align=True)

@@ -4,7 +4,8 @@ from typing import Any
 
 import bpy
 
-from ..operators import ready, settings
+from ..operators import preconditions
+from ..operators.state import settings
 from ..tracevis3d.parameters import declared
 from ..tracevis3d.views import registry as views
 from . import parts
@@ -91,7 +92,7 @@ class TRACEVIS3D_PT_view(parts.ViewPanel, bpy.types.Panel):
             header.label(text=table.name)
             if body is not None:
                 parts.fact_rows(body, table.rows)
-        reason = ready.obstacle(context, ready.OBJECT_MODE, ready.OWN)
+        reason = preconditions.obstacle(context, preconditions.OBJECT_MODE, preconditions.OWN)
         if reason:
             parts.paragraph(layout, context, reason + ".", "INFO")
         body = layout.column()

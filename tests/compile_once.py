@@ -16,7 +16,7 @@ def compile_once() -> None:
         import fcntl
     except ImportError:  # Windows: each process compiles for itself
         return
-    from tracevis3d.kernels.kept import KernelCache
+    from tracevis3d.kernels.disk_cache import KernelCache
 
     held: dict[KernelCache, TextIO] = {}
     load, save = KernelCache.load_overload, KernelCache.save_overload

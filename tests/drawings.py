@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tracevis3d.drawing.words import (
+from tracevis3d.drawing.primitives import (
     Axis,
     Boxes,
     Camera,

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.analysis.allocation_curves import curves, site_table
-from tracevis3d.analysis.allocation_findings import cohorts, find_memory, holes
-from tracevis3d.analysis.allocation_sites import Sites
-from tracevis3d.analysis.allocation_summary import MemoryUse, memory_facts
-from tracevis3d.analysis.allocations import NEVER, find_blocks
-from tracevis3d.analysis.allocations_pyramid import Pyramid
+from tracevis3d.features.memory.blocks import NEVER, find_blocks
+from tracevis3d.features.memory.call_sites import Sites
+from tracevis3d.features.memory.curves import curves, site_table
+from tracevis3d.features.memory.findings import cohorts, find_memory, holes
+from tracevis3d.features.memory.pyramid import Pyramid
+from tracevis3d.features.memory.summary import MemoryUse, memory_facts
 from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Memory, Trace
 
 ROWS = st.lists(

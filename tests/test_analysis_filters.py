@@ -10,22 +10,14 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tests import walked_traces
-from tracevis3d.analysis.filters import registry
-from tracevis3d.analysis.filters.facts import Facts
-from tracevis3d.analysis.filters.listed import listed
-from tracevis3d.analysis.filters.reduce import reduced
-from tracevis3d.analysis.filters.stack import (
-    HIDDEN,
-    SHOWN,
-    WHOLE,
-    Applied,
-    apply,
-    as_text,
-    parse,
-)  # fmt: skip
-from tracevis3d.analysis.partial_tree import ALL, PartialTree
 from tracevis3d.cli import main
 from tracevis3d.errors import InputError, UsageError
+from tracevis3d.features.call_tree.partial_tree import ALL, PartialTree
+from tracevis3d.filters import registry
+from tracevis3d.filters.facts import Facts
+from tracevis3d.filters.listed import listed
+from tracevis3d.filters.reduce import reduced
+from tracevis3d.filters.stack import HIDDEN, SHOWN, WHOLE, Applied, apply, as_text, parse  # fmt: skip
 from tracevis3d.trace.events import BEGIN, END
 from tracevis3d.trace.model import Source, Trace
 from tracevis3d.trace.recording import Recording

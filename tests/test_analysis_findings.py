@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tracevis3d.analysis.findings_paths as findings_paths
+import tracevis3d.features.comparison.findings.paths as findings_paths
 from tests.plain_match import traces
 from tests.synthetic import from_depths, program, thread_slices
-from tracevis3d.analysis.findings import KINDS, find
-from tracevis3d.analysis.findings_evidence import Evidence, weighted_median
-from tracevis3d.analysis.findings_order import find_pairs
-from tracevis3d.analysis.findings_paths import common_paths
-from tracevis3d.analysis.findings_stretches import unmatched_runs
-from tracevis3d.analysis.match import compare
-from tracevis3d.kernels.findings import ALIKE, ALONE, BELOW, RECOUNTED
+from tracevis3d.features.comparison.findings.evidence import Evidence, weighted_median
+from tracevis3d.features.comparison.findings.find import KINDS, find
+from tracevis3d.features.comparison.findings.order import find_pairs
+from tracevis3d.features.comparison.findings.paths import common_paths
+from tracevis3d.features.comparison.findings.stretches import unmatched_runs
+from tracevis3d.features.comparison.matching.match import compare
+from tracevis3d.kernels.comparison.findings import ALIKE, ALONE, BELOW, RECOUNTED
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
 
@@ -408,7 +408,7 @@ def test_a_function_that_does_the_same_under_another_name_is_told():
 
 
 def test_a_pair_of_names_that_was_given_is_told():
-    from tracevis3d.analysis.identity import Renamed
+    from tracevis3d.features.comparison.matching.identity import Renamed
 
     parts = usual()
     renamed = [parts[0], ("construct", *parts[1][1:]), *parts[2:]]
@@ -454,7 +454,7 @@ def test_deep_recursion_and_many_calls_end_soon():
 @settings(max_examples=40, deadline=None)
 def test_what_is_most_alike_is_found_from_either_side(a, b):
     from tests.plain_match import gamma, jaccard
-    from tracevis3d.analysis.findings_likeness import most_alike
+    from tracevis3d.features.comparison.findings.likeness import most_alike
 
     comparison = compare(a, b, identity="exact", cache=False)
     evidence = Evidence(comparison)

@@ -13,13 +13,13 @@ from tests import synthetic
 from tests.test_analysis_compact import graph_of
 from tests.test_analysis_filters import trace_of
 from tracevis3d.analysis import grammar as grammars
-from tracevis3d.analysis import lists, nodes
 from tracevis3d.analysis.compact import CompactTrace
-from tracevis3d.analysis.filters.facts import Facts
-from tracevis3d.analysis.filters.stack import HIDDEN, apply, parse
 from tracevis3d.analysis.grammar import Grammar, Occurrences, grammar_of
 from tracevis3d.analysis.subtrees import Subtrees
 from tracevis3d.errors import Cancelled, UsageError
+from tracevis3d.features.call_tree import lists, nodes
+from tracevis3d.filters.facts import Facts
+from tracevis3d.filters.stack import HIDDEN, apply, parse
 
 #: Leaf functions that lists are made of.
 LEAVES = 6

@@ -6,9 +6,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests import plain_match as plain
-from tracevis3d.analysis import groups as module
-from tracevis3d.analysis.match import compare
-from tracevis3d.analysis.similarity import MEASURES, duration_weights
+from tracevis3d.features.comparison.matching import groups as module
+from tracevis3d.features.comparison.matching.match import compare
+from tracevis3d.features.comparison.matching.similarity import MEASURES, duration_weights
 
 taus = st.sampled_from(["0", "0.1", "0.3", "0.5", "0.7", "0.75", "1"])
 names = ["f0", "f1", "f2", "f3", "f4"]

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from tests.plain_match import small_trace
-from tracevis3d.analysis.identity import Renamed, identify, similar_names, without_place
-from tracevis3d.analysis.rewrite import check_rules, substitute
 from tracevis3d.errors import UsageError
+from tracevis3d.features.comparison.matching.identity import (
+    Renamed,
+    identify,
+    similar_names,
+    without_place,
+)
+from tracevis3d.features.comparison.matching.rewrite import check_rules, substitute
 
 
 def flat(names):

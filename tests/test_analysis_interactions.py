@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracevis3d as tv
-from tracevis3d.analysis.hierarchy import build, element_hierarchy, reordered
-from tracevis3d.analysis.interactions import interactions, rarest
-from tracevis3d.analysis.sector_order import shortest_ways
+from tracevis3d.features.interactions.hierarchy import build, element_hierarchy, reordered
+from tracevis3d.features.interactions.interactions import interactions, rarest
+from tracevis3d.features.interactions.sector_order import shortest_ways
 
 PATHS = [("a", "x"), ("a", "y"), ("b", "c", "z"), ("b", "c", "w"), ("a", "x"), ("d",), ("b", "c")]
 

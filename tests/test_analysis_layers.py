@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tests.test_views_interactions import EXAMPLES, drawn, of
-from tracevis3d.analysis.hierarchy import build, element_hierarchy
-from tracevis3d.analysis.interactions import interactions
-from tracevis3d.analysis.layers import layers
+from tracevis3d.features.interactions.hierarchy import build, element_hierarchy
+from tracevis3d.features.interactions.interactions import interactions
+from tracevis3d.features.interactions.layers import layers
 
 PATHS = [("ui", "window"), ("ui", "button"), ("core", "model"), ("core", "store"), ("log",)]
 

@@ -11,13 +11,14 @@ import tracevis3d as tv
 from tests import walked_traces
 from tests.test_analysis_compact import plain_key
 from tests.test_analysis_filters import trace_of
-from tracevis3d.analysis import library, lists, nodes
+from tracevis3d.analysis import pattern_library
 from tracevis3d.analysis.compact import compact
 from tracevis3d.analysis.criteria import CRITERIA
-from tracevis3d.analysis.filters.facts import Facts
-from tracevis3d.analysis.filters.stack import apply, parse
 from tracevis3d.cli import main
 from tracevis3d.errors import InputError, UsageError
+from tracevis3d.features.call_tree import lists, nodes
+from tracevis3d.filters.facts import Facts
+from tracevis3d.filters.stack import apply, parse
 
 ONE = trace_of("main( f( g() h() ) f( g() h() ) f( g() g() h() ) )")
 TWO = trace_of("start( x( f( g() h() ) ) f( h() g() ) f( g() g() g() h() ) )")
@@ -36,12 +37,12 @@ TWO = trace_of("start( x( f( g() h() ) ) f( h() g() ) f( g() g() g() h() ) )")
 )
 def test_a_pattern_is_found_in_another_trace(tmp_path, criterion, calls) -> None:
     graph = Facts(ONE).graph
-    pattern = library.promote(ONE, graph, 1, "", criterion)
+    pattern = pattern_library.promote(ONE, graph, 1, "", criterion)
     assert pattern.name == "f"
-    library.save(library.Library((pattern,), ("g",)), tmp_path / "lib.json")
-    again = library.load(tmp_path / "lib.json")
-    assert again == library.Library((pattern,), ("g",))
-    (found,) = library.find(again.patterns, TWO, Facts(TWO).graph)
+    pattern_library.save(pattern_library.Library((pattern,), ("g",)), tmp_path / "lib.json")
+    again = pattern_library.load(tmp_path / "lib.json")
+    assert again == pattern_library.Library((pattern,), ("g",))
+    (found,) = pattern_library.find(again.patterns, TWO, Facts(TWO).graph)
     assert found.calls == calls
 
 
@@ -53,9 +54,9 @@ def test_what_is_found_is_alike(seed, steps, criterion) -> None:
     if not len(one.calls):
         return
     call = seed % len(one.calls)
-    pattern = library.promote(one, Facts(one).graph, call, "p", criterion)
+    pattern = pattern_library.promote(one, Facts(one).graph, call, "p", criterion)
     graph = Facts(two).graph
-    (found,) = library.find([pattern], two, graph)
+    (found,) = pattern_library.find([pattern], two, graph)
 
     def key(trace, i):
         """The subtree by names: functions are numbered in the order of the trace."""
@@ -80,8 +81,8 @@ def _named(key, labels, by_name):
 
 def test_unordered_keys_compare_by_name() -> None:
     """The plain key sorts children by number; sort them by name for two traces."""
-    (found,) = library.find(
-        [library.promote(ONE, Facts(ONE).graph, 1, "p", "unordered")], TWO, Facts(TWO).graph
+    (found,) = pattern_library.find(
+        [pattern_library.promote(ONE, Facts(ONE).graph, 1, "p", "unordered")], TWO, Facts(TWO).graph
     )
     labels = [TWO.functions.label[Facts(TWO).graph.subtrees.function[c]] for c in found.nodes.tolist()]
     assert labels == ["f", "f"]
@@ -100,7 +101,7 @@ def test_unordered_keys_compare_by_name() -> None:
 def test_no_library(tmp_path, text, reason) -> None:
     (tmp_path / "lib.json").write_text(text)
     with pytest.raises(InputError, match=reason):
-        library.load(tmp_path / "lib.json")
+        pattern_library.load(tmp_path / "lib.json")
 
 
 @pytest.mark.parametrize(
@@ -120,10 +121,10 @@ def test_patterns_that_make_no_sense(tmp_path, change) -> None:
     }
     path = tmp_path / "lib.json"
     path.write_text(json.dumps({"format": "tracevis3d-library-1", "patterns": [pattern]}))
-    assert len(library.load(path).patterns) == 1
+    assert len(pattern_library.load(path).patterns) == 1
     path.write_text(json.dumps({"format": "tracevis3d-library-1", "patterns": [{**pattern, **change}]}))
     with pytest.raises(InputError, match="pattern 1"):
-        library.load(path)
+        pattern_library.load(path)
 
 
 def test_list_of_functions() -> None:

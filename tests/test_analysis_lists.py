@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from tests import walked_traces
 from tests.test_analysis_compact import plain_key
 from tests.test_analysis_filters import JAVA, trace_of
-from tracevis3d.analysis import library, lists
-from tracevis3d.analysis.filters.facts import Facts
-from tracevis3d.analysis.filters.patterns import Parameters
-from tracevis3d.analysis.filters.stack import HIDDEN, apply, parse
+from tracevis3d.analysis import pattern_library
 from tracevis3d.errors import UsageError
+from tracevis3d.features.call_tree import lists
+from tracevis3d.filters.facts import Facts
+from tracevis3d.filters.patterns import Parameters
+from tracevis3d.filters.stack import HIDDEN, apply, parse
 
 CRITERIA = ("exact", "collapsed", "unordered", "set-of-children", "depth", "functions")
 
@@ -90,7 +91,9 @@ def test_a_library_on_another_trace() -> None:
     first = trace_of("main( f( g() h() ) f( g() h() ) )")
     other = trace_of("run( x( f( g() h() ) ) log() f( g() ) )")
     graph = Facts(first).graph
-    known = library.Library((library.promote(first, graph, 1, "the pattern"),), ("log", "absent"))
+    known = pattern_library.Library(
+        (pattern_library.promote(first, graph, 1, "the pattern"),), ("log", "absent")
+    )
     facts = Facts(other)
     found = lists.from_library(facts, known)
     rows = found.rows(0, 10)

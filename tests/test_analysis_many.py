@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.plain_match import gamma, similarities, stack, traces, union_share
 from tests.walked_traces import walked_trace
-from tracevis3d.analysis import many
-from tracevis3d.analysis.identity import identify
 from tracevis3d.errors import UsageError
+from tracevis3d.features.comparison.matching import many_traces
+from tracevis3d.features.comparison.matching.identity import identify
 from tracevis3d.trace.model import Trace
 
 
@@ -48,7 +48,7 @@ def plain_pair(a: Trace, b: Trace, tau: float, measure: str = "jaccard"):
 @settings(max_examples=60, deadline=None)
 def test_each_cell_is_the_plain_definitions(a, b, c, tau):
     three = (a, b, c)
-    found = many.similarities(three, tau=tau, identity="exact", cache=False)
+    found = many_traces.similarities(three, tau=tau, identity="exact", cache=False)
     for i in range(3):
         assert found.best[i, i] == found.time[i, i] == found.functions[i, i] == 1
         for j in range(3):
@@ -63,7 +63,7 @@ def test_each_cell_is_the_plain_definitions(a, b, c, tau):
 @given(traces(most=8), traces(most=8), st.sampled_from(["multiset", "order"]))
 @settings(max_examples=30, deadline=None)
 def test_other_measures_go_by_their_similarity(a, b, measure):
-    found = many.similarities((a, b), measure=measure, identity="exact", cache=False)
+    found = many_traces.similarities((a, b), measure=measure, identity="exact", cache=False)
     assert found.best[0, 1] == pytest.approx(plain_pair(a, b, 0.3, measure)[0])
 
 
@@ -77,7 +77,7 @@ def test_no_order_has_more_similar_neighbours(n, seed):
     def total(order):
         return sum(similar[i, j] for i, j in pairwise(order))
 
-    order = many.best_order(similar)
+    order = many_traces.best_order(similar)
     assert sorted(order.tolist()) == list(range(n))
     assert order[0] < order[-1]
     assert total(order) == pytest.approx(max(map(total, permutations(range(n)))))
@@ -87,7 +87,7 @@ def test_many_traces_are_ordered_by_turning_stretches_around():
     rng = np.random.default_rng(3)
     place = rng.permutation(20)
     similar = 1.0 - np.abs(place[:, None] - place[None]) / 20
-    order = many.best_order(similar)
+    order = many_traces.best_order(similar)
     # Traces along a line come back as that line.
     along = place[order]
     assert (np.abs(np.diff(along)) == 1).all()
@@ -110,8 +110,8 @@ def test_clusters_are_joined_by_their_mean_similarity(n, seed, cut):
         if mean < cut:
             break
         groups = [g for g in groups if g not in (x, y)] + [sorted(x + y)]
-    assert [list(c) for c in many.clusters(similar, cut)] == sorted(groups)
-    merges = many.merges(similar)
+    assert [list(c) for c in many_traces.clusters(similar, cut)] == sorted(groups)
+    merges = many_traces.merges(similar)
     assert len(merges) == n - 1
     assert sorted(merges[-1].left + merges[-1].right) == list(range(n))
 
@@ -119,13 +119,13 @@ def test_clusters_are_joined_by_their_mean_similarity(n, seed, cut):
 def test_a_pair_is_computed_once_in_whichever_order(monkeypatch):
     given_traces = [walked_trace(seed, threads=1, steps=60) for seed in (1, 2, 3)]
     named = [replace(t, source=replace(t.source, hash=f"{i}" * 64)) for i, t in enumerate(given_traces)]
-    first = many.similarities(named)
+    first = many_traces.similarities(named)
 
     def fail(_comparison, _progress):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(many, "mean_best", fail)
-    again = many.similarities(named[::-1])
+    monkeypatch.setattr(many_traces, "mean_best", fail)
+    again = many_traces.similarities(named[::-1])
     for one, other in (
         (first.best, again.best),
         (first.time, again.time),
@@ -133,21 +133,21 @@ def test_a_pair_is_computed_once_in_whichever_order(monkeypatch):
     ):
         np.testing.assert_array_equal(one, other[::-1, ::-1])
     with pytest.raises(AssertionError, match="computed again"):
-        many.similarities(named, tau=0.5)
+        many_traces.similarities(named, tau=0.5)
 
 
 def test_what_is_off_is_told_in_a_sentence():
     trace = walked_trace(1, threads=1, steps=20)
     with pytest.raises(UsageError, match="give two or more"):
-        many.similarities([trace])
+        many_traces.similarities([trace])
     with pytest.raises(UsageError, match="no similarity 'x' of traces: there are best, time, functions"):
-        many.similarities([trace, trace], cache=False).cells("x")
+        many_traces.similarities([trace, trace], cache=False).cells("x")
 
 
 def test_a_trace_is_like_itself_and_unlike_another_program():
     trace = walked_trace(4, threads=1, steps=100)
     other = walked_trace(4, threads=1, steps=100, modules=0, functions=3)
-    found = many.similarities([trace, trace, other], identity="exact", cache=False)
+    found = many_traces.similarities([trace, trace, other], identity="exact", cache=False)
     assert found.best[0, 1] == found.best[1, 0] == found.functions[0, 1] == 1.0
     assert found.best[0, 2] == found.time[0, 2] == found.functions[0, 2] == 0.0
-    assert many.clusters(found.mutual("best")) == [(0, 1), (2,)]
+    assert many_traces.clusters(found.mutual("best")) == [(0, 1), (2,)]

@@ -9,9 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import plain_match as plain
-from tracevis3d.analysis.match import BARS, Comparison, Settings, compare, threshold
-from tracevis3d.analysis.similarity import MEASURES, duration_weights
 from tracevis3d.errors import UsageError
+from tracevis3d.features.comparison.matching.match import (
+    BARS,
+    Comparison,
+    Settings,
+    compare,
+    threshold,
+)
+from tracevis3d.features.comparison.matching.similarity import MEASURES, duration_weights
 
 taus = st.sampled_from(["0", "0.1", "0.25", "0.3", "0.5", "0.75", "1"])
 
@@ -137,7 +143,7 @@ def test_there_is_no_such_measure(recorded):
 
 def test_results_are_kept_and_used(monkeypatch, recorded):
     import tracevis3d as tv
-    from tracevis3d.analysis import similarity
+    from tracevis3d.features.comparison.matching import similarity
 
     a, b = (tv.load(recorded / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2))
     first = compare(a, b, tau="0.31")
@@ -172,7 +178,7 @@ def test_repeat_runs_match_fully(recorded):
 
 def test_settings_are_plain():
     trace = plain.small_trace([1], [0], [1], ["f"])
-    from tracevis3d.analysis.identity import identify
+    from tracevis3d.features.comparison.matching.identity import identify
 
     comparison = Comparison(trace, trace, identify(trace, trace), Settings(Fraction(1, 2), "order"))
     assert comparison.call_pairs == 1

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests import synthetic
 from tests.test_analysis_compact import graph_of
 from tests.test_analysis_filters import trace_of
-from tracevis3d.analysis.partial_tree import ALL, PartialTree, Row
 from tracevis3d.errors import UsageError
+from tracevis3d.features.call_tree.partial_tree import ALL, PartialTree, Row
 
 
 class PlainTree:

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracevis3d as tv
-from tracevis3d.analysis.hierarchy import element_hierarchy
-from tracevis3d.analysis.interactions import Interactions, interactions
-from tracevis3d.analysis.phases import (
+from tracevis3d.cli import main
+from tracevis3d.features.interactions.hierarchy import element_hierarchy
+from tracevis3d.features.interactions.interactions import Interactions, interactions
+from tracevis3d.features.interactions.phases import (
     enclosing_call,
     find_phases,
     find_repeats,
     letter,
     phase_runs,
 )
-from tracevis3d.cli import main
 
 
 def made(pair):

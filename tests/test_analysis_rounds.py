@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tests.test_analysis_phases import A, B, C, made, program
-from tracevis3d.analysis.patterns import phase_facts
-from tracevis3d.analysis.rounds import find_rounds
+from tracevis3d.features.interactions.patterns import phase_facts
+from tracevis3d.features.interactions.rounds import find_rounds
 
 
 @pytest.mark.parametrize("uneven", [0.0, 0.05])

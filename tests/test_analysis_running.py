@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sync_traces import lines, trace_of
-from tracevis3d.analysis.running import longest_quiet, running, shares
-from tracevis3d.analysis.waits import find_waits
+from tracevis3d.features.waits.running import longest_quiet, running, shares
+from tracevis3d.features.waits.waits import find_waits
 
 #: Of each thread the calls one after another: time before, how long, and how much of that it waits.
 THREADS = st.lists(

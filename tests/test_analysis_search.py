@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tests import synthetic
-from tracevis3d.analysis.search import CallIndex, Found, Query, call_index, matching_functions, search
+from tracevis3d.analysis.search import (
+    CallIndex,
+    Found,
+    Query,
+    call_index,
+    matching_functions,
+    search,
+)
 from tracevis3d.cli import main
 from tracevis3d.errors import UsageError
 from tracevis3d.trace.model import Functions, Threads, Trace

@@ -9,12 +9,19 @@ from tests import synthetic, walked_traces
 from tests.test_analysis_compact import graph_of
 from tests.test_analysis_filters import trace_of
 from tracevis3d.analysis.compact import compact
-from tracevis3d.analysis.filters.facts import Facts
-from tracevis3d.analysis.filters.listed import listed
-from tracevis3d.analysis.filters.stack import apply, parse
-from tracevis3d.analysis.partial_tree import ALL, PartialTree
-from tracevis3d.analysis.tree_navigation import HINT, KEYS, TreeNavigation, carried, path_of, text_of
 from tracevis3d.errors import UsageError
+from tracevis3d.features.call_tree.navigation import (
+    HINT,
+    KEYS,
+    TreeNavigation,
+    carried,
+    path_of,
+    text_of,
+)
+from tracevis3d.features.call_tree.partial_tree import ALL, PartialTree
+from tracevis3d.filters.facts import Facts
+from tracevis3d.filters.listed import listed
+from tracevis3d.filters.stack import apply, parse
 
 PROGRAM = trace_of(
     "main( init( read( open() parse() ) log() ) work( step( log() ) check() stop() ) done( log() free() ) )"

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from tests.sync_traces import lines, trace_of
 from tracevis3d import load, save
-from tracevis3d.analysis.correspondences import every_release, waking_releases
-from tracevis3d.analysis.critical_path import RUNS, STARTS, WAITS
-from tracevis3d.analysis.sync_operations import operations
-from tracevis3d.analysis.sync_rules import default_rules, read_rules
-from tracevis3d.analysis.waits import IO, RELEASE, SOURCES, WAIT, Waits, find_waits
-from tracevis3d.analysis.waits_findings import findings
-from tracevis3d.analysis.waits_summary import summary
 from tracevis3d.errors import InputError
+from tracevis3d.features.waits.correspondences import every_release, waking_releases
+from tracevis3d.features.waits.critical_path import RUNS, STARTS, WAITS
+from tracevis3d.features.waits.findings import findings
+from tracevis3d.features.waits.operations import operations
+from tracevis3d.features.waits.rules import default_rules, read_rules
+from tracevis3d.features.waits.summary import summary
+from tracevis3d.features.waits.waits import IO, RELEASE, SOURCES, WAIT, Waits, find_waits
 
 MS = 1_000_000
 

@@ -11,11 +11,11 @@ import pytest
 import tracevis3d as tv
 from tracevis3d.cli import main
 from tracevis3d.drawing.frame import Frame
-from tracevis3d.drawing.words import Tubes
+from tracevis3d.drawing.primitives import Tubes
 from tracevis3d.errors import UsageError
+from tracevis3d.features.comparison.report.sentences import caption, sentence
+from tracevis3d.features.comparison.report.viewpoints import Stage, default_settings, with_stops
 from tracevis3d.parameters import read
-from tracevis3d.story.stops import Stage, default_settings, with_stops
-from tracevis3d.story.words import caption, sentence
 from tracevis3d.views import registry
 
 KEYS = {
@@ -139,7 +139,7 @@ def test_stops_show_what_they_are_about(pair):
 
 
 def test_a_walk_goes_from_a_match_to_what_explains_it(pair):
-    from tracevis3d.story.walk import explaining, steps
+    from tracevis3d.features.comparison.report.tour import explaining, steps
 
     story = tv.explain(*map(tv.load, pair))
     stage = Stage.of(story, Frame(640, 360), default_settings(story, walk=True))

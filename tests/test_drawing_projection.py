@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.primitives import Camera
 from tracevis3d.drawing.projection import fit
-from tracevis3d.drawing.words import Camera
 
 COORDINATE = st.floats(-50, 50)
 EXTENT = st.floats(0.5, 40)

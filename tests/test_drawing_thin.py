@@ -2,8 +2,17 @@
 
 import numpy as np
 
-from tracevis3d.drawing.thin import thinned
-from tracevis3d.drawing.words import Boxes, Camera, Drawing, Labels, Lines, Marks, Meaning, Tubes
+from tracevis3d.drawing.filtered import thinned
+from tracevis3d.drawing.primitives import (
+    Boxes,
+    Camera,
+    Drawing,
+    Labels,
+    Lines,
+    Marks,
+    Meaning,
+    Tubes,
+)
 
 INTS = np.int64
 

@@ -15,7 +15,7 @@ TRACE = ROOT / "examples" / "vt_markdown_repeat1.json.gz"
 MODULE = """
 from dataclasses import dataclass
 import numpy as np
-from tracevis3d.analysis.filters.registry import Filter, Marked
+from tracevis3d.filters.registry import Filter, Marked
 from tracevis3d.parameters import parameter
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def test_what_is_no_trace_is_one_sentence(recorded):
 
 
 def test_public_files_hold_what_a_plain_reader_finds(public):
-    from tracevis3d.formats.chrome import FORMAT
+    from tracevis3d.formats.chrome.format import FORMAT
 
     compared = 0
     for path in sorted(public.rglob("*")):

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracevis3d as tv
-from tracevis3d.analysis.allocations import NEVER, find_blocks
-from tracevis3d.formats.chrome_heap import _rows
+from tracevis3d.features.memory.blocks import NEVER, find_blocks
+from tracevis3d.formats.chrome.heap import _rows
 from tracevis3d.trace.model import ALLOC
 
 

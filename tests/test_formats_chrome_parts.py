@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from tests import synthetic
 from tracevis3d.errors import InputError
-from tracevis3d.formats import chrome_read, registry
-from tracevis3d.formats.chrome import FORMAT, sniff
+from tracevis3d.formats import registry
+from tracevis3d.formats.chrome import read as chrome_read
+from tracevis3d.formats.chrome.format import FORMAT, sniff
 from tracevis3d.progress import silent
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.chrome_twin import load
 from tests.chrome_twin import read as read_plainly
-from tracevis3d.formats import chrome_read
+from tracevis3d.formats.chrome import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import TABLES
 from tracevis3d.trace.strings import Strings
@@ -147,21 +147,21 @@ def same(left, right):
 def read_rows(path, monkeypatch=None, **options):
     """Read a file, and keep what the reader recorded before the trace was built."""
     kept = []
-    original = chrome_read.make_trace
+    original = read.make_trace
 
     def keep(recorded):
         kept.append(recorded)
         return original(recorded)
 
-    chrome_read.make_trace = keep
+    read.make_trace = keep
     try:
-        trace = chrome_read.read(path, silent, **options)
+        trace = read.read(path, silent, **options)
     finally:
-        chrome_read.make_trace = original
+        read.make_trace = original
     return kept[0], trace
 
 
-def check(text, tmp_path, events=None, piece=chrome_read.PIECE):
+def check(text, tmp_path, events=None, piece=read.PIECE):
     path = tmp_path / "t.json"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     recorded, fast = read_rows(path, piece=piece)
@@ -171,7 +171,7 @@ def check(text, tmp_path, events=None, piece=chrome_read.PIECE):
         return fast
     calls, marks, counters, sync, problems = read_plainly(events)
     rows = recorded.rows
-    maker = __import__("tracevis3d.formats.chrome_trace", fromlist=["_Maker"])._Maker(recorded)
+    maker = __import__("tracevis3d.formats.chrome.trace", fromlist=["_Maker"])._Maker(recorded)
     n = rows.n_events
     found = []
     for i in range(n):
@@ -266,7 +266,7 @@ def test_damaged_files_are_read_alike(tmp_path, events, style, data):
     path = tmp_path / "t.json"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     for scanner in (True, False):
-        chrome_read.read(path, silent, scanner=scanner)
+        read.read(path, silent, scanner=scanner)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import tracevis3d as tv
 from tests import walked_traces
 from tracevis3d.analysis.compact import compact
-from tracevis3d.analysis.partial_tree import ALL, PartialTree
 from tracevis3d.errors import InputError
+from tracevis3d.features.call_tree.partial_tree import ALL, PartialTree
 from tracevis3d.formats import registry
 
 SAMPLE = Path(__file__).parent / "data" / "fig28.ctf"

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracevis3d as tv
-from tracevis3d.analysis.waits import find_waits
 from tracevis3d.errors import InputError, MissingDependency
+from tracevis3d.features.waits.waits import find_waits
 from tracevis3d.formats import names
-from tracevis3d.formats.ctf_events import CtfEvents
+from tracevis3d.formats.ctf.events import CtfEvents
 from tracevis3d.trace.model import RELEASE, WAIT, Source
 from tracevis3d.trace.recording import Recording
 

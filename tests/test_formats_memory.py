@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.analysis.allocation_summary import MemoryUse, memory_facts
 from tracevis3d.errors import InputError, MissingDependency
-from tracevis3d.formats import heaptrack, memray, memray_records, registry
+from tracevis3d.features.memory.summary import MemoryUse, memory_facts
+from tracevis3d.formats import heaptrack, registry
+from tracevis3d.formats.memray import format, records
 from tracevis3d.trace.model import ALLOC, FREE
 
 HEAPTRACK = """v 10400 3
@@ -117,7 +118,7 @@ def test_any_text_is_read_or_refused_in_a_sentence(tmp_path_factory, text: str, 
     path = tmp_path_factory.mktemp("fuzz") / "x.records.tsv"
     path.write_text((HEAPTRACK if native else RECORDS) + text)
     try:
-        trace = (heaptrack if native else memray_records).read(path, lambda done, what: None)
+        trace = (heaptrack if native else records).read(path, lambda done, what: None)
     except InputError as error:
         assert str(path) in str(error)  # noqa: PT017
         return
@@ -172,4 +173,4 @@ def test_without_memray_a_sentence_says_what_to_install(tmp_path, monkeypatch) -
     monkeypatch.setitem(sys.modules, "memray", None)
     (tmp_path / "out.bin").write_bytes(b"memray\0" + bytes(64))
     with pytest.raises(MissingDependency, match="pip install memray"):
-        memray.read(tmp_path / "out.bin", lambda done, what: None)
+        format.read(tmp_path / "out.bin", lambda done, what: None)

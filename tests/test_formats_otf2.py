@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import tracevis3d as tv
-from tracevis3d.analysis.waits import find_waits
 from tracevis3d.errors import InputError, MissingDependency
-from tracevis3d.formats import _otf2_archive as rows
+from tracevis3d.features.waits.waits import find_waits
 from tracevis3d.formats import names
-from tracevis3d.formats.otf2_events import fill
+from tracevis3d.formats.otf2 import archive as rows
+from tracevis3d.formats.otf2.events import fill
 from tracevis3d.trace.model import Source
 from tracevis3d.trace.recording import Recording
 
@@ -159,7 +159,7 @@ def test_an_anchor_is_as_good_as_its_folder_and_damage_is_one_sentence(archive, 
 def test_without_the_library_one_sentence_says_what_to_install(tmp_path, monkeypatch):
     (tmp_path / "traces.otf2").write_bytes(b"\x03\x42OTF2\0")
     monkeypatch.setitem(sys.modules, "otf2", None)
-    monkeypatch.setattr("tracevis3d.formats.otf2.find_spec", lambda name: None)
+    monkeypatch.setattr("tracevis3d.formats.otf2.format.find_spec", lambda name: None)
     with pytest.raises(MissingDependency, match="pip install otf2"):
         tv.load(str(tmp_path / "traces.otf2"), cache=False)
 

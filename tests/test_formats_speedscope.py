@@ -9,7 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.errors import InputError
-from tracevis3d.formats import registry, speedscope
+from tracevis3d.formats import registry
+from tracevis3d.formats.speedscope import format
 from tracevis3d.progress import silent
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
@@ -194,7 +195,7 @@ def test_every_cut_of_a_recording_is_read_or_refused_in_a_sentence(recorded, tmp
     for size in range(100, len(data), 613):
         path.write_bytes(data[:size])
         try:
-            trace = speedscope.read(path, silent)
+            trace = format.read(path, silent)
         except InputError:
             pass
         else:
@@ -221,7 +222,7 @@ def test_what_holds_no_profile_is_refused_in_one_sentence(tmp_path, text, reason
     path = tmp_path / "a.speedscope.json"
     path.write_text(text)
     with pytest.raises(InputError, match=reason) as caught:
-        speedscope.read(path, silent)
+        format.read(path, silent)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
 
@@ -234,7 +235,7 @@ def test_written_files_are_read_back(recorded, tmp_path):
     ):
         trace = read(recorded / name)
         path = tmp_path / "a.speedscope.json.gz"
-        speedscope.write(trace, path, silent)
+        format.write(trace, path, silent)
         again = read(path)
         assert rows(again) == rows(trace)
         assert again.threads.tid == trace.threads.tid
@@ -294,12 +295,12 @@ def test_the_scanner_reads_events_as_the_decoder_does(
     path.write_text(text)
 
     def outcome():
-        trace = speedscope.read(path, silent)
+        trace = format.read(path, silent)
         return rows(trace), trace.problems.as_dict()
 
     scanned = outcome()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(speedscope, "_plain_events", lambda raw, scale: None)
+        patch.setattr(format, "_plain_events", lambda raw, scale: None)
         assert scanned == outcome()
 
 
@@ -321,13 +322,13 @@ def test_the_scanner_reads_samples_as_the_decoder_does(tmp_path_factory, samples
     path.write_text(text)
 
     def outcome():
-        trace = speedscope.read(path, silent)
+        trace = format.read(path, silent)
         return rows(trace), trace.problems.as_dict()
 
     scanned = outcome()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(speedscope, "_plain_samples", lambda raw: None)
-        patch.setattr(speedscope, "_plain_weights", lambda raw, scale: None)
+        patch.setattr(format, "_plain_samples", lambda raw: None)
+        patch.setattr(format, "_plain_weights", lambda raw, scale: None)
         assert scanned == outcome()
 
 

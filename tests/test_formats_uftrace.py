@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.errors import InputError
-from tracevis3d.formats import _uftrace_symbols as symbols
-from tracevis3d.formats import registry, uftrace
-from tracevis3d.kernels import scan_uftrace as s
+from tracevis3d.formats import registry
+from tracevis3d.formats.uftrace import format, symbols
+from tracevis3d.kernels.formats import scan_uftrace as s
 from tracevis3d.progress import silent
 
 ENTRY, EXIT, LOST, EVENT = range(4)
@@ -238,7 +238,7 @@ def test_what_is_no_recording_is_refused_in_one_sentence(tmp_path, spoil, reason
     path = folder(tmp_path / "d", {7: b"".join(GOOD)})
     spoil(path)
     with pytest.raises(InputError, match=reason):
-        uftrace.read(path, silent)
+        format.read(path, silent)
 
 
 def tar_of(path, prefix="d/", **modes):

@@ -23,7 +23,7 @@ for path in sys.argv[1:]:
     trace = tv.load(path, cache=False)
     facts = tv.info(trace)
     tv.icicle(trace).drawing()
-from tracevis3d.analysis.summary import summary
+from tracevis3d.features.comparison.matching.summary import summary
 again = [tv.load(path) for path in sys.argv[1:] if "repeat" in path]
 summary(tv.api.match(*again))
 import numpy as np
@@ -108,12 +108,12 @@ jit.kept = numba.core.caching.FunctionCache
     for compiled in (1, 0):
         facts, kernels, _ = run(SMALL, tmp_path)
         assert facts == {"sums": [3.0, 6.0]}
-        assert kernels["tracevis3d.kernels.runs.sum_runs"][1] == compiled
+        assert kernels["tracevis3d.kernels.run_sums.sum_runs"][1] == compiled
 
 
 SMALL = """
 import numpy as np
-from tracevis3d.kernels.runs import sum_runs
+from tracevis3d.kernels.run_sums import sum_runs
 out = np.zeros(2)
 sum_runs(np.array([0, 1]), np.array([2, 3]), np.array([1, 2, 4], np.float32), out)
 facts = {"sums": out.tolist()}
@@ -131,7 +131,7 @@ def test_a_damaged_cache_is_compiled_anew(tmp_path: Path, suffix: str) -> None:
     for compiled in (1, 0):
         facts, kernels, _ = run(SMALL, tmp_path)
         assert facts == {"sums": [3.0, 6.0]}
-        assert kernels["tracevis3d.kernels.runs.sum_runs"][1] == compiled
+        assert kernels["tracevis3d.kernels.run_sums.sum_runs"][1] == compiled
 
 
 def test_a_kernel_that_is_not_there_is_compiled_beside_those_that_are(cold: Any, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_kernel_that_is_not_there_is_compiled_beside_those_that_are(cold: Any,
     again, kernels, _ = run(WHOLE_WAY, cache, *sorted(EXAMPLES.glob("*.gz")))
     assert again == facts
     assert [name for name, (_, compiled) in kernels.items() if compiled] == [
-        "tracevis3d.kernels.sets.number_sets"
+        "tracevis3d.kernels.tree.sets.number_sets"
     ]
 
 
@@ -152,4 +152,4 @@ def test_kernels_work_where_nothing_can_be_kept(tmp_path: Path) -> None:
     work += "facts['kept'] = type(sum_runs._cache).__name__\n"
     facts, kernels, _ = run(work, tmp_path)
     assert facts == {"sums": [3.0, 6.0], "kept": "NullCache"}
-    assert kernels["tracevis3d.kernels.runs.sum_runs"][1] == 1
+    assert kernels["tracevis3d.kernels.run_sums.sum_runs"][1] == 1

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.walked_traces import walked_trace
-from tracevis3d.kernels import sync
+from tracevis3d.kernels.waits import sync
 
 TIMES = st.integers(0, 12)
 

@@ -10,9 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.layout import funnels
-from tracevis3d.layout.amphitheatre import FOLDED, Theatre, folded, half_cylinder, semicircle, share_height
-from tracevis3d.layout.seriation import seriate
+from tracevis3d.features.waits.view import funnels
+from tracevis3d.features.waits.view.amphitheatre import (
+    FOLDED,
+    Theatre,
+    folded,
+    half_cylinder,
+    semicircle,
+    share_height,
+)
+from tracevis3d.features.waits.view.seriation import seriate
 
 
 def theatre(paper=0.0, lanes=0.0, rows=5, main=True, facing=0.5) -> Theatre:

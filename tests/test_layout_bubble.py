@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.layout import bubble
+from tracevis3d.features.call_tree.cone.layouts import bubble
 
 
 def tree(seed: int, n: int, roots: int = 1):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.kernels.bundle import attach_leaves, clamp_upwards, fold_tubes, longest_rise
+from tracevis3d.features.comparison.view.control_tree import control_tree
+from tracevis3d.features.comparison.view.walls import Fold
+from tracevis3d.kernels.layout.bundle import attach_leaves, clamp_upwards, fold_tubes, longest_rise
 from tracevis3d.layout.bundle import SAMPLES, bundle, levels
-from tracevis3d.layout.control_tree import control_tree
-from tracevis3d.layout.walls import Fold
 
 SEEDS = st.integers(0, 100_000)
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests import synthetic
 from tests.test_analysis_compact import graph_of
-from tracevis3d.layout import cone_rooms
-from tracevis3d.layout.cone_rooms import SHARE, Ground, Rooms
+from tracevis3d.features.call_tree.cone.layouts import rooms as cone_rooms
+from tracevis3d.features.call_tree.cone.layouts.rooms import SHARE, Ground, Rooms
 
 NONE = np.empty(0, np.int64)
 

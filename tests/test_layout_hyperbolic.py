@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.test_layout_bubble import tree
-from tracevis3d.layout import hyperbolic as h
+from tracevis3d.features.call_tree.cone.layouts import hyperbolic as h
 
 
 def product(a, b) -> float:

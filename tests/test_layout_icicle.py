@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.layout.icicle import level_heights, place_boxes, run_sums, stack_lanes, time_to_x, widest_gaps
+from tracevis3d.layout.icicle import (
+    level_heights,
+    place_boxes,
+    run_sums,
+    stack_lanes,
+    time_to_x,
+    widest_gaps,
+)
 
 COVER = st.lists(st.floats(0, 1e9), min_size=1, max_size=30).map(np.array)
 LEVELS = st.lists(st.integers(1, 40), min_size=1, max_size=12).map(np.array)

@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.analysis.hierarchy import build
+from tracevis3d.features.interactions.hierarchy import build
+from tracevis3d.features.interactions.view.radial import (
+    Bend,
+    control_points,
+    petals,
+    place_sectors,
+    spread,
+)
 from tracevis3d.layout.bundle import bundle
-from tracevis3d.layout.radial import Bend, control_points, petals, place_sectors, spread
 
 STAGES = [0.0, 0.3, 0.7, 1.0]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.layout.sequence import (
+from tracevis3d.features.interactions.view.sequence import (
     contributions,
     even_rows,
     frequencies,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tracevis3d.layout import ticks
 from tracevis3d.layout.scales import LOG_RANGE, Scale
-from tracevis3d.times import TIME_UNITS
+from tracevis3d.units import TIME_UNITS
 
 NS = dict(TIME_UNITS)
 TIMES = st.integers(0, 10**15)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.kernels.sweep import sweep_frames
+from tracevis3d.kernels.layout.sweep import sweep_frames
 from tracevis3d.layout.tube import Buffers, sweep
 
 LIGHT = np.array([0, -1, 0, 0.4, 0.6, 0.5], np.float32)

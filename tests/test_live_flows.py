@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.errors import UsageError
-from tracevis3d.kernels.pick_bars import pick_bar
-from tracevis3d.live.flows import VIEWS, live_view
-from tracevis3d.live.flows.calls import CallFlow
-from tracevis3d.live.flows.flow import LENGTH, Kinds, Rows
-from tracevis3d.live.flows.ring import MOST_PAGES, PAGE, TRIANGLES, Ring
+from tracevis3d.kernels.layout.pick_bars import pick_bar
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
+from tracevis3d.live.stream import VIEWS, live_view
+from tracevis3d.live.stream.calls import CallFlow
+from tracevis3d.live.stream.live_view import LENGTH, Kinds, Rows
+from tracevis3d.live.stream.pages import MOST_PAGES, PAGE, TRIANGLES, Ring
 
 
 def started(functions: int = 8, threads: int = 2) -> GrowingTrace:

@@ -16,7 +16,7 @@ import pytest
 import tracevis3d as tv
 from tests.conftest import ROOT
 from tracevis3d.errors import InputError
-from tracevis3d.live.follow import Follower, Tail
+from tracevis3d.live.follow_recording import Follower, Tail
 from tracevis3d.live.publisher import Publisher
 from tracevis3d.live.subscriber import Subscriber
 from tracevis3d.live.watch import watch

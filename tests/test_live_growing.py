@@ -297,7 +297,7 @@ def test_blocks_that_live_at_the_windows_begin_are_in_it(batches, moments, resta
 
 
 def test_blocks_are_looked_at_once_as_the_window_goes_on(monkeypatch) -> None:
-    from tracevis3d.live.living import Living
+    from tracevis3d.live.living_blocks import Living
 
     growing, taken = grown(), []
     real = Living.take

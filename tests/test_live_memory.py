@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.kernels import live_memory as k
-from tracevis3d.live.flows import blocks as module
-from tracevis3d.live.flows import live_view
-from tracevis3d.live.flows.blocks import LiveBlocks
-from tracevis3d.live.flows.memory_findings import SAMPLES, SiteHistory, find_plateaus, in_turn
-from tracevis3d.live.flows.ring import Ring
+from tracevis3d.features.memory.live import blocks as module
+from tracevis3d.features.memory.live.blocks import LiveBlocks
+from tracevis3d.features.memory.live.findings import SAMPLES, SiteHistory, find_plateaus, in_turn
+from tracevis3d.kernels.memory import live_blocks as k
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
+from tracevis3d.live.stream import live_view
+from tracevis3d.live.stream.pages import Ring
 
 SITES = 6
 PAUSE = 25

@@ -18,7 +18,7 @@ from tracevis3d.errors import InputError, UsageError
 from tracevis3d.live.recorded import SpoolFeed, name_ends
 from tracevis3d.live.subscriber import Subscriber
 from tracevis3d.live.watch import watch
-from tracevis3d.record import spool
+from tracevis3d.record.output import spool
 
 pytest.importorskip("zmq")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")

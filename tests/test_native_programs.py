@@ -16,8 +16,8 @@ import pytest
 
 import tracevis3d as tv
 from tests.conftest import ROOT
-from tracevis3d.analysis.allocation_sites import find_sites
-from tracevis3d.analysis.allocations import find_blocks
+from tracevis3d.features.memory.blocks import find_blocks
+from tracevis3d.features.memory.call_sites import find_sites
 from tracevis3d.native.elf import Module
 from tracevis3d.trace.model import ACCESS, ALLOC
 
@@ -333,7 +333,7 @@ def test_files_that_are_no_elf(tmp_path):
 
 
 def test_rows_of_memory_that_make_no_sense_are_counted(tmp_path):
-    from tracevis3d.record.blocks import lost_line, memory_line
+    from tracevis3d.record.memory.blocks import lost_line, memory_line
 
     good = {"kind": b"\0", "thread": b"\1\0\0\0", "time": bytes(8), "address": bytes(7) + b"\1",
             "size": b"\x10" + bytes(7), "stack": b"\xff\xff\xff\xff"}  # fmt: skip

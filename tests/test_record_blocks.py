@@ -9,9 +9,9 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.record import spool
-from tracevis3d.record.blocks import ALLOC, FREE, LivingBlocks
-from tracevis3d.record.encode import Encoder
+from tracevis3d.record.memory.blocks import ALLOC, FREE, LivingBlocks
+from tracevis3d.record.output import spool
+from tracevis3d.record.output.encode import Encoder
 from tracevis3d.record.sources import Sources
 
 LOOKS = st.lists(

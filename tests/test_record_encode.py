@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tracevis3d.errors import InputError, UsageError
-from tracevis3d.record import spool
-from tracevis3d.record.encode import Encoder
+from tracevis3d.record.output import spool
+from tracevis3d.record.output.encode import Encoder
+from tracevis3d.record.output.spool import HEADER, Spool, sections
 from tracevis3d.record.patches import Patches
-from tracevis3d.record.spool import HEADER, Spool, sections
 
 NONE = 77
 NAMES = {1: "main", 2: "a", 3: "b"}

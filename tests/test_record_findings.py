@@ -8,8 +8,8 @@ import time
 import pytest
 
 import tracevis3d as tv
-from tracevis3d.analysis.waits import find_waits
-from tracevis3d.analysis.waits_findings import findings
+from tracevis3d.features.waits.findings import findings
+from tracevis3d.features.waits.waits import find_waits
 
 ENGINE = "monitoring" if hasattr(sys, "monitoring") else "profile"
 

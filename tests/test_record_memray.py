@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tests.conftest import ROOT
-from tracevis3d.analysis.allocation_sites import find_sites, passes_on
-from tracevis3d.analysis.allocations import find_blocks
 from tracevis3d.errors import UsageError
-from tracevis3d.record.blocks import spread
-from tracevis3d.record.by_memray import ARENA, is_interpreters, without_interpreter
+from tracevis3d.features.memory.blocks import find_blocks
+from tracevis3d.features.memory.call_sites import find_sites, passes_on
+from tracevis3d.record.memory.blocks import spread
+from tracevis3d.record.memory.with_memray import ARENA, is_interpreters, without_interpreter
 from tracevis3d.record.state import Chunks
 
 PROGRAM = """

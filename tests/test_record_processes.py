@@ -10,9 +10,9 @@ import pytest
 
 import tracevis3d as tv
 from tests.conftest import ROOT
-from tracevis3d.analysis.allocation_sites import find_sites
-from tracevis3d.analysis.allocations import find_blocks
-from tracevis3d.analysis.waits import find_waits
+from tracevis3d.features.memory.blocks import find_blocks
+from tracevis3d.features.memory.call_sites import find_sites
+from tracevis3d.features.waits.waits import find_waits
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are recorded where files can be locked")
 ENGINE = "monitoring" if hasattr(sys, "monitoring") else "profile"

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tests.conftest import ROOT
-from tracevis3d.analysis.allocation_sites import find_sites
-from tracevis3d.analysis.allocations import find_blocks
+from tracevis3d.features.memory.blocks import find_blocks
+from tracevis3d.features.memory.call_sites import find_sites
 from tracevis3d.trace.model import IO, RELEASE, WAIT
 
 ENGINE = "monitoring" if hasattr(sys, "monitoring") else "profile"

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.kernels.box_parts import box_parts, recode
+from tracevis3d.kernels.layout.box_parts import box_parts, recode
 
 
 @settings(max_examples=50, deadline=None)

@@ -11,12 +11,12 @@ bpy = pytest.importorskip("bpy")
 
 from tests.drawings import everything  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
-from tracevis3d.drawing.words import Boxes, Camera, Drawing, Labels  # noqa: E402
+from tracevis3d.drawing.primitives import Boxes, Camera, Drawing, Labels  # noqa: E402
 from tracevis3d.errors import Cancelled, UsageError  # noqa: E402
-from tracevis3d.scene import labels as chosen  # noqa: E402
 from tracevis3d.scene.build import build, clear  # noqa: E402
 from tracevis3d.scene.camera import fit  # noqa: E402
-from tracevis3d.scene.glyphs import typeface  # noqa: E402
+from tracevis3d.scene.text import labels as chosen  # noqa: E402
+from tracevis3d.scene.text.glyphs import typeface  # noqa: E402
 
 pytestmark = pytest.mark.blender
 

@@ -10,8 +10,9 @@ bpy = pytest.importorskip("bpy")
 
 from tests.drawings import pixels, rows  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
-from tracevis3d.drawing.words import Drawing  # noqa: E402
-from tracevis3d.scene import build, engines, render  # noqa: E402
+from tracevis3d.drawing.primitives import Drawing  # noqa: E402
+from tracevis3d.scene import build  # noqa: E402
+from tracevis3d.scene.output import engines, render  # noqa: E402
 
 pytestmark = pytest.mark.blender
 WORKING = {engine.name: engine.ok for engine in engines.examine()}

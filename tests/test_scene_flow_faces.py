@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 pytest.importorskip("bpy")
 import bpy
 
-from tracevis3d.live.flows.ring import FACES
-from tracevis3d.scene import meshes
-from tracevis3d.scene.flow_faces import ALL, EDGES, seen, topology
+from tracevis3d.live.stream.pages import FACES
+from tracevis3d.scene.geometry import meshes
+from tracevis3d.scene.live.faces import ALL, EDGES, seen, topology
 
 CORNERS = np.array(
     [[0, 0, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1], [1, 0, 1]], float

@@ -14,10 +14,11 @@ from tests.drawings import everything, pixels, rows  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
 from tracevis3d.drawing.output import Output  # noqa: E402
 from tracevis3d.errors import Cancelled, InputError, MissingDependency, UsageError  # noqa: E402
-from tracevis3d.scene import build, engines, render  # noqa: E402
+from tracevis3d.scene import build  # noqa: E402
 from tracevis3d.scene.color import srgb  # noqa: E402
-from tracevis3d.scene.film import film, play  # noqa: E402
-from tracevis3d.scene.produce import produce  # noqa: E402
+from tracevis3d.scene.output import engines, render  # noqa: E402
+from tracevis3d.scene.output.film import film, play  # noqa: E402
+from tracevis3d.scene.output.produce import produce  # noqa: E402
 
 pytestmark = pytest.mark.blender
 OPENGL = all(engine.ok for engine in engines.examine())

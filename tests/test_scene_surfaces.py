@@ -10,11 +10,11 @@ pytest.importorskip("bpy")
 from tests.drawings import picture, pixels, ring
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.output import Output
-from tracevis3d.drawing.words import Camera, Drawing, Image, Tubes, Wedges
+from tracevis3d.drawing.primitives import Camera, Drawing, Image, Tubes, Wedges
 from tracevis3d.scene.build import build, clear
-from tracevis3d.scene.images import grid_faces
-from tracevis3d.scene.produce import produce
-from tracevis3d.scene.wedges import faces
+from tracevis3d.scene.geometry.images import grid_faces
+from tracevis3d.scene.geometry.wedges import faces
+from tracevis3d.scene.output.produce import produce
 
 PALETTE = np.array([[0.9, 0.3, 0.1, 1], [0.1, 0.4, 0.8, 1], [0.2, 0.7, 0.3, 1]], np.float32)
 FRONT = Camera((0, -1, 0), (0, 0, 0), (10, 1, 5), projection="orthographic")

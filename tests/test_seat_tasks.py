@@ -81,7 +81,7 @@ def test_task_5_search_for_methods_that_start_with_is(asked) -> None:
 
 def test_task_6_the_source_of_a_method(recorded) -> None:
     """Java's recorder tells no file; VizTracer's does, with the line."""
-    from tracevis3d.views.standing import words_of
+    from tracevis3d.views.element_metadata import words_of
 
     trace = tv.load(recorded / "vt_markdown_repeat1.json.gz")
     (function,) = [f for f, label in enumerate(trace.functions.label) if label.endswith("Markdown.convert")]
@@ -130,8 +130,8 @@ def test_task_13_what_is_hidden_is_not_listed_by_default(asked) -> None:
 
 def test_task_14_show_all_callees_in_one_subtree(recorded) -> None:
     """Ctrl-click on the sign of one row; the panel's own navigation does it."""
-    from tracevis3d.analysis.partial_tree import ALL, PartialTree
-    from tracevis3d.analysis.tree_navigation import TreeNavigation
+    from tracevis3d.features.call_tree.navigation import TreeNavigation
+    from tracevis3d.features.call_tree.partial_tree import ALL, PartialTree
     from tracevis3d.views import filtering
 
     trace = tv.load(recorded / ONE_R)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import trace_twin
-from tracevis3d.kernels.pack import FINE, check_calls
+from tracevis3d.kernels.trace.pack import FINE, check_calls
 from tracevis3d.trace.build import build_calls, innermost
 from tracevis3d.trace.events import BEGIN, COMPLETE, END, Events
 from tracevis3d.trace.problems import Problems

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sync_traces import lines, trace_of
-from tracevis3d.analysis.critical_path import RUNS, STARTS, WAITS
-from tracevis3d.analysis.waits import RELEASE, Waits, find_waits
+from tracevis3d.features.waits.critical_path import RUNS, STARTS, WAITS
+from tracevis3d.features.waits.waits import RELEASE, Waits, find_waits
 
 
 @st.composite

@@ -10,10 +10,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tracevis3d.analysis.interactions as module
+import tracevis3d.features.interactions.interactions as module
 from tests.walked_traces import walked_trace
-from tracevis3d.analysis.hierarchy import element_hierarchy
-from tracevis3d.analysis.interactions import interactions, rarest
+from tracevis3d.features.interactions.hierarchy import element_hierarchy
+from tracevis3d.features.interactions.interactions import interactions, rarest
 from tracevis3d.trace.model import Flows
 
 

@@ -5,10 +5,10 @@ import pytest
 
 from tests import synthetic, walked_traces
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.features.comparison.view.colors import UNMATCHED
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
 from tracevis3d.views import registry
-from tracevis3d.views.compare.colors import UNMATCHED
 
 
 @pytest.fixture(scope="module")

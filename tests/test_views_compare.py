@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 
 from tests.plain_match import gamma
 from tests.walked_traces import walked_trace
-from tracevis3d.analysis.match import compare
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.palettes import PALETTES
-from tracevis3d.drawing.words import Boxes, Drawing, Lines, Tubes
+from tracevis3d.drawing.primitives import Boxes, Drawing, Lines, Tubes
 from tracevis3d.errors import UsageError
+from tracevis3d.features.call_tree.icicle.layout import WIDTH
+from tracevis3d.features.comparison.matching.match import compare
+from tracevis3d.features.comparison.view import VIEW, Parameters, colors, focus
+from tracevis3d.features.comparison.view import matches as matching
+from tracevis3d.features.comparison.view.boxes import _by_density
+from tracevis3d.features.comparison.view.overview import intervals, ramp
 from tracevis3d.formats import registry
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
-from tracevis3d.views.compare import VIEW, Parameters, colors, focus
-from tracevis3d.views.compare import matches as matching
-from tracevis3d.views.compare.boxes import _by_density
-from tracevis3d.views.compare.overview import intervals, ramp
-from tracevis3d.views.icicle.composition import WIDTH
 
 FRAME = Frame(960, 540)
 SEEDS = st.integers(0, 10_000)
@@ -480,9 +480,9 @@ def test_the_flat_twin_is_the_papers_figure(seed):
 
 def test_the_tubes_of_the_flat_twin_follow_the_bundled_curves():
     """Each tube of the flat figure is the plain spline of its matches' control points, in x and y."""
+    from tracevis3d.features.comparison.view.layout import compose, content, shares
+    from tracevis3d.features.comparison.view.tubes import control
     from tracevis3d.layout.bundle import bundle
-    from tracevis3d.views.compare.composition import compose, content, shares
-    from tracevis3d.views.compare.tubes import control
 
     traces = pair(11)
     p = read(Parameters, {**NEW, "opening": 180.0, "tubes": 100_000, "lift": 0.0})

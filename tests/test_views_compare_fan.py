@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.walked_traces import walked_trace
-from tracevis3d.analysis.many import best_order, similarities
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.primitives import Boxes, Drawing, Labels, Lines, Tubes
 from tracevis3d.drawing.projection import fit
-from tracevis3d.drawing.words import Boxes, Drawing, Labels, Lines, Tubes
 from tracevis3d.errors import UsageError
+from tracevis3d.features.call_tree.icicle.layout import WIDTH
+from tracevis3d.features.comparison.fan.pairs import chosen_pairs
+from tracevis3d.features.comparison.matching.many_traces import best_order, similarities
+from tracevis3d.features.comparison.view import VIEW, Parameters
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
-from tracevis3d.views.compare import VIEW, Parameters
-from tracevis3d.views.compare.fan_pairs import chosen_pairs
-from tracevis3d.views.icicle.composition import WIDTH
 
 FRAME = Frame(960, 540)
 SEEDS = st.integers(0, 10_000)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.walked_traces import walked_trace
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.palettes import BASE, PALETTES
-from tracevis3d.drawing.words import Boxes, Drawing
+from tracevis3d.drawing.primitives import Boxes, Drawing
+from tracevis3d.features.comparison.view import VIEW, Parameters
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
-from tracevis3d.views.compare import VIEW, Parameters
 
 FRAME = Frame(960, 540)
 #: Words with a line to what they are about say themselves what the line is.

@@ -10,21 +10,21 @@ from hypothesis import given, settings
 
 from tests.test_views_compare import FRAME, SEEDS, boxes_of, chosen_of, draw, pair, path_of, swept
 from tests.walked_traces import split, walked_trace
-from tracevis3d.analysis.match import compare
-from tracevis3d.analysis.own_time import longest_own_stretch
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.primitives import Boxes, Drawing, Lines, Tubes
 from tracevis3d.drawing.projection import fit
-from tracevis3d.drawing.words import Boxes, Drawing, Lines, Tubes
 from tracevis3d.errors import UsageError
+from tracevis3d.features.call_tree.icicle.layout import WIDTH
+from tracevis3d.features.comparison.matching.match import compare
+from tracevis3d.features.comparison.view import matches as matching
+from tracevis3d.features.comparison.view.layout import OVERVIEW
+from tracevis3d.features.comparison.view.overview import time_in_intervals
+from tracevis3d.features.comparison.view.own_time import longest_own_stretch
 from tracevis3d.formats import registry
 from tracevis3d.progress import silent
 from tracevis3d.trace.events import BEGIN, END
 from tracevis3d.trace.model import Source, Trace
 from tracevis3d.trace.recording import Recording
-from tracevis3d.views.compare import matches as matching
-from tracevis3d.views.compare.composition import OVERVIEW
-from tracevis3d.views.compare.overview import time_in_intervals
-from tracevis3d.views.icicle.composition import WIDTH
 
 
 def label_texts(drawing: Drawing, kind: str) -> list[str]:
@@ -259,7 +259,7 @@ def test_the_overview_shows_the_whole_trace_with_the_window_as_a_slab():
 @pytest.mark.parametrize("change", [{"beta": 0.3}, {"thin": 0.7}, {"lift": 1.5}, {"thickness": 0.4}])
 def test_what_only_moves_tubes_moves_nothing_else(change):
     """The same numbers of points, so that a mesh can keep its faces; and the same as drawn from nothing."""
-    from tracevis3d.views.compare import view
+    from tracevis3d.features.comparison.view import view
 
     traces = pair(9)
     before = draw(traces, color="position")

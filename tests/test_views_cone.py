@@ -12,12 +12,12 @@ import tracevis3d as tv
 from tests import walked_traces
 from tests.test_analysis_filters import trace_of
 from tracevis3d.drawing.frame import Frame
-from tracevis3d.drawing.words import Drawing, Labels, Lines, Marks, Tubes
+from tracevis3d.drawing.primitives import Drawing, Labels, Lines, Marks, Tubes
 from tracevis3d.errors import UsageError
+from tracevis3d.features.call_tree.cone import VIEW, Parameters
+from tracevis3d.features.call_tree.cone.layout import compose
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
-from tracevis3d.views.cone import VIEW, Parameters
-from tracevis3d.views.cone.composition import compose
 
 
 def drawn(trace, **values) -> Drawing:
@@ -337,7 +337,7 @@ def test_linking_parents_and_what_is_partly_shown() -> None:
 
 def test_names_cover_neither_each_other_nor_what_is_drawn() -> None:
     from tracevis3d.drawing.projection import fit
-    from tracevis3d.views.cone.camera import SHARE
+    from tracevis3d.features.call_tree.cone.camera import SHARE
 
     trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
     frame = Frame()
@@ -601,9 +601,9 @@ def test_on_the_way_to_a_call_closed_subtrees_open_in_their_places() -> None:
 
 def test_the_budget_is_that_of_what_is_in_sight() -> None:
     from tracevis3d.drawing.projection import fit
-    from tracevis3d.views.cone.camera import SHARE, on_the_way, whole
-    from tracevis3d.views.cone.near import _pixels, goal, nearer
-    from tracevis3d.views.cone.prepared import prepare
+    from tracevis3d.features.call_tree.cone.camera import SHARE, on_the_way, whole
+    from tracevis3d.features.call_tree.cone.opened import _pixels, goal, nearer
+    from tracevis3d.features.call_tree.cone.prepared import prepare
 
     trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
     for approach in (0.0, 0.4, 0.8, 1.0):
@@ -624,9 +624,9 @@ def test_the_budget_is_that_of_what_is_in_sight() -> None:
 
 
 def test_a_cone_tree_comes_nearer_to_an_eye() -> None:
+    from tracevis3d.drawing.primitives import Camera
     from tracevis3d.drawing.projection import fit
-    from tracevis3d.drawing.words import Camera
-    from tracevis3d.views.closer import SolidCloser
+    from tracevis3d.views.detail import SolidCloser
 
     trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
     p = read(Parameters, {"budget": 60})

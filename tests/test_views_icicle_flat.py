@@ -7,9 +7,9 @@ import pytest
 
 from tests.walked_traces import walked_trace
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.features.call_tree.icicle import VIEW, Parameters
+from tracevis3d.features.call_tree.icicle.layout import WIDTH
 from tracevis3d.progress import silent
-from tracevis3d.views.icicle import VIEW, Parameters
-from tracevis3d.views.icicle.composition import WIDTH
 
 bpy = pytest.importorskip("bpy")
 
@@ -41,7 +41,8 @@ def plot(trace, drawing, width: int) -> np.ndarray:
 @pytest.mark.parametrize("opening", [0.0, 1.0])
 def test_the_flat_style_shows_the_plain_icicle_plot(tmp_path, opening):
     """Whatever the drawing's opening is: seen straight from the front it is the plain plot."""
-    from tracevis3d.scene import build, engines, render
+    from tracevis3d.scene import build
+    from tracevis3d.scene.output import engines, render
 
     if not {engine.name: engine.ok for engine in engines.examine()}["workbench"]:
         pytest.skip("workbench does not work here")

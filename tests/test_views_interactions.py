@@ -9,7 +9,7 @@ import pytest
 
 import tracevis3d as tv
 from tracevis3d.drawing.frame import Frame
-from tracevis3d.drawing.words import Image, Tubes, Wedges
+from tracevis3d.drawing.primitives import Image, Tubes, Wedges
 from tracevis3d.errors import UsageError
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -319,7 +319,7 @@ def test_the_flat_twin_of_the_sequence_is_the_plain_raster(tmp_path, trace):
     from tests.drawings import pixels
     from tracevis3d.drawing.output import Output
     from tracevis3d.scene.build import build, clear
-    from tracevis3d.scene.produce import produce
+    from tracevis3d.scene.output.produce import produce
 
     frame = Frame(640, 480)
     figure = tv.interactions(trace, level="class", opening=0, unroll=1, phases=0, outliers=0, labels=0)
@@ -352,7 +352,7 @@ def test_the_flat_twin_of_the_sequence_is_the_plain_raster(tmp_path, trace):
 
 
 def test_darkest_blending_is_the_same_in_any_order():
-    from tracevis3d.kernels.interactions import draw_darkest
+    from tracevis3d.kernels.interactions.chord_image import draw_darkest
 
     rng = np.random.default_rng(0)
     point = rng.uniform(5, 95, (40, 10, 2)).astype(np.float32)

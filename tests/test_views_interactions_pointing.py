@@ -11,18 +11,18 @@ import tracevis3d as tv
 from tests import synthetic
 from tests.test_layout_radial import holten
 from tests.test_views_interactions import MADE, calls, drawn, of
-from tracevis3d.analysis.hierarchy import build, element_hierarchy
-from tracevis3d.analysis.interactions import interactions
 from tracevis3d.drawing.frame import Frame
-from tracevis3d.drawing.words import Image
-from tracevis3d.layout.radial import Bend, control_points
+from tracevis3d.drawing.primitives import Image
+from tracevis3d.features.interactions.hierarchy import build, element_hierarchy
+from tracevis3d.features.interactions.interactions import interactions
+from tracevis3d.features.interactions.view.layout import ROLL, arrange
+from tracevis3d.features.interactions.view.mantle import BEAD, spans
+from tracevis3d.features.interactions.view.parameters import Parameters
+from tracevis3d.features.interactions.view.pointing import Where
+from tracevis3d.features.interactions.view.radial import Bend, control_points
 from tracevis3d.trace.model import Containers, Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
-from tracevis3d.views.interactions.composition import ROLL, arrange
-from tracevis3d.views.interactions.mantle import BEAD, spans
-from tracevis3d.views.interactions.parameters import Parameters
-from tracevis3d.views.interactions.where import Where
-from tracevis3d.views.standing import standing
+from tracevis3d.views.element_metadata import standing
 
 
 @pytest.fixture(scope="module")

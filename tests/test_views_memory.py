@@ -10,16 +10,16 @@ import pytest
 
 from tracevis3d.api import load
 from tracevis3d.drawing.frame import Frame
-from tracevis3d.drawing.words import Drawing, Wedges
+from tracevis3d.drawing.primitives import Drawing, Wedges
 from tracevis3d.errors import InputError, UsageError
+from tracevis3d.features.memory.view import VIEW, Parameters
+from tracevis3d.features.memory.view.layout import DEPTH, PLATE, WIDTH
 from tracevis3d.formats.names import split
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Source
 from tracevis3d.trace.recording import Recording
-from tracevis3d.views.memory import VIEW, Parameters
-from tracevis3d.views.memory.composition import DEPTH, PLATE, WIDTH
-from tracevis3d.views.standing import standing
+from tracevis3d.views.element_metadata import standing
 
 MIB = 1 << 20
 #: site, size, born, died (-1: never), accesses
@@ -140,7 +140,8 @@ def test_windows_filters_and_what_can_not_be_drawn() -> None:
 def test_the_flat_style_shows_memcov_viz(tmp_path) -> None:
     """Seen from above: bytes to the right, time downward, blue and green in turn, idle paler."""
     bpy = pytest.importorskip("bpy")
-    from tracevis3d.scene import build, engines, render
+    from tracevis3d.scene import build
+    from tracevis3d.scene.output import engines, render
 
     if not {engine.name: engine.ok for engine in engines.examine()}["workbench"]:
         pytest.skip("workbench does not work here")

@@ -10,15 +10,14 @@ import pytest
 from tests.sync_traces import lines, trace_of
 from tracevis3d import load
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.primitives import Tubes, Wedges
 from tracevis3d.drawing.projection import fit
-from tracevis3d.drawing.words import Tubes, Wedges
 from tracevis3d.errors import UsageError
-from tracevis3d.layout import funnels
+from tracevis3d.features.waits.view import VIEW, Parameters, funnels
+from tracevis3d.features.waits.view.colors import kinds
+from tracevis3d.features.waits.view.found_waits import waits_of
+from tracevis3d.features.waits.view.layout import SHARE, WIDTH, compose
 from tracevis3d.progress import silent
-from tracevis3d.views.threads import VIEW, Parameters
-from tracevis3d.views.threads.colors import kinds
-from tracevis3d.views.threads.composition import SHARE, WIDTH, compose
-from tracevis3d.views.threads.finding import waits_of
 
 FRAME = Frame()
 

@@ -24,32 +24,32 @@ from .animation import Change, eased, read_changes
 from .drawing.frame import Frame
 from .drawing.output import FILMS, Output, check_folder
 from .drawing.output import check as check_output
-from .drawing.words import Drawing
+from .drawing.primitives import Drawing
 from .errors import InputError, UsageError
 from .progress import Progress, part, silent
 from .trace.model import ALLOC, IO, RELEASE, TABLES, WAIT, Trace
 from .views import registry as views
 
 if TYPE_CHECKING:
-    from .analysis.many import Similarities
-    from .analysis.match import Comparison
     from .analysis.search import Found
+    from .features.comparison.matching.many_traces import Similarities
+    from .features.comparison.matching.match import Comparison
+    from .features.comparison.report.story import Story
     from .formats.registry import Format
-    from .story.tell import Story
 
 __all__ = [
     "Figure",
     "Output",
     "check_output",
     "check_writable",
-    "cone",
     "compare",
+    "cone",
     "explain",
     "filtered",
     "icicle",
     "info",
-    "load",
     "interactions",
+    "load",
     "match",
     "memory",
     "memory_facts",
@@ -148,9 +148,9 @@ def filtered(trace: Trace, stack: str) -> Trace:
     InputError
         If no call is left.
     """
-    from .analysis.filters.facts import Facts
-    from .analysis.filters.reduce import reduced
-    from .analysis.filters.stack import apply, parse
+    from .filters.facts import Facts
+    from .filters.reduce import reduced
+    from .filters.stack import apply, parse
 
     return reduced(trace, apply(parse(stack), Facts(trace)))
 
@@ -201,14 +201,14 @@ def match(a: Trace, b: Trace, **settings: Any) -> Comparison:
     ----------
     a, b : Trace
     **settings
-        ``tau``, ``identity``, ``measure`` and more: see :func:`.analysis.match.compare`.
+        ``tau``, ``identity``, ``measure`` and more: see :func:`.features.comparison.matching.match.compare`.
 
     Returns
     -------
     Comparison
-        :func:`.analysis.summary.summary` tells its facts.
+        :func:`.features.comparison.matching.summary.summary` tells its facts.
     """
-    from .analysis.match import compare
+    from .features.comparison.matching.match import compare
 
     return compare(a, b, **settings)
 
@@ -223,14 +223,14 @@ def explain(a: Trace, b: Trace, *, top: int = 10, progress: Progress = silent, *
         Findings at most.
     progress : Progress
     **settings
-        Of :func:`.analysis.match.compare`.
+        Of :func:`.features.comparison.matching.match.compare`.
 
     Returns
     -------
     Story
         ``story.sentences`` tells it, ``story.write("folder")`` writes a report with figures and a scene.
     """
-    from .story.tell import tell
+    from .features.comparison.report.story import tell
 
     return tell(match(a, b, **settings, progress=part(progress, 0.0, 0.5)), top, part(progress, 0.5, 1.0))
 
@@ -252,8 +252,8 @@ def phases(
     outliers : int
         The most rare interactions that are told.
     """
-    from .analysis.patterns import phase_facts
-    from .analysis.phases import LEAST
+    from .features.interactions.patterns import phase_facts
+    from .features.interactions.phases import LEAST
 
     return phase_facts(trace, level, by, LEAST if least is None else least, outliers)
 
@@ -278,7 +278,7 @@ def patterns(
     similarity : float
         Share of the calls that a repeat of the stretch has in common with it.
     """
-    from .analysis.patterns import pattern_facts
+    from .features.interactions.patterns import pattern_facts
 
     start, end = stretch or (None, None)
     return pattern_facts(trace, start, end, level, by, similarity)
@@ -317,14 +317,16 @@ def similarity(*traces: Trace, **settings: Any) -> Similarities:
     *traces : Trace
         Two or more.
     **settings
-        ``tau``, ``identity``, ``measure`` and more: see :func:`.analysis.many.similarities`.
+        ``tau``, ``identity``, ``measure`` and more: see
+        :func:`.features.comparison.matching.many_traces.similarities`.
 
     Returns
     -------
     Similarities
-        :func:`.analysis.many.best_order` orders the traces by it, :func:`.analysis.many.clusters` joins them.
+        ``best_order`` of :mod:`.features.comparison.matching.many_traces` orders the traces by it,
+        ``clusters`` joins them.
     """
-    from .analysis.many import similarities
+    from .features.comparison.matching.many_traces import similarities
 
     return similarities(traces, **settings)
 
@@ -358,10 +360,10 @@ def waits(
     UsageError
         If no thread is called ``end``, or ``at`` is no time.
     """
-    from .analysis.waits import find_waits
-    from .analysis.waits_summary import summary
-    from .times import read_time
-    from .views.thread_choice import named_threads
+    from .features.waits.summary import summary
+    from .features.waits.waits import find_waits
+    from .units import read_time
+    from .views.thread_selection import named_threads
 
     found = find_waits(trace, rules)
     thread = int(named_threads(trace, end, "end")[0]) if end else None
@@ -377,8 +379,8 @@ def memory_facts(trace: Trace, *, most: int = 20) -> dict[str, Any]:
     most : int
         Call sites that are listed, those that allocate most first.
     """
-    from .analysis import allocation_summary
-    from .views.memory.arrangement import memory_use
+    from .features.memory import summary as allocation_summary
+    from .features.memory.view.arrangement import memory_use
 
     return allocation_summary.memory_facts(memory_use(trace), most)
 
@@ -467,7 +469,7 @@ class Figure:
             raise UsageError(f"render: {error}") from None
         check_output(path, output)
         changes = self.changes(path, animate)
-        from .scene.produce import produce
+        from .scene.output.produce import produce
 
         changing = self._changing(changes, output.frame) if changes else None
         first = part(progress, 0.0, 0.2)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from .commands import add_all
-from .commands.parts import complain
+from .commands.arguments import complain
 from .errors import TraceVisError, UsageError
 from .version import __version__
 

@@ -100,7 +100,7 @@ def _blender() -> Iterator[Finding]:
         yield Finding("Blender", False, f"the module bpy can't be imported ({error})", remedy)
         return
     yield Finding("Blender", True, bpy.app.version_string + (" (module)" if bpy.app.module else ""))
-    from .scene import engines
+    from .scene.output import engines
 
     for engine in engines.examine():
         yield Finding(f"engine {engine.name}", engine.ok, engine.found, engine.remedy)

@@ -62,7 +62,7 @@ def compile_what_building_needs() -> None:
     """Sort one box by its shape, and sweep one tube, as the scene does with a drawing's elements."""
     import numpy as np
 
-    from .kernels.box_parts import box_parts, recode
+    from .kernels.layout.box_parts import box_parts, recode
     from .layout.buffers import Buffers
     from .layout.tube import sweep
 

@@ -5,19 +5,13 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from . import (
-    background,
+from . import background, elements, keys, menu, modal, overlay, source
+from .motion import (
     detail,
     drum,
-    elements,
     in_frame,
-    keys,
     live_bars,
-    menu,
-    modal,
     navigate,
-    overlay,
-    source,
     turning,
     undoing,
     wheel,
@@ -41,7 +35,7 @@ KIN = (
 @bpy.app.handlers.persistent
 def _before_loading(_file: object = None, _unused: object = None) -> None:
     """Nothing of the file that goes may be kept."""
-    from ...tracevis3d.scene import held
+    from ...tracevis3d.scene.window import element_metadata
 
     zoom.stop()
     turning.stop()
@@ -50,7 +44,7 @@ def _before_loading(_file: object = None, _unused: object = None) -> None:
     background.forget()
     detail.forget()
     drum.forget()
-    held.forget()
+    element_metadata.forget()
 
 
 def register() -> None:

@@ -6,8 +6,9 @@ import bpy
 import numpy as np
 
 from ...tracevis3d.layout import ticks
-from .. import selection, settings, sources, trace_state
-from . import drum, kin, marks, pointer, window_time, words, zoom
+from ..state import selection, settings, sources, trace_state
+from . import marks, pointer, related, tooltip
+from .motion import drum, window_time, zoom
 from .overlay import state
 
 
@@ -25,7 +26,7 @@ def windows_of(view: bpy.types.Collection, hit: Any) -> dict[int, Any]:
     if (around := drum.nearer(view, hit)) is not None:
         windows = {s: window_time.bounded(traces[s], *window) for s, window in around.items()}
     elif hit.kind == "cluster":
-        span = words.time_span(hit)
+        span = tooltip.time_span(hit)
         if span is not None:
             room = 0.04 * (span[1] - span[0])
             windows[hit.held.source] = window_time.bounded(
@@ -46,7 +47,7 @@ def _matched(view: bpy.types.Collection, hit: Any) -> dict[int, int]:
         if shown.name not in view.objects or holds.is_boxes or len(holds.calls) < 2:
             continue
         for source, call in hit.calls.items():
-            which = kin.elements_of(holds.calls.get(source, np.empty(0, np.int64)), np.array([call]))
+            which = related.elements_of(holds.calls.get(source, np.empty(0, np.int64)), np.array([call]))
             if len(which):
                 # The most important ones come first.
                 best = which[np.argmin(holds.id[which])]
@@ -91,7 +92,7 @@ def frame_selection(context: bpy.types.Context, area: bpy.types.Area, at_once: b
         Whether there is anything to go to.
     """
     present = [entry for entry in pointer.shown_in(context.scene, area.spaces.active) if entry[2].tells]
-    lit = kin.of_selection(present)
+    lit = related.of_selection(present)
     if not lit and state.hit is not None:
         lit = {state.hit.shown: np.array([state.hit.element])}
     boxes = [

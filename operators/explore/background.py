@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.progress import silent
-from .. import settings, sources, trace_state
+from ..state import settings, sources, trace_state
 
 _threads: dict[str, threading.Thread] = {}
 _found: list[Any] = []
@@ -62,7 +62,7 @@ def collect() -> bool:
 
 def subtree_classes(trace: Any) -> NDArray[np.int32] | None:
     """Return the class of identical subtrees of each call; None as long as it is being worked out."""
-    from ...tracevis3d.views.derived import derived
+    from ...tracevis3d.views.cached import derived
 
     known = derived(trace)
     if "subtrees" in vars(known):

@@ -8,9 +8,11 @@ from bpy.props import EnumProperty, StringProperty
 
 from ...tracevis3d.errors import TraceVisError, UsageError
 from ...tracevis3d.progress import Progress
-from .. import hiding, making, selection, settings, sources, trace_state
+from ..state import filter_stacks, selection, settings, sources, trace_state
 from ..task import LongOperator, idle
-from . import script, window_time
+from ..views import make_view
+from . import script
+from .motion import window_time
 
 #: Share of equal functions from which on two call trees count as similar.
 SIMILAR = 0.8
@@ -74,7 +76,7 @@ class OnCall:
     def rebuilt(self, view: Any, wanted: dict[str, Any], filters: str | None = None) -> set[str]:
         """Give the view other parameters, or filters, and draw it anew; nothing changes if it can't be."""
         before = settings.values(view)
-        stack = hiding.stack_of(view)
+        stack = filter_stacks.stack_of(view)
         with settings.quietly():
             if filters is not None:
                 settings.of(view).filters = filters
@@ -84,8 +86,8 @@ class OnCall:
             if traces is None:
                 raise UsageError("The trace is not in memory: Rebuild finds it, then try again")
             scene = window_time.scene_of(view)
-            figure = making.figure_of(view, traces)
-            making.show(scene, view, traces, figure, figure.drawing(settings.frame_of(scene)))
+            figure = make_view.figure_of(view, traces)
+            make_view.show(scene, view, traces, figure, figure.drawing(settings.frame_of(scene)))
         except TraceVisError as error:
             settings.assign(view, before)
             with settings.quietly():
@@ -183,7 +185,7 @@ def filter_for(trace: Any, call: int, what: str, others: bool) -> tuple[str, dic
     UsageError
         If it is in no module.
     """
-    from ...tracevis3d.views.standing import words_of
+    from ...tracevis3d.views.element_metadata import words_of
 
     calls = trace.calls
     function = int(calls.function[call])
@@ -219,7 +221,7 @@ class _Filtering(OnCall):
             name, values = filter_for(trace, call, self.what, self.others)
             # Callers of what is shown alone are left out too, not all below them.
             what = "subtree" if self.what == "SUBTREE" and not self.others else "call"
-            stack = hiding.added(hiding.stack_of(view), name, what=what, **values)
+            stack = filter_stacks.added(filter_stacks.stack_of(view), name, what=what, **values)
         except TraceVisError as error:
             return self.refuse(error)
         return self.rebuilt(view, {}, stack)
@@ -267,7 +269,7 @@ class TRACEVIS3D_OT_mark_utility(OnCall, bpy.types.Operator):
         try:
             view, _, trace, call = self.resolve(context)
             stack = with_utility(
-                hiding.stack_of(view), trace.functions.label[int(trace.calls.function[call])]
+                filter_stacks.stack_of(view), trace.functions.label[int(trace.calls.function[call])]
             )
         except TraceVisError as error:
             return self.refuse(error)
@@ -284,7 +286,7 @@ def with_utility(text: str, label: str) -> str:
     """
     from dataclasses import replace
 
-    from ...tracevis3d.analysis.filters.stack import Applied, as_text, parse
+    from ...tracevis3d.filters.stack import Applied, as_text, parse
 
     if "," in label:
         raise UsageError(f"{label}: a name with a comma can't be listed; hide the function instead")
@@ -329,7 +331,7 @@ class TRACEVIS3D_OT_find_similar(LongOperator, OnCall, bpy.types.Operator):
 
 def similar(trace: Any, call: int, progress: Progress) -> Any:
     """Return the calls, int64 (n,), whose sets of functions are nearly that of ``call``."""
-    from ...tracevis3d.analysis.match import compare
+    from ...tracevis3d.features.comparison.matching.match import compare
 
     comparison = compare(trace, trace, tau=round(SIMILAR - 0.001, 3), identity="exact", progress=progress)
     every = np.arange(len(trace.calls))
@@ -377,10 +379,10 @@ class TRACEVIS3D_OT_compare_from_here(LongOperator, OnCall, bpy.types.Operator):
             from ...tracevis3d import api
 
             figure = api.view("compare", trace, other, focus=label, moment="matches", **window)
-            return figure, making.drawing_of(figure, frame, progress)
+            return figure, make_view.drawing_of(figure, frame, progress)
 
         def finish(context: bpy.types.Context, made: Any) -> set[str]:
-            making.new_view(context, [trace, other], *made, style, "THIS")
+            make_view.new_view(context, [trace, other], *made, style, "THIS")
             return {"FINISHED"}
 
         return self.carry_out(context, work, finish)

@@ -8,8 +8,8 @@ from bpy.props import StringProperty
 from numpy.typing import NDArray
 
 from ...tracevis3d.layout import ticks
-from .. import selection, settings, trace_state
-from . import drum
+from ..state import selection, settings, trace_state
+from .motion import drum
 
 trace_state.PROPERTIES["marks"] = StringProperty(
     name="Marks", description="Marked ranges of time in nanoseconds: start and end of each, by commas"
@@ -35,9 +35,9 @@ def toggle(trace: str, low: int, high: int) -> bool:
 
 def holding_of(shown: Any) -> Any:
     """Return what an object with times along x holds; None if it is none."""
-    from ...tracevis3d.scene import held
+    from ...tracevis3d.scene.window import element_metadata
 
-    holds = held.held(shown) if shown is not None else None
+    holds = element_metadata.held(shown) if shown is not None else None
     return holds if holds is not None and holds.window is not None and holds.along is not None else None
 
 

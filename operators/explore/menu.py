@@ -4,8 +4,8 @@ from typing import Any
 
 import bpy
 
-from .. import settings, sources, trace_state
-from . import elements, words
+from ..state import settings, sources, trace_state
+from . import elements, tooltip
 from .overlay import state
 
 
@@ -78,7 +78,7 @@ def target_of(hit: Any) -> tuple[str, str, int] | None:
     key, call = next(iter(hit.traces.items()))
     trace = sources.loaded(key)
     if hit.kind == "cluster" and trace is not None:
-        here = words.call_under(trace, hit)
+        here = tooltip.call_under(trace, hit)
         call = here if here >= 0 else call
     return hit.view, key, call
 

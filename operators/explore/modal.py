@@ -11,22 +11,12 @@ import bpy
 import numpy as np
 
 from ...tracevis3d.layout import ticks
-from .. import environment, selection, settings, sources, trace_state, viewport
+from .. import environment
+from ..state import selection, settings, sources, trace_state
 from ..task import free_status_bar, on_end
-from . import (
-    acts,
-    background,
-    drum,
-    live_bars,
-    marks,
-    pointer,
-    slab,
-    turning,
-    wheel,
-    window_time,
-    words,
-    zoom,
-)
+from ..views import viewport
+from . import acts, background, marks, pointer, tooltip
+from .motion import drum, live_bars, slab, turning, wheel, window_time, zoom
 from .overlay import redraw, state
 from .place import Place, place_of
 
@@ -187,7 +177,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             if place is not None:
                 place.area.tag_redraw()
             return
-        on_mantle: list[words.Told] = []
+        on_mantle: list[tooltip.Told] = []
         if hit is None and place is not None and not zoom.is_on_the_way():
             ray = pointer.ray_through(place.region, place.space.region_3d, place.x, place.y)
             on_mantle = drum.tell(context.scene, ray) or live_bars.tell(context.scene, ray)
@@ -196,9 +186,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         self._tell(on_mantle)
 
-    def _tell(self, on_mantle: list[words.Told] | None = None) -> None:
+    def _tell(self, on_mantle: list[tooltip.Told] | None = None) -> None:
         hit = state.hit
-        state.told = words.tell(hit) if hit is not None else on_mantle or []
+        state.told = tooltip.tell(hit) if hit is not None else on_mantle or []
         selection.hover(
             {key: np.array([call], np.int64) for key, call in hit.traces.items()} if hit is not None else {}
         )
@@ -422,7 +412,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         # Where one points stays where it is, in all traces of the view alike.
         share, about = 0.5, state.hit
-        at = None if about is None else drum.time_under(view, about) or words.time_under(about)
+        at = None if about is None else drum.time_under(view, about) or tooltip.time_under(about)
         if about is not None and at is not None:
             window = window_time.goal_of(view, about.held.source)
             if window is not None:

@@ -9,9 +9,12 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import listeners, selection, settings, trace_state, viewport
-from . import detail, in_frame, kin, marks, pointer, shapes
-from .words import Told
+from .. import signals
+from ..state import selection, settings, trace_state
+from ..views import viewport
+from . import marks, pointer, related, shapes
+from .motion import detail, in_frame
+from .tooltip import Told
 
 Ints = NDArray[np.int64]
 
@@ -89,7 +92,7 @@ class _Drawn:
         """Make the batches of ``lit()``: name, Held, elements, look; unless ``key`` is the same."""
         if key == self.key:
             return
-        from ...tracevis3d.scene.highlight import Highlight, outline
+        from ...tracevis3d.scene.window.highlight import Highlight, outline
 
         self.key = key
         self.batches = [
@@ -147,7 +150,7 @@ def _draw_lit() -> None:
         _selected.draw(view, scale)
     calls = {key: selection.hovered(key) for key in keys}
     if any(map(len, calls.values())):
-        what = kin.kinds_of(context)
+        what = related.kinds_of(context)
         found = tuple((key, call.tobytes()) for key, call in sorted(calls.items()))
         _hovered.renew((stamp, found, tuple(sorted(what))), lambda: _lit_kin(present, calls, what))
         _hovered.draw(view, scale)
@@ -155,14 +158,16 @@ def _draw_lit() -> None:
 
 def _lit_selection(present: list[tuple[Any, Any, Any]]) -> list[tuple[str, Any, Ints, str]]:
     holds_of = {shown.name: holds for _, shown, holds in present}
-    return [(name, holds_of[name], found, "selected") for name, found in kin.of_selection(present).items()]
+    return [
+        (name, holds_of[name], found, "selected") for name, found in related.of_selection(present).items()
+    ]
 
 
 def _lit_kin(
     present: list[tuple[Any, Any, Any]], calls: dict[str, Ints], what: set[str]
 ) -> list[tuple[str, Any, Ints, str]]:
     holds_of = {shown.name: holds for _, shown, holds in present}
-    lit = kin.of(present, calls, what)
+    lit = related.of(present, calls, what)
     return [
         (name, holds_of[name], getattr(found, look), look)
         for look in ("kin", "matched", "same")
@@ -333,12 +338,12 @@ def register() -> None:
     kinds = ((_draw_lit, "POST_VIEW"), (_draw_texts, "POST_PIXEL"))
     for draw, when in kinds:
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when))
-    listeners.listen(_LISTENS)
+    signals.listen(_LISTENS)
 
 
 def unregister() -> None:
     """Draw nothing any more."""
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
-    listeners.leave(_LISTENS)
+    signals.leave(_LISTENS)
     forget()

@@ -9,7 +9,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...tracevis3d.layout.picking import Ray
-from .. import settings, trace_state
+from ..state import settings, trace_state
 
 #: What is thin is met if it passes the mouse within so many pixels.
 REACH = 4.0
@@ -23,7 +23,7 @@ class Hit:
     ----------
     view, shown : str
         Names of the view's collection and of the object.
-    held : tracevis3d.scene.held.Held
+    held : tracevis3d.scene.window.element_metadata.Held
     element : int
         Its place among those that the object shows.
     local, point : float64 (3,)
@@ -94,7 +94,7 @@ def project(region: bpy.types.Region, view: bpy.types.RegionView3D, points: Any)
 
 def shown_in(scene: bpy.types.Scene, space: Any = None) -> list[tuple[Any, Any, Any]]:
     """Return view, object and what it holds, of all visible parts of the scene's views."""
-    from ...tracevis3d.scene import held
+    from ...tracevis3d.scene.window import element_metadata as held
 
     found = []
     for view in settings.all_in(scene):
@@ -121,7 +121,7 @@ def met(scene: bpy.types.Scene, ray: Ray, space: Any = None) -> Hit | None:
     What else there is covers what is behind it, but for thin lines. Boxes that are hit count before
     those that are only passed closely.
     """
-    from ...tracevis3d.scene import held
+    from ...tracevis3d.scene.window import element_metadata as held
 
     present = shown_in(scene, space)
     for thick in (False, True):
@@ -155,7 +155,7 @@ def plane_point(ray: Ray, matrix: Matrix, through: NDArray[np.float64]) -> NDArr
     Seen from above it is the plane of x and y. The result is in the object's coordinates; None if the ray
     runs along the plane.
     """
-    from ...tracevis3d.scene import held
+    from ...tracevis3d.scene.window import element_metadata as held
 
     own = held.local_ray(ray, matrix)
     if own is None:

@@ -6,7 +6,7 @@ import bpy
 
 from ...tracevis3d.parameters import declared
 from ...tracevis3d.views import registry
-from .. import hiding, selection, settings, sources, trace_state
+from ..state import filter_stacks, selection, settings, sources, trace_state
 
 
 def script_of(view: bpy.types.Collection, scene: bpy.types.Scene) -> str:
@@ -19,7 +19,7 @@ def script_of(view: bpy.types.Collection, scene: bpy.types.Scene) -> str:
     lines = ['"""Draws a view that was copied from Blender."""', "", "import tracevis3d as tv", ""]
     for name, source in zip(names, stored.sources, strict=True):
         lines.append(f"{name} = tv.load({sources.absolute(source.path, view)!r})")
-    if stack := hiding.stack_of(view):
+    if stack := filter_stacks.stack_of(view):
         lines += [f"{name} = tv.filtered({name}, {stack!r})" for name in names]
     values = settings.values(view)
     given = {

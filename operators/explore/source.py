@@ -7,8 +7,8 @@ import bpy
 from bpy.props import StringProperty
 
 from ...tracevis3d.errors import TraceVisError
-from ...tracevis3d.views.standing import words_of
-from .. import trace_state
+from ...tracevis3d.views.element_metadata import words_of
+from ..state import trace_state
 from .elements import OnCall
 
 trace_state.PROPERTIES["sources_folder"] = StringProperty(

@@ -13,9 +13,18 @@ from mathutils import Matrix
 (given,) = support.arguments()
 support.enable()
 explore = ".operators.explore."
-detail, nearer = support.extension(explore + "detail"), support.extension(".tracevis3d.scene.nearer")
-settings, sources = support.extension(".operators.settings"), support.extension(".operators.sources")
-held, picking = support.extension(".tracevis3d.scene.held"), support.extension(".tracevis3d.layout.picking")
+detail, nearer = (
+    support.extension(explore + "motion.detail"),
+    support.extension(".tracevis3d.scene.window.detail_objects"),
+)
+settings, sources = (
+    support.extension(".operators.state.settings"),
+    support.extension(".operators.state.sources"),
+)
+held, picking = (
+    support.extension(".tracevis3d.scene.window.element_metadata"),
+    support.extension(".tracevis3d.layout.picking"),
+)
 registry = support.extension(".tracevis3d.views.registry")
 scene = bpy.context.scene
 assert bpy.ops.tracevis3d.import_trace(filepath=given, view="cone") == {"FINISHED"}

@@ -22,8 +22,14 @@ def main():
     support.enable()
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
-    turning, nearer = support.extension(explore + "turning"), support.extension(".tracevis3d.scene.nearer")
-    selection, held = support.extension(".operators.selection"), support.extension(".tracevis3d.scene.held")
+    turning, nearer = (
+        support.extension(explore + "motion.turning"),
+        support.extension(".tracevis3d.scene.window.detail_objects"),
+    )
+    selection, held = (
+        support.extension(".operators.state.selection"),
+        support.extension(".tracevis3d.scene.window.element_metadata"),
+    )
     at = support.Window()
     at.show(trace, "cone")
     yield 3.0
@@ -147,7 +153,7 @@ def main():
     opened = set(nearer.opened(view, 0).tolist())
     points, calls = balls()
     assert all(np.allclose(where(call), point, atol=1e-5) for call, point in stood.items())
-    parent = np.asarray(support.extension(".operators.sources").in_memory(view)[0].calls.parent)
+    parent = np.asarray(support.extension(".operators.state.sources").in_memory(view)[0].calls.parent)
     support.screenshot(place / "cone_near.png")
     for point, call in zip(points, calls.tolist()):
         if call in stood or int(parent[call]) not in opened:

@@ -15,11 +15,20 @@ import support
 (given,) = support.arguments()
 support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
-detail = support.extension(".operators.explore.detail")
-window_time = support.extension(".operators.explore.window_time")
-selection, sources = support.extension(".operators.selection"), support.extension(".operators.sources")
-trace_state, settings = support.extension(".operators.trace_state"), support.extension(".operators.settings")
-nearer, camera = support.extension(".tracevis3d.scene.nearer"), support.extension(".tracevis3d.scene.camera")
+detail = support.extension(".operators.explore.motion.detail")
+window_time = support.extension(".operators.explore.motion.window_time")
+selection, sources = (
+    support.extension(".operators.state.selection"),
+    support.extension(".operators.state.sources"),
+)
+trace_state, settings = (
+    support.extension(".operators.state.trace_state"),
+    support.extension(".operators.state.settings"),
+)
+nearer, camera = (
+    support.extension(".tracevis3d.scene.window.detail_objects"),
+    support.extension(".tracevis3d.scene.camera"),
+)
 registry = support.extension(".tracevis3d.views.registry")
 operators = bpy.ops.tracevis3d
 

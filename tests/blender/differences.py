@@ -18,12 +18,12 @@ a, b = map(Path, support.arguments())
 support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 operators = bpy.ops.tracevis3d
-differences = support.extension(".operators.differences")
-selection = support.extension(".operators.selection")
-settings = support.extension(".operators.settings")
-trace_state = support.extension(".operators.trace_state")
+differences = support.extension(".operators.lists.differences")
+selection = support.extension(".operators.state.selection")
+settings = support.extension(".operators.state.settings")
+trace_state = support.extension(".operators.state.trace_state")
 overlay = support.extension(".operators.explore.overlay")
-held = support.extension(".tracevis3d.scene.held")
+held = support.extension(".tracevis3d.scene.window.element_metadata")
 api = support.extension(".tracevis3d.api")
 
 

@@ -20,8 +20,14 @@ def main():
     support.enable()
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
-    drum, window_time = support.extension(explore + "drum"), support.extension(explore + "window_time")
-    selection, held = support.extension(".operators.selection"), support.extension(".tracevis3d.scene.held")
+    drum, window_time = (
+        support.extension(explore + "motion.drum"),
+        support.extension(explore + "motion.window_time"),
+    )
+    selection, held = (
+        support.extension(".operators.state.selection"),
+        support.extension(".tracevis3d.scene.window.element_metadata"),
+    )
     at = support.Window()
     at.show(trace, "interactions")
     yield 3.0

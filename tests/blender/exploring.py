@@ -22,15 +22,24 @@ scene = bpy.context.scene
 scene.render.resolution_x, scene.render.resolution_y = 640, 360
 
 explore = ".operators.explore."
-pointer, kin = support.extension(explore + "pointer"), support.extension(explore + "kin")
-words, elements = support.extension(explore + "words"), support.extension(explore + "elements")
-detail, marks = support.extension(explore + "detail"), support.extension(explore + "marks")
+pointer, kin = support.extension(explore + "pointer"), support.extension(explore + "related")
+words, elements = support.extension(explore + "tooltip"), support.extension(explore + "elements")
+detail, marks = support.extension(explore + "motion.detail"), support.extension(explore + "marks")
 source, script = support.extension(explore + "source"), support.extension(explore + "script")
-selection, sources = support.extension(".operators.selection"), support.extension(".operators.sources")
-trace_state, making = support.extension(".operators.trace_state"), support.extension(".operators.making")
-settings = support.extension(".operators.settings")
-held, nearer = support.extension(".tracevis3d.scene.held"), support.extension(".tracevis3d.scene.nearer")
-highlight = support.extension(".tracevis3d.scene.highlight")
+selection, sources = (
+    support.extension(".operators.state.selection"),
+    support.extension(".operators.state.sources"),
+)
+trace_state, making = (
+    support.extension(".operators.state.trace_state"),
+    support.extension(".operators.views.make_view"),
+)
+settings = support.extension(".operators.state.settings")
+held, nearer = (
+    support.extension(".tracevis3d.scene.window.element_metadata"),
+    support.extension(".tracevis3d.scene.window.detail_objects"),
+)
+highlight = support.extension(".tracevis3d.scene.window.highlight")
 Ray = support.extension(".tracevis3d.layout.picking").Ray
 
 assert bpy.ops.tracevis3d.import_trace(filepath=str(trace_file)) == {"FINISHED"}

@@ -22,9 +22,15 @@ def main():
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
     pointer, marks = support.extension(explore + "pointer"), support.extension(explore + "marks")
-    window_time, zoom = support.extension(explore + "window_time"), support.extension(explore + "zoom")
-    selection = support.extension(".operators.selection")
-    held, nearer = support.extension(".tracevis3d.scene.held"), support.extension(".tracevis3d.scene.nearer")
+    window_time, zoom = (
+        support.extension(explore + "motion.window_time"),
+        support.extension(explore + "motion.zoom"),
+    )
+    selection = support.extension(".operators.state.selection")
+    held, nearer = (
+        support.extension(".tracevis3d.scene.window.element_metadata"),
+        support.extension(".tracevis3d.scene.window.detail_objects"),
+    )
     window = bpy.context.window_manager.windows[0]
     area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
     region = next(r for r in area.regions if r.type == "WINDOW")

@@ -22,10 +22,10 @@ def main():
     """Yield seconds to wait, or conditions to wait for, between the steps."""
     support.enable()
     explore = ".operators.explore."
-    state, zoom = support.extension(explore + "overlay").state, support.extension(explore + "zoom")
-    pointer, in_frame = support.extension(explore + "pointer"), support.extension(explore + "in_frame")
-    task, selection = support.extension(".operators.task"), support.extension(".operators.selection")
-    trace_state = support.extension(".operators.trace_state")
+    state, zoom = support.extension(explore + "overlay").state, support.extension(explore + "motion.zoom")
+    pointer, in_frame = support.extension(explore + "pointer"), support.extension(explore + "motion.in_frame")
+    task, selection = support.extension(".operators.task"), support.extension(".operators.state.selection")
+    trace_state = support.extension(".operators.state.trace_state")
     operators = bpy.ops.tracevis3d
     window = bpy.context.window_manager.windows[0]
 

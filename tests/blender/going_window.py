@@ -21,11 +21,17 @@ def main():
     support.enable()
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
-    pointer, kin = support.extension(explore + "pointer"), support.extension(explore + "kin")
-    zoom, navigate = support.extension(explore + "zoom"), support.extension(explore + "navigate")
-    selection = support.extension(".operators.selection")
-    trace_state, task = support.extension(".operators.trace_state"), support.extension(".operators.task")
-    held = support.extension(".tracevis3d.scene.held")
+    pointer, kin = support.extension(explore + "pointer"), support.extension(explore + "related")
+    zoom, navigate = (
+        support.extension(explore + "motion.zoom"),
+        support.extension(explore + "motion.navigate"),
+    )
+    selection = support.extension(".operators.state.selection")
+    trace_state, task = (
+        support.extension(".operators.state.trace_state"),
+        support.extension(".operators.task"),
+    )
+    held = support.extension(".tracevis3d.scene.window.element_metadata")
     window = bpy.context.window_manager.windows[0]
     area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
     region = next(r for r in area.regions if r.type == "WINDOW")
@@ -64,7 +70,7 @@ def main():
                     a, b = int(holds.first[i]), int(holds.first[i + 1])
                     point = holds.middle[a:b].mean(axis=0)
                 x, y = pixel(matrix[:3, :3] @ point + matrix[:3, 3])
-                left, right, top = support.extension(".operators.viewport").covered(area, region)
+                left, right, top = support.extension(".operators.views.viewport").covered(area, region)
                 inside = region.x + left < x < region.x + region.width - right
                 if inside and region.y < y < region.y + region.height - top:
                     yield x, y

@@ -15,10 +15,16 @@ trace_file, other_file, threaded_file = support.arguments()
 support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 operators = bpy.ops.tracevis3d
-kin, pointer = support.extension(".operators.explore.kin"), support.extension(".operators.explore.pointer")
+kin, pointer = (
+    support.extension(".operators.explore.related"),
+    support.extension(".operators.explore.pointer"),
+)
 background = support.extension(".operators.explore.background")
-sources, trace_state = support.extension(".operators.sources"), support.extension(".operators.trace_state")
-words = support.extension(".operators.explore.words")
+sources, trace_state = (
+    support.extension(".operators.state.sources"),
+    support.extension(".operators.state.trace_state"),
+)
+words = support.extension(".operators.explore.tooltip")
 
 
 def drawn(view, present):

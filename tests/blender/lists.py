@@ -19,10 +19,10 @@ support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 scene = bpy.context.scene
 scene.render.resolution_x, scene.render.resolution_y = 320, 180
-selection = support.extension(".operators.selection")
-trace_state = support.extension(".operators.trace_state")
-hiding = support.extension(".operators.hiding")
-lists = support.extension(".operators.lists")
+selection = support.extension(".operators.state.selection")
+trace_state = support.extension(".operators.state.trace_state")
+hiding = support.extension(".operators.state.filter_stacks")
+lists = support.extension(".operators.lists.lists")
 mural = support.extension(".tracevis3d.analysis.mural")
 api = support.extension(".tracevis3d.api")
 operators = bpy.ops.tracevis3d
@@ -44,7 +44,7 @@ cells = mural.unpacked(strip.cells)
 assert cells is not None
 assert cells.shown.any()
 assert not cells.hidden.any()
-overview = support.extension(".operators.overview")
+overview = support.extension(".operators.views.overview")
 picture = overview.colored(cells.shown, cells.hidden)
 assert len(picture) == min(int(calls.depth.max()), mural.HEIGHT), "rows that hold nothing are left out"
 attributes, triangles = overview.corners(picture)
@@ -219,7 +219,7 @@ assert 0 < strip.first < strip.last <= strip.calls
 support.fails(operators.tree_go, "there is no call", to="CALL", number=2_000_000_000)
 support.fails(operators.tree_go, "there is no row", to="ROW", number=2_000_000_000)
 before = tree.row
-support.extension(".operators.tree").scroll_to(view, len(calls) - 1)
+support.extension(".operators.lists.call_tree").scroll_to(view, len(calls) - 1)
 assert tree.row > before
 
 # -- filters of single calls act in the list ---------------------------------------------------------
@@ -248,7 +248,7 @@ selection.select(key, [deep, 7])
 assert operators.bookmark_add(name="the deepest call") == {"FINISHED"}
 blend, shown = place / "lists.blend", view.name
 bpy.ops.wm.save_as_mainfile(filepath=str(blend))
-marked = support.extension(".tracevis3d.scene.bookmarks").bookmarks_of(blend)
+marked = support.extension(".tracevis3d.scene.window.bookmarks").bookmarks_of(blend)
 (mark,) = marked
 assert (mark["name"], mark["view"]) == ("the deepest call", shown)
 assert mark["selections"][key]["calls"] == selection.write_calls(np.array([7, deep]))

@@ -16,8 +16,8 @@ import support
 (place,) = map(Path, support.arguments())
 place.mkdir(parents=True, exist_ok=True)
 support.enable()
-module = support.extension(".operators.live_feed")
-connect = support.extension(".operators.live_connect")
+module = support.extension(".operators.live.watched_feed")
+connect = support.extension(".operators.live.connect")
 publishing = support.extension(".tracevis3d.live.publisher")
 protocol = support.extension(".tracevis3d.live.protocol")
 growing = support.extension(".tracevis3d.live.growing")
@@ -62,7 +62,7 @@ class Program:
         self.calls += 2
 
 
-live_bars = support.extension(".operators.explore.live_bars")
+live_bars = support.extension(".operators.explore.motion.live_bars")
 
 
 def rays():

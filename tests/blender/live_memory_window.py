@@ -92,10 +92,10 @@ def main():
     support.enable()
     program = Program(support.extension(".tracevis3d.live.publisher"))
     program.start()
-    feed_of = support.extension(".operators.live_feed").Feed
+    feed_of = support.extension(".operators.live.watched_feed").Feed
     explore = ".operators.explore."
     state, pointer = support.extension(explore + "overlay").state, support.extension(explore + "pointer")
-    bars = support.extension(explore + "live_bars")
+    bars = support.extension(explore + "motion.live_bars")
     window = bpy.context.window_manager.windows[0]
     area = max((a for a in window.screen.areas if a.type == "VIEW_3D"), key=lambda a: a.width)
     region = next(r for r in area.regions if r.type == "WINDOW")

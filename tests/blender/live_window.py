@@ -21,7 +21,7 @@ bpy.context.preferences.view.show_splash = False
 def main():
     """Yield seconds to wait, or conditions to wait for, between the steps."""
     support.enable()
-    feed_of = support.extension(".operators.live_feed").Feed
+    feed_of = support.extension(".operators.live.watched_feed").Feed
 
     def window():
         return bpy.context.window_manager.windows[0]

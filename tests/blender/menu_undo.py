@@ -13,13 +13,16 @@ import support
 given, other_given = support.arguments()
 support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
-selection, sources = support.extension(".operators.selection"), support.extension(".operators.sources")
+selection, sources = (
+    support.extension(".operators.state.selection"),
+    support.extension(".operators.state.sources"),
+)
 settings, trace_state = (
-    support.extension(".operators.settings"),
-    support.extension(".operators.trace_state"),
+    support.extension(".operators.state.settings"),
+    support.extension(".operators.state.trace_state"),
 )
 elements = support.extension(".operators.explore.elements")
-held = support.extension(".tracevis3d.scene.held")
+held = support.extension(".tracevis3d.scene.window.element_metadata")
 operators = bpy.ops.tracevis3d
 
 assert operators.import_trace(filepath=other_given) == {"FINISHED"}

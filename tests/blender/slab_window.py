@@ -19,9 +19,9 @@ def main():
     support.enable()
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
-    pointer, slab = support.extension(explore + "pointer"), support.extension(explore + "slab")
-    window_time = support.extension(explore + "window_time")
-    held = support.extension(".tracevis3d.scene.held")
+    pointer, slab = support.extension(explore + "pointer"), support.extension(explore + "motion.slab")
+    window_time = support.extension(explore + "motion.window_time")
+    held = support.extension(".tracevis3d.scene.window.element_metadata")
     # Whole, shifted by the middle, and either end; never beyond the overview, never turned round.
     assert slab.dragged((2, 4), (0, 10), 3, 5) == (4, 6)
     assert slab.dragged((2, 4), (0, 10), 3, 99) == (8, 10)

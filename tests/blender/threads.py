@@ -10,8 +10,8 @@ import support
 (path,) = support.arguments()
 support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
-settings = support.extension(".operators.settings")
-trace_state = support.extension(".operators.trace_state")
+settings = support.extension(".operators.state.settings")
+trace_state = support.extension(".operators.state.trace_state")
 operators = bpy.ops.tracevis3d
 
 assert operators.import_trace(filepath=path) == {"FINISHED"}

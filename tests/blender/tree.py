@@ -17,8 +17,8 @@ support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 scene = bpy.context.scene
 scene.render.resolution_x, scene.render.resolution_y = 320, 180
-selection = support.extension(".operators.selection")
-trace_state = support.extension(".operators.trace_state")
+selection = support.extension(".operators.state.selection")
+trace_state = support.extension(".operators.state.trace_state")
 api = support.extension(".tracevis3d.api")
 parts = support.extension(".tracevis3d.scene.parts")
 operators = bpy.ops.tracevis3d
@@ -221,7 +221,7 @@ for view in (one, two):
     assert operators.tree_show() == {"FINISHED"}
 two.tracevis3d_tree.levels = 5
 assert names(one) != names(two), "what is opened in one view is opened in the other"
-boxes = [support.extension(".operators.arrange").box(view) for view in (first, one, two)]
+boxes = [support.extension(".operators.views.arrange").box(view) for view in (first, one, two)]
 for i, (low, high) in enumerate(boxes):
     for other_low, other_high in boxes[:i]:
         assert any(high[k] <= other_low[k] or other_high[k] <= low[k] for k in range(3))

@@ -81,7 +81,7 @@ def main():
     do("tree_click", path=rows[2].path, part="label")
     do("tree_click", path=rows[5].path, part="label", shift=True)
     # A click in the strip at the foot of the view goes to that part of the trace.
-    overview = support.extension(".operators.overview")
+    overview = support.extension(".operators.views.overview")
     with bpy.context.temp_override(window=window, area=area, region=region):
         left, low, right, high = overview.box(bpy.context)
     before = view.tracevis3d_tree.row

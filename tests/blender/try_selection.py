@@ -10,7 +10,7 @@ import support
 
 (place,) = map(Path, support.arguments())
 support.enable()
-selection = support.extension(".operators.selection")
+selection = support.extension(".operators.state.selection")
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 told = []
 selection.on_change.append(told.append)

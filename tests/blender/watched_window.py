@@ -20,7 +20,7 @@ bpy.context.preferences.view.show_splash = False
 def main():
     """Yield seconds to wait, or conditions to wait for, between the steps."""
     support.enable()
-    feed_of = support.extension(".operators.live_feed").Feed
+    feed_of = support.extension(".operators.live.watched_feed").Feed
     area = next(a for a in bpy.context.window.screen.areas if a.type == "VIEW_3D")
     region = next(r for r in area.regions if r.type == "WINDOW")
     sidebar = next(r for r in area.regions if r.type == "UI")

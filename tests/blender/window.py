@@ -21,7 +21,7 @@ def main():
     support.enable()
     task = support.extension(".operators.task").Task
     cache = support.extension(".tracevis3d.trace.cache")
-    forget = support.extension(".operators.sources").forget
+    forget = support.extension(".operators.state.sources").forget
     window = bpy.context.window_manager.windows[0]
     area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
     region = next(r for r in area.regions if r.type == "WINDOW")

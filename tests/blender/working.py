@@ -23,10 +23,10 @@ support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 scene = bpy.context.scene
 scene.render.resolution_x, scene.render.resolution_y = 320, 180
-settings = support.extension(".operators.settings")
-selection = support.extension(".operators.selection")
-trace_state = support.extension(".operators.trace_state")
-details = support.extension(".operators.details")
+settings = support.extension(".operators.state.settings")
+selection = support.extension(".operators.state.selection")
+trace_state = support.extension(".operators.state.trace_state")
+details = support.extension(".operators.state.details")
 parts = support.extension(".tracevis3d.scene.parts")
 api = support.extension(".tracevis3d.api")
 operators = bpy.ops.tracevis3d
@@ -37,7 +37,7 @@ def step(message):
 
 
 def box(view):
-    low, high = support.extension(".operators.arrange").box(view)
+    low, high = support.extension(".operators.views.arrange").box(view)
     return np.array(low), np.array(high)
 
 
@@ -160,7 +160,7 @@ assert not pinned(second), "they are not in views of others"
 pins = next(o for o in first.objects if o.get(parts.PART) == "pins")
 at = np.empty((len(pins.data.vertices), 3), np.float32)
 pins.data.attributes["position"].data.foreach_get("vector", at.reshape(-1))
-held = support.extension(".tracevis3d.scene.held")
+held = support.extension(".tracevis3d.scene.window.element_metadata")
 boxes = [h for h in map(held.held, first.objects) if h is not None and h.is_boxes and h.stands]
 low, size = (np.concatenate([getattr(h, name) for h in boxes]) for name in ("low", "size"))
 inside = (at[:, None] >= low - 1e-3) & (at[:, None] <= low + size + 1e-3)
@@ -260,7 +260,7 @@ group.relief, group.order = (
 )
 assert operators.rebuild() == {"FINISHED"}
 assert operators.preset_save(name="high relief") == {"FINISHED"}
-presets = support.extension(".operators.presets")
+presets = support.extension(".operators.views.presets")
 kept = presets.folder("icicle") / "high_relief.json"
 assert abs(json.loads(kept.read_text())["relief"] - 0.8) < 1e-6
 assert operators.reset_parameters() == {"FINISHED"}

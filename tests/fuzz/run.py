@@ -182,14 +182,14 @@ def try_one(form: registry.Format, path: Path) -> None:
 
 def same_both_ways(trace: object, path: Path) -> None:
     """Hold the scanner against the checked way, wherever the file is JSON."""
-    from tracevis3d.formats import chrome_read
+    from tracevis3d.formats.chrome import read
 
     unpacked = unpack.unpack_file(path)
     try:
         json.loads(bytes(unpacked.data).decode("utf-8"))
     except (ValueError, RecursionError):
         return
-    other = chrome_read.read(path, silent, scanner=False)
+    other = read.read(path, silent, scanner=False)
     for name in ("function", "start", "end", "depth", "thread"):
         left, right = (getattr(which.calls, name).tolist() for which in (trace, other))  # type: ignore[attr-defined]
         assert left == right, f"scanner and checked way differ in {name}"

@@ -70,7 +70,7 @@ class CompactTrace:
     @cached_property
     def edges(self) -> Edges:
         """The edges with their iterations."""
-        from ..kernels.compact import count_iterations
+        from ..kernels.tree.compact import count_iterations
 
         s = self.subtrees
         first = np.empty(len(s) + 1, np.int64)
@@ -159,7 +159,7 @@ def compact(calls: Calls, threads: Threads, subtrees: Subtrees | None = None) ->
 
 def expand(subtrees: Subtrees, roots: NDArray[np.int32]) -> Calls:
     """Return the calls that ``roots`` (int32 classes) unfold to; see :meth:`CompactTrace.expand`."""
-    from ..kernels.compact import expand_graph
+    from ..kernels.tree.compact import expand_graph
 
     n = int(subtrees.extent[roots].sum())
     of_call, function, depth = (np.empty(n, np.int32) for _ in range(3))

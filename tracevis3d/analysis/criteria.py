@@ -71,7 +71,7 @@ def alike(
     UsageError
         For another criterion, or a depth below 1.
     """
-    from ..kernels import compact as kernels
+    from ..kernels.tree import compact as kernels
 
     if criterion not in CRITERIA:
         raise UsageError(f"there is no criterion {criterion!r}: there are {', '.join(CRITERIA)}")

@@ -91,7 +91,7 @@ class Grammar:
 
     def expand(self) -> Edges:
         """Return the lists as they were read: nothing is lost."""
-        from ..kernels.grammar import unfold
+        from ..kernels.tree.grammar import unfold
 
         edges = int(self.length[: self.lists].sum())
         first = np.zeros(self.lists + 1, np.int64)
@@ -107,7 +107,7 @@ class Grammar:
         A rule that doesn't repeat in a row is written out if it is short, for its row would name all of it,
         or if it is a whole list: nothing would be gained.
         """
-        from ..kernels.grammar import write_out
+        from ..kernels.tree.grammar import write_out
 
         only = self.value[self.first[: self.lists][np.diff(self.first[: self.lists + 1]) == 1]]
         first = np.empty(len(self.order) + 1, np.int64)
@@ -121,7 +121,7 @@ class Grammar:
 
     def weighed(self, weight: Ints) -> Ints:
         """Return how often each rule is unfolded, int64 (rules,), where list ``i`` is ``weight[i]`` times."""
-        from ..kernels.grammar import spread
+        from ..kernels.tree.grammar import spread
 
         result = np.zeros(len(self.order), np.int64)
         result[: self.lists] = weight
@@ -130,7 +130,7 @@ class Grammar:
 
     def total(self, of_list: Ints) -> Ints:
         """Return the sum of ``of_list`` (int64, a number for each list) in each owner, int64 (owners,)."""
-        from ..kernels.grammar import measure
+        from ..kernels.tree.grammar import measure
 
         found, other, offset = np.empty(len(self.order), np.int64), self.length.copy(), self.offset.copy()
         measure(
@@ -225,8 +225,8 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
     UsageError
         If there are so many distinct subtrees and edges that their numbers don't fit.
     """
-    from ..kernels.compact import order_nodes
-    from ..kernels.grammar import ROOM, measure, read_lists, rebuild, write_grammar
+    from ..kernels.tree.compact import order_nodes
+    from ..kernels.tree.grammar import ROOM, measure, read_lists, rebuild, write_grammar
 
     edges = graph.forest
     lists, symbols = len(edges.first) - 1, min(len(edges), 1 << 16) + ROOM
@@ -339,7 +339,7 @@ class Occurrences:
 
         Those of a class are its calls; a thread has one, the call before its root calls.
         """
-        from ..kernels.grammar import sort_by_class
+        from ..kernels.tree.grammar import sort_by_class
 
         subtrees, n = self.graph.subtrees, len(self.graph.subtrees.of_call)
         first = np.concatenate([[0], np.cumsum(subtrees.occurrences), n + 1 + np.arange(len(self._before))])

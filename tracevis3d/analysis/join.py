@@ -2,7 +2,7 @@
 
 Prefix filters (AllPairs, PPJoin) can't help at the thresholds of 0.1 to 0.3 that traces are compared with:
 the prefix is nearly the whole set. So every pair is looked at, some billions a second, in the way that
-:mod:`..kernels.join` describes.
+:mod:`..kernels.comparison.join` describes.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Forest:
 
 def lay_forest(parent: NDArray[np.int32]) -> Forest:
     """Lay a forest out in pre-order; a parent comes before its children in ``parent`` (-1: a root)."""
-    from ..kernels.join import lay_tree
+    from ..kernels.comparison.join import lay_tree
 
     n = len(parent)
     size, heavy, free, position, level = (np.empty(n, np.int32) for _ in range(5))
@@ -107,7 +107,7 @@ def function_weights(functions: int, weight: Ints | None) -> Ints:
 
 def set_weights(sets: Sets, weight: Ints) -> Ints:
     """Return the sum of ``weight`` over the functions of each set, as int64 (sets,)."""
-    from ..kernels.join import common_with_all
+    from ..kernels.comparison.join import common_with_all
 
     total = np.empty(len(sets), np.int64)
     common_with_all(sets.base, sets.first, sets.added, weight, total)
@@ -182,7 +182,7 @@ class SetJoin:
 
         The lanes of small traces are kept: they serve at every threshold.
         """
-        from ..kernels.join import fill_lanes
+        from ..kernels.comparison.join import fill_lanes
 
         block = int(chosen[0]), len(chosen)
         if block in self._kept:
@@ -236,7 +236,7 @@ class SetJoin:
         keep : bool
             Also tell, for the one threshold, which pairs are above it.
         """
-        from ..kernels.join import count_block, fill_least
+        from ..kernels.comparison.join import count_block, fill_least
 
         used, m = len(chosen), len(self.b)
         width = -(-used // 64) * 64

@@ -14,7 +14,7 @@ from .subtrees import Subtrees
 
 def self_times(calls: Calls) -> NDArray[np.int64]:
     """Return the duration of each call without its children's: int64 (n,), nanoseconds, never negative."""
-    from ..kernels.measures import fill_self_times
+    from ..kernels.trace.measures import fill_self_times
 
     result = np.empty(len(calls), np.int64)
     fill_self_times(calls.parent, calls.start, calls.end, result)

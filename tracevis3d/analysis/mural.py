@@ -49,7 +49,7 @@ def mural(calls: Calls, hidden: NDArray[np.bool_]) -> Mural:
     hidden : bool (n,)
         The calls that filters hide.
     """
-    from ..kernels.mural import count_cells
+    from ..kernels.trace.mural import count_cells
 
     n = len(calls)
     depth = np.ascontiguousarray(calls.depth, np.int32)

@@ -129,7 +129,7 @@ class CallIndex:
         InputError
             From 2,147,483,647 calls on.
         """
-        from ..kernels.search import sort_by_function
+        from ..kernels.trace.search import sort_by_function
 
         n = len(calls)
         if n >= np.iinfo(np.int32).max:
@@ -256,7 +256,7 @@ class Found:
     def _bound(
         self, low: NDArray[np.int64], high: NDArray[np.int64], time: int, call: int
     ) -> NDArray[np.int64]:
-        from ..kernels.search import first_not_before
+        from ..kernels.trace.search import first_not_before
 
         found = np.empty(len(low), np.int64)
         first_not_before(self._index.order, self._index.start, low, high, int(time), int(call), found)
@@ -327,7 +327,7 @@ def _merge(
     most: int,
 ) -> NDArray[np.int32]:
     """Return the first ``most`` calls of sorted runs, merged."""
-    from ..kernels.search import merge_runs
+    from ..kernels.trace.search import merge_runs
 
     out = np.empty(most, np.int32)
     taken = np.array(at, np.int64)

@@ -81,8 +81,8 @@ def distinct_sets(subtrees: Subtrees, *, budget: int = BUDGET, hash_mask: int = 
     InputError
         If ``budget`` doesn't suffice.
     """
-    from ..kernels.sets import number_sets
-    from ..kernels.subtrees import fill_table
+    from ..kernels.tree.sets import number_sets
+    from ..kernels.tree.subtrees import fill_table
 
     m = len(subtrees)
     functions = int(subtrees.function.max()) + 1 if m else 0

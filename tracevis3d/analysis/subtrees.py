@@ -69,7 +69,7 @@ def distinct_subtrees(calls: Calls, *, hash_mask: int = HASH_MASK) -> Subtrees:
     -------
     Subtrees
     """
-    from ..kernels.subtrees import fill_table, number_subtrees
+    from ..kernels.tree.subtrees import fill_table, number_subtrees
 
     n = len(calls)
     function = np.ascontiguousarray(calls.function, np.int32)

@@ -7,39 +7,39 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .parts import Subcommands
+from .arguments import Subcommands
 
-#: In the order of the help.
+#: The modules of the commands, in the order of the help.
 _OWN = (
-    "info",
-    "render",
-    "match",
-    "explain",
-    "similarity",
-    "search",
-    "phases",
-    "patterns",
-    "waits",
-    "memory",
-    "filter",
-    "tree",
-    "nodes",
-    "library",
-    "bookmarks",
-    "replay",
-    "watch",
-    "live",
-    "convert",
-    "record",
-    "views",
-    "formats",
-    "filters",
-    "doctor",
-    "cache",
+    ".info",
+    ".render",
+    "..features.comparison.commands.match",
+    "..features.comparison.commands.explain",
+    "..features.comparison.commands.similarity",
+    ".search",
+    "..features.interactions.commands.phases",
+    "..features.interactions.commands.patterns",
+    "..features.waits.commands.waits",
+    "..features.memory.commands.memory",
+    "..filters.commands.filter",
+    "..features.call_tree.commands.tree",
+    "..features.call_tree.commands.nodes",
+    "..features.call_tree.commands.library",
+    ".bookmarks",
+    "..live.commands.replay",
+    "..live.commands.watch",
+    "..live.commands.live",
+    ".convert",
+    ".record",
+    ".views",
+    ".formats",
+    "..filters.commands.filters",
+    ".doctor",
+    ".cache",
 )
 
 
 def add_all(commands: Subcommands) -> None:
     """Add every command to the parser."""
     for name in _OWN:
-        import_module(f".{name}", __package__).add(commands)
+        import_module(name, __package__).add(commands)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import MissingDependency
 from ..terminal import table
-from .parts import Subcommands, command, print_json
+from .arguments import Subcommands, command, print_json
 
 
 def add(commands: Subcommands) -> None:
@@ -20,7 +20,7 @@ def add(commands: Subcommands) -> None:
 def run(words: argparse.Namespace) -> None:
     """Print them."""
     try:
-        from ..scene.bookmarks import bookmarks_of
+        from ..scene.window.bookmarks import bookmarks_of
     except ModuleNotFoundError as error:
         if error.name != "bpy":
             raise

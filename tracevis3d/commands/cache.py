@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .parts import Subcommands, command
+from .arguments import Subcommands, command
 
 
 def add(commands: Subcommands) -> None:

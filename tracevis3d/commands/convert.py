@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..terminal import Bar
-from .parts import Subcommands, command, complain, load, reading
+from .arguments import Subcommands, command, complain, load, reading
 
 
 def add(commands: Subcommands) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..terminal import Bar, table
-from .parts import Subcommands, command, load, print_json, reading
+from .arguments import Subcommands, command, load, print_json, reading
 
 
 def add(commands: Subcommands) -> None:

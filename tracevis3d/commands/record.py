@@ -8,7 +8,7 @@ import os
 import sys
 
 from ..errors import UsageError
-from .parts import Subcommands, command, feed
+from .arguments import Subcommands, command, feed
 
 _CODE = (
     "import sys; root = sys.argv[1]; sys.path.insert(0, root); import {package}.launch as launch; "
@@ -143,7 +143,7 @@ def _run_native(program: list[str], words: argparse.Namespace) -> None:
             "with --memory a Python script is recorded"
         )
     from ..native.recorder import Options, end_like, run
-    from ..record.helper import Feed
+    from ..record.output.helper import Feed
 
     said = (words.endpoint, words.key, words.peers, words.suggestions)
     feed = Feed(*said) if words.endpoint else None

@@ -6,7 +6,7 @@ import argparse
 
 from ..errors import UsageError
 from ..terminal import Bar
-from .parts import Subcommands, command, load, reading
+from .arguments import Subcommands, command, load, reading
 
 
 def add(commands: Subcommands) -> None:
@@ -69,7 +69,7 @@ def run(words: argparse.Namespace) -> None:
     animate = dict(setting(text, "--animate") for text in words.animate)
     figure.changes(words.output, animate)
     if words.filters.strip():
-        from ..analysis.filters.stack import parse
+        from ..filters.stack import parse
 
         parse(words.filters)
     options = api.Output(

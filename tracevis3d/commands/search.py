@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..terminal import Bar, table
-from .parts import Subcommands, command, load, print_json, reading
+from .arguments import Subcommands, command, load, print_json, reading
 
 
 def add(commands: Subcommands) -> None:
@@ -49,7 +49,7 @@ def run(words: argparse.Namespace) -> None:
     """Print the functions and the first of their calls."""
     from ..analysis.search import Query, facts, search
     from ..errors import UsageError
-    from ..times import read_time
+    from ..units import read_time
 
     query = Query(words.pattern, words.kind, words.full, words.case)
     query.test()

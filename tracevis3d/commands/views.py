@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..terminal import table
-from .parts import Subcommands, command, print_json
+from .arguments import Subcommands, command, print_json
 
 
 def add(commands: Subcommands) -> None:

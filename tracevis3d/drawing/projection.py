@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .frame import Frame
-from .words import Camera
+from .primitives import Camera
 
 #: Width in mm of the sensor that ``Camera.lens`` is meant for.
 SENSOR_MM = 36.0

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..progress import Progress, part
 from . import names, registry, unpack
-from ._stacks import events_of_stacks, too_long
-from ._text import count, lines, utf8
+from .stacks import events_of_stacks, too_long
+from .text import count, lines, utf8
 
 if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
@@ -62,7 +62,7 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If there is no stack in the file.
     """
-    from ..kernels import scan_lines as s
+    from ..kernels.formats import scan_lines as s
     from ..kernels.intern import InternedNames
     from ..trace.model import Source
     from ..trace.recording import Recording

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..progress import Progress, part
 from . import names, registry, unpack
-from ._text import count, utf8
-from ._writing import one_line, output
+from .text import count, utf8
+from .writing import one_line, output
 
 if TYPE_CHECKING:
     from ..analysis.compact import CompactTrace
@@ -87,7 +87,7 @@ class _Graph:
     """What a file says, checked."""
 
     def __init__(self, path: Path, text: memoryview | bytes, recording: Recording) -> None:
-        from ..kernels.compact import count_calls, order_nodes
+        from ..kernels.tree.compact import count_calls, order_nodes
 
         self.path, self.problems = path, recording.problems
         data = np.frombuffer(text, np.uint8)
@@ -157,7 +157,7 @@ class _Graph:
     def _rows(
         self, data: NDArray[np.uint8], place: tuple[int, int, int], section: str
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        from ..kernels import scan_numbers as s
+        from ..kernels.formats import scan_numbers as s
 
         start, stop, line = place
         room = count(data[start:stop], b"\n") + 1

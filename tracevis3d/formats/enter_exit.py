@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..progress import Progress, part
-from . import _writing, names, registry, unpack
-from ._text import count, lines, places, utf8
+from . import names, registry, unpack, writing
+from .text import count, lines, places, utf8
 
 if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
@@ -115,7 +115,8 @@ class _Log:
     """
 
     def __init__(self, text: memoryview | bytes) -> None:
-        from ..kernels import intern, scan_lines
+        from ..kernels import intern
+        from ..kernels.formats import scan_lines
 
         self._scan_lines = scan_lines
         self._data: NDArray[np.uint8] = np.frombuffer(text, np.uint8)
@@ -198,17 +199,17 @@ def write(trace: Trace, path: Path, progress: Progress) -> None:
 
     Only calls are kept, and of thread ids and names what fits on a line; processes are left out.
     """
-    function_names = [_writing.one_line(name).encode() for name in trace.functions.name]
-    with _writing.output(path) as file:
+    function_names = [writing.one_line(name).encode() for name in trace.functions.name]
+    with writing.output(path) as file:
         file.write(b"# tid\tdir\tfunction\tns\n")
         tids = _written_tids(trace)
         for tid, name in zip(tids, trace.threads.name, strict=True):
             if name:
-                file.write(f"# thread {tid} {_writing.one_line(name)}\n".encode())
+                file.write(f"# thread {tid} {writing.one_line(name)}\n".encode())
         for thread, tid in enumerate(tids):
             progress(thread / len(tids), "writing")
             texts = (f"{tid}\t+\t".encode(), f"{tid}\t-\t".encode(), b"\t", b"\n")
-            _writing.write_calls(trace, thread, texts, function_names, file)
+            writing.write_calls(trace, thread, texts, function_names, file)
     progress(1, "writing")
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..progress import Progress, part
 from . import names, registry, unpack
-from ._text import count, lines
+from .text import count, lines
 
 if TYPE_CHECKING:
     from ..trace.model import Trace
@@ -43,7 +43,7 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If it is heaptrack's raw data or of a version before 1.1, or there is no allocation in it.
     """
-    from ..kernels import allocations_text as s
+    from ..kernels.formats import allocations_text as s
     from ..trace.model import ALLOC, FREE, Source
     from ..trace.recording import Recording
 

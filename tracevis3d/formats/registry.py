@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 #: Name of a format -> module of this package that defines ``FORMAT``. A module does little when imported:
 #: what a reader needs (Numba, msgspec, protobuf ...) is imported when it reads.
 _OWN = {
-    "chrome": ".chrome",
-    "speedscope": ".speedscope",
+    "chrome": ".chrome.format",
+    "speedscope": ".speedscope.format",
     "collapsed": ".collapsed",
     "enter_exit": ".enter_exit",
-    "uftrace": ".uftrace",
-    "ctf": ".ctf",
+    "uftrace": ".uftrace.format",
+    "ctf": ".ctf.format",
     "perfetto": ".perfetto",
     "rsf": ".rsf",
-    "otf2": ".otf2",
+    "otf2": ".otf2.format",
     "heaptrack": ".heaptrack",
-    "memray": ".memray",
-    "memray_records": ".memray_records",
+    "memray": ".memray.format",
+    "memray_records": ".memray.records",
     "compact": ".compact_trace",
     "tv3": ".tv3",
 }

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..progress import Progress, part
 from . import names, registry, unpack
-from ._text import count, lines, utf8
+from .text import count, lines, utf8
 
 if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
@@ -127,10 +127,11 @@ def read(path: Path, progress: Progress) -> Trace:
 
 
 class _Rows:
-    """The columns of a file, as :func:`..kernels.scan_rsf.scan_rsf` writes them."""
+    """The columns of a file, as :func:`..kernels.formats.scan_rsf.scan_rsf` writes them."""
 
     def __init__(self, text: memoryview | bytes) -> None:
-        from ..kernels import intern, scan_rsf
+        from ..kernels import intern
+        from ..kernels.formats import scan_rsf
 
         self._scan = scan_rsf
         self._data: NDArray[np.uint8] = np.frombuffer(text, np.uint8)
@@ -245,7 +246,7 @@ def _functions(name: Int32s, texts: int) -> tuple[Int32s, Int32s, list[tuple[int
 def _nest(
     order: Ints, thread: Ints, threads: int, ends: Int32s, function: Int32s, outside: Int32s, time: Ints
 ) -> _Nested:
-    from ..kernels.scan_rsf import nest_calls
+    from ..kernels.formats.scan_rsf import nest_calls
 
     n = len(order)
     first = np.searchsorted(thread[order], np.arange(threads + 1)).astype(np.int64)

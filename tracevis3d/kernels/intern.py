@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import inline, kernel
-from .words import address, load64
+from .raw_bytes import address, load64
 
 
 @inline

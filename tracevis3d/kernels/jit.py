@@ -38,7 +38,7 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wra
 _short = numba.__version__.startswith(_KNOWN)
 if _short:
     from .compiler import KernelCompiler
-    from .kept import kept
+    from .disk_cache import kept
 
     # Nothing is allocated, so nothing is counted either.
     _OPTIONS |= {"_nrt": False, "pipeline_class": KernelCompiler}

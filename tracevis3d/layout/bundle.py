@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .threads import in_parts
+from .parallel import in_parts
 
 if TYPE_CHECKING:
     from .buffers import Buffers
@@ -103,7 +103,7 @@ def bundle(
     ValueError
         If a number is out of range.
     """
-    from ..kernels.bundle import measure_routes, sample_routes
+    from ..kernels.layout.bundle import measure_routes, sample_routes
 
     if not 0 <= beta <= 1:
         raise ValueError(f"beta {beta} is not between 0 and 1")
@@ -155,7 +155,7 @@ def _path(longest: int) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=8)
 def _tables(longest: int, sizes: tuple[int, ...]) -> tuple[NDArray[np.int64], Ints32, NDArray[np.float32]]:
-    """Return what :func:`..kernels.bundle.sample_routes` multiplies control points with.
+    """Return what :func:`..kernels.layout.bundle.sample_routes` multiplies control points with.
 
     Parameters
     ----------

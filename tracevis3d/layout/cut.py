@@ -153,7 +153,7 @@ class CutIndex:
         InputError
             From 2,147,483,647 calls on.
         """
-        from ..kernels.cut import sort_levels
+        from ..kernels.layout.cut import sort_levels
 
         n = len(calls)
         if n >= np.iinfo(np.int32).max:
@@ -236,7 +236,7 @@ class CutIndex:
         ValueError
             If the window is empty, or a thread or the resolution doesn't exist.
         """
-        from ..kernels.cut import cut_levels
+        from ..kernels.layout.cut import cut_levels
 
         if not t0 < t1:
             raise ValueError(f"the window [{t0}, {t1}) is empty")
@@ -277,8 +277,8 @@ class CutIndex:
         )
 
     def _clusters(self, runs: NDArray[np.int64], last_depth: int) -> Clusters:
-        """Return the clusters of the ``runs`` that :func:`..kernels.cut.cut_levels` found."""
-        from ..kernels.cut import sum_up
+        """Return the clusters of the ``runs`` that :func:`..kernels.layout.cut.cut_levels` found."""
+        from ..kernels.layout.cut import sum_up
 
         longest = np.empty(len(runs), np.int64)
         deepest = np.empty(len(runs), np.int32)

@@ -222,7 +222,7 @@ def run_sums(first: Ints, stop: Ints, value: NDArray[np.float32]) -> Floats:
 
     For clusters, whose members are runs of positions in :class:`.cut.CutIndex`. Costs one step per member.
     """
-    from ..kernels.runs import sum_runs
+    from ..kernels.run_sums import sum_runs
 
     out = np.empty(len(first), np.float64)
     sum_runs(np.ascontiguousarray(first), np.ascontiguousarray(stop), np.ascontiguousarray(value), out)

@@ -87,7 +87,7 @@ class BoxPicker:
         size: NDArray[np.float32],
         time: NDArray[np.float32] | None = None,
     ) -> None:
-        from ..kernels.pick import box_bounds
+        from ..kernels.layout.pick import box_bounds
 
         self._low, self._size = np.ascontiguousarray(low, np.float32), np.ascontiguousarray(size, np.float32)
         self._start = self._end = _EMPTY
@@ -116,7 +116,7 @@ class BoxPicker:
 
     def hit(self, ray: Ray, thick: bool, now: float = 1.0, farthest: float = np.inf) -> Met | None:
         """Return what ``ray`` meets first as a line, or with its radius."""
-        from ..kernels.pick import pick_box
+        from ..kernels.layout.pick import pick_box
 
         met, tree = np.array([farthest]), self._tree
         found = pick_box(
@@ -142,7 +142,7 @@ class TubePicker:
     def __init__(
         self, middle: NDArray[np.float32], across: NDArray[np.float32], first: NDArray[np.int64]
     ) -> None:
-        from ..kernels.pick import tube_bounds
+        from ..kernels.layout.pick import tube_bounds
 
         self._middle = np.ascontiguousarray(middle, np.float32)
         self._across = np.ascontiguousarray(across, np.float32)
@@ -166,7 +166,7 @@ class TubePicker:
 
     def pick(self, ray: Ray, farthest: float = np.inf) -> Met | None:
         """Return what ``ray`` meets, or passes within its radius, first, before ``farthest``."""
-        from ..kernels.pick import pick_tube
+        from ..kernels.layout.pick import pick_tube
 
         met, tree = np.array([farthest]), self._tree
         found = pick_tube(
@@ -178,7 +178,7 @@ class TubePicker:
 
 def _grow(n: int, bounds_of: Any, low: NDArray[np.float32], size: NDArray[np.float32]) -> _Tree:
     """Return the tree over ``n`` elements, in the better of two orders: as they come, and along a curve."""
-    from ..kernels.pick import WIDTH, merge_bounds, surface
+    from ..kernels.layout.pick import WIDTH, merge_bounds, surface
 
     order = np.arange(n, dtype=np.int32)
     leaves = np.empty((-(-n // WIDTH), 6), np.float32)
@@ -200,7 +200,7 @@ def _grow(n: int, bounds_of: Any, low: NDArray[np.float32], size: NDArray[np.flo
 
 
 def _along_curve(low: NDArray[np.float32], size: NDArray[np.float32]) -> NDArray[np.int32]:
-    from ..kernels.pick import curve_keys, sort_keys
+    from ..kernels.layout.pick import curve_keys, sort_keys
 
     n = len(low)
     origin = low.min(axis=0)

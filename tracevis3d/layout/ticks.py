@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..times import TIME_UNITS
+from ..units import TIME_UNITS
 
 _UNIT_NS = dict(TIME_UNITS)
 _BYTE_UNITS = (("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40))

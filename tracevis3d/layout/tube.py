@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.sweep import sweep_faces, sweep_frames, sweep_light, sweep_rings
+from ..kernels.layout.sweep import sweep_faces, sweep_frames, sweep_light, sweep_rings
 from .buffers import Buffers
-from .threads import in_parts
+from .parallel import in_parts
 
 #: Tubes that are worth a thread.
 _PART = 512
@@ -83,7 +83,7 @@ def shape(
     color : float32 (n, 3)
         Linear colour of each tube.
     light : float32 (6,)
-        As :func:`tracevis3d.kernels.sweep.sweep_light` takes it.
+        As :func:`tracevis3d.kernels.layout.sweep.sweep_light` takes it.
     sides : int
         Vertices of a ring.
     buffers : Buffers

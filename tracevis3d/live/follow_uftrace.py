@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..formats._uftrace_symbols import ArgumentSpecs
-from ..formats.uftrace import Folder, Modules, Scanner, Tasks
+from ..formats.uftrace.format import Folder, Modules, Scanner, Tasks
+from ..formats.uftrace.symbols import ArgumentSpecs
 from ..trace.recording import Recording
-from .follow import Follower
+from .follow_recording import Follower
 from .publisher import Publisher
 
 _DATA = re.compile(r"(\d+)\.dat")
@@ -31,7 +31,7 @@ class Piece(Recording):
     """What has come of all threads since the last time; no trace is made of it."""
 
     def columns(self) -> tuple[list[str], list[tuple[Any, Any]], dict[str, Any]]:
-        """Return functions' names, threads and events as :func:`..formats.chrome_trace.raw_events` does."""
+        """Return functions' names, threads and events as :func:`..formats.chrome.trace.raw_events` does."""
         names = ("kind", "thread", "function", "time", "end")
         joined = {name: np.concatenate([getattr(part, name) for part in self._events]) for name in names}
         return list(self._functions), self.threads, joined

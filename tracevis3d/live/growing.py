@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..trace.model import Source, Trace
-from .living import LivingBefore
+from .living_blocks import LivingBefore
 from .protocol import Batch, Names, Welcome
 from .thread_calls import LARGEST, CallsOfThread, Segment
 
@@ -278,7 +278,7 @@ class GrowingTrace:
             Functions and threads have this object's numbers; open calls end at :attr:`now`.
         count : int64 (threads,)
         """
-        from ..kernels import growing as g
+        from ..kernels.live import growing_calls as g
         from ..trace.model import Calls
 
         take: Any = g.take_calls

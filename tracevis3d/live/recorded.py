@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import TraceVisError
-from ..record import spool
-from ..record.encode import Encoder
-from ..record.helper import SUGGESTION
-from ..record.writer import File, Sink, serve, stand_aside, teller
+from ..record.output import spool
+from ..record.output.encode import Encoder
+from ..record.output.helper import SUGGESTION
+from ..record.output.writer import File, Sink, serve, stand_aside, teller
 from . import protocol as p
 from .endpoint import Keys
 from .publisher import Publisher
@@ -341,7 +341,7 @@ def announce_frames(publisher: Publisher, frames: list[tuple[str, int, int]], kn
 
 
 def memory_columns(columns: dict[str, bytes]) -> dict[str, NDArray[Any]]:
-    """Return rows of memory as arrays: the columns that files have (:data:`..record.blocks.COLUMNS`)."""
+    """Return rows of memory as arrays, as files have them (:data:`..record.memory.blocks.COLUMNS`)."""
     kinds = {name: dtype for name, dtype, _, _ in p.TABLES["memory"]}
     return {name: np.frombuffer(column, kinds[name]) for name, column in columns.items()}
 

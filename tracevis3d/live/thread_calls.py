@@ -82,8 +82,8 @@ class CallsOfThread:
     """
 
     def __init__(self, most_of_segment: int = LARGEST) -> None:
-        from ..kernels import flowing as f
-        from ..kernels import growing as g
+        from ..kernels.live import growing_calls as g
+        from ..kernels.live import live_bars as f
 
         self._most = most_of_segment
         state = np.zeros(g.STATE_SIZE, np.int64)
@@ -123,7 +123,7 @@ class CallsOfThread:
 
     def add(self, kind: NDArray[np.uint8], function: NDArray[np.uint32], time: NDArray[np.int64]) -> None:
         """Take begins and ends, in the order in which they happened."""
-        from ..kernels.growing import grow_calls
+        from ..kernels.live.growing_calls import grow_calls
 
         grow: Any = grow_calls
         at = 0
@@ -139,7 +139,7 @@ class CallsOfThread:
 
     def begin_segment(self) -> None:
         """Let a new segment follow; what is open goes on in it."""
-        from ..kernels import growing as g
+        from ..kernels.live import growing_calls as g
 
         before = self.last
         room = max(min(_LARGER * before.room, self._most), 4 * self.open, 16)
@@ -152,7 +152,7 @@ class CallsOfThread:
 
     def close_all(self) -> int:
         """Let all open calls end at the thread's latest time; return how many there were."""
-        from ..kernels.growing import close_calls
+        from ..kernels.live.growing_calls import close_calls
 
         last = self.last
         return int(close_calls(last.state, last.parent, last.end))
@@ -176,7 +176,7 @@ class CallsOfThread:
 
     def around(self, time: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the function of the innermost call at each of some moments; -1 where there was none."""
-        from ..kernels.growing import find_calls
+        from ..kernels.live.growing_calls import find_calls
 
         found = np.full(len(time), -1)
         find: Any = find_calls
@@ -196,7 +196,7 @@ class CallsOfThread:
 
     def begin_view(self, since: int, watched: int) -> None:
         """Let a view begin with what ended, or is open, after a moment; it watches so many open calls."""
-        from ..kernels import flowing as f
+        from ..kernels.live import live_bars as f
 
         segment = self.reaching(since)[0]
         self._viewed = self.gone + self.segments.index(segment)
@@ -213,7 +213,7 @@ class CallsOfThread:
 
     def at_view(self) -> Segment:
         """Return the segment that the view is at."""
-        from ..kernels import flowing as f
+        from ..kernels.live import live_bars as f
 
         if self._viewed < self.gone:
             # What it had not seen yet is forgotten.
@@ -224,7 +224,7 @@ class CallsOfThread:
     @property
     def is_behind(self) -> bool:
         """Whether there are calls that the view has not seen."""
-        from ..kernels import flowing as f
+        from ..kernels.live import live_bars as f
 
         segment = self.at_view()
         return segment is not self.last or int(self.flow[f.SEEN]) < segment.count
@@ -234,7 +234,7 @@ class CallsOfThread:
 
         Who takes them sets :data:`.flowing.SEEN`; at the end of a segment the view goes on to the next.
         """
-        from ..kernels import flowing as f
+        from ..kernels.live import live_bars as f
 
         while True:
             segment = self.at_view()

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, UsageError
-from ..record.blocks import frames_line, lost_line, memory_line
-from ..record.helper import Feed
-from ..record.writer import Output
+from ..record.memory.blocks import frames_line, lost_line, memory_line
+from ..record.output.helper import Feed
+from ..record.output.writer import Output
 from .build import library
 from .ring import ALLOC, EVENT, EXEC, FREE, Ring
 from .symbols import Symbols
@@ -303,7 +303,7 @@ def _line_of(path: str) -> str:
         return ""
 
 
-#: Columns of rows of memory, as files have them (:data:`..record.blocks.COLUMNS`).
+#: Columns of rows of memory, as files have them (:data:`..record.memory.blocks.COLUMNS`).
 _COLUMNS = (
     ("kind", "u1"), ("thread", "u4"), ("time", "i8"), ("address", "u8"), ("size", "i8"), ("stack", "i4"),
 )  # fmt: skip

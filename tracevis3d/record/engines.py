@@ -50,7 +50,7 @@ class VizTracer:
         self._tracer: Any = Tracer(_ENTRIES)
         self._tracer.ignore_c_function = not c_functions
         # What lies in this folder is not recorded, nor what that calls.
-        self._tracer.lib_file_path = os.path.join(state.FOLDER, "unseen")
+        self._tracer.lib_file_path = os.path.join(state.FOLDER, "shims")
         self._tracer.process_name = "MainProcess"
         self.clock: Callable[[], float] = self._tracer.getts
         # The first use calibrates its clock.

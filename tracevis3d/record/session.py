@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from . import engines, operations, spool, state
-from .child import Child, prepared, serving, spawning, starting
-from .helper import Feed, Helper
+from . import engines, operations, state
 from .operations import RELEASE, operation
+from .output import spool
+from .output.helper import Feed, Helper
 from .patches import Patches
 from .state import local
+from .subprocesses.child import Child, prepared, serving, spawning, starting
 
 _FORK = operation("os.fork", RELEASE)
 #: Seconds between two flushes.
@@ -133,7 +134,7 @@ class Session:
         self._allocations: Any = None
         self._tracking: Any = None
         if by_memray:
-            from .by_memray import Tracking
+            from .memory.with_memray import Tracking
 
             try:
                 self._tracking = Tracking(self._helper.folder, options.native)
@@ -175,7 +176,7 @@ class Session:
         self._engine.start()
 
     def _watch_memory(self) -> None:
-        from .memory import Allocations, samples
+        from .memory.sampled import Allocations, samples
 
         self._samples = samples
         self._allocations = None if self._tracking else Allocations()
@@ -215,7 +216,7 @@ class Session:
         if self._imports is not None:
             self._imports.remove()
         self._patches.undo()
-        from . import audit
+        from .waits import audit
 
         audit.watch(False)
         self._flush(last=True)
@@ -242,8 +243,8 @@ class Session:
         if self._options.threads:
             import threading
 
-            from . import processes, waits
-            from .unseen import locks, pauses
+            from .shims import locks, pauses
+            from .waits import processes, synchronization
 
             patches.set(_thread, "allocate_lock", locks.Lock)
             patches.set(_thread, "allocate", locks.Lock)
@@ -252,19 +253,21 @@ class Session:
             patches.set(threading, "Lock", locks.Lock)
             patches.set(threading, "_CRLock", locks.RLock)
             patches.set(threading, "RLock", locks.make_rlock)
-            waits.patch_threading(patches, threading)
+            synchronization.patch_threading(patches, threading)
             pauses.patch_pauses(patches)
-            hooks["queue"] = lambda module: waits.patch_queue(patches, module)
-            hooks["concurrent.futures._base"] = lambda module: waits.patch_futures(patches, module)
-            hooks["concurrent.futures"] = lambda module: waits.patch_futures_package(patches, module)
+            hooks["queue"] = lambda module: synchronization.patch_queue(patches, module)
+            hooks["concurrent.futures._base"] = lambda module: synchronization.patch_futures(patches, module)
+            hooks["concurrent.futures"] = lambda module: synchronization.patch_futures_package(
+                patches, module
+            )
             hooks["asyncio"] = self._patch_asyncio
             hooks["multiprocessing.process"] = lambda module: processes.patch_process(patches, module)
             hooks["multiprocessing.synchronize"] = lambda module: processes.patch_locks(patches, module)
             hooks["multiprocessing.queues"] = lambda module: processes.patch_queues(patches, module)
             hooks["multiprocessing.connection"] = lambda module: processes.patch_connection(patches, module)
         if self._options.io:
-            from . import audit
-            from .unseen import files, sockets
+            from .shims import files, sockets
+            from .waits import audit
 
             files.patch_files(patches)
             hooks["socket"] = lambda module: sockets.patch_socket(patches, module)
@@ -288,7 +291,7 @@ class Session:
         self._imports.install()
 
     def _patch_asyncio(self, module: Any) -> None:
-        from .tasks import patch_asyncio
+        from .waits.tasks import patch_asyncio
 
         patch_asyncio(self._patches, module)
 

@@ -110,7 +110,7 @@ class ThreadLog:
     number : int
         Of the thread within the recording, from 1.
     rows : list
-        Flat rows of :data:`.spool.STRIDE` numbers.
+        Flat rows of :data:`.output.spool.STRIDE` numbers.
     calls : list or Chunks
         Pairs of a code object, None for an end, and the time.
     pending : list of tuple

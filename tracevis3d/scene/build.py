@@ -12,30 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.frame import Frame
-from ..drawing.words import Boxes, Camera, Drawing, Image, Lines, Marks, Tubes, Wedges
+from ..drawing.primitives import Boxes, Camera, Drawing, Image, Lines, Marks, Tubes, Wedges
 from ..layout.lettering import Typeface, set_texts
 from ..progress import Progress, silent
-from . import axes as rulers_of
-from . import (
-    boxes,
-    camera,
-    clock,
-    compat,
-    figures,
-    images,
-    labels,
-    legend,
-    marks,
-    stage,
-    styles,
-    tubes,
-    wedges,
-)
+from . import camera, clock, compat, lighting, styles
 from .color import is_dark, mixed
 from .digest import digest
-from .glyphs import typeface
+from .geometry import boxes, images, marks, tubes, wedges
 from .parts import PART, Parts, names_part
 from .styles import Light, Style
+from .text import axes as rulers_of
+from .text import labels, legend, shapes
+from .text.glyphs import typeface
 
 #: Cosine between an axis and the view from which on it is not drawn.
 _END_ON = 0.98
@@ -229,7 +217,7 @@ class _Making:
             width = strength * pixel / np.maximum(self.view.pixels_per_unit((a + b) / 2), 1e-9)
             colors = np.tile(np.array([*color, 1.0], np.float32), (len(a), 1))
             name = f"{self.name} {kind}"
-            make = partial(figures.bars, name, a, b, width, colors, self.style)
+            make = partial(shapes.bars, name, a, b, width, colors, self.style)
             self.parts.whole(kind, name, digest(a, b, width, colors, self.style), make)
 
     def _written(
@@ -238,7 +226,7 @@ class _Making:
         """Return an object of texts; ``late`` (n,) is when each appears, as a share of the drawn time."""
         start, right, up, size = where
         setting = set_texts(texts, start, right, up, size, self.typeface)
-        shown = figures.texts(name, setting, colors, self.style)
+        shown = shapes.texts(name, setting, colors, self.style)
         if late is not None:
             clock.reveal(shown, np.repeat(late, setting.vertices))
         return shown
@@ -260,7 +248,7 @@ class _Making:
             # Later patches lie on earlier ones: each a hair closer to the camera.
             at[:, 2] += np.repeat(np.arange(len(swatches)), 4) * (1e-4 * pane.depth / len(swatches))
             name = f"{self.name} legend"
-            make = partial(figures.patches, name, at, colors, self.style)
+            make = partial(shapes.patches, name, at, colors, self.style)
             self.in_frame.append(self.parts.whole("legend", name, digest(at, colors, self.style), make))
         if lines:
             n = len(lines)
@@ -278,8 +266,8 @@ class _Making:
         words = self.drawing.camera
         low, high = (np.array(v, np.float64) for v in words.all_of_it or (words.low, words.high))
         for part, make in (
-            ("key light", partial(stage.key_light, self.style, self.light)),
-            ("wall", partial(stage.wall, self.style, self.light, low, high)),
+            ("key light", partial(lighting.key_light, self.style, self.light)),
+            ("wall", partial(lighting.wall, self.style, self.light, low, high)),
         ):
             name = f"{self.name} {part}"
             self.parts.whole(part, name, digest(self.style, self.light, low, high), partial(make, name))
@@ -315,7 +303,7 @@ class _Making:
         for shown in self.in_frame:
             shown.parent = eye
         self.scene.camera = eye
-        self.scene.world = stage.world(self.style)
+        self.scene.world = lighting.world(self.style)
         apply_frame(self.scene, self.frame)
         show_colors_as_data(self.scene)
         return Built(

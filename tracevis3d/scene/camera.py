@@ -11,8 +11,8 @@ from mathutils import Matrix
 from numpy.typing import ArrayLike, NDArray
 
 from ..drawing.frame import Frame
+from ..drawing.primitives import Camera
 from ..drawing.projection import SENSOR_MM, Projection
-from ..drawing.words import Camera
 
 #: A rectangle in pixels from the picture's lower left corner: left, bottom, right, top.
 Rectangle = tuple[float, float, float, float]

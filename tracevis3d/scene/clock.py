@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.words import Boxes, Element
-from . import compat, meshes
-from .nodes import Builder, existing
+from ..drawing.primitives import Boxes, Element
+from . import compat
+from .geometry import meshes
+from .node_groups import Builder, existing
 
 _REVEAL = "TraceVis3D Reveal"
 _VERSION = 1

@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 
 from .color import linear
-from .nodes import Builder
+from .node_groups import Builder
 from .styles import Style
 
 TINT = "tint"

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from . import instances
-from .instances import Instances
+from .geometry import instances
+from .geometry.instances import Instances
 
 PART, MADE_FROM = "tracevis3d_part", "tracevis3d_made_from"
 #: What it was made from but for the places of points.

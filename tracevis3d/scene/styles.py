@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.words import Camera
+from ..drawing.primitives import Camera
 from ..errors import UsageError
 
 Color = tuple[float, float, float]

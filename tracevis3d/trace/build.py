@@ -106,7 +106,7 @@ def innermost(calls: Calls, first: Ints, count: Ints, thread: NDArray[np.int32],
     time : int64 (n,)
         From the trace's start, like the times of the calls.
     """
-    from ..kernels.calls import find_innermost
+    from ..kernels.trace.build_calls import find_innermost
 
     thread = np.ascontiguousarray(thread, np.int64)
     time = _plain(time, np.int64)
@@ -153,7 +153,7 @@ class _Builder:
     def __init__(
         self, events: Events, threads: int, problems: Problems, place: Callable[[int], str], origin: int
     ) -> None:
-        from ..kernels import calls as kernels
+        from ..kernels.trace import build_calls as kernels
 
         self.kernels = kernels
         self.events = Events(

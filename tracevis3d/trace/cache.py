@@ -138,7 +138,7 @@ def reader_version() -> str:
     package = Path(__file__).resolve().parents[1]
     whole = hashlib.sha256()
     for room in _READING:
-        for file in sorted((package / room).glob("*.py")):
+        for file in sorted((package / room).rglob("*.py")):
             with contextlib.suppress(OSError):
                 whole.update(file.name.encode() + b"\0" + file.read_bytes())
     return whole.hexdigest()

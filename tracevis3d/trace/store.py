@@ -2,8 +2,8 @@
 
 One file rather than a folder, because people move, mail and rename files. The packed form holds the calls
 in at most 12 bytes each where times between calls and durations are below 4.29 s (numbers take the bytes
-they need, see :mod:`tracevis3d.kernels.pack`), and a function index of 2 bytes; it is rebuilt when loaded.
-Both forms give back every column exactly.
+they need, see :mod:`tracevis3d.kernels.trace.pack`), and a function index of 2 bytes. It is
+rebuilt when loaded. Both forms give back every column exactly.
 
 A file that was not written or checked on this machine before is checked in full when it is first loaded:
 checksums, the tree of the calls, every index; that takes one pass. After that, opening touches the header
@@ -200,7 +200,7 @@ def _strings(stored: Container, name: str) -> Strings:
 
 def _pack(trace: Trace) -> dict[str, NDArray[Any]]:
     """Return the columns of the packed form of the calls."""
-    from ..kernels import pack
+    from ..kernels.trace import pack
 
     calls = trace.calls
     first, count = _plain(trace.threads.first), _plain(trace.threads.count)
@@ -217,7 +217,7 @@ def _pack(trace: Trace) -> dict[str, NDArray[Any]]:
 
 def _unpack(stored: Container, threads: Any, functions: int) -> Calls:
     """Rebuild the calls from the packed form; checks everything on the way."""
-    from ..kernels import pack
+    from ..kernels.trace import pack
 
     control = _column(stored, "packed.control", np.dtype(np.uint8))
     data = _column(stored, "packed.data", np.dtype(np.uint8))
@@ -289,7 +289,7 @@ def _find_wrong_lengths(trace: Trace) -> str:
 
 def _find_wrong(trace: Trace) -> str:
     """Say in a few words what breaks the model's rules; empty if nothing does."""
-    from ..kernels import pack
+    from ..kernels.trace import pack
 
     calls, threads = trace.calls, trace.threads
     n, n_threads = len(calls), len(threads)

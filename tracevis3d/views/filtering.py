@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.filters.facts import Facts
-from ..analysis.filters.listed import Listed, listed
-from ..analysis.filters.stack import Filtered, apply, parse
+from ..drawing.filtered import thinned
 from ..drawing.frame import Frame
-from ..drawing.thin import thinned
-from ..drawing.words import Drawing
+from ..drawing.primitives import Drawing
 from ..errors import UsageError
+from ..filters.facts import Facts
+from ..filters.listed import Listed, listed
+from ..filters.stack import Filtered, apply, parse
 from ..progress import Progress
 from ..trace.model import Trace
-from .derived import derived
+from .cached import derived
 from .registry import View
 
 #: Stacks whose outcome is kept for each trace: working it out takes time for millions of calls.

@@ -10,10 +10,10 @@ from ..plugins import Registry
 
 if TYPE_CHECKING:
     from ..drawing.frame import Frame
-    from ..drawing.words import Drawing
+    from ..drawing.primitives import Drawing
     from ..progress import Progress
     from ..trace.model import Trace
-    from .closer import Closer, SolidCloser
+    from .detail import Closer, SolidCloser
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class View:
     draw : callable
         ``draw(traces, parameters, frame, progress) -> Drawing``.
     closer : callable or None
-        ``closer(traces, parameters, frame)``: a :class:`tracevis3d.views.closer.Closer`, or a
+        ``closer(traces, parameters, frame)``: a :class:`tracevis3d.views.detail.Closer`, or a
         ``SolidCloser``.
     """
 
@@ -50,12 +50,12 @@ class View:
 
 #: Name of a view -> module of this package that defines ``VIEW``.
 _OWN = {
-    "icicle": ".icicle",
-    "threads": ".threads",
-    "compare": ".compare",
-    "cone": ".cone",
-    "interactions": ".interactions",
-    "memory": ".memory",
+    "icicle": "..features.call_tree.icicle",
+    "threads": "..features.waits.view",
+    "compare": "..features.comparison.view",
+    "cone": "..features.call_tree.cone",
+    "interactions": "..features.interactions.view",
+    "memory": "..features.memory.view",
 }
 
 _views = Registry("view", View, __package__, _OWN, "VIEW", "tracevis3d.views")

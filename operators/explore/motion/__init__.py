@@ -1,0 +1,1 @@
+"""Moving through a view: zoom, time, turning, walking, and detail that follows."""

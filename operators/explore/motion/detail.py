@@ -1,0 +1,329 @@
+"""Detail follows the eye: when a 3D view comes to rest nearer or farther, views show what can be seen there.
+
+No step of undo is made, and the picture's own objects stay as they are: what is shown nearer lies beside
+them, see :mod:`tracevis3d.scene.window.detail_objects`.
+"""
+
+import time
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty
+
+from ....tracevis3d.drawing.filtered import thinned
+from ....tracevis3d.drawing.primitives import Drawing
+from ....tracevis3d.errors import TraceVisError
+from ....tracevis3d.views import registry
+from ....tracevis3d.views.detail import Near, SolidCloser
+from ....tracevis3d.views.element_metadata import standing
+from ...state import filter_stacks, settings, sources
+from ...task import idle
+from . import turning, window_time, zoom
+
+_REST = 0.25  # seconds without a move after which a 3D view is at rest
+#: So many times nearer than the picture, or than the detail that is there, is worth more detail.
+_WORTH = 1.5
+_MARGIN = 0.5  # of what is seen, on either side
+_MOST_CLOSERS = 8
+#: Boxes of which it is found out whether they are in sight, the widest first.
+_MOST_LOOKED_AT = 10_000
+
+
+class _Rest:
+    """Which 3D view has moved last, and when."""
+
+    def __init__(self) -> None:
+        self.area = 0
+        self.look: Any = None
+        self.moved = 0.0
+
+
+_rest = _Rest()
+
+
+def saw(context: bpy.types.Context) -> None:
+    """Take note that a 3D view is being drawn; from its handler, so it costs next to nothing."""
+    view, area = context.region_data, context.area
+    if view is None or area is None or not context.scene.tracevis3d_detail:
+        return
+    # After a turn there may be something else to see from the same place.
+    matrix = tuple(tuple(row) for row in view.perspective_matrix)
+    look = (area.as_pointer(), matrix, context.scene.name, turning.ended())
+    if look == _rest.look:
+        return
+    _rest.look, _rest.area, _rest.moved = look, area.as_pointer(), time.perf_counter()
+    if not bpy.app.timers.is_registered(wait):
+        bpy.app.timers.register(wait, first_interval=_REST)
+
+
+def wait() -> float | None:
+    """Wait until the 3D view is at rest; a timer of Blender's."""
+    left = _REST - (time.perf_counter() - _rest.moved)
+    if left > 0.01 or zoom.is_on_the_way() or window_time.is_gliding() or turning.is_turning():
+        return max(left, 0.05)
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.as_pointer() == _rest.area and area.type == "VIEW_3D":
+                follow(window.scene, area)
+    return None
+
+
+def follow(scene: bpy.types.Scene, area: bpy.types.Area) -> int:
+    """Let the views of ``scene`` show what can be seen in ``area``; returns how many have changed."""
+    if not idle() or bpy.context.mode != "OBJECT" or _is_rendering():
+        return 0
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    eye = area.spaces.active.region_3d
+    changed = 0
+    for view in settings.all_in(scene):
+        try:
+            changed += _follow(scene, view, region, eye)
+        except TraceVisError as error:
+            print(f"TraceVis3D: {error}")
+    return changed
+
+
+def _is_rendering() -> bool:
+    return bool(bpy.app.is_job_running("RENDER"))
+
+
+def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye: Any) -> bool:
+    from ....tracevis3d.scene.window import detail_objects
+
+    traces = sources.in_memory(view)
+    if traces is None or settings.of(view).stale or view.library is not None:
+        return False
+    declared = registry.find(settings.of(view).view)
+    if declared.closer is None:
+        return False
+    closer = _closer_of(view, declared, traces, settings.frame_of(scene))
+    if isinstance(closer, SolidCloser):
+        return _come_near(view, closer, traces, region, eye)
+    changed = False
+    for i, pane in enumerate(closer.panes):
+        own = [
+            o
+            for o in view.objects
+            if o.get("tracevis3d_kind") in pane.kinds
+            and o.get("tracevis3d_source") == pane.source
+            and o.visible_get()
+        ]
+        found = seen(own, region, eye) if own else None
+        if found is None:
+            continue
+        low, high, pixels = pane.at(found[0]), pane.at(found[1]), found[2]
+        if pixels < _WORTH * pane.pixels_per_unit:
+            changed |= detail_objects.leave(view, pane.source)
+            continue
+        now = detail_objects.shown_detail(view, pane.source)
+        if now is not None and now[0] <= low and high <= now[1] and 1 / _WORTH < pixels / now[2] < _WORTH:
+            continue
+        room = _MARGIN * (high - low)
+        window = max(low - room, pane.window[0]), min(high + room, pane.window[1])
+        show(
+            view, closer, i, traces, window, pixels, detail_objects.view_of(region, eye, own[0].matrix_world)
+        )
+        changed = True
+    return changed
+
+
+def show(
+    view: bpy.types.Collection,
+    closer: Any,
+    pane: int,
+    traces: list[Any],
+    window: tuple[float, float],
+    pixels_per_unit: float,
+    eye: Any,
+) -> None:
+    """Show the detail of one pane of a view within a part of its window, with names for ``eye`` to read."""
+    near = closer.look(pane, window, pixels_per_unit)
+    part, seen_of_it = closer.panes[pane], (float(window[0]), float(window[1]), pixels_per_unit)
+    _enter(view, near, part.source, part.kinds, closer.camera, traces, eye, seen_of_it)
+
+
+def _come_near(
+    view: bpy.types.Collection, closer: SolidCloser, traces: list[Any], region: Any, eye: Any
+) -> bool:
+    """Let a view show what opens from near, all around; returns whether it shows something else now."""
+    from ....tracevis3d.scene.window import detail_objects
+
+    own = [
+        shown
+        for shown in view.objects
+        if shown.get("tracevis3d_kind") in closer.kinds
+        and shown.get("tracevis3d_source") == closer.source
+        and shown.visible_get()
+    ]
+    if not own:
+        return False
+    look = detail_objects.view_of(region, eye, own[0].matrix_world)
+    near = closer.look_from(look, detail_objects.opened(view, closer.source))
+    if near is None:
+        return detail_objects.leave(view, closer.source)
+    _enter(view, near, closer.source, closer.kinds, closer.camera, traces, look, near.opened)
+    return True
+
+
+def _enter(
+    view: bpy.types.Collection,
+    near: Near,
+    source: int,
+    kinds: tuple[str, ...],
+    camera: Any,
+    traces: list[Any],
+    eye: Any,
+    detail: Any,
+) -> None:
+    """Show what is seen from near of one of a view's traces, without what is hidden in Blender."""
+    from ....tracevis3d.scene.window import detail_objects
+
+    drawing = Drawing(near.palette, near.parts, camera, near.names, meaning=near.meaning)
+    if stack := filter_stacks.stack_of(view):
+        from ....tracevis3d.views import filtering
+
+        drawing = thinned(drawing, {i: filtering.states(trace, stack) for i, trace in enumerate(traces)})
+    # As in a picture: nothing is made for a kind of which nothing is there.
+    parts = tuple(part for part in drawing.elements if len(part))
+    detail_objects.enter(
+        view,
+        source,
+        kinds,
+        parts,
+        drawing.labels,
+        [standing(part, drawing, traces) for part in parts],
+        near.palette,
+        settings.of(view).style,
+        camera,
+        eye,
+        detail,
+        bool(window_time.scene_of(view).tracevis3d_detail_rendered),
+    )
+
+
+def seen(parts: list[Any], region: Any, eye: Any) -> tuple[float, float, float] | None:
+    """Return from which x to which boxes can be seen, and the most pixels that a unit takes there.
+
+    Parameters
+    ----------
+    parts : list of bpy.types.Object
+        Boxes or bent blocks of one view.
+    region, eye
+        Of the 3D view.
+
+    Returns
+    -------
+    (float, float, float) or None
+        None if nothing of the view can be seen.
+    """
+    from ....tracevis3d.scene.window import element_metadata
+
+    first, last, most = np.inf, -np.inf, 0.0
+    for shown in parts:
+        holds = element_metadata.held(shown)
+        if holds is None or not len(holds):
+            continue
+        low, size = holds.low, holds.size
+        if len(low) > _MOST_LOOKED_AT:
+            wide = np.argpartition(-size[:, 0], _MOST_LOOKED_AT)[:_MOST_LOOKED_AT]
+            low, size = low[wide], size[wide]
+        # Along the fronts of the boxes: at their lower edges, middles, and upper edges.
+        begin = np.concatenate([low + size * (0.0, 0.0, z) for z in (0.02, 0.5, 0.98)])
+        end = begin + np.tile(size * (1.0, 0.0, 0.0), (3, 1))
+        matrix = np.array(eye.perspective_matrix @ shown.matrix_world, np.float64)
+        at, until = (points @ matrix[:, :3].T + matrix[:, 3] for points in (begin, end))
+        share = inside_share(at, until)
+        visible = (share[:, 1] > share[:, 0]) & (end[:, 0] > begin[:, 0])
+        if not visible.any():
+            continue
+        share, begin, end = share[visible], begin[visible, 0], end[visible, 0]
+        along = until[visible] - at[visible]
+        half = np.array([region.width, region.height]) / 2
+        ends = [at[visible] + along * share[:, i : i + 1] for i in (0, 1)]
+        pixels = [corner[:, :2] / corner[:, 3:] * half for corner in ends]
+        units = (end - begin) * (share[:, 1] - share[:, 0])
+        long = np.linalg.norm(pixels[1] - pixels[0], axis=1)
+        # What takes a pixel or less tells nothing of how near it is.
+        clear = long > 1
+        if clear.any():
+            most = max(most, float((long[clear] / units[clear]).max()))
+        first = min(first, float((begin + (end - begin) * share[:, 0]).min()))
+        last = max(last, float((begin + (end - begin) * share[:, 1]).max()))
+    return (first, last, most) if first < last and most > 0 else None
+
+
+def inside_share(start: Any, end: Any) -> Any:
+    """Return from which to which share lines in clip space, (n, 4) each, are in sight: float64 (n, 2).
+
+    After Liang and Barsky; what is out of sight has a first share that is not below the second.
+    """
+    found = np.tile([0.0, 1.0], (len(start), 1))
+    for axis, sign in ((0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0), (3, 0.0)):
+        a, b = (p[:, 3] + sign * p[:, axis] - (1e-9 if sign == 0 else 0.0) for p in (start, end))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            crossing = a / (a - b)
+        found[:, 0] = np.where((a < 0) & (b >= 0), np.maximum(found[:, 0], crossing), found[:, 0])
+        found[:, 1] = np.where((a >= 0) & (b < 0), np.minimum(found[:, 1], crossing), found[:, 1])
+        found[(a < 0) & (b < 0)] = (1.0, 0.0)
+    return found
+
+
+_closers: dict[Any, Any] = {}
+
+
+def _closer_of(view: bpy.types.Collection, declared: Any, traces: list[Any], frame: Any) -> Any:
+    from ....tracevis3d import api
+
+    values = settings.values(view)
+    key = (view.name, tuple(map(id, traces)), tuple(values.items()), frame)
+    if key not in _closers:
+        while len(_closers) >= _MOST_CLOSERS:
+            del _closers[next(iter(_closers))]
+        figure = api.view(declared.name, *traces, **values)
+        _closers[key] = declared.closer(traces, figure.parameters, frame)
+    return _closers[key]
+
+
+def _switched(scene: bpy.types.Scene, _context: bpy.types.Context) -> None:
+    """The setting was changed: what is there goes, or comes at the next rest."""
+    from ....tracevis3d.scene.window import detail_objects
+
+    _rest.look = None
+    for view in settings.all_in(scene):
+        if not scene.tracevis3d_detail:
+            detail_objects.leave(view)
+            continue
+        for shown in detail_objects.objects_of(view):
+            shown.hide_render = not scene.tracevis3d_detail_rendered
+        for shown in detail_objects.stood_in(view):
+            shown.hide_render = scene.tracevis3d_detail_rendered
+
+
+def forget() -> None:
+    """Let go of traces."""
+    _closers.clear()
+    _rest.look = None
+
+
+def register() -> None:
+    """Add the settings."""
+    bpy.types.Scene.tracevis3d_detail = BoolProperty(
+        name="Detail Follows the Eye",
+        description="Show more calls where one looks from near, when the 3D view comes to rest",
+        default=True,
+        update=_switched,
+    )
+    bpy.types.Scene.tracevis3d_detail_rendered = BoolProperty(
+        name="Render the Detail",
+        description="Pictures, too, show the detail that the 3D view shows",
+        default=False,
+        update=_switched,
+    )
+
+
+def unregister() -> None:
+    """Take the settings away."""
+    forget()
+    del bpy.types.Scene.tracevis3d_detail_rendered
+    del bpy.types.Scene.tracevis3d_detail

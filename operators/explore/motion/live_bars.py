@@ -1,0 +1,113 @@
+"""Pointing at the bars of a live view: they move, so what lies under the mouse is looked for all the time."""
+
+from typing import Any
+
+import bpy
+
+from ...live import feed_settings
+from ...live.watched_feed import Feed
+from .. import overlay
+from ..tooltip import Told
+
+_LOOK = ((0.84, 0.37, 0.0, 0.35), (1.0, 0.75, 0.35, 1.0), 2.2)
+
+
+class _State:
+    pointed: Any = None
+    drawn_for: Any = None
+    batch: Any = None
+
+
+_state = _State()
+
+
+def view_in(scene: bpy.types.Scene) -> Any:
+    """Return the live view (a FlowScene) that a scene shows; None: none."""
+    feed = Feed.current
+    shown = feed.shown if feed is not None else None
+    if shown is None or shown.stale or shown.scene_name != scene.name:
+        return None
+    return shown
+
+
+def tell(scene: bpy.types.Scene, ray: Any) -> list[Told]:
+    """Return what is said of the bar that ``ray`` meets; it lights up. Empty: none."""
+    shown = view_in(scene)
+    _state.pointed = shown.point(ray) if shown is not None else None
+    if _state.pointed is None:
+        return []
+    said = _state.pointed.said
+    return [Told(said.title, said.where, list(said.rows))]
+
+
+def leave() -> None:
+    """Nothing is pointed at any more."""
+    _state.pointed = _state.batch = _state.drawn_for = None
+
+
+def pick() -> str:
+    """Remember what is pointed at for the panel *Live*; return its title, empty if there is none."""
+    feed = Feed.current
+    if feed is None or _state.pointed is None:
+        return ""
+    feed.picked = _state.pointed.said
+    return str(feed.picked.title)
+
+
+def zoom(scene: bpy.types.Scene, ray: Any, factor: float) -> bool:
+    """Zoom a live view of memory along its bytes, about the mouse; return whether there is one."""
+    shown = view_in(scene)
+    zoom_at = getattr(shown.flow, "zoom_at", None) if shown is not None else None
+    if zoom_at is None:
+        return False
+    _show(zoom_at(_across(shown, ray), factor))
+    return True
+
+
+def zoom_back(scene: bpy.types.Scene) -> bool:
+    """Let a live view of memory show all bytes again; return whether there is one."""
+    shown = view_in(scene)
+    if shown is None or not hasattr(shown.flow, "zoom_at"):
+        return False
+    _show((0.0, 1.0))
+    return True
+
+
+def _show(sight: tuple[float, float]) -> None:
+    feed_settings.show_sight(bpy.context, sight)
+    Feed.current.zoom(*sight)
+
+
+def _across(shown: Any, ray: Any) -> float:
+    """Return where a ray meets a bar, or else the ground, across."""
+    pointed = shown.point(ray)
+    if pointed is not None:
+        return float(pointed.across)
+    down = float(ray.direction[2])
+    far = -float(ray.origin[2]) / down if abs(down) > 1e-9 else 0.0
+    return float(ray.origin[0] + far * ray.direction[0])
+
+
+def draw(view: Any, scale: float) -> None:
+    """Draw the light of what is pointed at; from a handler of the 3D view."""
+    pointed = _state.pointed
+    shown = bpy.data.objects.get(pointed.page) if pointed is not None else None
+    if shown is None or not overlay.state.exploring:
+        return
+    if _state.drawn_for is not pointed:
+        from ....tracevis3d.scene.window.highlight import Highlight
+
+        _state.drawn_for, _state.batch = pointed, Highlight(pointed.shape, *_LOOK)
+    _state.batch.draw(shown.matrix_world, view, scale)
+
+
+def register() -> None:
+    """Light up what is pointed at from now on."""
+    overlay.on_lit.append(draw)
+
+
+def unregister() -> None:
+    """Nothing lights up any more."""
+    if draw in overlay.on_lit:
+        overlay.on_lit.remove(draw)
+    leave()

@@ -1,0 +1,253 @@
+"""The window of time that a view shows: set from what is pointed at, smoothly where drawing is quick."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ....tracevis3d.errors import TraceVisError
+from ....tracevis3d.layout import ticks
+from ....tracevis3d.layout.flight import Flight, eased
+from ....tracevis3d.progress import silent
+from ...state import settings, sources
+from ...views import make_view
+from .. import marks
+
+_STEP = 1 / 30  # seconds between two pictures
+_PACE, _SHORTEST, _LONGEST = 0.35, 0.2, 1.6
+_QUICK = 0.15  # seconds that drawing the view may take for its windows to glide
+_LEAST = 20  # nanoseconds: no window is shorter
+
+Window = tuple[int, int]
+
+
+def names_of(view: bpy.types.Collection, source: int) -> tuple[str, str] | None:
+    """Return the names of the parameters that hold the window of one of a view's traces, if it has any."""
+    group = settings.parameters(view)
+    suffix = "_" + "abcdefgh"[source] if source < 8 else ""
+    for names in (("start", "end"), ("start" + suffix, "end" + suffix)):
+        if group is not None and all(name in group.bl_rna.properties for name in names):
+            return names
+    return None
+
+
+def of(view: bpy.types.Collection, source: int) -> Window | None:
+    """Return the window of time that a view shows of one of its traces, in nanoseconds."""
+    for shown in view.objects:
+        holds = marks.holding_of(shown) if shown.get("tracevis3d_kind") in ("call", "cluster") else None
+        if holds is not None and holds.source == source:
+            return tuple(holds.window)  # type: ignore[return-value]
+    return _set(view, source)
+
+
+def _set(view: bpy.types.Collection, source: int) -> Window | None:
+    """Return the window that a view's parameters say: for views whose elements are no calls along time."""
+    from ....tracevis3d.views.time_window import time_window
+
+    names, traces = names_of(view, source), sources.in_memory(view)
+    if names is None or traces is None:
+        return None
+    group = settings.parameters(view)
+    try:
+        return time_window(traces[source], *(getattr(group, name) for name in names))
+    except TraceVisError:
+        return None
+
+
+def text_of(ns: int) -> str:
+    """Return a time as the parameters take it, exactly."""
+    return ticks.exact_duration(ns).replace(",", "")
+
+
+def values_for(view: bpy.types.Collection, windows: dict[int, Window | None]) -> dict[str, str]:
+    """Return the parameters' values for windows by trace; None stands for the whole."""
+    wanted = {}
+    for source, window in windows.items():
+        names = names_of(view, source)
+        if names is None:
+            continue
+        texts = ("", "") if window is None else (text_of(window[0]), text_of(window[1]))
+        wanted |= dict(zip(names, texts, strict=True))
+    return wanted
+
+
+def bounded(trace: Any, low: float, high: float) -> Window:
+    """Return a window inside the trace's calls, and long enough to show."""
+    from ....tracevis3d.views.cached import derived
+
+    first, last = derived(trace).call_span
+    length = min(max(high - low, _LEAST), max(last - first, _LEAST))
+    low = min(max(low, first), max(last - length, first))
+    return round(low), round(low + length)
+
+
+def around(trace: Any, call: int, margin: float = 0.04) -> Window:
+    """Return the window of a call with a little of what is beside it."""
+    low, high = int(trace.calls.start[call]), int(trace.calls.end[call])
+    room = max(margin * (high - low), _LEAST / 2)
+    return bounded(trace, low - room, high + room)
+
+
+def redraw(view: bpy.types.Collection) -> bool:
+    """Draw a view anew with its parameters, if its traces are in memory; returns whether it could be done."""
+    traces = sources.in_memory(view)
+    if traces is None:
+        return False
+    scene = scene_of(view)
+    started = time.perf_counter()
+    try:
+        figure = make_view.figure_of(view, traces)
+        make_view.show(scene, view, traces, figure, figure.drawing(settings.frame_of(scene), silent))
+    except TraceVisError as error:
+        print(f"TraceVis3D: {error}")
+        return False
+    make_view.took(view, time.perf_counter() - started)
+    return True
+
+
+def scene_of(view: bpy.types.Collection) -> bpy.types.Scene:
+    """Return the scene that a view is in: the current one, if it is in several."""
+    current = bpy.context.scene
+    if current is not None and view in settings.all_in(current):
+        return current
+    return next(scene for scene in bpy.data.scenes if view in settings.all_in(scene))
+
+
+class _Glide:
+    """The windows of one view on their way to others."""
+
+    def __init__(
+        self, view: str, paths: dict[int, Flight], goal: dict[int, Window | None], done: Callable[[], None]
+    ):
+        self.view, self.paths, self.goal, self.done = view, paths, goal, done
+        self.begun = time.perf_counter()
+        longest = max(path.length for path in paths.values())
+        self.lasts = min(max(_PACE * longest, _SHORTEST), _LONGEST)
+
+    def step(self) -> float | None:
+        """Show the windows of now; returns the seconds until the next step, None at the end."""
+        view = bpy.data.collections.get(self.view)
+        if not settings.is_view(view):
+            return None
+        share = min((time.perf_counter() - self.begun) / self.lasts, 1.0)
+        windows: dict[int, Window | None] = dict(self.goal)
+        if share < 1.0:
+            for source, path in self.paths.items():
+                middle, width = path.at(eased(share))
+                windows[source] = (round(middle[0] - width / 2), round(middle[0] + width / 2))
+        settings.assign(view, values_for(view, windows))
+        if not redraw(view) or share >= 1.0:
+            self.done()
+            return None
+        return _STEP
+
+
+_glide: _Glide | None = None
+
+
+def run() -> float | None:
+    """Take the next step; a timer of Blender's."""
+    global _glide
+    if _glide is None:
+        return None
+    again = _glide.step()
+    if again is None:
+        _glide = None
+    return again
+
+
+def finish() -> None:
+    """Jump to the end of a glide that is under way."""
+    global _glide
+    if _glide is not None:
+        _glide.begun = -1e9
+        _glide.step()
+        _glide = None
+
+
+def is_gliding() -> bool:
+    """Return whether a view's window is on its way."""
+    return _glide is not None
+
+
+def goal_of(view: bpy.types.Collection, source: int) -> Window | None:
+    """Return the window that a view shows, or is on its way to."""
+    if _glide is not None and _glide.view == view.name and _glide.goal.get(source) is not None:
+        return _glide.goal[source]
+    return of(view, source)
+
+
+def go(
+    view: bpy.types.Collection,
+    windows: dict[int, Window | None],
+    done: Callable[[], None],
+    at_once: bool = False,
+) -> bool:
+    """Let a view show other windows of time, then call ``done()``.
+
+    Parameters
+    ----------
+    view : bpy.types.Collection
+    windows : dict
+        Window by trace of the view; None for the whole trace.
+    done : callable
+        Called when they are shown: the place for a step of undo.
+    at_once : bool
+        Without gliding.
+
+    Returns
+    -------
+    bool
+        Whether the view can do that now: it has windows, and its traces are in memory.
+    """
+    global _glide
+    traces = sources.in_memory(view)
+    if traces is None or not values_for(view, windows):
+        return False
+    paths = {}
+    for source, window in windows.items():
+        begin = of(view, source)
+        end = window or whole(traces[source])
+        if begin is not None and begin != end:
+            sizes = [max(b - a, 1) for a, b in (begin, end)]
+            middles = [[(a + b) / 2] for a, b in (begin, end)]
+            paths[source] = Flight.between(middles[0], sizes[0], middles[1], sizes[1])
+    if not paths:
+        # It is shown already, perhaps by other words.
+        settings.assign(view, values_for(view, windows))
+        return True
+    seconds = make_view.seconds_of(view)
+    slow = seconds is not None and seconds > _QUICK
+    _glide = _Glide(view.name, paths, windows, done)
+    if at_once or slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0:
+        finish()
+    elif not bpy.app.timers.is_registered(run):
+        bpy.app.timers.register(run)
+    return True
+
+
+def whole(trace: Any) -> Window:
+    """Return the window of all calls of a trace."""
+    from ....tracevis3d.views.cached import derived
+
+    low, high = derived(trace).call_span
+    return low, max(high, low + 1)
+
+
+def scaled(window: Window, factor: float, about: float) -> tuple[float, float]:
+    """Return a window ``factor`` times as long in which ``about`` stays where it is."""
+    low, high = window
+    return about - (about - low) * factor, about + (high - about) * factor
+
+
+def moved(window: Window, share: float) -> tuple[float, float]:
+    """Return a window moved by a share of its length."""
+    step = share * (window[1] - window[0])
+    return window[0] + step, window[1] + step
+
+
+def span_of(calls: Any, ids: Any) -> tuple[int, int]:
+    """Return the first start and the last end of some calls."""
+    return int(np.min(calls.start[ids])), int(np.max(calls.end[ids]))

@@ -1,0 +1,1 @@
+"""Lists beside the views: call tree, functions, filters, search results, differences, threads."""

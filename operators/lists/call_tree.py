@@ -1,0 +1,598 @@
+"""The call tree of a view's trace as a list: the rows of one window, whatever the size of the trace.
+
+What is open, which row is the first and which are selected lies on the view's collection, as text: it is
+saved and undone with the view, and two views of one trace are two explorations. The trees themselves are kept
+in memory and made again from that.
+"""
+
+from contextlib import suppress
+from typing import Any
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ...tracevis3d.errors import TraceVisError, UsageError
+from ...tracevis3d.features.call_tree.navigation import KEYS, TreeNavigation, path_of, text_of
+from ...tracevis3d.features.call_tree.partial_tree import ALL, PartialTree
+from .. import handlers, signals
+from ..state import filter_stacks, selection, settings
+from ..views import overview
+from . import navigate
+from .on_trace import OnTrace, in_memory
+
+#: Texts that a navigation is stored as.
+_WORDS = ("opened", "first", "current", "anchor", "chosen")
+#: The levels that stand for all.
+_ALL_LEVELS = 1000
+#: A view's session id -> (trace, stack, levels, whether filtered rows are shown and sequences folded, what is
+#: open, navigation).
+_kept: dict[int, tuple[Any, ...]] = {}
+
+
+class TRACEVIS3D_PG_tree_row(bpy.types.PropertyGroup):
+    """A row of the window, as the panel draws it."""
+
+    path: StringProperty()
+    name: StringProperty()
+    about: StringProperty(description="The name in full, where it is longer")
+    sign: StringProperty()
+    below: StringProperty(description="Calls below it that filters do not hide, and of how many")
+    role: StringProperty(description="What kind of function it is")
+    depth: IntProperty()
+    filtered: BoolProperty()
+    chosen: BoolProperty()
+    current: BoolProperty()
+
+
+def _renew(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """A setting of the tree was changed."""
+    if not settings.is_quiet():
+        renew(state.id_data)
+
+
+def _start_anew(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """The whole tree is opened to another level: what was opened by hand is forgotten."""
+    if not settings.is_quiet():
+        state.opened = ""
+        renew(state.id_data)
+
+
+def _scroll_to(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """The scrollbar was moved."""
+    if not settings.is_quiet() and (found := in_memory(state.id_data)) is not None:
+        key, trace = found
+        navigation = _navigation(state.id_data, trace)
+        navigation.jump(state.row - 1)
+        _store(state.id_data, key, trace, navigation)
+
+
+class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
+    """How far a view's call tree is explored."""
+
+    opened: StringProperty(description="What was opened, closed or hidden by hand")
+    listed: StringProperty(description="The filters under which the paths were stored")
+    first: StringProperty(description="Path of the first row")
+    current: StringProperty(description="Path of the row that keys start from")
+    anchor: StringProperty(description="Path of the row that a range starts from")
+    chosen: StringProperty(description="Paths of the selected rows")
+    page: IntProperty(name="Rows", description="Rows of the list", default=16, min=3, max=100, update=_renew)
+    levels: IntProperty(
+        name="Levels",
+        description="Levels that are open to begin with; changing it forgets what was opened by hand",
+        default=2,
+        min=0,
+        max=_ALL_LEVELS,
+        update=_start_anew,
+    )
+    show_filtered: BoolProperty(
+        name="Filtered Too",
+        description="List in grey what the view's filters hide; the sign ~ tells where callees are left out",
+        update=_renew,
+    )
+    folded: BoolProperty(
+        name="Fold Sequences",
+        description="List callees that follow each other again and again as one row, which opens to them",
+        update=_renew,
+    )
+    follow: BoolProperty(
+        name="Follow",
+        description="Open the tree at the call that is selected in the scene, in search or by a bookmark",
+        default=True,
+    )
+    source: IntProperty(
+        name="Trace", description="Which of the view's traces", default=1, min=1, update=_start_anew
+    )
+    row: IntProperty(name="Row", description="Number of the first row", default=1, min=1, update=_scroll_to)
+    size: StringProperty(description="Rows of the whole tree")
+    callers: StringProperty(description="The way from the root to the first row")
+    message: StringProperty(description="Why there are no rows")
+    revision: IntProperty(description="The selection that the rows show")
+
+
+def of(collection: bpy.types.Collection) -> Any:
+    """Return the tree's state kept on a view's collection."""
+    return collection.tracevis3d_tree
+
+
+def forget() -> None:
+    """Let go of all trees."""
+    _kept.clear()
+
+
+def prepare(trace: Any, stack: str, whole: bool, folded: bool = False) -> None:
+    """Work out what a tree needs; touches nothing of Blender's."""
+    from ...tracevis3d.views import filtering
+    from ...tracevis3d.views.cached import derived
+
+    _ = derived(trace).graph.edges
+    found = filtering.listing(trace, stack, whole)
+    if folded:
+        _ = found.graph.grammar
+    filtering.facts_of(trace).roles  # noqa: B018
+    overview.prepare(trace, stack)
+
+
+def _tree_of(trace: Any, stack: str, whole: bool, folded: bool, levels: int) -> Any:
+    from ...tracevis3d.views import filtering
+
+    found = filtering.listing(trace, stack, whole)
+    return PartialTree(
+        found.graph,
+        levels=ALL if levels == _ALL_LEVELS else levels,
+        filtered=found.marked,
+        show_filtered=whole,
+        folded=folded,
+        calls=found.calls,
+        places=found.places,
+    )
+
+
+def _key_of(stack: str, whole: bool, folded: bool) -> str:
+    """Return under what the paths of a tree are stored; :func:`_carried` reads it."""
+    return f"{'all' if whole else 'left'}{'-folded' if folded else ''} {stack}"
+
+
+def _carried(trace: Any, words: dict[str, str], key: str, tree: Any) -> dict[str, str]:
+    """Return texts that were stored under other filters as those of this tree."""
+    from ...tracevis3d.features.call_tree.navigation import carried
+
+    shown, _, stack = key.partition(" ")
+    shown, _, folded = shown.partition("-")
+    try:
+        before = _tree_of(trace, stack, shown == "all", bool(folded), 0)
+    except TraceVisError:
+        return {}
+    same = before.graph is tree.graph and before.folded == tree.folded
+    return words if same else carried(words, before, tree)
+
+
+def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
+    """Return the navigation whose state is stored on the view.
+
+    Raises
+    ------
+    UsageError
+        If the filters can't be read, or name what the trace hasn't.
+    """
+    state, stack = of(collection), filter_stacks.stack_of(collection)
+    words = {name: getattr(state, name) for name in _WORDS}
+    known = (trace, stack, state.levels, (state.show_filtered, state.folded), state.opened)
+    before = _kept.get(collection.session_uid)
+    # After undo, or when settings were changed, what lies in memory is not what is stored.
+    if before is not None and before[0] is trace and before[1:5] == known[1:]:
+        navigation = before[5]
+        navigation.page = state.page
+        navigation.place(words)
+        return navigation
+    prepare(trace, stack, state.show_filtered, state.folded)
+    tree = _tree_of(trace, stack, state.show_filtered, state.folded, state.levels)
+    navigation = TreeNavigation(tree, state.page)
+    if state.listed and state.listed != _key_of(stack, state.show_filtered, state.folded):
+        words = _carried(trace, words, state.listed, tree)
+    navigation.read(words)
+    _kept[collection.session_uid] = (*known, navigation)
+    return navigation
+
+
+def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: Any) -> None:
+    """Store a navigation and the rows of its window on the view."""
+    from ...tracevis3d.analysis.grammar import words as spelt
+    from ...tracevis3d.layout.ticks import count
+    from ...tracevis3d.views import filtering
+
+    state, rows, stack = of(collection), collection.tracevis3d_tree_rows, filter_stacks.stack_of(collection)
+    words, tree = navigation.written(), navigation.tree
+    found, function = filtering.listing(trace, stack, state.show_filtered), tree.graph.subtrees.function
+    facts, extent = filtering.facts_of(trace), trace.calls.extent
+    roles, short_names = facts.roles, facts.short_names
+
+    def label(node: int) -> str:
+        if tree.is_sequence(node):
+            return f"({spelt(tree.graph, node, trace.functions.label)})"
+        return str(trace.functions.label[int(function[node])])
+
+    def below(row: Any) -> str:
+        """Tell how many calls a row has below it that aren't hidden, and of how many."""
+        low, last = tree.call(row.path), tree.last_callee(row.path)
+        low += not tree.is_sequence(row.node)
+        inside = last + int(extent[last]) - low
+        hidden = found.hidden(low, low + inside)
+        left = count(inside - hidden)
+        return f"{left} of {count(inside)}" if hidden else left if inside else ""
+
+    shown, chosen = navigation.rows(), set(navigation.selected)
+    with settings.quietly():
+        for name in _WORDS:
+            setattr(state, name, words[name])
+        state.listed = _key_of(stack, state.show_filtered, state.folded)
+        state.size, state.message = f"{navigation.size:,}", ""
+        state.row = navigation.position + 1
+        state.revision = selection.revision(key)
+        way = (navigation.first or ())[:-1]
+        state.callers = " \u203a ".join(
+            label(tree.node(way[: k + 1])) for k in range(max(len(way) - 3, 0), len(way))
+        )
+        if len(way) > 3:
+            state.callers = "\u2026 \u203a " + state.callers
+    rows.clear()
+    for row in shown:
+        stored = rows.add()
+        stored.path, stored.name = text_of(row.path), label(row.node)
+        if row.iterations > 1:
+            stored.name += f" \u00d7{row.iterations:,}"
+        if tree.is_sequence(row.node):
+            # In a narrow panel the end of a name is cut off.
+            again = f"{row.iterations:,} \u00d7 " if row.iterations > 1 else ""
+            stored.about = stored.name
+            stored.name = f"{again}({spelt(tree.graph, row.node, short_names)})"
+        stored.sign, stored.filtered, stored.depth = row.state, row.filtered, row.depth
+        stored.role = "sequence" if tree.is_sequence(row.node) else roles[int(function[row.node])]
+        stored.below = below(row)
+        stored.chosen, stored.current = row.path in chosen, row.path == navigation.current
+    overview.tell(collection, trace, stack, _part(tree, shown, extent))
+    _kept[collection.session_uid] = (
+        trace, stack, state.levels, (state.show_filtered, state.folded), state.opened, navigation,
+    )  # fmt: skip
+
+
+def _part(tree: Any, rows: Any, extent: Any) -> tuple[int, int]:
+    """Return the calls that the rows of the window stand for: the first, and the one after the last."""
+    if not rows:
+        return 0, 0
+    last = rows[-1]
+    if last.state in ("-", "~"):
+        return tree.call(rows[0].path), tree.call(last.path) + 1
+    end = tree.last(last.path)
+    return tree.call(rows[0].path), end + int(extent[end])
+
+
+def renew(collection: bpy.types.Collection) -> None:
+    """List the rows of the view's tree again, if it is shown: its filters or settings were changed."""
+    if not (collection.tracevis3d_tree_rows or of(collection).message):
+        return
+    if (found := in_memory(collection)) is None:
+        return
+    try:
+        _store(collection, *found, _navigation(collection, found[1]))
+    except TraceVisError as error:
+        collection.tracevis3d_tree_rows.clear()
+        of(collection).message = str(error)
+
+
+def renew_strip(collection: bpy.types.Collection, traces: list[Any]) -> None:
+    """Store again what the strip says, of the trace that the tree is about."""
+    if traces:
+        number = min(of(collection).source, len(traces)) - 1
+        overview.tell(collection, traces[number], filter_stacks.stack_of(collection))
+
+
+def _after_show(_scene: Any, collection: bpy.types.Collection, traces: list[Any], _drawing: Any) -> None:
+    renew_strip(collection, traces)
+    renew(collection)
+
+
+def scroll_to(collection: bpy.types.Collection, call: int) -> None:
+    """Let the list begin at the row of a call, or of its nearest caller that has one."""
+    if not collection.tracevis3d_tree_rows or (found := in_memory(collection)) is None:
+        return
+    with suppress(TraceVisError):
+        navigation = _navigation(collection, found[1])
+        path = navigation.tree.nearest_shown(navigation.tree.path_of(call)[0])
+        if path is not None:
+            navigation.jump(navigation.tree.offset(path))
+            _store(collection, *found, navigation)
+
+
+def _calls_of(navigation: Any) -> tuple[list[int], int]:
+    """Return the calls that the selected rows stand for, all repetitions of the last step, and the active."""
+    calls: list[int] = []
+    tree = navigation.tree
+    for path in navigation.selected:
+        if tree.nearest_shown(path) == path:
+            calls += tree.calls(path, selection.MOST - len(calls)).tolist()
+    return calls, tree.call(navigation.current) if navigation.current else -1
+
+
+class OnTree(OnTrace):
+    """An operator that does something to the tree of the active view."""
+
+    def on_tree(
+        self, context: bpy.types.Context, act: Any, selects: bool = False, flies: bool = False
+    ) -> set[str]:
+        """Do ``act(navigation)`` and list the rows; find the trace first, beside the window, if need be.
+
+        With ``selects`` the calls of the rows that are selected then are selected everywhere; with ``flies``
+        the 3D view goes to the current one.
+        """
+        collection = settings.active(context)
+        stack, state = filter_stacks.stack_of(collection), of(collection)
+        whole, folded = state.show_filtered, state.folded
+
+        def then(context: bpy.types.Context, target: bpy.types.Collection, key: str, trace: Any) -> set[str]:
+            try:
+                navigation = _navigation(target, trace)
+            except UsageError as error:
+                target.tracevis3d_tree_rows.clear()
+                of(target).message = str(error)
+                raise
+            try:
+                act(navigation)
+            except UsageError:
+                # It may have been changed before: it is made again from what is stored.
+                _kept.pop(target.session_uid, None)
+                raise
+            calls, active = _calls_of(navigation)
+            if selects:
+                _select(key, calls, active)
+            _store(target, key, trace, navigation)
+            if flies and active >= 0:
+                navigate.call(context, key, active)
+            return {"FINISHED"}
+
+        return self.with_trace(context, lambda trace: prepare(trace, stack, whole, folded), then)
+
+
+_selecting = False
+
+
+def _select(key: str, calls: list[int], active: int) -> None:
+    global _selecting
+    _selecting = True
+    try:
+        selection.select(key, calls, active=active)
+    finally:
+        _selecting = False
+
+
+def _follow(changed: str) -> None:
+    """Show the call that was selected elsewhere, in the trees that are open."""
+    if _selecting or not changed:
+        return
+    chosen = selection.selected(changed)
+    for collection in bpy.data.collections:
+        if not settings.is_view(collection) or collection.library is not None:
+            continue
+        state = of(collection)
+        if not collection.tracevis3d_tree_rows or not state.follow or chosen.active < 0:
+            continue
+        found = in_memory(collection)
+        if found is None or found[0] != changed or state.revision == selection.revision(changed):
+            continue
+        try:
+            navigation = _navigation(collection, found[1])
+            if chosen.active < len(found[1].calls):
+                navigation.reveal(navigation.tree.path_of(chosen.active)[0])
+            _store(collection, *found, navigation)
+        except TraceVisError as error:
+            state.message = str(error)
+
+
+class TRACEVIS3D_OT_tree_show(OnTree, bpy.types.Operator):
+    """List the call tree of the view's trace, a window of rows at a time"""
+
+    bl_idname = "tracevis3d.tree_show"
+    bl_label = "Show Call Tree"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.on_tree(context, lambda navigation: None)
+
+
+class TRACEVIS3D_OT_tree_click(OnTree, bpy.types.Operator):
+    """Open, close or select a row"""
+
+    bl_idname = "tracevis3d.tree_click"
+    bl_label = "Click in Call Tree"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    path: StringProperty(options={"SKIP_SAVE"})
+    part: EnumProperty(
+        items=(("label", "Name", "Select"), ("sign", "Sign", "Open or close")), options={"SKIP_SAVE"}
+    )
+    about: StringProperty(options={"SKIP_SAVE", "HIDDEN"}, description="What the row is, for its tooltip")
+    ctrl: BoolProperty(options={"SKIP_SAVE"})
+    shift: BoolProperty(options={"SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        if properties.part == "sign":
+            return (
+                "+ opens, - and ~ close.\n"
+                "With Ctrl: show the callees that filters hide (~ becomes -), or hide them again"
+            )
+        about = f"{properties.about}.\n" if properties.about else ""
+        return f"{about}Select these calls.\nWith Ctrl: one row more or less; with Shift: all rows between"
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.ctrl, self.shift = event.ctrl or event.oskey, event.shift
+        return self.execute(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        def click(navigation: Any) -> None:
+            if (path := path_of(self.path)) is None:
+                raise UsageError(f"{self.path!r} is no path of the tree: numbers with . between are wanted")
+            navigation.click(path, self.part, ctrl=self.ctrl, shift=self.shift)
+
+        return self.on_tree(context, click, selects=self.part == "label")
+
+
+class TRACEVIS3D_OT_tree_key(OnTree, bpy.types.Operator):
+    """Move in the call tree"""
+
+    bl_idname = "tracevis3d.tree_key"
+    bl_label = "Key in Call Tree"
+    bl_options = {"REGISTER", "UNDO"}
+
+    key: EnumProperty(
+        items=[(key, key.replace("_", " ").title(), "") for key in KEYS], name="Key", default="DOWN_ARROW"
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.on_tree(context, lambda navigation: navigation.press(self.key), selects=True)
+
+
+class TRACEVIS3D_OT_tree_keys(bpy.types.Operator):
+    """Walk through the call tree by Home, End, Page Up and Down, the arrows and Backspace, until Esc"""
+
+    bl_idname = "tracevis3d.tree_keys"
+    bl_label = "Walk with Keys"
+    bl_options = {"INTERNAL"}
+
+    #: Whether keys go to the tree just now.
+    walking = False
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return OnTree.poll.__func__(cls, context)
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        cls = type(self)
+        if cls.walking:
+            cls.walking = False
+            return {"FINISHED"}
+        if context.window is None or bpy.app.background:
+            return {"CANCELLED"}
+        cls.walking = True
+        context.window_manager.modal_handler_add(self)
+        context.workspace.status_text_set(
+            "Call tree: Home, End, Page Up, Page Down, arrows, Backspace    Esc: leave"
+        )
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if not type(self).walking or (event.type == "ESC" and event.value == "PRESS"):
+            self.cancel(context)
+            _redraw(context)
+            return {"FINISHED"}
+        if event.type not in KEYS or event.ctrl or event.alt or event.oskey:
+            return {"PASS_THROUGH"}
+        if event.value == "PRESS" and TRACEVIS3D_OT_tree_key.poll(context):
+            bpy.ops.tracevis3d.tree_key(key=event.type)
+            bpy.ops.ed.undo_push(message="Key in Call Tree")
+            _redraw(context)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Leave the keys to Blender again."""
+        type(self).walking = False
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+
+def _redraw(context: bpy.types.Context) -> None:
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+class TRACEVIS3D_OT_tree_open(OnTree, bpy.types.Operator):
+    """Open all below the current row, or close it"""
+
+    bl_idname = "tracevis3d.tree_open"
+    bl_label = "Open All Below"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        def unfold(navigation: Any) -> None:
+            if navigation.current is None:
+                raise UsageError("No row is selected: click a name in the tree first")
+            navigation.tree.expand(navigation.current, ALL)
+            navigation.settle()
+
+        return self.on_tree(context, unfold)
+
+
+class TRACEVIS3D_OT_tree_hide(OnTree, bpy.types.Operator):
+    """Hide the selected rows with all below them in this tree, or show them again"""
+
+    bl_idname = "tracevis3d.tree_hide"
+    bl_label = "Hide Rows"
+    bl_options = {"REGISTER", "UNDO"}
+
+    show: BoolProperty(name="Show Again", description="Show again all that was hidden by hand")
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        if properties.show:
+            return "Show again the rows that were hidden by hand"
+        return "Hide the selected rows with all below them, in this tree alone"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        def hide(navigation: Any) -> None:
+            tree = navigation.tree
+            if self.show:
+                for path in [path for path, _, _, hidden in tree.exceptions() if hidden]:
+                    tree.unhide(path)
+            elif not navigation.selected:
+                raise UsageError("No row is selected: click a name in the tree first")
+            else:
+                for path in navigation.selected:
+                    tree.hide(path)
+            navigation.settle()
+
+        return self.on_tree(context, hide)
+
+
+_GROUPS = (TRACEVIS3D_PG_tree_row, TRACEVIS3D_PG_tree)
+_OPERATORS = (
+    TRACEVIS3D_OT_tree_show,
+    TRACEVIS3D_OT_tree_click,
+    TRACEVIS3D_OT_tree_key,
+    TRACEVIS3D_OT_tree_keys,
+    TRACEVIS3D_OT_tree_open,
+    TRACEVIS3D_OT_tree_hide,
+)
+_register, _unregister = bpy.utils.register_classes_factory((*_GROUPS, *_OPERATORS))
+_HANDLERS = handlers.after_loading(forget)
+_LISTENS = (
+    (selection.on_change, _follow),
+    (signals.on_show, _after_show),
+    (signals.on_point, scroll_to),
+)
+
+
+def register() -> None:
+    """Register operators and state, and listen to the selection."""
+    _register()
+    bpy.types.Collection.tracevis3d_tree = PointerProperty(type=TRACEVIS3D_PG_tree)
+    bpy.types.Collection.tracevis3d_tree_rows = CollectionProperty(type=TRACEVIS3D_PG_tree_row)
+    handlers.add(_HANDLERS)
+    signals.listen(_LISTENS)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    signals.leave(_LISTENS)
+    handlers.remove(_HANDLERS)
+    del bpy.types.Collection.tracevis3d_tree_rows
+    del bpy.types.Collection.tracevis3d_tree
+    _unregister()
+    forget()

@@ -1,0 +1,475 @@
+"""What differs between the two traces of a comparison, as a list to go through: the largest first."""
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
+from mathutils import Quaternion
+from numpy.typing import NDArray
+
+from ...tracevis3d.progress import Progress, part
+from .. import preconditions
+from ..explore import marks, overlay, pointer
+from ..explore.motion import zoom
+from ..state import selection, settings, sources, trace_state
+from ..views import make_view, viewport
+from ..views.rebuild import Rebuilding
+
+Floats = NDArray[np.float64]
+
+#: Differences that are listed at most.
+MOST = 20
+#: The 3D view shows at least this share of what is drawn of a trace.
+_NARROWEST = 0.15
+_FRAMED = re.compile(r"([AB]):(\d+)")
+
+
+class TRACEVIS3D_PG_difference(bpy.types.PropertyGroup):
+    """A difference between two traces, worded when it was found."""
+
+    share: StringProperty(description="Share of the longer run's time, or of the larger run's calls")
+    title: StringProperty(description="What kind of difference it is")
+    short: StringProperty(description="Which function it is about")
+    sentence: StringProperty(description="What differs, in words and figures")
+    calls: StringProperty(description="Calls of the first and of the second trace that show it, with a |")
+    spans: StringProperty(description="Times in which it shows, of both traces, with a |")
+    wanted: StringProperty(description="Parameters of the view that draw it, as JSON")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What is stored of a difference; see :class:`TRACEVIS3D_PG_difference`."""
+
+    share: str
+    title: str
+    short: str
+    sentence: str
+    calls: str
+    spans: str
+    wanted: str
+
+
+def find(traces: list[Any], values: dict[str, Any], progress: Progress) -> list[Difference]:
+    """Return what differs between two traces, compared as a view with these parameters does."""
+    from ...tracevis3d import api
+    from ...tracevis3d.features.comparison.findings.find import KINDS
+    from ...tracevis3d.features.comparison.report import aim
+    from ...tracevis3d.features.comparison.report.sentences import percent
+    from ...tracevis3d.features.comparison.view.match_settings import comparing
+
+    story = api.explain(*traces, top=MOST, **comparing(values), progress=progress)
+    found = []
+    for i, sentence in enumerate(story.sentences):
+        finding, wanted = story[i], story.settings(i)
+        framed: tuple[list[int], list[int]] = ([], [])
+        for name, call in _FRAMED.findall(wanted.get("mark", "")):
+            framed["AB".index(name)].append(int(call))
+        for calls, example in zip(framed, finding.examples, strict=True):
+            if example >= 0 and example not in calls:
+                calls.append(example)
+        spans = aim.windows(story.findings.evidence, finding)
+        found.append(
+            Difference(
+                share=percent(finding.score) if finding.score >= 1e-4 else "< 0.01%",
+                title=KINDS[finding.kind],
+                short=next((name for name in finding.functions if name), KINDS[finding.kind]),
+                sentence=sentence,
+                calls="|".join(" ".join(map(str, calls)) for calls in framed),
+                spans="|".join(" ".join(map(str, span)) if span else "" for span in spans),
+                wanted=json.dumps(wanted, ensure_ascii=False),
+            )
+        )
+    return found
+
+
+def store(collection: bpy.types.Collection, found: list[Difference]) -> None:
+    """Keep the list on a view, in place of the one that is there."""
+    rows = collection.tracevis3d_differences
+    rows.clear()
+    for difference in found:
+        row = rows.add()
+        for name, text in vars(difference).items():
+            setattr(row, name, text)
+    with settings.quietly():
+        collection.tracevis3d_difference = -1
+        collection.tracevis3d_differences_sought = True
+
+
+def of(collection: bpy.types.Collection | None) -> Any | None:
+    """Return the difference of a view that one is at; None if there is none."""
+    if collection is None:
+        return None
+    rows, at = collection.tracevis3d_differences, collection.tracevis3d_difference
+    return rows[at] if 0 <= at < len(rows) else None
+
+
+def _chosen(collection: bpy.types.Collection, context: bpy.types.Context) -> None:
+    """A difference was clicked in the list."""
+    if not settings.is_quiet():
+        go(context, collection)
+
+
+def go(context: bpy.types.Context, collection: bpy.types.Collection) -> bool:
+    """Select the calls that show a view's difference, let the 3D view fly there, and say what it is.
+
+    Returns
+    -------
+    bool
+        Whether there is one.
+    """
+    difference = of(collection)
+    if difference is None:
+        return False
+    scene = context.scene
+    if settings.active_in(scene) != collection and collection in settings.all_in(scene):
+        scene.tracevis3d_view = collection
+    keys = trace_state.keys_of(collection)
+    calls = [np.array(text.split(), np.int64) for text in difference.calls.split("|")]
+    for key, own in zip(keys, calls):
+        selection.select(key, own, active=int(own[0]) if len(own) else None)
+    number = collection.tracevis3d_difference + 1
+    overlay.announce(
+        f"{number} of {len(collection.tracevis3d_differences)}   {difference.title}, {difference.share}",
+        difference.sentence,
+        keys,
+    )
+    area = viewport.area_of(context)
+    if area is not None:
+        _fly(area, collection, difference)
+    return True
+
+
+def _fly(area: bpy.types.Area, collection: bpy.types.Collection, difference: Any) -> None:
+    """Let a 3D view fly to the times of a difference, below its words, looking as the view's camera does."""
+    spans = [selection.read_range(text) for text in difference.spans.split("|")]
+    about = [source for source, calls in enumerate(difference.calls.split("|")) if calls]
+    box = box_of(collection, spans, about or list(range(len(spans))))
+    if box is None:
+        return
+    eye = next((o for o in collection.objects if o.type == "CAMERA"), None)
+    turned: Quaternion | None = eye.matrix_world.to_quaternion() if eye is not None else None
+    zoom.fly_to_box(area, *box, rotation=turned, above=overlay.banner_height())
+
+
+def box_of(
+    collection: bpy.types.Collection, spans: list[tuple[int, int] | None], about: list[int]
+) -> tuple[Floats, Floats] | None:
+    """Return the box in the scene around what a view draws in these times of some of its traces.
+
+    Parameters
+    ----------
+    collection : Collection
+    spans : list of (int, int) or None
+        Nanoseconds, for each trace; None: all of it.
+    about : list of int
+        Which of the traces.
+    """
+    boxes = []
+    for holder, shown, holds in pointer.shown_in(bpy.context.scene):
+        if holder != collection or holds.source not in about or marks.holding_of(shown) is None:
+            continue
+        inside = np.arange(len(holds))
+        span = spans[holds.source]
+        if span is not None:
+            left, right = sorted(marks.place_of(shown, time) or 0.0 for time in span)
+            begin, end = holds.low[:, 0], holds.low[:, 0] + holds.size[:, 0]
+            inside = np.flatnonzero((end >= left) & (begin <= right))
+        if not len(inside):
+            continue
+        low, high = holds.bounds(inside)
+        whole_low, whole_high = holds.bounds(np.arange(len(holds)))
+        if span is not None:
+            widest = float(whole_high[:, 0].max() - whole_low[:, 0].min())
+            middle, half = (left + right) / 2, max(right - left, _NARROWEST * widest) / 2
+            low[:, 0], high[:, 0] = middle - half, middle + half
+        boxes.append(zoom.world_box(shown, low, high))
+    if not boxes:
+        return None
+    return np.min([low for low, _ in boxes], axis=0), np.max([high for _, high in boxes], axis=0)
+
+
+class _OnComparison:
+    """What operators on the differences of the active view have in common."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        needs = (
+            preconditions.LIBRARY,
+            preconditions.IDLE,
+            preconditions.OBJECT_MODE,
+            preconditions.VIEW,
+            preconditions.INSTALLED,
+            preconditions.OWN,
+        )
+        if not preconditions.poll(cls, context, *needs):
+            return False
+        if not compares_two(settings.active(context)):
+            cls.poll_message_set("Differences are between two traces: compare two first")
+            return False
+        return True
+
+
+class _OnList(_OnComparison):
+    """... which need the list."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not super().poll(context):
+            return False
+        if not len(settings.active(context).tracevis3d_differences):
+            cls.poll_message_set("Nothing is listed yet: find the differences first")
+            return False
+        return True
+
+
+def compares_two(collection: bpy.types.Collection | None) -> bool:
+    """Return whether a view compares two traces."""
+    if collection is None:
+        return False
+    stored = settings.of(collection)
+    return stored.view == "compare" and len(stored.sources) == 2
+
+
+class TRACEVIS3D_OT_find_differences(_OnComparison, Rebuilding, bpy.types.Operator):
+    """Find what differs between the two traces, and list it, the largest difference first"""
+
+    bl_idname = "tracevis3d.find_differences"
+    bl_label = "Find Differences"
+    bl_options = {"REGISTER", "UNDO"}
+    preparations = ()
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        collection = settings.active(context)
+        name, values, look = collection.name, settings.values(collection), sources.finder(collection)
+
+        def work(progress: Progress) -> Any:
+            traces = look(part(progress, 0.0, 0.5))
+            return traces, find(traces, values, part(progress, 0.5, 1.0))
+
+        def finish(context: bpy.types.Context, result: Any) -> set[str]:
+            # Looked up again: undo may have replaced what was there when the work began.
+            target = bpy.data.collections.get(name)
+            if not settings.is_view(target):
+                self.report({"ERROR"}, "The view was removed meanwhile")
+                return {"CANCELLED"}
+            traces, found = result
+            for trace in traces:
+                sources.remember(trace)
+            store(target, found)
+            return {"FINISHED"}
+
+        return self.carry_out(context, work, finish)
+
+
+class TRACEVIS3D_OT_difference_step(_OnList, bpy.types.Operator):
+    """Go to the next or previous difference: look at it, and select the calls that show it"""
+
+    bl_idname = "tracevis3d.difference_step"
+    bl_label = "Go to Difference"
+    bl_options = {"REGISTER", "UNDO"}
+
+    step: EnumProperty(
+        items=(
+            ("NEXT", "Next", "The next, smaller difference"),
+            ("PREVIOUS", "Previous", "The previous, larger difference"),
+            ("THIS", "This One", "The difference that is chosen in the list"),
+        ),
+        name="Step",
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        which = {"NEXT": "the next, smaller", "PREVIOUS": "the previous, larger", "THIS": "the chosen"}
+        return f"Look at {which[properties.step]} difference, and select the calls that show it"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        collection = settings.active(context)
+        last = len(collection.tracevis3d_differences) - 1
+        at = collection.tracevis3d_difference + {"NEXT": 1, "PREVIOUS": -1, "THIS": 0}[self.step]
+        if self.step != "THIS" and not 0 <= at <= last:
+            self.report({"INFO"}, "That was the last one" if at > last else "This is the largest one")
+            return {"CANCELLED"}
+        with settings.quietly():
+            collection.tracevis3d_difference = min(max(at, 0), last)
+        go(context, collection)
+        return {"FINISHED"}
+
+
+class TRACEVIS3D_OT_difference_draw(_OnList, Rebuilding, bpy.types.Operator):
+    """Draw the time of the chosen difference alone, with the calls that show it framed"""
+
+    bl_idname = "tracevis3d.difference_draw"
+    bl_label = "Draw This Alone"
+    bl_options = {"REGISTER", "UNDO"}
+
+    whole: BoolProperty(name="Whole Traces", description="Draw the whole traces again", options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not super().poll(context):
+            return False
+        if of(settings.active(context)) is None:
+            cls.poll_message_set("Click a difference in the list first")
+            return False
+        return True
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        if properties.whole:
+            return "Draw the whole of both traces again"
+        return "Draw the time of the chosen difference alone, with the calls that show it framed"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        from ...tracevis3d.parameters import declared, read
+        from ...tracevis3d.views import registry
+
+        collection = settings.active(context)
+        parameters = registry.find("compare").parameters
+        values = settings.values(collection)
+        # What another one has set is taken back.
+        touched = {name for row in collection.tracevis3d_differences for name in json.loads(row.wanted)}
+        touched |= {"start_a", "end_a", "start_b", "end_b", "mark", "focus", "caption", "first_depth"}
+        usual = {p.name: p.default for p in declared(parameters)}
+        # Which calls match is no matter of one difference.
+        touched -= {"tau", "measure", "identity", "rewrite", "renamed", "fuzzy"}
+        values |= {name: usual[name] for name in touched}
+        if not self.whole:
+            shown = vars(read(parameters, json.loads(of(collection).wanted)))
+            values |= {name: shown[name] for name in touched}
+        if (area := viewport.area_of(context)) is not None:
+            area.spaces.active.region_3d.view_perspective = "CAMERA"
+        return self.rebuild(context, collection, values, assign=True)
+
+
+class TRACEVIS3D_OT_compare_traces(Rebuilding, bpy.types.Operator):
+    """Draw two traces facing each other, with what matches joined, and list what differs"""
+
+    bl_idname = "tracevis3d.compare_traces"
+    bl_label = "Compare Two Traces"
+    bl_options = {"REGISTER", "UNDO"}
+
+    a: StringProperty(
+        name="First",
+        description="Hash of the first trace; empty: the one imported first",
+        options={"SKIP_SAVE"},
+    )
+    b: StringProperty(
+        name="Second", description="Hash of the second trace; empty: the next one", options={"SKIP_SAVE"}
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not preconditions.poll(
+            cls,
+            context,
+            preconditions.LIBRARY,
+            preconditions.IDLE,
+            preconditions.OBJECT_MODE,
+            preconditions.VIEW,
+        ):
+            return False
+        if len(known_in(context.scene)) < 2:
+            cls.poll_message_set("There is one trace: import another one to compare it with")
+            return False
+        return True
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        return self.execute(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        known = known_in(context.scene)
+        keys = list(known)
+        first = self.a or keys[0]
+        second = self.b or next((key for key in keys if key != first), "")
+        if first not in known or second not in known or first == second:
+            self.report({"ERROR"}, "Two traces of this scene are compared: import another one first")
+            return {"CANCELLED"}
+        look = [sources.finder_of(known[key]) for key in (first, second)]
+        frame, style = settings.frame_of(context.scene), settings.of(settings.active(context)).style
+
+        def work(progress: Progress) -> Any:
+            traces = [one(part(progress, 0.2 * i, 0.2 * i + 0.2)) for i, one in enumerate(look)]
+            return traces, *drawn(traces, frame, part(progress, 0.4, 1.0))
+
+        def finish(context: bpy.types.Context, made: Any) -> set[str]:
+            *view, found = made
+            store(make_view.new_view(context, *view, style, "AUTO"), found)
+            viewport.look(context)
+            self.report({"INFO"}, f"{len(found)} differences: click one in the list")
+            return {"FINISHED"}
+
+        return self.carry_out(context, work, finish)
+
+
+def drawn(traces: list[Any], frame: Any, progress: Progress) -> tuple[Any, Any, list[Difference]]:
+    """Return figure and drawing of a comparison of two traces, and what differs between them."""
+    from ...tracevis3d import api
+
+    figure = api.view("compare", *traces)
+    drawing = make_view.drawing_of(figure, frame, part(progress, 0.0, 0.6))
+    return figure, drawing, find(traces, vars(figure.parameters), part(progress, 0.6, 1.0))
+
+
+def read(
+    paths: list[str], frame: Any, progress: Progress
+) -> tuple[list[Any], Any, Any, list[Difference]] | None:
+    """Return two traces read from files, and what :func:`drawn` returns; None if one of them has no calls."""
+    from ...tracevis3d import api
+
+    traces = []
+    for i, path in enumerate(paths):
+        progress(0.3 * i, f"reading {os.path.basename(path)}")
+        traces.append(api.load(path, progress=part(progress, 0.3 * i, 0.3 * i + 0.3)))
+    if not all(len(trace.calls) for trace in traces):
+        return None
+    return traces, *drawn(traces, frame, part(progress, 0.6, 1.0))
+
+
+def known_in(scene: bpy.types.Scene) -> dict[str, Any]:
+    """Return key -> stored source of the traces that the scene's views show, in the order of the views."""
+    found: dict[str, Any] = {}
+    for collection in settings.all_in(scene):
+        for source in settings.of(collection).sources:
+            found.setdefault(trace_state.key_of(source), source)
+    return found
+
+
+def is_compared(scene: bpy.types.Scene) -> bool:
+    """Return whether a view of the scene compares traces."""
+    return any(len(settings.of(view).sources) > 1 for view in settings.all_in(scene))
+
+
+_CLASSES = (
+    TRACEVIS3D_PG_difference,
+    TRACEVIS3D_OT_find_differences,
+    TRACEVIS3D_OT_difference_step,
+    TRACEVIS3D_OT_difference_draw,
+    TRACEVIS3D_OT_compare_traces,
+)
+_register, _unregister = bpy.utils.register_classes_factory(_CLASSES)
+
+
+def register() -> None:
+    """Register the operators, and hang the list on collections."""
+    _register()
+    bpy.types.Collection.tracevis3d_differences = CollectionProperty(type=TRACEVIS3D_PG_difference)
+    bpy.types.Collection.tracevis3d_difference = IntProperty(
+        name="Difference", description="The difference that one is at", default=-1, update=_chosen
+    )
+    bpy.types.Collection.tracevis3d_differences_sought = BoolProperty(
+        name="Sought", description="Whether differences were looked for"
+    )
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    del bpy.types.Collection.tracevis3d_differences_sought
+    del bpy.types.Collection.tracevis3d_difference
+    del bpy.types.Collection.tracevis3d_differences
+    _unregister()

@@ -1,0 +1,230 @@
+"""The filter stack of a view as a list: add, change, switch, move and remove, each over the stack's text."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
+
+from ...tracevis3d.errors import TraceVisError, UsageError
+from .. import preconditions, signals
+from ..state import filter_stacks, selection, settings, sources, trace_state
+from . import call_tree
+
+_EFFECTS = (
+    ("hide", "Hide", "Leave these calls out"),
+    ("fade", "Fade", "Draw them as ghosts"),
+    ("sink", "Sink", "Views that know of it move them away; others draw ghosts"),
+)
+_WHAT = (
+    ("subtree", "With All Below", "The calls and all below them"),
+    ("call", "Alone", "The calls alone; their callees move up to their callers"),
+)
+_names: list[tuple[str, str, str]] = []
+
+
+def _name_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
+    # Blender keeps no reference to texts that a callback returns: they stay alive here.
+    if not _names:
+        from ...tracevis3d.filters import registry
+
+        _names[:] = [(n, registry.find(n).title, registry.find(n).sentence) for n in registry.names()]
+    return _names
+
+
+class TRACEVIS3D_PG_filter_value(bpy.types.PropertyGroup):
+    """A parameter of a filter, as text."""
+
+    text: StringProperty(name="Value", description="What the command line takes for it")
+
+
+def store(collection: bpy.types.Collection, text: str) -> None:
+    """Let a view have another filter stack; list, strip and lists follow.
+
+    Raises
+    ------
+    TraceVisError
+        If it can't be read, or names what the view's traces haven't; then nothing is changed.
+    """
+    from ...tracevis3d.filters.stack import parse
+
+    parse(text)
+    traces = sources.in_memory(collection) or []
+    listed = call_tree.of(collection)
+    for trace in traces:
+        call_tree.prepare(trace, text, listed.show_filtered, listed.folded)
+    # The view follows at once where that is quick, else it waits for Rebuild, as with parameters.
+    settings.of(collection).filters = text
+    if traces:
+        filter_stacks.tell(collection, traces)
+        call_tree.renew_strip(collection, traces)
+    call_tree.renew(collection)
+    for listener in tuple(signals.on_filter):
+        listener(collection)
+
+
+class _OnStack:
+    """An operator that changes the filter stack of the active view."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return preconditions.poll(
+            cls, context, preconditions.LIBRARY, preconditions.IDLE, preconditions.VIEW, preconditions.OWN
+        )
+
+    def change(self, context: bpy.types.Context, do: Callable[[list[Any]], list[Any]]) -> set[str]:
+        """Let ``do`` make a new stack from the view's, and store it; what can't be read is refused."""
+        from ...tracevis3d.filters.stack import as_text, parse
+
+        collection = settings.active(context)
+        try:
+            store(collection, as_text(do(parse(filter_stacks.stack_of(collection)))))
+        except TraceVisError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+def _one(stack: list[Any], index: int) -> Any:
+    if not 0 <= index < len(stack):
+        raise UsageError(f"The stack has {len(stack)} filters: there is no {index + 1}")
+    return stack[index]
+
+
+class TRACEVIS3D_OT_filter_edit(_OnStack, bpy.types.Operator):
+    """Add a filter, or change one that is in the stack"""
+
+    bl_idname = "tracevis3d.filter_edit"
+    bl_label = "Filter"
+    bl_options = {"REGISTER", "UNDO"}
+
+    index: IntProperty(default=-1, options={"SKIP_SAVE", "HIDDEN"})
+    name: EnumProperty(items=_name_items, name="Filter")
+    effect: EnumProperty(items=_EFFECTS, name="Effect", default="hide")
+    what: EnumProperty(items=_WHAT, name="Calls", default="subtree")
+    within: BoolProperty(
+        name="Only Within the Selected Call",
+        description="Filter the subtree of the call that is selected; otherwise the whole trace",
+        options={"SKIP_SAVE"},
+    )
+    scope: IntProperty(default=-1, options={"SKIP_SAVE", "HIDDEN"})
+    values: CollectionProperty(type=TRACEVIS3D_PG_filter_value, options={"SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        if properties.index >= 0:
+            return "Change the filter's parameters, effect and scope"
+        return next((words for name, _, words in _name_items(None, None) if name == properties.name), "")
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        from ...tracevis3d.filters import registry
+        from ...tracevis3d.filters.stack import WHOLE, Applied, parse
+        from ...tracevis3d.parameters import declared
+
+        collection = settings.active(context)
+        try:
+            stack = parse(filter_stacks.stack_of(collection))
+            found = _one(stack, self.index) if self.index >= 0 else Applied(self.name)
+        except TraceVisError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.name, self.effect, self.what = found.name, found.effect, found.what
+        active = selection.selected(trace_state.keys_of(collection)[0]).active
+        self.within, self.scope = found.within != WHOLE, found.within if found.within != WHOLE else active
+        self.values.clear()
+        for parameter in declared(registry.find(found.name).parameters):
+            value = self.values.add()
+            value.name = parameter.name
+            shown = found.values.get(parameter.name, parameter.default)
+            value.text = ("yes" if shown else "no") if isinstance(shown, bool) else str(shown)
+        return context.window_manager.invoke_props_dialog(self, width=420)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        from ...tracevis3d.filters import registry
+        from ...tracevis3d.parameters import declared
+
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        sentences = {p.name: p.sentence for p in declared(registry.find(self.name).parameters)}
+        for value in self.values:
+            layout.prop(value, "text", text=value.name.replace("_", " ").capitalize())
+            row = layout.row()
+            row.active = False
+            row.label(text=sentences.get(value.name, ""))
+        layout.prop(self, "effect")
+        layout.prop(self, "what")
+        row = layout.row()
+        row.enabled = self.scope >= 0
+        row.prop(self, "within", text=f"Only Within Call {self.scope:,}" if self.scope >= 0 else None)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        from ...tracevis3d.filters.stack import WHOLE, Applied
+        from ...tracevis3d.parameters import declared
+
+        def edit(stack: list[Any]) -> list[Any]:
+            from ...tracevis3d.filters import registry
+
+            defaults = {p.name: p.default for p in declared(registry.find(self.name).parameters)}
+            values = {}
+            for value in self.values:
+                default = defaults.get(value.name)
+                plain = ("yes" if default else "no") if isinstance(default, bool) else str(default)
+                if value.text != plain:
+                    values[value.name] = value.text
+            scope = self.scope if self.within else WHOLE
+            wanted = Applied(self.name, values, self.effect, self.what, scope)
+            if self.index < 0:
+                return [*stack, wanted]
+            wanted = replace(wanted, on=_one(stack, self.index).on)
+            return [*stack[: self.index], wanted, *stack[self.index + 1 :]]
+
+        return self.change(context, edit)
+
+
+class TRACEVIS3D_OT_filter_change(_OnStack, bpy.types.Operator):
+    """Switch, move or remove a filter of the stack"""
+
+    bl_idname = "tracevis3d.filter_change"
+    bl_label = "Change Filters"
+    bl_options = {"REGISTER", "UNDO"}
+
+    index: IntProperty(options={"SKIP_SAVE"})
+    do: EnumProperty(
+        items=(
+            ("SWITCH", "On or Off", "Switch the filter off, or on again"),
+            ("UP", "Earlier", "Move it up: of several filters that mark a call the last one counts"),
+            ("DOWN", "Later", "Move it down: of several filters that mark a call the last one counts"),
+            ("REMOVE", "Remove", "Take the filter out of the stack"),
+            ("CLEAR", "Remove All", "Take all filters out of the stack"),
+        ),
+        name="What",
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        items = properties.rna_type.properties["do"].enum_items
+        return str(items[properties.do].description)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        def edit(stack: list[Any]) -> list[Any]:
+            if self.do == "CLEAR":
+                return []
+            found = _one(stack, self.index)
+            rest = [*stack[: self.index], *stack[self.index + 1 :]]
+            if self.do == "REMOVE":
+                return rest
+            if self.do == "SWITCH":
+                return [*stack[: self.index], replace(found, on=not found.on), *stack[self.index + 1 :]]
+            place = self.index + (-1 if self.do == "UP" else 1)
+            rest.insert(min(max(place, 0), len(rest)), found)
+            return rest
+
+        return self.change(context, edit)
+
+
+_CLASSES = (TRACEVIS3D_PG_filter_value, TRACEVIS3D_OT_filter_edit, TRACEVIS3D_OT_filter_change)
+
+register, unregister = bpy.utils.register_classes_factory(_CLASSES)

@@ -1,0 +1,489 @@
+"""Search in the traces of the active view: results as a list and as pins, next and previous."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.progress import Progress, part
+from .. import handlers, preconditions, signals
+from ..state import selection, settings, sources, trace_state
+from ..task import LongOperator
+from . import navigate, pins, stepping
+
+KINDS = (
+    ("substring", "Part of the Name", "The name holds the text"),
+    ("wildcard", "Wildcard", "The whole name, with * for any text and ? for any character"),
+    ("regex", "Regular Expression", "A regular expression that matches somewhere in the name"),
+)
+#: So many results are listed at a time.
+WINDOW = 100
+#: And so many stand as pins in the scene.
+_MOST_PINS = 150
+_MOST_HISTORY = 20
+_MOST_KEPT = 4
+
+
+class TRACEVIS3D_PG_hit(bpy.types.PropertyGroup):
+    """A call that was found, with what is needed to show where it is without its trace."""
+
+    call: IntProperty()
+    title: StringProperty()
+    when: StringProperty()
+    detail: StringProperty()
+    start: StringProperty(description="Nanoseconds")
+    thread: IntProperty()
+    depth: IntProperty()
+
+
+class TRACEVIS3D_PG_query(bpy.types.PropertyGroup):
+    """A pattern that was searched for before."""
+
+    pattern: StringProperty()
+    kind: StringProperty()
+
+
+def _search_again(state: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """The pattern, or how it is read, was changed."""
+    if not settings.is_quiet() and TRACEVIS3D_OT_search.poll(context):
+        bpy.ops.tracevis3d.search("INVOKE_DEFAULT")
+
+
+def _go_to(state: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """A line of the list was clicked."""
+    if not settings.is_quiet() and 0 <= state.index < len(state.hits):
+        _show(context, state, state.hits[state.index].call)
+
+
+def _show_pins(_state: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    pin(context.scene)
+
+
+_source_items_kept: list[tuple[str, str, str]] = []
+
+
+def _source_items(_state: Any, context: bpy.types.Context) -> list[tuple[str, str, str]]:
+    # Blender keeps no reference to texts that a callback returns: they must stay alive here.
+    collection = settings.active(context) if context is not None else None
+    stored = settings.of(collection).sources if collection is not None else ()
+    _source_items_kept[:] = [
+        (str(i), sources.name_of(source), source.path) for i, source in enumerate(stored)
+    ] or [("0", "", "")]
+    return _source_items_kept
+
+
+class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
+    """What is searched for in a scene, and what was found."""
+
+    pattern: StringProperty(
+        name="Search",
+        description="Name of functions to find: their calls are listed in order of time",
+        update=_search_again,
+    )
+    kind: EnumProperty(items=KINDS, name="Pattern", default="substring", update=_search_again)
+    full: BoolProperty(
+        name="Full Names",
+        description="Search names as they were recorded, with arguments, path and line",
+        update=_search_again,
+    )
+    case: BoolProperty(
+        name="Match Case", description="Tell capital letters from small ones", update=_search_again
+    )
+    source: EnumProperty(items=_source_items, name="In", update=_search_again)
+    start: StringProperty(
+        name="From", description="Calls from then on, such as 1.5s or 20ms; empty: all", update=_search_again
+    )
+    end: StringProperty(name="To", description="Calls before then; empty: all", update=_search_again)
+    show_pins: BoolProperty(
+        name="Pins",
+        description="Stick pins into the views for the results, a bigger one for that which was gone to",
+        default=True,
+        update=_show_pins,
+    )
+    trace: StringProperty(description="Key of the trace that the results are in")
+    searched: StringProperty(description="What the results are of")
+    summary: StringProperty()
+    total: IntProperty()
+    rank: IntProperty(description="Number of the first result in the list")
+    current: IntProperty(default=-1, description="The call that was gone to last")
+    hits: CollectionProperty(type=TRACEVIS3D_PG_hit)
+    index: IntProperty(name="Result", default=-1, update=_go_to)
+    history: CollectionProperty(type=TRACEVIS3D_PG_query)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was searched for, and where."""
+
+    trace: str
+    pattern: str
+    kind: str
+    full: bool
+    case: bool
+    start: str
+    end: str
+
+    @classmethod
+    def of(cls, state: Any, trace: str) -> "_Asked":
+        return cls(trace, state.pattern, state.kind, state.full, state.case, state.start, state.end)
+
+
+#: What was found last; it can be found again at any time.
+_kept: OrderedDict[_Asked, tuple[Any, Any]] = OrderedDict()
+
+
+def forget() -> None:
+    """Let go of what was found."""
+    _kept.clear()
+
+
+def _find(asked: _Asked, trace: Any) -> Any:
+    """Return what is found of ``asked`` in ``trace``; touches nothing of Blender's."""
+    from ...tracevis3d.analysis.search import Query, search
+    from ...tracevis3d.units import read_time
+
+    start = read_time("from", asked.start) if asked.start.strip() else None
+    end = read_time("to", asked.end) if asked.end.strip() else None
+    found = search(trace, Query(asked.pattern, asked.kind, asked.full, asked.case), start, end)
+    # The kernels that stepping needs are compiled here, beside the window.
+    found.after(0, most=1), found.rank(0)
+    return found
+
+
+class _Searching(LongOperator):
+    """What the operators of search have in common."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not preconditions.poll(
+            cls, context, preconditions.LIBRARY, preconditions.IDLE, preconditions.VIEW
+        ):
+            return False
+        if not context.scene.tracevis3d_search.pattern:
+            cls.poll_message_set("Type what to search for")
+            return False
+        return True
+
+    def find(self, context: bpy.types.Context, then: Any) -> set[str]:
+        """Search, then do ``then(context, state, trace, found)``."""
+        state = context.scene.tracevis3d_search
+        collection = settings.active(context)
+        place = int(state.source or 0)
+        place = place if place < len(settings.of(collection).sources) else 0
+        key = trace_state.keys_of(collection)[place]
+        asked = _Asked.of(state, key)
+        look = sources.finder(collection)
+
+        def work(progress: Progress) -> Any:
+            traces = look(part(progress, 0.0, 0.9))
+            progress(0.9, "searching")
+            return traces, _find(asked, traces[place])
+
+        def finish(context: bpy.types.Context, result: Any) -> set[str]:
+            if result is not None:
+                traces, found = result
+                for trace in traces:
+                    sources.remember(trace)
+                _kept[asked] = traces[place], found
+                while len(_kept) > _MOST_KEPT:
+                    _kept.popitem(last=False)
+            return then(context, context.scene.tracevis3d_search, *_kept[asked])
+
+        if asked in _kept:
+            return finish(context, None)
+        return self.carry_out(context, work, finish)
+
+
+class TRACEVIS3D_OT_search(_Searching, bpy.types.Operator):
+    """Find the calls of all functions whose names match, in the trace of the active view"""
+
+    bl_idname = "tracevis3d.search"
+    bl_label = "Search"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.find(context, self._list)
+
+    def _list(self, context: bpy.types.Context, state: Any, trace: Any, found: Any) -> set[str]:
+        with settings.quietly():
+            state.trace = trace.source.hash or trace.source.path
+            state.searched = state.pattern
+            state.total = found.count
+            state.summary = (
+                f"{found.count:,} calls of {len(found.functions):,} functions"
+                if found.count
+                else f"{len(found.functions):,} functions match, none of their calls lies there"
+                if len(found.functions)
+                else "No function has such a name"
+            )
+            state.current, state.index = -1, -1
+            _fill(state, trace, found, 0)
+            _note(state)
+        pin(context.scene)
+        return {"FINISHED"}
+
+    def _give_up(self, error: TraceVisError) -> set[str]:
+        state = bpy.context.scene.tracevis3d_search
+        with settings.quietly():
+            state.hits.clear()
+            state.total, state.summary = 0, str(error)
+        pin(bpy.context.scene)
+        return super()._give_up(error)
+
+
+class TRACEVIS3D_OT_search_ask(bpy.types.Operator):
+    """Ask what to search for in the trace of the active view"""
+
+    bl_idname = "tracevis3d.search_ask"
+    bl_label = "Search in Trace"
+    bl_options = {"INTERNAL"}
+
+    pattern: StringProperty(name="Search", options={"SKIP_SAVE"})
+    kind: EnumProperty(items=KINDS, name="Pattern", default="substring")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return preconditions.poll(cls, context, preconditions.LIBRARY, preconditions.IDLE, preconditions.VIEW)
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        state = context.scene.tracevis3d_search
+        self.pattern, self.kind = state.pattern, state.kind
+        return context.window_manager.invoke_props_dialog(self)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        row = self.layout.row()
+        row.activate_init = True
+        row.prop(self, "pattern", text="", icon="VIEWZOOM")
+        self.layout.prop(self, "kind", expand=True)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        state = context.scene.tracevis3d_search
+        with settings.quietly():
+            state.kind = self.kind
+        state.pattern = self.pattern
+        return {"FINISHED"}
+
+
+class TRACEVIS3D_OT_search_step(_Searching, bpy.types.Operator):
+    """Go to another of the calls that were found"""
+
+    bl_idname = "tracevis3d.search_step"
+    bl_label = "Next Result"
+    bl_options = {"REGISTER", "UNDO"}
+
+    step: stepping.step("result", ends=True)
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        return f"Go to the {properties.step.lower()} of the calls that were found"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not super().poll(context):
+            return False
+        if not context.scene.tracevis3d_search.total:
+            cls.poll_message_set("Nothing was found yet: search first")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.find(context, self._step)
+
+    def _step(self, context: bpy.types.Context, state: Any, trace: Any, found: Any) -> set[str]:
+        call = _next(state, trace, found, self.step)
+        if call is None:
+            self.report({"INFO"}, f"That was the {'first' if self.step == 'PREVIOUS' else 'last'} result")
+            return {"CANCELLED"}
+        rank = found.rank(int(trace.calls.start[call]), call)
+        with settings.quietly():
+            if not state.rank <= rank < state.rank + len(state.hits):
+                _fill(state, trace, found, rank - rank % WINDOW)
+            state.index = rank - state.rank
+        _show(context, state, call)
+        return {"FINISHED"}
+
+
+def _next(state: Any, trace: Any, found: Any, step: str) -> int | None:
+    """Return the call that ``step`` leads to; None if there is none."""
+    current = state.current
+    if step == "LAST":
+        calls = found.last(1)
+    elif step == "FIRST" or not 0 <= current < len(trace.calls):
+        calls = found.first(1)
+    else:
+        start = int(trace.calls.start[current])
+        calls = found.after(start, current) if step == "NEXT" else found.before(start, current)
+    return int(calls[0]) if len(calls) else None
+
+
+def _fill(state: Any, trace: Any, found: Any, rank: int) -> None:
+    """List the results from ``rank`` on."""
+    from ...tracevis3d.layout.ticks import duration, exact_duration
+
+    state.hits.clear()
+    state.rank = rank
+    calls, functions = trace.calls, trace.functions
+    # Only what lies before the list is passed over again, and never more than that.
+    for call in found.window(rank, WINDOW).tolist():
+        hit = state.hits.add()
+        start = int(calls.start[call])
+        hit.call, hit.start = call, str(start)
+        hit.thread, hit.depth = int(calls.thread[call]), int(calls.depth[call])
+        hit.title = functions.label[int(calls.function[call])]
+        hit.when = duration(start, 5)
+        hit.detail = (
+            f"{functions.name[int(calls.function[call])]}\nstarts at {exact_duration(start)}, takes "
+            f"{duration(int(calls.end[call]) - start)}, depth {hit.depth}, "
+            f"{trace.threads.title(hit.thread)}"
+        )
+
+
+def _note(state: Any) -> None:
+    """Put the pattern at the top of the history."""
+    for i, query in enumerate(state.history):
+        if (query.pattern, query.kind) == (state.pattern, state.kind):
+            state.history.move(i, 0)
+            return
+    query = state.history.add()
+    query.pattern, query.kind = state.pattern, state.kind
+    state.history.move(len(state.history) - 1, 0)
+    while len(state.history) > _MOST_HISTORY:
+        state.history.remove(len(state.history) - 1)
+
+
+def _show(context: bpy.types.Context, state: Any, call: int) -> None:
+    """Select a call that was found, and let the 3D view show it."""
+    with settings.quietly():
+        state.current = call
+    pin(context.scene)
+    selection.select(state.trace, [call], active=call)
+    navigate.call(context, state.trace, call)
+
+
+def pin(scene: bpy.types.Scene, only: bpy.types.Collection | None = None) -> None:
+    """Stick a pin into each view of the trace for the results, or take the pins away.
+
+    Where there are too many, some stand for all: evenly spread, and the one that was gone to.
+    """
+    state = scene.tracevis3d_search
+    trace, found = _known(state)
+    for collection in [only] if only is not None else settings.all_in(scene):
+        keys = trace_state.keys_of(collection)
+        if (state.trace not in keys and state.trace) or not (state.show_pins and state.total):
+            pins.stick(collection, [], -1)
+        elif found is not None:
+            calls = {*found.spread(_MOST_PINS).tolist(), *([state.current] if state.current >= 0 else [])}
+            hits = [(keys.index(state.trace), navigate.facts_of(trace, call)) for call in sorted(calls)]
+            pins.stick(collection, hits, state.current)
+
+
+def _known(state: Any) -> tuple[Any, Any]:
+    """Return the trace of the results and what was found; nothing if the trace is not in memory."""
+    trace = sources.loaded(state.trace) if state.trace else None
+    if trace is None or not state.total:
+        return None, None
+    asked = _Asked.of(state, state.trace)
+    if asked not in _kept:
+        try:
+            _kept[asked] = trace, _find(asked, trace)
+        except TraceVisError:
+            return None, None
+    return _kept[asked]
+
+
+class TRACEVIS3D_OT_search_recall(bpy.types.Operator):
+    """Search for this again"""
+
+    bl_idname = "tracevis3d.search_recall"
+    bl_label = "Search Again"
+    bl_options = {"INTERNAL"}
+
+    number: IntProperty()
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        state = context.scene.tracevis3d_search
+        if not 0 <= self.number < len(state.history):
+            return {"CANCELLED"}
+        query = state.history[self.number]
+        pattern = query.pattern
+        with settings.quietly():
+            state.kind = query.kind
+        state.pattern = pattern
+        return {"FINISHED"}
+
+
+class TRACEVIS3D_OT_search_clear(bpy.types.Operator):
+    """Clear the results and take the pins away; the history stays"""
+
+    bl_idname = "tracevis3d.search_clear"
+    bl_label = "Clear Search"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        state = context.scene.tracevis3d_search
+        with settings.quietly():
+            state.pattern = state.trace = state.searched = state.summary = ""
+            state.total, state.rank, state.current, state.index = 0, 0, -1, -1
+            state.hits.clear()
+        pin(context.scene)
+        return {"FINISHED"}
+
+
+class TRACEVIS3D_MT_search_history(bpy.types.Menu):
+    """What was searched for before"""
+
+    bl_idname = "TRACEVIS3D_MT_search_history"
+    bl_label = "Searched Before"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        state = context.scene.tracevis3d_search
+        if not len(state.history):
+            self.layout.label(text="Nothing was searched for yet")
+        for i, query in enumerate(state.history):
+            self.layout.operator("tracevis3d.search_recall", text=query.pattern).number = i
+
+
+_CLASSES = (
+    TRACEVIS3D_PG_hit,
+    TRACEVIS3D_PG_query,
+    TRACEVIS3D_PG_search,
+    TRACEVIS3D_OT_search,
+    TRACEVIS3D_OT_search_ask,
+    TRACEVIS3D_OT_search_step,
+    TRACEVIS3D_OT_search_recall,
+    TRACEVIS3D_OT_search_clear,
+    TRACEVIS3D_MT_search_history,
+)
+_register, _unregister = bpy.utils.register_classes_factory(_CLASSES)
+_HANDLERS = handlers.after_loading(forget)
+
+
+def _pin_again(scene: bpy.types.Scene, collection: bpy.types.Collection, *_: Any) -> None:
+    pin(scene, collection)
+
+
+def register() -> None:
+    """Register the operators, and what scenes remember of searches."""
+    _register()
+    bpy.types.Scene.tracevis3d_search = PointerProperty(type=TRACEVIS3D_PG_search)
+    handlers.add(_HANDLERS)
+    signals.on_show.append(_pin_again)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    signals.on_show.remove(_pin_again)
+    handlers.remove(_HANDLERS)
+    del bpy.types.Scene.tracevis3d_search
+    _unregister()
+    forget()

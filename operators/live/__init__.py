@@ -1,0 +1,1 @@
+"""Live feeds in the window."""

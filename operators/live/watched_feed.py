@@ -1,0 +1,360 @@
+"""The feed that is watched: a subscriber and its live view, driven by a timer; one at a time.
+
+Nothing of it is in the .blend but what was drawn last: undo and other files can't break it. Undo takes the
+live view's objects back to what they were, so they are written anew in the next tick; if it takes them away,
+or another file is opened, what comes is still kept, and the panel offers to show it again.
+"""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...tracevis3d.errors import TraceVisError
+from .. import environment, handlers
+from ..views import viewport
+
+#: Seconds between two ticks, and that taking messages may take in one.
+_TICK_S, _DRAIN_S = 1 / 30, 0.005
+#: Messages are taken between two pictures for as long as drawing took, and at most so many seconds: where
+#: drawing is slow, one drain for each picture would fall ever further behind.
+_CATCHING_UP_S = 1.0
+#: Seconds between two redraws of the panel.
+_PANEL_S = 0.25
+#: Ticks and latencies that are told about: some seconds.
+_REMEMBERED = 128
+
+
+class Feed:
+    """What one connection needs.
+
+    Parameters
+    ----------
+    endpoint : str
+    keys : Keys
+    view : str
+    window_s : float
+    style : str
+
+    Attributes
+    ----------
+    current : Feed or None
+        The one there is.
+    subscriber : Subscriber
+    shown : FlowScene or None
+        None while nothing has come, or the scene is gone.
+    trouble : str
+        One sentence on what went wrong in drawing; the feed goes on.
+    tick_s, latency_s : list of float
+        Of the last ticks; from the time of the newest event to when its picture was drawn.
+    """
+
+    current: "Feed | None" = None
+
+    def __init__(self, endpoint: str, keys: Any, view: str, window_s: float, style: str) -> None:
+        from ...tracevis3d.live.subscriber import Subscriber
+
+        self.subscriber = Subscriber(endpoint, keys=keys)
+        self.view, self.window_ns, self.style = view, int(window_s * 1e9), style
+        self.shown: Any = None
+        self.trouble = ""
+        self.tick_s: list[float] = []
+        self.latency_s: list[float] = []
+        self.updates: list[float] = []
+        self._lost_sight = False
+        self._titled = ""
+        self._told = 0.0
+        self._hold = 0
+        self._newest = self._marked = 0
+        self._drawn: Any = None
+        # When the scene was changed, and drawn; for how long to take messages before the next picture.
+        self._shown_at = self._drawn_at = self._catching_up_s = 0.0
+        #: What somebody clicked last, and how the view of memory lies.
+        self.picked: Any = None
+        self.by_site = self.logarithmic = False
+        self.sight = (0.0, 1.0)
+
+    # -- a tick -------------------------------------------------------------------------------------------
+
+    def tick(self) -> bool:
+        """Take what has come for some milliseconds, and show it.
+
+        Returns False if more has come than there was time for, and it is not shown yet: the next tick is due
+        at once. So as much time goes into taking what comes as into drawing it, in small bites between which
+        Blender attends to the person.
+        """
+        started = time.perf_counter()
+        subscriber = self.subscriber
+        subscriber.drain(_DRAIN_S)
+        if subscriber.behind and started - self._drawn_at < self._catching_up_s:
+            self._remember(self.tick_s, time.perf_counter() - started)
+            return False
+        # What somebody asks for is shown while time stands still, too.
+        moves = self.shown is not None and self.shown.flow.moving
+        if subscriber.rows and not self._lost_sight and (moves or not subscriber.paused):
+            try:
+                self._show(started)
+            except TraceVisError as error:
+                self.trouble, self._lost_sight = str(error), True
+            except (ReferenceError, KeyError, RuntimeError) as error:
+                # Somebody has removed what we show.
+                self.trouble = f"The live view could not be drawn: {error}"
+                self._lost_sight, self.shown = True, None
+        spent = time.perf_counter()
+        self._remember(self.tick_s, spent - started)
+        if spent - self._told > _PANEL_S:
+            self._told = spent
+            redraw_panels()
+        self._shown_at, self._catching_up_s = spent, 0.0
+        return True
+
+    def _show(self, clock: float) -> None:
+        if self.shown is None:
+            self.show_in(bpy.context.scene)
+        shown = self.shown
+        if shown.stale and not shown.find():
+            self.shown, self._lost_sight = None, True
+            return
+        if self.program() != self._titled:
+            # The program has said its name, or another one publishes now.
+            self._show_again()
+            shown = self.shown
+            if shown is None:
+                return
+        shown.tick(self.now(), clock, self.told())
+        if (newest := self.subscriber.newest_since_1970()) != self._marked:
+            self._newest = self._marked = newest
+        self._remember(self.updates, clock)
+
+    def now(self) -> int:
+        """Return the time at the front edge: it never goes back, and stands still while paused."""
+        if not self.subscriber.paused:
+            self._hold = max(self._hold, self.subscriber.clock())
+        return self._hold
+
+    def told(self) -> str:
+        """Return what the foot of the picture says about the feed."""
+        subscriber = self.subscriber
+        words = f"{subscriber.rate:,.0f} rows a second"
+        if subscriber.lost:
+            words += f", {subscriber.lost:,} lost"
+        return words if subscriber.state == "connected" else f"{STATES[subscriber.state]}; {words}"
+
+    @staticmethod
+    def _remember(values: list[float], value: float) -> None:
+        values.append(value)
+        del values[:-_REMEMBERED]
+
+    # -- what is shown ------------------------------------------------------------------------------------
+
+    @property
+    def out_of_sight(self) -> bool:
+        """Whether what comes is kept but not shown."""
+        return self._lost_sight
+
+    def show_in(self, scene: bpy.types.Scene) -> None:
+        """Show the live view in a scene."""
+        from ...tracevis3d.live.stream import live_view
+        from ...tracevis3d.scene.live.live_view import FlowScene
+
+        self._lost_sight, self.trouble = False, ""
+        made = live_view(self.view, self.subscriber.trace, self.window_ns)
+        if self.view == "memory":
+            made.arrange(self.by_site, self.logarithmic)
+            made.zoom(*self.sight)
+        self._titled = self.program()
+        self.shown = FlowScene(made, scene, self.style, self._titled)
+        self._watch_drawing()
+
+    def program(self) -> str:
+        """Return what the program is called in the picture."""
+        return self.subscriber.name or "program"
+
+    def _show_again(self) -> None:
+        scene = bpy.data.scenes.get(self.shown.scene_name)
+        if scene is None:
+            return
+        with viewport.through_camera(scene):
+            self.shown.remove()
+            self.shown = None
+            self.show_in(scene)
+
+    def change(self, view: str, window_s: float, style: str) -> None:
+        """Show another view, another length of time, or another style."""
+        window_ns = int(window_s * 1e9)
+        other = (view, style) != (self.view, self.style)
+        self.view, self.window_ns, self.style = view, window_ns, style
+        if self.shown is None or (self.shown.stale and not self.shown.find()):
+            return
+        if other or view in ("memory", "interactions"):
+            self._show_again()
+        else:
+            self.shown.flow.window_ns = window_ns
+            self.shown.rescale(self.now())
+
+    def arrange(self, by_site: bool, logarithmic: bool) -> None:
+        """Let a view of memory lie by call site or by creation, as wide as bytes or their logarithms."""
+        self.by_site, self.logarithmic = by_site, logarithmic
+        if self.shown is not None and self.view == "memory":
+            self.shown.flow.arrange(by_site, logarithmic)
+
+    def zoom(self, left: float, right: float) -> None:
+        """Let a view of memory show a part of its bytes, as shares of all."""
+        self.sight = (left, right)
+        if self.shown is not None and self.view == "memory":
+            self.shown.flow.zoom(left, right)
+
+    def _watch_drawing(self) -> None:
+        """Note when the 3D view has drawn the newest event."""
+        if self._drawn is None and not bpy.app.background:
+            self._drawn = bpy.types.SpaceView3D.draw_handler_add(self._was_drawn, (), "WINDOW", "POST_PIXEL")
+
+    def _was_drawn(self) -> None:
+        if not self._catching_up_s:
+            self._drawn_at = time.perf_counter()
+            self._catching_up_s = min(self._drawn_at - self._shown_at, _CATCHING_UP_S)
+        if self._newest:
+            self._remember(self.latency_s, max(time.time_ns() - self._newest, 0) / 1e9)
+            self._newest = 0
+
+    def lose_sight(self) -> None:
+        """Another file is open: what comes is kept, and shown if it is asked for."""
+        self.shown, self._lost_sight = None, bool(self.subscriber.rows)
+
+    def mark_stale(self) -> None:
+        """What we refer to may be gone."""
+        if self.shown is not None:
+            self.shown.stale = True
+
+    # -- the end ------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Leave the publisher, and Blender's handlers."""
+        if self._drawn is not None:
+            bpy.types.SpaceView3D.draw_handler_remove(self._drawn, "WINDOW")
+            self._drawn = None
+        self.subscriber.close()
+
+
+#: States of a subscriber in words for people.
+STATES = {
+    "waiting": "Waiting for a publisher",
+    "connected": "Connected",
+    "silent": "The publisher is silent: waiting until it comes back",
+    "ended": "The program is over",
+    "refused": "The publisher refuses",
+}
+
+
+def _tick() -> float | None:
+    feed = Feed.current
+    if feed is None:
+        return None
+    started = time.perf_counter()
+    if not feed.tick():
+        return 0.0
+    # Blender gets at least as much time for drawing as we take.
+    return max(_TICK_S - (time.perf_counter() - started), 0.004)
+
+
+def start(feed: Feed) -> None:
+    """Let ``feed`` be the one that is watched."""
+    Feed.current = feed
+    # It goes on when another file is opened.
+    bpy.app.timers.register(_tick, first_interval=_TICK_S, persistent=True)
+
+
+def stop() -> Feed | None:
+    """Watch no longer; return what was watched, which keeps all that it received."""
+    feed, Feed.current = Feed.current, None
+    if bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.unregister(_tick)
+    if feed is not None:
+        feed.close()
+    return feed
+
+
+def redraw_panels() -> None:
+    """Let the sidebar tell the newest numbers."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                for region in area.regions:
+                    if region.type == "UI":
+                        region.tag_redraw()
+
+
+def missing() -> str:
+    """Return one sentence on what is missing to connect; empty if nothing is."""
+    from importlib.util import find_spec
+
+    if sentence := environment.missing_library():
+        return sentence
+    if find_spec("zmq") is None:
+        return (
+            "ZeroMQ (pyzmq) is missing: install the TraceVis3D zip for this platform and Python version, "
+            "which brings it along"
+        )
+    return ""
+
+
+def recordings_folder() -> Path:
+    """Return the folder for recordings of live feeds, made if it is not there."""
+    return Path(bpy.utils.extension_path_user(environment.EXTENSION, path="live", create=True))
+
+
+def free_name(folder: Path, program: str) -> Path:
+    """Return a file name in ``folder`` that is not taken, with the program and the time in it."""
+    bare = "".join(c if c.isalnum() or c in "-_" else "_" for c in Path(program).stem)[:60] or "program"
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    path = folder / f"{bare}-{stamp}.tv3"
+    number = 2
+    while path.exists():
+        path = folder / f"{bare}-{stamp}-{number}.tv3"
+        number += 1
+    return path
+
+
+@bpy.app.handlers.persistent
+def _before_another_file(*_: object) -> None:
+    if Feed.current is not None:
+        Feed.current.lose_sight()
+
+
+@bpy.app.handlers.persistent
+def _after_undo(*_: object) -> None:
+    if Feed.current is not None:
+        Feed.current.mark_stale()
+
+
+_HANDLERS = (
+    ("load_pre", _before_another_file),
+    ("undo_post", _after_undo),
+    ("redo_post", _after_undo),
+)
+
+
+def register() -> None:
+    """Add the handlers."""
+    handlers.add(_HANDLERS)
+
+
+def unregister() -> None:
+    """Remove the handlers; what was received and not stopped is kept as a file."""
+    handlers.remove(_HANDLERS)
+    feed = stop()
+    if feed is not None and feed.subscriber.rows:
+        keep(feed)
+
+
+def keep(feed: Feed) -> None:
+    """Write what was received into the user's folder, as nobody is there to be asked."""
+    from ...tracevis3d import api
+
+    try:
+        path = free_name(recordings_folder(), feed.subscriber.program)
+        api.save(feed.subscriber.finish(), path)
+        print(f"TraceVis3D: what was received live is kept in {path}")
+    except (TraceVisError, OSError, ValueError) as error:
+        print(f"TraceVis3D: what was received live could not be kept: {error}")

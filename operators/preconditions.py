@@ -1,0 +1,43 @@
+"""Why an operator can't be used just now: asked by ``poll``, told where its button is greyed out."""
+
+from typing import Any
+
+import bpy
+
+from . import environment
+from .state import settings
+from .task import idle
+
+#: What an operator may need.
+LIBRARY, IDLE, OBJECT_MODE, VIEW, INSTALLED, OWN = (
+    "library",
+    "idle",
+    "object mode",
+    "view",
+    "installed",
+    "own",
+)
+
+
+def obstacle(context: bpy.types.Context, *needs: str) -> str:
+    """Return one sentence on the first of ``needs`` that is missing; empty if nothing is."""
+    collection = settings.active(context)
+    missing = {
+        LIBRARY: environment.missing_library,
+        IDLE: lambda: "" if idle() else "A trace is being read",
+        OBJECT_MODE: lambda: "" if context.mode == "OBJECT" else "Leave edit mode first",
+        VIEW: lambda: "" if collection is not None else "This scene has no view: import a trace first",
+        INSTALLED: lambda: "" if settings.parameters(collection) else "The view is not installed here",
+        OWN: lambda: (
+            "" if collection.library is None else "The view is linked from another .blend: change it there"
+        ),
+    }
+    return next((sentence for need in needs if (sentence := missing[need]())), "")
+
+
+def poll(operator: Any, context: bpy.types.Context, *needs: str) -> bool:
+    """Return whether nothing of ``needs`` is missing, and let ``operator`` say what is."""
+    if sentence := obstacle(context, *needs):
+        operator.poll_message_set(sentence)
+        return False
+    return True

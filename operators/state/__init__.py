@@ -1,0 +1,1 @@
+"""What the .blend stores of views and traces, and what is selected."""

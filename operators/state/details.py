@@ -1,0 +1,155 @@
+"""What the panel says of the selection: worded when that changes, of the trace or of what is drawn."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import CollectionProperty, IntProperty, StringProperty
+
+from .. import signals
+from . import selection, settings, sources, stored_metadata, trace_state
+
+_DASH = "—"
+
+
+class TRACEVIS3D_PG_details(bpy.types.PropertyGroup):
+    """Facts of what is selected in the traces of the active view."""
+
+    title: StringProperty()
+    summary: StringProperty()
+    file: StringProperty()
+    line: IntProperty()
+
+
+def _update(_trace: str) -> None:
+    """The selection, or which view is active, has changed."""
+    manager = bpy.context.window_manager
+    if manager is None or not hasattr(manager, "tracevis3d_details"):
+        return
+    details = manager.tracevis3d_details
+    details.title = details.summary = details.file = ""
+    rows: list[tuple[str, str]] = []
+    scene = bpy.context.scene
+    collection = settings.active_in(scene) if scene is not None else None
+    for source in settings.of(collection).sources if collection is not None else ():
+        chosen = selection.selected(trace_state.key_of(source))
+        if chosen:
+            rows = _rows(details, collection, source, chosen)
+            break
+    settings.fill(details.rows, rows)
+    for window in manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def _rows(details: Any, collection: Any, source: Any, chosen: Any) -> list[tuple[str, str]]:
+    from ...tracevis3d.layout.ticks import duration
+
+    key = trace_state.key_of(source)
+    n = len(chosen)
+    parts = [f"{n:,} call{'' if n == 1 else 's'}"] if n else []
+    if chosen.time_range is not None:
+        low, high = chosen.time_range
+        parts.append(f"{duration(high - low)} from {duration(low)} on")
+    details.summary = " and ".join(parts)
+    if len(settings.of(collection).sources) > 1:
+        details.summary += f" of {sources.name_of(source)}"
+    trace = sources.loaded(key)
+    if trace is None:
+        return _held_rows(details, collection, key, chosen.active)
+    if not 0 <= chosen.active < len(trace.calls):
+        return []
+    return _trace_rows(details, trace, chosen)
+
+
+def _trace_rows(details: Any, trace: Any, chosen: Any) -> list[tuple[str, str]]:
+    """Return the facts of the active call, and sums over all."""
+    from ...tracevis3d.layout.ticks import duration, exact_duration
+    from ...tracevis3d.views.cached import derived
+    from ...tracevis3d.views.element_metadata import words_of
+
+    call, calls = chosen.active, trace.calls
+    words = words_of(trace, int(calls.function[call]))
+    details.title = words.label
+    details.file, details.line = words.file, words.line
+    start, end = int(calls.start[call]), int(calls.end[call])
+    rows = [
+        ("Module", words.module or _DASH),
+        ("File", _place(words)),
+        ("Start", exact_duration(start)),
+        ("Duration", duration(end - start)),
+        ("Self Time", duration(int(derived(trace).self_time[call]))),
+        ("Depth", f"{int(calls.depth[call]):,}"),
+        ("Thread", trace.threads.title(int(calls.thread[call]))),
+        ("Calls Below", f"{int(calls.extent[call]) - 1:,}"),
+        ("Number", f"{call:,}"),
+    ]
+    if len(chosen) > 1:
+        inside = chosen.calls[chosen.calls < len(calls)]
+        total = int((calls.end[inside] - calls.start[inside]).sum())
+        rows += [
+            ("All, Duration", duration(total)),
+            ("All, Self Time", duration(int(derived(trace).self_time[inside].sum()))),
+        ]
+    return rows
+
+
+def _held_rows(details: Any, collection: Any, key: str, call: int) -> list[tuple[str, str]]:
+    """Return the facts of the active call as far as the scene holds them."""
+    from ...tracevis3d.layout.ticks import duration
+    from ...tracevis3d.scene.window import element_metadata
+
+    place = trace_state.keys_of(collection).index(key)
+    for shown in collection.objects:
+        holds = element_metadata.held(shown)
+        if holds is None or place not in holds.calls:
+            continue
+        which = np.flatnonzero(holds.calls[place] == call)
+        if not len(which) or not len(holds.fact("function")):
+            continue
+        element = int(which[0])
+        words = stored_metadata.function_words(key, int(holds.fact("function")[element]))
+        if words is None:
+            continue
+        details.title = words.label
+        details.file, details.line = words.file, words.line
+        return [
+            ("Module", words.module or _DASH),
+            ("File", _place(words)),
+            ("Duration", duration(float(holds.fact("duration")[element]))),
+            ("Self Time", duration(float(holds.fact("own")[element]))),
+            ("Depth", f"{int(holds.fact('depth')[element]):,}"),
+            ("Thread", stored_metadata.thread_title(key, int(holds.fact("thread")[element]))),
+            ("Number", f"{call:,}"),
+        ]
+    return []
+
+
+def _place(words: Any) -> str:
+    """Return the file's name with the line; its folder is too long for the panel."""
+    name = words.file.replace("\\", "/").rpartition("/")[2]
+    return f"{name}:{words.line}" if name and words.line else name or _DASH
+
+
+def renew() -> None:
+    """Word the details again."""
+    _update("")
+
+
+_LISTENS = ((selection.on_change, _update),)
+
+
+def register() -> None:
+    """Register the group, and listen to the selection."""
+    TRACEVIS3D_PG_details.__annotations__["rows"] = CollectionProperty(type=settings.TRACEVIS3D_PG_fact)
+    bpy.utils.register_class(TRACEVIS3D_PG_details)
+    bpy.types.WindowManager.tracevis3d_details = bpy.props.PointerProperty(type=TRACEVIS3D_PG_details)
+    signals.listen(_LISTENS)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    signals.leave(_LISTENS)
+    del bpy.types.WindowManager.tracevis3d_details
+    bpy.utils.unregister_class(TRACEVIS3D_PG_details)

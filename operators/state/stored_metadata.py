@@ -1,0 +1,87 @@
+"""What a view holds of its traces: enough to say what an element is when the trace itself is not there."""
+
+import json
+from dataclasses import astuple
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import StringProperty
+
+from ...tracevis3d.views.element_metadata import FunctionWords, standing, words_of
+from . import trace_state
+
+#: Functions whose names are kept; a view of more elements than can be told apart has few.
+_MOST = 20_000
+
+trace_state.PROPERTIES["functions"] = StringProperty(
+    name="Functions", description="Names of the functions that views show, as JSON"
+)
+trace_state.PROPERTIES["threads"] = StringProperty(
+    name="Threads", description="Names of the threads, as JSON"
+)
+
+
+def hold(collection: bpy.types.Collection, traces: list[Any], drawing: Any) -> None:
+    """Keep in the .blend what the elements of ``drawing``, built in ``collection``, stand for."""
+    from ...tracevis3d.scene.window import element_metadata
+
+    stand = [standing(element, drawing, traces) for element in drawing.elements]
+    element_metadata.hold(collection, drawing, stand)
+    used: dict[int, set[int]] = {}
+    for found in stand:
+        for source, calls in (found.calls if found is not None else {}).items():
+            known = calls[(calls >= 0) & (calls < len(traces[source].calls))]
+            functions = np.unique(traces[source].calls.function[known])
+            used.setdefault(source, set()).update(functions.tolist())
+    for source, functions in used.items():
+        _remember_words(traces[source], functions)
+
+
+def _remember_words(trace: Any, functions: set[int]) -> None:
+    record = trace_state.ensure(trace.source.hash or trace.source.path)
+    known = _read(record.functions, {})
+    missing = [f for f in sorted(functions) if str(f) not in known][: max(_MOST - len(known), 0)]
+    if missing:
+        known |= {str(f): list(astuple(words_of(trace, f))) for f in missing}
+        record.functions = json.dumps(known, ensure_ascii=False, separators=(",", ":"))
+    threads = json.dumps([trace.threads.title(t) for t in range(len(trace.threads))], ensure_ascii=False)
+    if record.threads != threads:
+        record.threads = threads
+
+
+def function_words(trace: str, function: int) -> FunctionWords | None:
+    """Return what a function of the trace with the key ``trace`` is called, as the .blend holds it."""
+    record = trace_state.find(trace)
+    words = _parsed(record.functions).get(str(function)) if record is not None else None
+    try:
+        return FunctionWords(*words) if words else None
+    except TypeError:
+        return None
+
+
+def thread_title(trace: str, thread: int) -> str:
+    """Return the title of a thread of the trace with the key ``trace``, as the .blend holds it."""
+    record = trace_state.find(trace)
+    titles = _read(record.threads, []) if record is not None else []
+    return str(titles[thread]) if 0 <= thread < len(titles) else f"thread {thread}"
+
+
+_last: tuple[str, dict[str, Any]] = ("", {})
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Return the functions' words; those read last are kept, since pointing asks again and again."""
+    global _last
+    if _last[0] != text:
+        _last = (text, _read(text, {}))
+    return _last[1]
+
+
+def _read(text: str, otherwise: Any) -> Any:
+    """Return what ``text`` says, if it is of the type of ``otherwise``."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return otherwise
+    return found if isinstance(found, type(otherwise)) else otherwise

@@ -1,0 +1,1 @@
+"""Make, change, render and remove views."""

@@ -1,0 +1,184 @@
+"""Where the views of a scene stand, which one is attended to, and a look at all of them side by side."""
+
+import bpy
+import numpy as np
+from bpy.props import EnumProperty
+from numpy.typing import NDArray
+
+from .. import preconditions, signals
+from ..state import settings
+from ..task import idle
+from . import viewport
+
+Box = tuple[NDArray[np.float64], NDArray[np.float64]]
+DIRECTIONS = (
+    ("ROW", "Side by Side", "Each to the right of the one before"),
+    ("DEPTH", "One behind the Other", "Each behind the one before"),
+    ("STACK", "One above the Other", "Each above the one before: the same moments stand above each other"),
+)
+_AXES = {"ROW": 0, "DEPTH": 1, "STACK": 2}
+
+
+def own_box(collection: bpy.types.Collection) -> Box:
+    """Return lowest and highest coordinates of a view with its sign, where it is drawn."""
+    from ...tracevis3d.scene import placement
+
+    low, high = _drawn(collection)
+    return low, placement.room_for_sign(low, high, facing(collection))
+
+
+def _drawn(collection: bpy.types.Collection) -> Box:
+    stored = settings.of(collection)
+    return np.array(stored.low, np.float64), np.array(stored.high, np.float64)
+
+
+def box(collection: bpy.types.Collection) -> Box:
+    """Return lowest and highest coordinates of a view, where it stands."""
+    low, high = own_box(collection)
+    place = np.array(settings.of(collection).place, np.float64)
+    return low + place, high + place
+
+
+def stand_beside(scene: bpy.types.Scene, collection: bpy.types.Collection) -> None:
+    """Let a new view stand beside those that are in the scene."""
+    from ...tracevis3d.scene import placement
+
+    others = [box(other) for other in settings.all_in(scene) if other != collection]
+    axis = _AXES[scene.tracevis3d_direction]
+    settings.of(collection).place = placement.free_place(*own_box(collection), others, axis)
+
+
+def lift(collection: bpy.types.Collection) -> None:
+    """Take a view back to its own coordinates, in which it is built."""
+    from ...tracevis3d.scene import placement
+
+    placement.put(collection, (0.0, 0.0, 0.0))
+
+
+def settle(scene: bpy.types.Scene) -> None:
+    """Put all views of ``scene`` where they stand, and attend to the active one, or to all."""
+    from ...tracevis3d.scene import placement, styles
+
+    present = settings.all_in(scene)
+    active = settings.active_in(scene)
+    if active is None:
+        placement.drop_overview(scene)
+        return
+    overview = scene.tracevis3d_overview and len(present) > 1
+    eyes = {view.name: camera_of(view) for view in present}
+    for view in present:
+        stored = settings.of(view)
+        placement.put(view, stored.place)
+        if len(present) > 1:
+            placement.sign(view, view.name, *_drawn(view), styles.named(stored.style), facing(view))
+            placement.put(view, stored.place)
+    placement.attend(present, active, overview)
+    eye = eyes[active.name]
+    if overview and eye is not None:
+        boxes = [box(view) for view in present]
+        with viewport.through_camera(scene):
+            scene.camera = placement.overview_camera(scene, eye, boxes, settings.frame_of(scene))
+        return
+    # A person may look through another camera of the same view.
+    if eye is not None and (scene.camera is None or active not in scene.camera.users_collection):
+        with viewport.through_camera(scene):
+            scene.camera = eye
+    placement.drop_overview(scene)
+    world = bpy.data.worlds.get(f"TraceVis3D {settings.of(active).style}")
+    if world is not None and scene.world != world:
+        scene.world = world
+
+
+def camera_of(collection: bpy.types.Collection) -> bpy.types.Object | None:
+    """Return the camera of a view's picture; it may have others, which are parts of what is drawn."""
+    from ...tracevis3d.scene.parts import PART
+
+    eyes = (shown for shown in collection.objects if shown.type == "CAMERA" and PART not in shown)
+    return next(eyes, None)
+
+
+def facing(collection: bpy.types.Collection) -> int:
+    """Return the axis across the side that a view is looked at from: 2 for what is seen from above."""
+    eye = camera_of(collection)
+    if eye is None:
+        return 1
+    back = [abs(eye.matrix_basis[axis][2]) for axis in range(3)]
+    return 2 if back[2] > max(back[:2]) else 1
+
+
+def _attend() -> None:
+    """Follow a change of the active view, of a view's place, or of the overview."""
+    if idle():
+        for scene in bpy.data.scenes:
+            if settings.active_in(scene) is not None:
+                settle(scene)
+
+
+class TRACEVIS3D_OT_arrange(bpy.types.Operator):
+    """Let all views of the scene stand beside each other, without overlapping"""
+
+    bl_idname = "tracevis3d.arrange"
+    bl_label = "Arrange Views"
+    bl_options = {"REGISTER", "UNDO"}
+
+    direction: EnumProperty(items=DIRECTIONS, name="Direction", default="ROW")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not preconditions.poll(cls, context, preconditions.IDLE, preconditions.VIEW):
+            return False
+        if len(settings.all_in(context.scene)) < 2:
+            cls.poll_message_set("There is only one view in this scene: add another first")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        from ...tracevis3d.scene import placement
+
+        scene = context.scene
+        scene.tracevis3d_direction = self.direction
+        taken: list[Box] = []
+        with settings.quietly():
+            for view in settings.all_in(scene):
+                place = placement.free_place(*own_box(view), taken, _AXES[self.direction])
+                settings.of(view).place = place
+                taken.append(box(view))
+        settle(scene)
+        return {"FINISHED"}
+
+
+class TRACEVIS3D_OT_frame_views(bpy.types.Operator):
+    """Turn the 3D view to all views of the scene at once, or back to the active one"""
+
+    bl_idname = "tracevis3d.overview"
+    bl_label = "See All Views"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return TRACEVIS3D_OT_arrange.poll.__func__(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        context.scene.tracevis3d_overview = not context.scene.tracevis3d_overview
+        viewport.look(context)
+        return {"FINISHED"}
+
+
+_CLASSES = (TRACEVIS3D_OT_arrange, TRACEVIS3D_OT_frame_views)
+_register, _unregister = bpy.utils.register_classes_factory(_CLASSES)
+
+
+def register() -> None:
+    """Register the operators, and what scenes remember of their arrangement."""
+    _register()
+    bpy.types.Scene.tracevis3d_direction = EnumProperty(
+        items=DIRECTIONS, name="Arrangement", description="Where a new view goes", default="ROW"
+    )
+    signals.on_move.append(_attend)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    signals.on_move.remove(_attend)
+    del bpy.types.Scene.tracevis3d_direction
+    _unregister()

@@ -1,0 +1,104 @@
+"""What differs between the two traces of a comparison, as camera stops of the scene."""
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import bpy
+
+from ...tracevis3d.progress import Progress, part
+from .. import preconditions
+from ..state import filter_stacks, settings, sources
+from ..task import LongOperator
+from . import make_view
+
+
+class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
+    """Find what differs between the two traces, and make a camera stop for each finding"""
+
+    bl_idname = "tracevis3d.explain"
+    bl_label = "Explain Differences"
+    bl_options = {"REGISTER", "UNDO"}
+
+    preparations = make_view.PREPARATIONS
+
+    top: bpy.props.IntProperty(name="Findings", description="The most findings", default=10, min=1, max=100)
+    walk: bpy.props.StringProperty(
+        name="Walk",
+        description="Instead, walk from this match to what explains it: the number of a group in the legend, "
+        "or names of functions with > between them",
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        needs = (
+            preconditions.LIBRARY,
+            preconditions.IDLE,
+            preconditions.OBJECT_MODE,
+            preconditions.VIEW,
+            preconditions.INSTALLED,
+            preconditions.OWN,
+        )
+        if not preconditions.poll(cls, context, *needs):
+            return False
+        stored = settings.of(settings.active(context))
+        if stored.view != "compare" or len(stored.sources) != 2:
+            cls.poll_message_set("Two traces are explained: add a view Compare of two traces first")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        collection = settings.active(context)
+        name, values, frame = collection.name, settings.values(collection), settings.frame_of(context.scene)
+        find, stack = sources.finder(collection), filter_stacks.stack_of(collection)
+        top, walk = self.top, self.walk.strip()
+        started = time.perf_counter()
+
+        def work(progress: Progress) -> Any:
+            from ...tracevis3d import api
+            from ...tracevis3d.features.comparison.report import viewpoints as stops
+            from ...tracevis3d.features.comparison.view.match_settings import comparing
+            from ...tracevis3d.views import filtering
+
+            traces = find(part(progress, 0.0, 0.4))
+            story = api.explain(*traces, top=top, **comparing(values), progress=part(progress, 0.4, 0.7))
+            shown = {**values, **stops.default_settings(story, bool(walk))}
+            drawing, made = stops.with_stops(story, frame, walk, shown, part(progress, 0.7, 1.0))
+            figure = make_view.figure_with("compare", traces, values, stack)
+            return traces, figure, filtering.applied(stack, traces, drawing), made
+
+        def finish(context: bpy.types.Context, result: Any) -> set[str]:
+            # Looked up again: undo may have replaced what was there when the work began.
+            target = bpy.data.collections.get(name)
+            if not settings.is_view(target):
+                self.report({"ERROR"}, "The view was removed meanwhile")
+                return {"CANCELLED"}
+            traces, figure, drawing, made = result
+            make_view.show(context.scene, target, traces, figure, drawing)
+            _place(context.scene, target, made)
+            make_view.took(target, time.perf_counter() - started)
+            self.report({"INFO"}, f"{len(made)} stops: go from marker to marker in the timeline")
+            return {"FINISHED"}
+
+        return self.carry_out(context, work, finish)
+
+
+def _place(scene: bpy.types.Scene, collection: bpy.types.Collection, stops: list[Any]) -> None:
+    from ...tracevis3d.scene import styles
+    from ...tracevis3d.scene.window.viewpoints import place
+
+    eye = next(shown for shown in collection.objects if shown.type == "CAMERA")
+    place(
+        SimpleNamespace(
+            scene=scene,
+            collection=collection,
+            camera=eye,
+            style=styles.named(settings.of(collection).style),
+            frame=settings.frame_of(scene),
+        ),
+        stops,
+        scene.render.fps,
+    )
+
+
+register, unregister = bpy.utils.register_classes_factory((TRACEVIS3D_OT_explain,))

@@ -1,0 +1,316 @@
+"""The whole trace at a glance, always in sight: its numbers, and a strip of all calls under the active view.
+
+What both say lies on the view, stored when the view is made or its filters change; so they are there without
+the trace, and after undo.
+"""
+
+from contextlib import suppress
+from typing import Any
+
+import blf
+import bpy
+import gpu
+import numpy as np
+from bpy.props import BoolProperty, IntProperty, PointerProperty, StringProperty
+from gpu_extras.batch import batch_for_shader
+
+from ...tracevis3d.errors import TraceVisError
+from .. import signals
+from ..explore.shapes import rectangle, write
+from ..state import settings
+from . import viewport
+
+#: Heights, in pixels at scale 1: of the strip, of the line above it, and of the type in that.
+_STRIP, _LINE, _TYPE = 34.0, 20.0, 12.0
+_MARGIN = 12.0
+_LEAST = 160.0  # a strip that is narrower tells nothing
+_GROUND, _INK, _QUIET = (0.08, 0.09, 0.11, 0.94), (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0)
+#: Calls that are shown, that filters hide, and the part that the list shows: told apart by the colour-blind.
+_SHOWN, _HIDDEN, _PART = (0.45, 0.78, 1.0), (0.88, 0.52, 0.16), (1.0, 0.72, 0.86, 1.0)
+_LEAST_PART = 3.0  # pixels
+#: The words that go with the calls that filters hide, at the strip's right end.
+_LEGEND = (("in the list", _PART), ("calls", (*_SHOWN, 1.0)), ("hidden", (*_HIDDEN, 1.0)))
+
+
+class TRACEVIS3D_PG_overview(bpy.types.PropertyGroup):
+    """What is said of all of a view's trace."""
+
+    headline: StringProperty(description="Its numbers, in words")
+    cells: StringProperty(description="How full the cells of the strip are")
+    calls: IntProperty(description="Calls of the trace")
+    first: IntProperty(description="The first call of the part that the call tree lists")
+    last: IntProperty(description="The call after the last one of that part")
+    shown: BoolProperty(
+        name="Strip",
+        description="Show all of the trace as a strip at the foot of the 3D view; a click in it goes there",
+        default=True,
+        update=lambda _self, _context: redraw(),
+    )
+
+
+def of(collection: bpy.types.Collection) -> Any:
+    """Return what is stored on a view's collection."""
+    return collection.tracevis3d_strip
+
+
+def prepare(trace: Any, stack: str) -> None:
+    """Work out what :func:`tell` stores; touches nothing of Blender's."""
+    with suppress(TraceVisError):
+        _made(trace, stack)
+
+
+def _made(trace: Any, stack: str) -> tuple[str, str]:
+    """Return headline and strip of a trace under a stack; they are kept with the trace.
+
+    Raises
+    ------
+    UsageError
+        If the stack can't be read, or names what the trace hasn't.
+    """
+    from ...tracevis3d.analysis.mural import mural
+    from ...tracevis3d.filters.stack import HIDDEN
+    from ...tracevis3d.views import filtering
+    from ...tracevis3d.views.cached import derived
+
+    if not len(trace.calls):
+        return "", ""
+    kept = derived(trace).kept
+    key = ("overview " + stack, 0)
+    if key not in kept:
+        calls, threads = trace.calls, int(np.count_nonzero(trace.threads.count))
+        hidden = filtering.states(trace, stack) == HIDDEN if stack else np.zeros(len(calls), np.bool_)
+        share = np.count_nonzero(hidden) / max(len(calls), 1)
+        kept[key] = (
+            f"{len(calls):,} calls, {len(derived(trace).subtrees):,} distinct subtrees of "
+            f"{len(trace.functions):,} functions, {threads:,} thread{'s' if threads != 1 else ''}, "
+            f"{_percent(share)} hidden",
+            mural(calls, hidden).packed(),
+        )
+    return kept[key]
+
+
+def _percent(share: float) -> str:
+    """Word a share so that only nothing is 0 % and only everything is 100 %."""
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
+    return "< 0.1 %" if share < 0.001 else "> 99.9 %" if share > 0.999 else f"{100 * share:.1f} %"
+
+
+def tell(
+    collection: bpy.types.Collection, trace: Any, stack: str, part: tuple[int, int] | None = None
+) -> None:
+    """Store what is said of a trace, and the ``part`` (first call, one after the last) that is listed."""
+    stored = of(collection)
+    with suppress(TraceVisError):
+        stored.headline, stored.cells = _made(trace, stack)
+        stored.calls = len(trace.calls)
+    if part is not None:
+        stored.first, stored.last = part
+    redraw()
+
+
+def redraw() -> None:
+    """Let the 3D views show what has changed."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+# -- the strip in the 3D view -------------------------------------------------------------------------------
+
+_batches: dict[str, Any] = {}
+
+
+def _batch(cells: str) -> Any:
+    """Return the strip as a batch in the unit square; None if the text is none.
+
+    As coloured corners, because the versions of Blender disagree on how bright a texture is shown.
+    """
+    from ...tracevis3d.analysis.mural import unpacked
+
+    if cells not in _batches:
+        _batches.clear()
+        found = unpacked(cells)
+        if found is None:
+            return None
+        attributes, triangles = corners(colored(found.shown, found.hidden))
+        shader = gpu.shader.from_builtin("FLAT_COLOR")
+        _batches[cells] = batch_for_shader(shader, "TRIS", attributes, indices=triangles)
+    return _batches[cells]
+
+
+def corners(picture: Any) -> tuple[dict[str, Any], Any]:
+    """Return corners and colours of the picture's cells that are not of the ground's, and their triangles."""
+    high, wide, _ = picture.shape
+    row, column = np.nonzero((picture[..., :3] != np.float32(_GROUND[:3])).any(axis=2))
+    at = np.zeros((len(row), 4, 3), np.float32)
+    at[..., 0] = (column[:, None] + np.array([0, 1, 1, 0])) / wide
+    at[..., 1] = (row[:, None] + np.array([0, 0, 1, 1])) / high
+    triangles = 4 * np.arange(len(row), dtype=np.int32)[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])
+    color = np.repeat(picture[row, column], 4, axis=0)
+    attributes = {"pos": at.reshape(-1, 3), "color": np.ascontiguousarray(color, np.float32)}
+    return attributes, triangles.reshape(-1, 3).astype(np.int32)
+
+
+def colored(shown: Any, hidden: Any) -> Any:
+    """Return the strip's picture, float32 (rows, width, 4), roots first; rows that hold nothing are left out.
+
+    A cell's brightness is that of all its calls; its colour mixes those of shown and hidden ones.
+    """
+    full = np.flatnonzero((shown | hidden).any(axis=1))
+    high = int(full[-1]) + 1 if len(full) else 1
+    shown, hidden = shown[:high], hidden[:high]
+    a, b = (cells.astype(np.float32) / 255.0 for cells in (shown, hidden))
+    both = a**2 + b**2
+    share = np.divide(a**2, both, out=np.zeros_like(a), where=both > 0)[..., None]
+    light = np.sqrt(np.clip(both, 0.0, 1.0))[..., None]
+    color = share * np.float32(_SHOWN) + (1.0 - share) * np.float32(_HIDDEN)
+    ground = np.float32(_GROUND[:3])
+    picture = np.ones((*a.shape, 4), np.float32)
+    # The faintest cell must still be seen: a third of the way is given to all that hold a call.
+    picture[..., :3] = ground + (color - ground) * np.where(light > 0, 0.33 + 0.67 * light, 0.0)
+    return picture
+
+
+def box(context: bpy.types.Context) -> tuple[float, float, float, float] | None:
+    """Return left, low, right and high edge of the strip in the region's pixels; None without room."""
+    region, scale = context.region, context.preferences.system.ui_scale
+    left, right, _ = viewport.covered(context.area, region)
+    for other in context.area.regions:
+        # The panel of the last operator stands in the corner.
+        if other.type == "HUD" and other.width > 1:
+            left = max(left, other.x + other.width - region.x)
+    left, right = left + _MARGIN * scale, region.width - right - _MARGIN * scale
+    low = _MARGIN * scale
+    high = low + _STRIP * scale
+    room = right - left >= _LEAST * scale and region.height > 6 * high
+    return (left, low, right, high) if room else None
+
+
+def draw(context: bpy.types.Context, collection: bpy.types.Collection) -> None:
+    """Draw the line of numbers and the strip at the foot of a 3D view."""
+    found, stored = box(context), of(collection)
+    batch = _batch(stored.cells) if found is not None else None
+    if found is None or batch is None:
+        return
+    (left, low, right, high), scale = found, context.preferences.system.ui_scale
+    size, pad = _TYPE * scale, 5.0 * scale
+    rectangle(left - pad, low - pad, right + pad, high + _LINE * scale, _GROUND)
+    with gpu.matrix.push_pop():
+        gpu.matrix.translate((left, low, 0.0))
+        gpu.matrix.scale((right - left, high - low, 1.0))
+        batch.draw(gpu.shader.from_builtin("FLAT_COLOR"))
+    _draw_part(stored, found, scale)
+    base, at = high + 0.35 * _LINE * scale, right
+    blf.size(0, size)
+    text = stored.headline
+    wide = sum(blf.dimensions(0, words)[0] + 2.5 * size for words, _ in _LEGEND)
+    # Where there is no room for both, the numbers matter more.
+    if left + blf.dimensions(0, text)[0] + wide <= right:
+        for words, color in _LEGEND:
+            at -= blf.dimensions(0, words)[0]
+            write(words, at, base, size, _QUIET)
+            at -= 1.3 * size
+            rectangle(at, base, at + 0.9 * size, base + 0.75 * size, color)
+            at -= 1.2 * size
+    while text and left + blf.dimensions(0, text)[0] > right:
+        text = text.rpartition(",")[0]
+    write(text, left, base, size, _INK)
+
+
+def _draw_part(stored: Any, found: tuple[float, float, float, float], scale: float) -> None:
+    """Frame the part of the strip that the call tree lists."""
+    if not 0 <= stored.first < stored.last or stored.last > max(stored.calls, 1):
+        return
+    left, low, right, high = found
+    wide = (right - left) / stored.calls
+    a, b = left + wide * stored.first, left + wide * stored.last
+    least = _LEAST_PART * scale
+    if b - a < least:
+        a = min(max((a + b - least) / 2, left), right - least)
+        b = a + least
+    edge = 1.5 * scale
+    for corners in (
+        (a - edge, low - edge, b + edge, low),
+        (a - edge, high, b + edge, high + edge),
+        (a - edge, low, a, high),
+        (b, low, b + edge, high),
+    ):
+        rectangle(*corners, _PART)
+    rectangle(a, low, b, high, (*_PART[:3], 0.25))
+
+
+class TRACEVIS3D_GT_strip(bpy.types.Gizmo):
+    """The strip: a click in it, or a drag along it, goes to that part of the trace in the call tree."""
+
+    bl_idname = "TRACEVIS3D_GT_strip"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        collection = settings.active(context)
+        if collection is not None:
+            draw(context, collection)
+
+    def test_select(self, context: bpy.types.Context, location: tuple[int, int]) -> int:
+        found = box(context)
+        if found is None:
+            return -1
+        left, low, right, high = found
+        return 0 if left <= location[0] <= right and low <= location[1] <= high else -1
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self._go(context, event)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event, _tweak: set[str]) -> set[str]:
+        self._go(context, event)
+        return {"RUNNING_MODAL"}
+
+    def exit(self, _context: bpy.types.Context, _cancel: bool) -> None:
+        bpy.ops.ed.undo_push(message="Go in Call Tree")
+
+    def _go(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+        collection, found = settings.active(context), box(context)
+        if collection is None or found is None:
+            return
+        share = (event.mouse_region_x - found[0]) / (found[2] - found[0])
+        stored = of(collection)
+        call = min(max(int(share * stored.calls), 0), max(stored.calls - 1, 0))
+        for listener in tuple(signals.on_point):
+            listener(collection, call)
+
+
+class TRACEVIS3D_GGT_strip(bpy.types.GizmoGroup):
+    """The strip at the foot of the 3D view."""
+
+    bl_idname = "TRACEVIS3D_GGT_strip"
+    bl_label = "TraceVis Strip"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "WINDOW"
+    bl_options = {"PERSISTENT", "SHOW_MODAL_ALL"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        collection = settings.active(context)
+        return collection is not None and of(collection).shown and bool(of(collection).cells)
+
+    def setup(self, _context: bpy.types.Context) -> None:
+        self.gizmos.new(TRACEVIS3D_GT_strip.bl_idname).use_draw_modal = True
+
+
+_CLASSES = (TRACEVIS3D_PG_overview, TRACEVIS3D_GT_strip, TRACEVIS3D_GGT_strip)
+
+
+def register() -> None:
+    """Register the strip and what is stored of it."""
+    for one in _CLASSES:
+        bpy.utils.register_class(one)
+    bpy.types.Collection.tracevis3d_strip = PointerProperty(type=TRACEVIS3D_PG_overview)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    del bpy.types.Collection.tracevis3d_strip
+    for one in reversed(_CLASSES):
+        bpy.utils.unregister_class(one)
+    _batches.clear()

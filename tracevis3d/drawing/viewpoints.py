@@ -1,0 +1,30 @@
+"""Stops: places of a scene that a talk goes to, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .primitives import Camera
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A place to look from, and what is told there.
+
+    Attributes
+    ----------
+    name : str
+        Of the camera and of the marker in the timeline; unique.
+    caption : str
+        A sentence or two in the picture.
+    camera : Camera or None
+        None: the drawing's own, with its title, legends and notes.
+    shows : tuple of str
+        Kinds of elements that are to be seen at the stops that name them alone. Kinds that no stop names
+        are always to be seen.
+    """
+
+    name: str
+    caption: str
+    camera: Camera | None = None
+    shows: tuple[str, ...] = ()

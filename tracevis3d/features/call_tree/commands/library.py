@@ -1,0 +1,102 @@
+"""``tracevis3d library``: patterns and utilities for all traces."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....errors import UsageError
+from ....terminal import Bar, table
+
+if TYPE_CHECKING:
+    from ....trace.model import Trace
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(
+        commands, "library", run, "promote patterns and utilities, and find them in other traces"
+    )
+    parser.add_argument("library", metavar="LIBRARY.json")
+    parser.add_argument("trace", metavar="TRACE", nargs="?", help="where to promote from, or to look in")
+    parser.add_argument(
+        "--pattern", metavar="CALL", help="promote the subtree of this call: a number, or part of a name"
+    )
+    parser.add_argument("--name", default="", help="what to call the pattern; by default its function")
+    parser.add_argument(
+        "--criterion", default="exact", help="when a subtree is alike; see 'filters patterns'"
+    )
+    parser.add_argument(
+        "--utility", metavar="FUNCTION", action="append", default=[], help="promote a function as a utility"
+    )
+    parser.add_argument(
+        "--remove", metavar="NAME", action="append", default=[], help="of a pattern or utility"
+    )
+    parser.add_argument("--json", action="store_true", help="print what is in it, or was found, as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Change the library if asked to; show it, or what of it a trace has."""
+    from ....analysis import pattern_library
+    from ....filters.facts import Facts
+
+    known = pattern_library.load(words.library)
+    if words.remove:
+        known = pattern_library.without(known, words.remove)
+    if (words.pattern or words.utility) and not words.trace:
+        raise UsageError("--pattern and --utility need the TRACE to promote from")
+    found: list[pattern_library.Found] = []
+    if words.trace:
+        with Bar(words.quiet) as bar:
+            trace = load(words.trace, words, bar)
+        facts = Facts(trace)
+        if words.pattern:
+            call = _call(trace, words.pattern)
+            pattern = pattern_library.promote(trace, facts.graph, call, words.name, words.criterion)
+            known = pattern_library.with_pattern(known, pattern)
+        for name in words.utility:
+            if name not in set(trace.functions.label):
+                raise UsageError(f"--utility {name}: there is no function of this short name in the trace")
+        known = pattern_library.with_utilities(known, words.utility)
+        found = pattern_library.find(known.patterns, trace, facts.graph)
+    if words.remove or words.pattern or words.utility:
+        pattern_library.save(known, words.library)
+    rows = [
+        {
+            "pattern": p.name,
+            "criterion": p.criterion,
+            "nodes": len(p.node),
+            **({"subtrees": len(f.nodes), "calls": f.calls} if words.trace else {}),
+        }
+        for p, f in zip(known.patterns, found or map(pattern_library.Found, known.patterns), strict=True)
+    ]
+    if words.json:
+        print_json({"library": words.library, "patterns": rows, "utilities": list(known.utilities)})
+        return
+    lines = [
+        (
+            str(row["pattern"]),
+            f"{row['nodes']:,} different calls, {row['criterion']}"
+            + (f": {row['calls']:,} occurrences here" if "calls" in row else ""),
+        )
+        for row in rows
+    ]
+    lines += [(name, "utility") for name in known.utilities]
+    print(table(lines) if lines else "the library is empty")
+
+
+def _call(trace: Trace, text: str) -> int:
+    """Return the call with this number, or the first of a function whose name holds the text."""
+    import numpy as np
+
+    from ....analysis.search import Query, matching_functions
+
+    if text.isdecimal():
+        return int(text)
+    named = matching_functions(trace.functions, Query(text))
+    hits = np.flatnonzero(np.isin(trace.calls.function, named))
+    if not len(hits):
+        raise UsageError(f"--pattern {text}: no function has such a name")
+    return int(hits[0])

@@ -1,0 +1,149 @@
+"""``tracevis3d nodes``: the functions of a trace, its patterns, or the sequences of callees that recur."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....errors import UsageError
+from ....terminal import Bar, paragraph, table
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "nodes", run, "list the functions of a trace with their occurrences")
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument(
+        "--sort", metavar="ORDER",
+        help="occurrences (default), calls, duration, subtrees or name; of patterns and sequences calls "
+        "(default), occurrences, size or name",
+    )  # fmt: skip
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--subtrees", metavar="FUNCTION", help="list the distinct subtrees of one function")
+    which.add_argument(
+        "--below",
+        type=int,
+        metavar="CALL",
+        help="list the functions called in a call's subtree, its own included",
+    )
+    which.add_argument(
+        "--utilities", action="store_true", help="list functions by how much of a utility they are"
+    )
+    which.add_argument(
+        "--patterns", nargs="?", const="exact", metavar="CRITERION",
+        help="list the subtrees that occur again; see 'filters patterns' (default: exact)",
+    )  # fmt: skip
+    which.add_argument(
+        "--sequences", action="store_true",
+        help="list the sequences of callees that occur again: rules of the compact trace's grammar",
+    )  # fmt: skip
+    parser.add_argument("--contains", default="", metavar="TEXT", help="only what has this in its name")
+    parser.add_argument("--filters", default="", metavar="STACK", help="filters; what they hide is counted")
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="the most rows (default 50)")
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Print the list, with the trace's statistics above it."""
+    from ....analysis.search import Query, matching_functions
+    from ....filters.facts import Facts
+    from ....filters.patterns import Parameters
+    from ....filters.stack import apply, parse
+    from .. import lists, nodes
+
+    if words.limit < 1:
+        raise UsageError(f"--limit {words.limit}: 1 is the least allowed")
+    stack = parse(words.filters)
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        facts = Facts(trace)
+        rules = facts.graph.find_grammar(bar).rules
+        if words.subtrees:
+            named = matching_functions(trace.functions, Query(words.subtrees))
+            if not len(named):
+                raise UsageError(f"--subtrees {words.subtrees}: no function has such a name")
+            rows = [row for f in named.tolist() for row in nodes.subtree_rows(facts, f, words.limit)]
+            rows = sorted(rows, key=lambda row: -int(row["occurrences"]))[: words.limit]
+        elif words.below is not None:
+            rows = nodes.functions_below(trace, words.below)
+        elif words.utilities:
+            rows = lists.utilities(facts, words.contains).rows(0, words.limit)
+        else:
+            filtered = apply(stack, facts) if stack else None
+            if words.sequences:
+                listing = lists.sequences(facts, words.sort or "calls", words.contains, filtered)
+            elif words.patterns:
+                p = Parameters(criterion=words.patterns)
+                listing = lists.repeated(facts, p, words.sort or "calls", words.contains, filtered)
+            else:
+                listing = lists.model(facts, filtered, words.sort or "occurrences", words.contains)
+            rows = listing.rows(0, words.limit)
+        sizes = nodes.list_sizes(facts.graph)
+    head = {
+        "file": words.trace,
+        "calls": len(trace.calls),
+        "functions": len(trace.functions),
+        "distinct_subtrees": len(facts.graph),
+        "callee_lists": sizes,
+        "sequences": rules,
+    }
+    if words.json:
+        print_json({**head, "rows": rows})
+        return
+    print(
+        f"{head['calls']:,} calls of {head['functions']:,} functions, "
+        f"{head['distinct_subtrees']:,} distinct subtrees"
+    )
+    print(
+        f"their lists of callees: {sizes['callees']:,}, with iterations {sizes['with_iterations']:,}, "
+        f"with repeated blocks {sizes['with_blocks']:,}, in a grammar {sizes['with_rules']:,} "
+        f"with {rules:,} rules"
+    )
+    if words.sequences:
+        print("\n".join(f"{paragraph(str(row['sequence']))}\n    {_sequence(row)}" for row in rows))
+        return
+    print(table([(str(row["name" if "calls_each" in row else "function"]), _told(row)) for row in rows]))
+
+
+def _sequence(row: dict[str, Any]) -> str:
+    more = (
+        f", … {row['callers'] - len(row['called_by']):,} more"
+        if row["callers"] > len(row["called_by"])
+        else ""
+    )
+    where = f"in {', '.join(row['called_by'])}{more}" if row["callers"] else "among the root calls"
+    hidden = f", {row['hidden']:,} hidden" if row["hidden"] else ""
+    return (
+        f"{row['occurrences']:,} times {where}{hidden}: {row['callees']:,} callees, with "
+        f"{row['calls_each']:,} calls, first {row['first_call']:,}"
+    )
+
+
+def _told(row: dict[str, object]) -> str:
+    from ....layout.ticks import duration
+
+    if "calls_each" in row:
+        shapes = f", {row['shapes']:,} shapes" if row["shapes"] != 1 else ""
+        hidden = f", {row['hidden']:,} hidden" if row["hidden"] else ""
+        return f"{row['occurrences']:,} x {row['calls_each']:,} calls{shapes}{hidden}: {row['shape']}"
+    if "shape" in row:
+        functions = row["functions"]
+        assert isinstance(functions, list)
+        return (
+            f"{row['occurrences']:,} x {row['calls']:,} calls, first {row['first_call']:,}, "
+            f"{len(functions):,} function{'s' if len(functions) > 1 else ''}: {row['shape']}"
+        )
+    if "occurrences" not in row:
+        return f"{row['calls']:,} calls, {duration(int(str(row['duration_ns'])))} in all"
+    if "utilityhood" in row:
+        return (
+            f"utilityhood {row['utilityhood']:.4f}, {row['callers']:,} callers in {row['modules']:,} "
+            f"modules, {row['callees']:,} callees, {row['occurrences']:,} calls"
+        )
+    hidden = f", {row['hidden']:,} hidden" if row["hidden"] else ""
+    return (
+        f"{row['occurrences']:,} calls{hidden}, {row['subtrees']:,} distinct subtrees of "
+        f"{row['calls']:,} calls in all, {row['callers']:,} callers, {row['callees']:,} callees"
+    )

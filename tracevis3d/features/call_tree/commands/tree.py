@@ -1,0 +1,148 @@
+"""``tracevis3d tree``: a window of rows of the call tree, whatever its size."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....errors import UsageError
+from ....terminal import Bar
+
+if TYPE_CHECKING:
+    from ....trace.model import Trace
+    from ..partial_tree import PartialTree
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "tree", run, "list rows of the call tree, from any row or call on")
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument(
+        "--levels", type=int, default=2, metavar="N", help="levels that are open (default 2; -1: all)"
+    )
+    parser.add_argument(
+        "--open", action="append", default=[], metavar="PATH",
+        help="open the row of this path, such as 0.3.1; with a + behind it, all below",
+    )  # fmt: skip
+    start = parser.add_mutually_exclusive_group()
+    start.add_argument("--row", type=int, metavar="N", help="begin at this row, from 1 (default 1)")
+    start.add_argument("--call", type=int, metavar="N", help="open the way to this call, and begin there")
+    start.add_argument("--path", metavar="PATH", help="begin at the row of this path")
+    parser.add_argument(
+        "--offset", type=int, default=0, metavar="N", help="so many rows further; less than 0: back"
+    )
+    parser.add_argument(
+        "--count", type=int, default=20, metavar="N", help="rows that are listed (default 20)"
+    )
+    parser.add_argument("--filters", default="", metavar="STACK", help="hide what these filters hide")
+    parser.add_argument(
+        "--filtered-too", action="store_true", help="list what filters hide, too, with # before its name"
+    )
+    parser.add_argument(
+        "--fold", action="store_true",
+        help="list a sequence of callees that occurs again as one row, which opens to what it takes in",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Print the rows of the window, and the callers that link them to the root."""
+    from ....filters.facts import Facts
+    from ....filters.listed import listed
+    from ....filters.stack import apply, parse
+    from ..navigation import text_of
+    from ..partial_tree import ALL, PartialTree
+
+    if words.count < 0 or words.levels < ALL:
+        raise UsageError("--count and --levels: 0 is the least allowed (--levels -1: all)")
+    stack = parse(words.filters)
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        facts = Facts(trace)
+        found = listed(stack, facts, apply(stack, facts), words.filtered_too)
+        if words.fold:
+            found.graph.find_grammar(bar)
+        tree = PartialTree(
+            found.graph, levels=words.levels, filtered=found.marked, show_filtered=words.filtered_too,
+            folded=words.fold, calls=found.calls, places=found.places,
+        )  # fmt: skip
+        start, offset = _start(tree, words)
+        page = tree.construct(start, offset, words.count)
+    hidden = found.hidden(0, len(trace.calls))
+    linking = [{"path": text_of(path), "function": _label(trace, tree, path)} for path in page.linking]
+    rows: list[dict[str, Any]] = []
+    for row in page.rows:
+        call, sequence = tree.call(row.path), tree.is_sequence(row.node)
+        last = tree.last_callee(row.path) if sequence else call
+        # A sequence is no call itself: all its calls are below it.
+        low, end = call + (not sequence), last + int(trace.calls.extent[last])
+        rows.append(
+            {
+                "row": row.number + 1,
+                "path": text_of(row.path),
+                "function": _label(trace, tree, row.path),
+                "sequence": sequence,
+                "state": row.state,
+                "depth": row.depth,
+                "call": call,
+                "times": row.iterations,
+                "filtered": row.filtered,
+                "calls_below": end - low,
+                "hidden_below": found.hidden(low, end),
+            }
+        )
+    if words.json:
+        head = {"file": words.trace, "calls": len(trace.calls), "hidden_calls": hidden, "size": tree.size}
+        print_json({**head, "linking": linking, "rows": rows})
+        return
+    print(f"{tree.size:,} rows for {len(trace.calls):,} calls, {hidden:,} of them hidden")
+    if linking:
+        print("in " + " > ".join(link["function"] for link in linking))
+    wide = len(str(rows[-1]["row"])) if rows else 1
+    for told in rows:
+        times = f" ×{told['times']:,}" if told["times"] > 1 else ""
+        left = told["calls_below"] - told["hidden_below"]
+        below = f"{left:,} of {told['calls_below']:,}" if told["hidden_below"] else f"{left:,}"
+        mark = "# " if told["filtered"] else ""
+        print(
+            f"{told['row']:>{wide}}  {'  ' * (told['depth'] - 1)}{told['state'] or ' '} "
+            f"{mark}{told['function']}{times}" + (f"  ({below} below)" if told["calls_below"] else "")
+        )
+
+
+def _start(tree: PartialTree, words: argparse.Namespace) -> tuple[tuple[int, ...] | None, int]:
+    """Open what is asked for; return the path that the window starts from, and how many rows further."""
+    from ..navigation import numbered
+    from ..partial_tree import ALL
+
+    for text in words.open:
+        tree.expand(_path(text.removesuffix("+")), ALL if text.endswith("+") else 1)
+    if words.call is not None:
+        path = tree.path_of(words.call)[0]
+        tree.reveal(path)
+        return path, words.offset
+    if words.path is not None:
+        return _path(words.path), words.offset
+    if words.row is not None:
+        return numbered(tree, words.row), words.offset
+    return None, words.offset
+
+
+def _path(text: str) -> tuple[int, ...]:
+    from ..navigation import path_of
+
+    found = path_of(text)
+    if found is None:
+        raise UsageError(f"{text!r} is no path of the tree: numbers with . between are wanted, such as 0.3.1")
+    return found
+
+
+def _label(trace: Trace, tree: PartialTree, path: tuple[int, ...]) -> str:
+    node = tree.node(path)
+    if tree.is_sequence(node):
+        from ....analysis.grammar import words
+
+        return f"({words(tree.graph, node, trace.functions.label)})"
+    return trace.functions.label[int(tree.graph.subtrees.function[node])]

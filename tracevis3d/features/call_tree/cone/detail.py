@@ -1,0 +1,54 @@
+"""A cone tree that opens, in their places, the closed subtrees that one comes near."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.frame import Frame
+from ....drawing.projection import Projection
+from ....trace.model import Trace
+from ....views.detail import Near
+from . import labels as names
+from .camera import whole
+from .elements import KINDS, Paint, elements, meaning
+from .opened import nearer
+from .parameters import Parameters
+from .paths import find_path
+from .prepared import prepare
+
+
+class Closer:
+    """A cone tree that can be looked at from all sides; see :class:`....views.detail.SolidCloser`."""
+
+    source = 0
+    kinds: tuple[str, ...] = (*KINDS, "path")
+
+    def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
+        (trace,) = traces
+        self._ready = prepare(trace, parameters)
+        self.picture = self._ready.picture
+        self.camera = whole(self._ready.picture, self._ready.parameters, frame)
+
+    def look_from(self, eye: Projection, kept: NDArray[np.int64]) -> Near | None:
+        """Return all that stands for calls, with the subtrees opened that look large from there."""
+        ready, p = self._ready, self._ready.parameters
+        if p.layout != "cone":
+            return None
+        picture, calls = nearer(ready, eye, kept)
+        if not len(calls):
+            return None
+        faded = ready.faded(picture)
+        paint = Paint.of(picture, ready.colors, faded)
+        path = find_path(picture, p)
+        groups = names.labels(picture, eye, ~faded, path, p)
+        return Near(
+            tuple(elements(picture, paint, path, p)),
+            tuple(replace(group) for group in groups if group.kind == "function" and len(group)),
+            paint.palette,
+            meaning(picture, ready.calls(picture)),
+            calls,
+        )

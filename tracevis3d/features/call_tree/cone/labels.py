@@ -1,0 +1,227 @@
+"""Names in a cone tree: those in front, the most interesting first, each where there is room for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.frame import Frame
+from ....drawing.primitives import Labels
+from ....drawing.projection import Projection
+from ....layout.ticks import count
+from .camera import vector
+from .layout import DASHED, Composition
+from .occupied import Occupied, occupied
+from .parameters import Parameters
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Pixels of a line by the least that can be read: of names, and of the threads' titles.
+_NAME, _THREAD = 2.4, 2.7
+#: A node in front of its cone's middle is this much more worth a name than one behind it.
+_FRONT = 3.0
+#: Width of a character by the line height, about; a little more than it is.
+_CHARACTER = 0.52
+#: The part of a name's place that may be taken by what is drawn: of names that must be there, of others.
+_MUST, _MAY = 0.25, 0.06
+#: How far names stand before what crosses them, in scene units.
+_BEFORE = 0.08
+#: What crosses a name is no nearer than this part of its way.
+_BEHIND = 0.6
+#: What lies so far before a ball's front hides it, in its radii.
+_BURIED = 0.1
+#: So many nodes are tried for each name that is wanted.
+_TRIED = 6
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a name can be: to which side of its node, how it is aligned, and up or down."""
+
+    align: int
+    right: float
+    up: float
+
+
+_PLACES = (
+    _Place(-1, 1.0, 0.0), _Place(1, -1.0, 0.0), _Place(-1, 0.8, 0.8), _Place(-1, 0.8, -0.8),
+    _Place(1, -0.8, 0.8), _Place(1, -0.8, -0.8), _Place(0, 0.0, 1.0), _Place(0, 0.0, -1.0),
+    _Place(-1, 1.6, 0.5), _Place(-1, 1.6, -0.5), _Place(1, -1.6, 0.5), _Place(1, -1.6, -0.5),
+)  # fmt: skip
+
+
+def labels(
+    picture: Composition,
+    projection: Projection,
+    named: NDArray[np.bool_],
+    path: Ints,
+    p: Parameters,
+    shown: NDArray[np.bool_] | None = None,
+) -> list[Labels]:
+    """Return the names of nodes, of closed subtrees with what they hold, and of threads.
+
+    Names lie in the picture's plane, all at one height in pixels, beside, above or below their nodes, where
+    they cover little of what is drawn. The path's and the focus's come first; of a closed subtree there is at
+    least the number of its calls. Only those of ``named`` (n,) have one; what is not ``shown`` (n,) takes no
+    place.
+    """
+    frame = projection.frame
+    toward = -projection.forward
+    unit = _units_per_pixel(projection, picture.center)
+    if p.labels == 0:
+        shown = np.zeros(len(picture), np.bool_)
+    there = occupied(
+        picture, path, projection, p, np.ones(len(picture), np.bool_) if shown is None else shown
+    )
+    found = []
+    roots = np.flatnonzero(picture.nodes.depth == 1)
+    if len(roots):
+        tall = _THREAD * frame.least_text * unit[roots]
+        above = picture.center[roots] + projection.up * (picture.radius[roots] + 0.8 * tall)[:, None]
+        titles = tuple(picture.trace.threads.title(int(t)) for t in picture.threads[: len(roots)])
+        pixel = projection.pixels(above)
+        for k, title in enumerate(titles):
+            there.take(*_box(pixel[k, 0], pixel[k, 1], 0, title, _THREAD * frame.least_text))
+        found.append(
+            Labels(
+                "thread", titles, above.astype(np.float32), tall.astype(np.float32),
+                np.full(len(roots), np.inf, np.float32), np.full(len(roots), 100.0, np.float32), 0,
+                vector(projection.right), vector(projection.up),
+            )
+        )  # fmt: skip
+    sight = _in_sight(picture, projection)
+    front = (picture.center - projection.eye) @ projection.forward - (1.0 + _BURIED) * picture.radius
+    sight[sight] = ~there.hidden(projection.pixels(picture.center[sight]), front[sight])
+    sight[path] |= _in_sight(picture, projection)[path]
+    candidates = np.flatnonzero((picture.nodes.depth > 1) & named & sight)
+    rank = _ranks(picture, toward, path)
+    candidates = candidates[np.argsort(-rank[candidates], kind="stable")][: _TRIED * p.labels]
+    must = np.isin(candidates, np.append(path, picture.focus))
+    chosen = _placed(picture, candidates, must, projection, unit, there, frame, p)
+    height = _NAME * frame.least_text * unit
+    for align in (-1, 0, 1):
+        here = [c for c in chosen if c[2].align == align]
+        if not here:
+            continue
+        node = np.array([c[0] for c in here], np.int64)
+        way = np.array([(c[2].right, c[2].up) for c in here])
+        reach = _reach(picture)[node, None] + 0.3 * height[node, None] * np.abs(way)
+        reach[:, 1] += np.where(way[:, 0] == 0.0, 0.3 * height[node], 0.0)
+        at = picture.center[node] + toward * (1.1 * picture.radius[node, None])
+        at += projection.right * (reach * way)[:, :1] + projection.up * (reach * way)[:, 1:]
+        # In front of what crosses it, at the same place in the picture.
+        deep = (at - projection.eye) @ projection.forward
+        closer = np.minimum(np.array([c[3] for c in here]) - _BEFORE, deep)
+        size = height[node]
+        if projection.perspective:
+            share = np.maximum(closer, 0.3 * deep) / deep
+            at = projection.eye + (at - projection.eye) * share[:, None]
+            size = size * share
+        else:
+            at += toward * (deep - closer)[:, None]
+        found.append(
+            Labels(
+                "function", tuple(c[1] for c in here), at.astype(np.float32), size.astype(np.float32),
+                np.full(len(node), np.inf, np.float32), rank[node].astype(np.float32), align,
+                vector(projection.right), vector(projection.up),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _in_sight(picture: Composition, projection: Projection) -> NDArray[np.bool_]:
+    """Return which nodes are in the picture, and before the camera, bool (n,)."""
+    ahead = (picture.center - projection.eye) @ projection.forward > picture.radius
+    if not projection.perspective:
+        ahead[:] = True
+    found = np.zeros(len(picture), np.bool_)
+    at = projection.pixels(picture.center[ahead])
+    found[ahead] = ((at >= 0) & (at <= (projection.frame.width, projection.frame.height))).all(axis=1)
+    return found
+
+
+def _placed(
+    picture: Composition, named: Ints, must: NDArray[np.bool_], projection: Projection, unit: Floats,
+    there: Occupied, frame: Frame, p: Parameters,
+) -> list[tuple[int, str, _Place, float]]:  # fmt: skip
+    """Return which names are written, where, and before which depth: the first ones have the choice."""
+    pixel = projection.pixels(picture.center)
+    radius = _reach(picture) / unit
+    deep, closed = (picture.center - projection.eye) @ projection.forward, picture.closed
+    tall = _NAME * frame.least_text
+    chosen: list[tuple[int, str, _Place, float]] = []
+    for node, needed in zip(named.tolist(), must.tolist()):
+        if len(chosen) >= p.labels:
+            break
+        for text in _texts(picture, node, bool(closed[node])):
+            best, least = None, _MUST if needed else _MAY
+            for place in _PLACES:
+                x = pixel[node, 0] + place.right * (radius[node] + 0.3 * tall)
+                y = pixel[node, 1] + place.up * (radius[node] + (0.6 if place.right == 0.0 else 0.3) * tall)
+                box = _box(x, y, place.align, text, tall)
+                share = there.share(*box)
+                # Far behind what crosses it a name would stand beside its place for other eyes.
+                if projection.perspective and there.nearest(*box) < _BEHIND * deep[node]:
+                    continue
+                if share < least:
+                    best, least = (place, box), share
+                if share < 0.25 * _MAY:
+                    break
+            if best is not None:
+                there.take(*best[1])
+                chosen.append((node, text, best[0], there.nearest(*best[1])))
+                break
+    return chosen
+
+
+def _reach(picture: Composition) -> Floats:
+    """Return how far what is drawn at each node reaches to its sides, float64 (n,)."""
+    reach = picture.radius * np.where(picture.missing > 0, 1.1 * DASHED, 1.0)
+    # In a plan closed subtrees are discs around their nodes; no cone has a height there.
+    flat = picture.closed & (picture.foot.max(initial=0.0) == 0.0)
+    return np.where(flat, np.maximum(reach, 0.92 * picture.disc), reach)
+
+
+def _box(x: float, y: float, align: int, text: str, tall: float) -> tuple[float, float, float, float]:
+    """Return left, bottom, right and top of a text in pixels."""
+    wide = _CHARACTER * len(text) * tall
+    left = x - (align + 1) / 2 * wide
+    return left, y - 0.45 * tall, left + wide, y + 0.45 * tall
+
+
+def _ranks(picture: Composition, toward: Floats, path: Ints) -> Floats:
+    rank = np.log2(1.0 + picture.below) - 0.6 * picture.nodes.depth
+    inner = picture.nodes.parent >= 0
+    offset = np.zeros(len(picture))
+    away = picture.center[inner] - picture.center[picture.nodes.parent[inner]]
+    offset[inner] = (away * toward).sum(axis=1)
+    rank += _FRONT * np.sign(np.round(offset / max(float(picture.radius.max(initial=1.0)), 1e-9), 3))
+    rank[path] += 8.0
+    rank[picture.focus] += 12.0
+    if len(picture.focus):
+        rank[picture.focus[-1]] += 20.0
+    return np.asarray(rank)
+
+
+def _units_per_pixel(projection: Projection, points: Floats) -> Floats:
+    step = projection.right * 0.01
+    here, there = projection.pixels(points), projection.pixels(points + step)
+    return np.asarray(0.01 / np.maximum(np.hypot(*(there - here).T), 1e-9))
+
+
+def _texts(picture: Composition, node: int, closed: bool) -> list[str]:
+    """Return what can be written at a node, the best first."""
+    trace, graph = picture.trace, picture.graph
+    text = trace.functions.label[graph.subtrees.function[picture.nodes.node[node]]]
+    if picture.iterations[node] > 1:
+        text += f" \u00d7{count(int(picture.iterations[node]))}"
+    if closed:
+        more = f"+{count(int(picture.below[node] - 1))}"
+        return [f"{text} {more}", more]
+    if picture.missing[node]:
+        more = f"~{count(int(picture.missing[node]))}"
+        return [f"{text} {more}", more]
+    return [text]

@@ -1,0 +1,628 @@
+"""Which calls a cone tree shows, and where they stand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....analysis.compact import CompactTrace, Edges
+from ....analysis.search import Query, matching_functions
+from ....errors import UsageError
+from ....layout.scales import Scale
+from ....trace.model import Trace
+from ....views.cached import derived
+from ....views.thread_selection import choose_threads
+from ..partial_tree import PartialTree
+from .layouts import bubble, cone, hyperbolic
+from .layouts.rooms import STEEP
+from .parameters import Parameters
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Which nodes lead to what faces the viewer, one after the other, and how far it has come to the front.
+Facing = list[tuple[Ints, float]]
+
+#: Width of the drawing in scene units.
+WIDTH = 16.0
+#: Threads that ``auto`` shows.
+_AUTO_THREADS = 4
+#: Radius of the smallest and the largest node, where the smallest is the unit of the layout.
+_NODE = (1.0, 2.2)
+#: How much wider a closed subtree is for each factor of ten in its calls, in nodes.
+_CLOSED = 0.55
+#: Height of an upright tree by its width, and length of a lying one.
+_UPRIGHT, _LYING = 0.36, 1.9
+#: How large a node is drawn at most: by the disc of what is below it, and by the least node.
+_OF_DISC, _LARGEST = 0.14, 6.0
+#: Radius of a ball, at most, by how far it is from those above and below.
+_OF_DROP = 0.42
+#: How far the cone of a closed subtree reaches down, at most, by what its open cone would.
+SKIRT = 0.8
+#: Width of a line in an opened subtree, at most, by the radius of its node.
+_THIN = 0.3
+#: How far below the lowest of all the floor lies, in scene units.
+_FLOOR = 0.2
+#: Radius of the ring around a node of which some callees are shown, by the node's.
+DASHED = 1.6
+#: Hyperbolic radius of the smallest node, in units of the curvature's.
+_HYPERBOLIC = 0.045
+#: So many callees are a fan; the cone of fewer asks for this part of the height.
+_FAN, _FEW = 4, 0.2
+#: Part of a level's height that a node of the least value drops by.
+_LEAST_DROP = 0.35
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """The shown nodes and their places: what all parts of the drawing are made from.
+
+    Attributes
+    ----------
+    trace : Trace
+    graph : CompactTrace
+    forest : Edges
+        Edges of the graph and of the threads' nodes.
+    threads : int64 (t,)
+        The shown threads; they are the first ``t`` nodes.
+    nodes : cone.Shown
+        Without places; ``x`` and ``y`` are not read.
+    call : int64 (n,)
+        A call that each node stands for: the first of its iterations; -1 for a thread.
+    iterations, below : int64 (n,)
+        How often it repeats in a row; calls in one such subtree.
+    center : float64 (n, 3)
+        In scene units.
+    radius : float64 (n,)
+        Of the node.
+    ring : float64 (n,)
+        Of the cone below it: the farthest shown callee; 0 where none is shown.
+    disc : float64 (n,)
+        Of all that is below it.
+    foot : float64 (n,)
+        How far below the node (or right of it) its callees stand.
+    rim : float64 (n,)
+        How far below it the ring of its callees is: where the farthest of them stands; ``foot`` where none is
+        shown.
+    focus : int64 (f,)
+        The nodes on the way to the focus; empty without one.
+    around : float64 (n, 3)
+        Middle of the disc of all that is below the node.
+    bend : float64 (n, 3) or (0, 3)
+        Where the line from the caller bends; empty where all lines are straight.
+    balls : float64 (b, 4)
+        Centre and radius of each ball that stands for hyperbolic space.
+    missing : int64 (n,)
+        Callees that an open node doesn't show; 0 where it shows all or none.
+    whole : int
+        How many of the nodes are shown to everyone; those after them are in closed subtrees that are opened
+        for who looks from near.
+    thin : float64 (n,)
+        The widest that lines are at each node, for who looks from near; else infinite.
+    """
+
+    trace: Trace
+    graph: CompactTrace
+    forest: Edges
+    threads: Ints
+    nodes: cone.Shown
+    call: Ints
+    iterations: Ints
+    below: Ints
+    center: Floats
+    radius: Floats
+    ring: Floats
+    disc: Floats
+    foot: Floats
+    rim: Floats
+    focus: Ints
+    around: Floats
+    bend: Floats
+    balls: Floats
+    missing: Ints
+    whole: int
+    thin: Floats
+
+    def __len__(self) -> int:
+        return len(self.call)
+
+    @property
+    def closed(self) -> NDArray[np.bool_]:
+        """Nodes with callees of which none is shown, bool (n,)."""
+        return np.asarray((self.nodes.opened == 0) & (self.below > 1))
+
+    @property
+    def linking(self) -> NDArray[np.bool_]:
+        """Nodes that are there as the way to the focus alone, bool (n,)."""
+        return np.asarray((self.nodes.opened == 2) & (self.missing > 0) & (self.nodes.depth > 1))
+
+    @property
+    def skirt(self) -> Floats:
+        """How far the cone of a closed subtree reaches down, float64 (n,)."""
+        return np.minimum(STEEP * self.disc, SKIRT * np.maximum(self.foot, 1e-9))
+
+    @property
+    def floor(self) -> float:
+        """The height of the floor below an upright tree, on which its shadows lie."""
+        under = np.where(self.closed, np.maximum(self.skirt, self.radius), self.radius)
+        return float((self.center[:, 2] - under).min(initial=0.0)) - _FLOOR
+
+    @property
+    def width(self) -> Floats:
+        """Width of the line from the caller, float64 (n,): wider where more calls go."""
+        calls = self.below * self.iterations
+        share = np.log1p(calls) / np.log1p(max(int(calls[self.nodes.parent >= 0].max(initial=1)), 1))
+        width = np.minimum(0.012 + 0.05 * share, 0.9 * self.radius)
+        width[self.whole :] = np.minimum(width, _THIN * self.radius)[self.whole :]
+        return np.minimum(width, self.thin)
+
+    def circle(self, which: Ints, turn: Floats, p: Parameters) -> Floats:
+        """Return points of the rings that callees stand on, at angles ``turn`` (t,): float64 (k, t, 3).
+
+        In a plan, the rings around all that is below.
+        """
+        flat = p.opening == 0
+        reach = (self.disc if flat else self.ring)[which]
+        point = np.repeat((self.around if flat else self.center)[which, None], len(turn), axis=1)
+        plan, axis = ([1, 2], 0) if p.recline else ([0, 1], 2)
+        point[:, :, plan] += reach[:, None, None] * np.stack([np.cos(turn), np.sin(turn)], axis=-1)
+        point[:, :, axis] += (1 if p.recline else -1) * self.rim[which, None]
+        return point
+
+
+def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Composition:
+    """Choose the nodes by their degree of interest and lay them out.
+
+    Parameters
+    ----------
+    trace : Trace
+    p : Parameters
+    original : int64 (calls,), optional
+        What the calls are called in parameters, ascending, where filters hide some.
+
+    Raises
+    ------
+    UsageError
+        If a thread, the focus or what faces the viewer doesn't exist.
+    """
+    graph = derived(trace).graph
+    forest, m = graph.forest, len(graph)
+    threads = _threads(trace, p)
+    focus = find_focus(trace, graph, threads, p.focus, original)
+    extent = extents(trace, graph)
+    worth = worth_of(trace, graph, extent, p)
+    roots = (m + threads).astype(np.int32)
+    zeros = np.zeros(len(roots))
+    # Which nodes are shown doesn't depend on places; those come after.
+    nowhere = cone.Cones(*(np.ones(m + len(trace.threads)),) * 2, *(np.zeros(len(forest)),) * 2)
+    nodes = cone.choose(
+        forest, nowhere, roots, zeros, zeros, worth,
+        budget=max(p.budget, len(roots)), focus=focus, weight=p.near,
+    )  # fmt: skip
+    known = nodes.edge >= 0
+    iterations = np.where(known, forest.count[nodes.edge], 1)
+    below = extent[nodes.node]
+    own = own_radius(trace, graph, nodes, p)
+    missing = np.where(nodes.opened == 2, np.diff(forest.first)[nodes.node] - 1, 0)
+    facing = [(nodes.way, p.turn)] if focus else []
+    if p.facing.strip():
+        facing = [
+            (shown_way(forest, nodes, find_focus(trace, graph, threads, call, original, "facing")), share)
+            for call, share in _steps(p.facing)
+        ]
+    placed = {"cone": _cones, "bubble": _bubbles, "hyperbolic": _balls}[p.layout](
+        trace, graph, forest, nodes, own, below, facing, p
+    )
+    return Composition(
+        trace, graph, forest, threads, nodes, _calls(trace, graph, nodes, threads), iterations, below,
+        placed.center, placed.radius, placed.ring, placed.disc, placed.foot,
+        _rims(nodes, placed, p), nodes.way, placed.around,
+        placed.bend, placed.balls, missing, len(nodes),
+        np.full(len(nodes), np.inf),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """The places of the shown nodes; as in :class:`Composition`."""
+
+    center: Floats
+    radius: Floats
+    ring: Floats
+    disc: Floats
+    foot: Floats
+    around: Floats
+    bend: Floats
+    balls: Floats
+
+
+def _cones(
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
+    facing: Facing, p: Parameters,
+) -> _Placed:  # fmt: skip
+    if p.room == "all":
+        offset_x, offset_y, disc = _all_room(trace, graph, forest, nodes, own, p)
+    else:
+        offset_x, offset_y, disc = _shown_room(nodes, own, below, p)
+    angle = _angles(nodes, offset_x, offset_y, facing)
+    x, y = _places(nodes, offset_x, offset_y, disc, angle)
+    ring = np.zeros(len(nodes))
+    inner = nodes.parent >= 0
+    np.maximum.at(ring, nodes.parent[inner], np.hypot(offset_x, offset_y)[inner])
+    z, foot = _heights(trace, graph, nodes, ring, disc, p)
+    center, scale = _scaled(x, y, z, disc, nodes, p)
+    if p.opening > 0:
+        # Balls one below the other don't touch, either.
+        own = np.clip(_OF_DISC * disc, own, np.minimum(_LARGEST * own, np.maximum(0.36 * foot, own)))
+        inner = nodes.parent >= 0
+        drop = z[inner] - z[nodes.parent[inner]]
+        own[inner] = np.minimum(own[inner], _OF_DROP * drop)
+        np.minimum.at(own, nodes.parent[inner], _OF_DROP * drop)
+    return _Placed(
+        center, own * scale, ring * scale, disc * scale, foot * scale * p.opening, center,
+        np.empty((0, 3)), np.empty((0, 4)),
+    )  # fmt: skip
+
+
+def _rims(nodes: cone.Shown, placed: _Placed, p: Parameters) -> Floats:
+    """Return how far below each node the ring of its callees is, where heights say something."""
+    if p.height == "none" or p.layout != "cone":
+        return placed.foot
+    inner = np.flatnonzero(nodes.parent >= 0)
+    along = placed.center[:, 0] if p.recline else -placed.center[:, 2]
+    rim = np.zeros(len(nodes))
+    np.maximum.at(rim, nodes.parent[inner], (along[inner] - along[nodes.parent[inner]]))
+    return np.where(rim > 0, rim, placed.foot)
+
+
+def _bubbles(
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
+    facing: Facing, p: Parameters,
+) -> _Placed:  # fmt: skip
+    laid = bubble.lay(nodes.parent, _with_closed(nodes, own, below))
+    roots = nodes.parent < 0
+    low = (laid.center - laid.radius[:, None])[roots].min(axis=0)
+    high = (laid.center + laid.radius[:, None])[roots].max(axis=0)
+    scale = WIDTH / max(float((high - low).max()), 1e-9)
+
+    def flat(points: Floats) -> Floats:
+        return np.column_stack([(points - (low + high) / 2) * scale, np.zeros(len(points))])
+
+    none = np.zeros(len(nodes))
+    return _Placed(
+        flat(laid.node), own * scale, none, laid.radius * scale, none, flat(laid.center), flat(laid.bend),
+        np.empty((0, 4)),
+    )  # fmt: skip
+
+
+def _balls(
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
+    facing: Facing, p: Parameters,
+) -> _Placed:  # fmt: skip
+    """Each thread has a ball; the focus, else the first fan, moves to its middle by a Lorentz matrix."""
+    own = own * _HYPERBOLIC
+    tree = hyperbolic.lay(nodes.parent, own)
+    roots = np.flatnonzero(nodes.parent < 0)
+    points, shift, balls = np.zeros((len(nodes), 4)), np.zeros(len(nodes)), np.zeros((len(roots), 4))
+    radius = WIDTH / 2 / (1.1 * len(roots) - 0.1) if len(roots) else WIDTH / 2
+    for k, root in enumerate(roots.tolist()):
+        # What lies in other balls moves nothing in this one.
+        steps = [(int(way[-1]), share) for way, share in facing if len(way) and way[0] == root]
+        from_root = bool(steps) and not p.facing.strip()
+        node = root if from_root else _first_fan(nodes, root)
+        frames = hyperbolic.frames(tree, node)
+        view = np.eye(4) if from_root else hyperbolic.boost(_rest(nodes, tree, node))
+        for end, share in steps:
+            frames = hyperbolic.frames(tree, end)
+            view = hyperbolic.moved(view, frames[node], share)
+            node = end
+        here = np.isfinite(frames[:, 0, 3])
+        points[here] = frames[here][:, :, 3] @ view.T
+        shift[here] = (2.2 * k - 1.1 * (len(roots) - 1)) * radius
+        balls[k, 0], balls[k, 3] = (2.2 * k - 1.1 * (len(roots) - 1)) * radius, radius
+    # Callees lie below their caller; a half turn keeps what is left and right.
+    at = hyperbolic.ball(points) * radius * [1.0, -1.0, -1.0]
+    at[:, 0] += shift
+    none = np.zeros(len(nodes))
+    size = own / points[:, 3] * radius
+    return _Placed(at, size, none, size, none, at, np.empty((0, 3)), balls)
+
+
+def _rest(nodes: cone.Shown, tree: hyperbolic.Tree, fan: int) -> Floats:
+    """Return the point in the middle where nothing is in focus, seen from the first fan.
+
+    It is between the fan and its callees, since most of the tree lies on that side.
+    """
+    way = 0.4 * float(tree.distance[nodes.parent == fan].max(initial=0.0))
+    return np.array([0.0, 0.0, math.sinh(way), math.cosh(way)])
+
+
+def _first_fan(nodes: cone.Shown, root: int) -> int:
+    """Return the first node with several callees on the way down to most of the shown nodes."""
+    size = hyperbolic.sizes(nodes.parent)
+    order = np.argsort(nodes.parent, kind="stable")
+    first = np.searchsorted(nodes.parent[order], np.arange(len(nodes) + 1))
+    while True:
+        below = order[first[root] : first[root + 1]]
+        if len(below) >= _FAN or not len(below):
+            return root
+        root = int(below[np.argmax(size[below])])
+
+
+def find_focus(
+    trace: Trace, graph: CompactTrace, threads: Ints, text: str, original: Ints | None = None,
+    name: str = "focus",
+) -> tuple[int, ...]:  # fmt: skip
+    """Return the path to the call in focus: which of ``threads``, which of its roots, which edges then.
+
+    Raises
+    ------
+    UsageError
+        If there is no such call in these threads; it speaks of the parameter ``name``.
+    """
+    text = text.strip()
+    if not text:
+        return ()
+    calls = trace.calls
+    if text.replace(",", "").replace("_", "").isdecimal():
+        call = wanted = int(text.replace(",", "").replace("_", ""))
+        if original is not None:
+            call = int(np.searchsorted(original, wanted))
+            if call < len(original) and original[call] != wanted:
+                raise UsageError(f"{name}={text}: a filter hides this call")
+        if call >= len(calls):
+            raise UsageError(f"{name}={text}: there is no such call: they go from 0 to {len(calls) - 1:,}")
+    else:
+        named = np.zeros(len(trace.functions), np.bool_)
+        named[matching_functions(trace.functions, Query(text))] = True
+        shown = np.zeros(len(trace.threads), np.bool_)
+        shown[threads] = True
+        hits = np.flatnonzero(named[calls.function] & shown[calls.thread])
+        if not len(hits):
+            raise UsageError(
+                f"{name}={text}: no function that is called in the shown threads has such a name"
+            )
+        call = int(hits[0])
+    place = np.flatnonzero(threads == calls.thread[call])
+    if not len(place):
+        raise UsageError(f"{name}={text}: its thread is not shown: add it to threads=")
+    path, _ = PartialTree(graph).path_of(call)
+    before = sum(_roots_of(graph, t) for t in range(int(calls.thread[call])))
+    return (int(place[0]), path[0] - before, *path[1:])
+
+
+def _steps(text: str) -> list[tuple[str, float]]:
+    """Return the calls that face the viewer one after the other, each with how far it has come.
+
+    Raises
+    ------
+    UsageError
+        If it is not a call, or calls with ~ and shares between.
+    """
+    first, *rest = (word.strip() for word in text.split("~"))
+    try:
+        shares = [float(word) for word in rest[1::2]]
+    except ValueError:
+        shares = []
+    if len(rest) != 2 * len(shares) or not all(0.0 <= share <= 1.0 for share in shares):
+        raise UsageError(
+            f"facing={text}: a call, or on the way from one to another such as 12~5500~0.4 (of the way)"
+        )
+    return [(first, 1.0), *zip(rest[::2], shares)]
+
+
+def shown_way(forest: Edges, nodes: cone.Shown, path: tuple[int, ...]) -> Ints:
+    """Return the shown nodes on a way, from the root on, as far as it is shown."""
+    if not path:
+        return np.empty(0, np.int64)
+    # Roots are the first nodes, in the order of the shown threads.
+    way = [path[0]]
+    for ordinal in path[1:]:
+        edge = forest.first[nodes.node[way[-1]]] + ordinal
+        found = np.flatnonzero((nodes.parent == way[-1]) & (nodes.edge == edge))
+        if not len(found):
+            break
+        way.append(int(found[0]))
+    return np.array(way, np.int64)
+
+
+def levels(depth: NDArray[np.int32]) -> list[Ints]:
+    """Return the nodes of each depth, from the roots down."""
+    order = np.argsort(depth, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
+
+
+def _roots_of(graph: CompactTrace, thread: int) -> int:
+    m = len(graph)
+    return int(graph.forest.first[m + thread + 1] - graph.forest.first[m + thread])
+
+
+def _threads(trace: Trace, p: Parameters) -> Ints:
+    known = derived(trace)
+    busy = known.busy(known.call_span)
+    return choose_threads(trace, p.threads, "recorded", busy, np.ones(len(busy)), float(_AUTO_THREADS))
+
+
+def _means(trace: Trace, graph: CompactTrace, what: str) -> Floats:
+    """Return the value of a quantity for each class, float64 (m,)."""
+    subtrees, calls = graph.subtrees, trace.calls
+    if what == "calls":
+        return subtrees.extent.astype(np.float64)
+    if what == "occurrences":
+        return subtrees.occurrences.astype(np.float64)
+    if what == "none":
+        return np.zeros(len(subtrees))
+    values = derived(trace).self_time if what == "self" else calls.end - calls.start
+    return np.bincount(subtrees.of_call, values, len(subtrees)) / subtrees.occurrences
+
+
+def extents(trace: Trace, graph: CompactTrace) -> Ints:
+    """Return how many calls are in a subtree of each class, or in a thread."""
+    return np.append(graph.subtrees.extent, trace.threads.count).astype(np.int64)
+
+
+def worth_of(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) -> Floats:
+    """Return how interesting each node is: the logarithm of its calls or time; threads come first."""
+    worth = np.log2(1.0 + extent)
+    if p.interest == "duration":
+        worth[: len(graph)] = np.log2(1.0 + _means(trace, graph, "duration"))
+    worth[len(graph) :] = worth.max(initial=0.0) + 1.0
+    return np.asarray(worth)
+
+
+def _shares(
+    trace: Trace, graph: CompactTrace, nodes: cone.Shown, what: str, of: NDArray[np.int32] | None = None
+) -> Floats:
+    """Return where the value of each shown node, or of some classes, lies: from the least shown (0) to the
+    largest (1).
+    """
+    classes = nodes.node if of is None else of
+    if what == "none":
+        return np.zeros(len(classes))
+    values = np.append(_means(trace, graph, what), 0.0)
+    kind = "sqrt" if what in ("duration", "self") else "log"
+    scale = Scale.over(kind, values[nodes.node[nodes.node < len(graph)]])  # type: ignore[arg-type]
+    share = scale.place(values[np.minimum(classes, len(graph))])
+    return np.where(classes < len(graph), share, 1.0)
+
+
+def own_radius(
+    trace: Trace, graph: CompactTrace, nodes: cone.Shown, p: Parameters, of: NDArray[np.int32] | None = None
+) -> Floats:
+    """Return the radius of each shown node, or of nodes of some classes, in units of the layout."""
+    least, most = _NODE
+    return np.asarray(least + (most - least) * _shares(trace, graph, nodes, p.size, of))
+
+
+def _shown_room(nodes: cone.Shown, own: Floats, below: Ints, p: Parameters) -> tuple[Floats, Floats, Floats]:
+    """Lay out the shown nodes as a tree of their own."""
+    n = len(nodes)
+    edges, order = bubble.children(nodes.parent)
+    cones = cone.lay(edges, _with_closed(nodes, own, below)[::-1].copy(), most=p.rings)
+    x, y = np.zeros(n), np.zeros(n)
+    x[order], y[order] = cones.x, cones.y
+    return x, y, cones.radius[::-1].copy()
+
+
+def _with_closed(nodes: cone.Shown, own: Floats, below: Ints) -> Floats:
+    """Return the radius of each node with the room of what it closes, by the logarithm of its calls."""
+    return closed_radius(own, np.where(nodes.opened == 0, below, 1))
+
+
+def closed_radius(own: Floats, below: Ints) -> Floats:
+    """Return the radius of a closed subtree's disc: by its node, and by the logarithm of its calls."""
+    return np.asarray(own + _CLOSED * np.log10(np.maximum(below, 1)))
+
+
+def _all_room(
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, p: Parameters
+) -> tuple[Floats, Floats, Floats]:
+    """Lay out every class; the shown nodes take their places from there."""
+    every = cone.Shown(
+        np.arange(len(forest.first) - 1, dtype=np.int32),
+        *(np.zeros(0, np.int64),) * 8,  # type: ignore[arg-type]
+    )
+    cones = cone.lay(forest, own_radius(trace, graph, every, p), most=p.rings)
+    known = nodes.edge >= 0
+    x, y = np.zeros(len(nodes)), np.zeros(len(nodes))
+    x[known], y[known] = cones.x[nodes.edge[known]], cones.y[nodes.edge[known]]
+    return x, y, cones.radius[nodes.node]
+
+
+def _angles(nodes: cone.Shown, dx: Floats, dy: Floats, facing: Facing) -> Floats:
+    """Return how far each node's cone is turned, float64 (n,): from one that faces the viewer to the next."""
+    angle = np.zeros(len(nodes))
+    for way, share in facing:
+        away = _turned(nodes, dx, dy, way) - angle
+        angle += share * np.arctan2(np.sin(away), np.cos(away))
+    return angle
+
+
+def _turned(nodes: cone.Shown, dx: Floats, dy: Floats, way: Ints) -> Floats:
+    """Return the angles by which each cone on a way has its callee there in front; others turn along."""
+    angle = np.zeros(len(nodes))
+    next_on_way = np.full(len(nodes), -1)
+    next_on_way[way[:-1]] = way[1:]
+    for here in levels(nodes.depth):
+        inner = here[nodes.parent[here] >= 0]
+        angle[inner] = angle[nodes.parent[inner]]
+        for node in here[next_on_way[here] >= 0].tolist():
+            wanted = next_on_way[node]
+            if dx[wanted] or dy[wanted]:
+                # The front is -y.
+                angle[node] = -np.pi / 2 - np.arctan2(dy[wanted], dx[wanted])
+    return angle
+
+
+def _places(nodes: cone.Shown, dx: Floats, dy: Floats, disc: Floats, angle: Floats) -> tuple[Floats, Floats]:
+    """Sum the offsets up from the roots, each cone turned by its angle."""
+    n = len(nodes)
+    x, y = np.zeros(n), np.zeros(n)
+    roots = np.flatnonzero(nodes.parent < 0)
+    along = np.cumsum(2.2 * disc[roots]) - 1.1 * disc[roots]
+    x[roots] = along - (along[-1] + disc[roots[-1]]) / 2 if len(roots) > 1 else 0.0
+    for here in levels(nodes.depth)[1:]:
+        above = nodes.parent[here]
+        c, s = np.cos(angle[above]), np.sin(angle[above])
+        x[here] = x[above] + c * dx[here] - s * dy[here]
+        y[here] = y[above] + s * dx[here] + c * dy[here]
+    return x, y
+
+
+def _heights(
+    trace: Trace, graph: CompactTrace, nodes: cone.Shown, ring: Floats, disc: Floats, p: Parameters
+) -> tuple[Floats, Floats]:
+    """Return how far each node stands below the roots, and how far its callees do below it.
+
+    The levels are as high as the widest cone on each asks for, so that cones are alike in steepness.
+    """
+    deepest = int(nodes.depth.max(initial=1))
+    level = np.zeros(deepest + 1)
+    count = np.bincount(nodes.parent[nodes.parent >= 0], minlength=len(nodes))
+    np.maximum.at(level, nodes.depth, np.where(count >= _FAN, 1.0, _FEW) * ring)
+    # Deep levels are many and narrow: they get more than they ask for.
+    level = np.sqrt(level) + 0.35 * math.sqrt(max(float(level.max()), 1.0))
+    level[[0, deepest]] = 0.0
+    wide = max(float(disc[nodes.parent < 0].sum()) * 2.2, 1e-9)
+    aspect = _LYING if p.recline else _UPRIGHT
+    level *= p.steepness * aspect * wide / max(float(level.sum()), 1e-9)
+    level[deepest] = level[deepest - 1] if deepest > 1 else 0.0
+    share = _shares(trace, graph, nodes, p.height)
+    down = np.zeros(len(nodes))
+    for depth, here in enumerate(levels(nodes.depth)[1:], 2):
+        drop = level[depth - 1] * (
+            1.0 if p.height == "none" else _LEAST_DROP + (1 - _LEAST_DROP) * share[here]
+        )
+        down[here] = down[nodes.parent[here]] + drop
+    return down, level[nodes.depth]
+
+
+def _scaled(
+    x: Floats, y: Floats, down: Floats, disc: Floats, nodes: cone.Shown, p: Parameters
+) -> tuple[Floats, float]:
+    """Put the tree into the drawing's room: (n, 3) in scene units, and the scale."""
+    roots = nodes.parent < 0
+    wide = max(float((x + disc)[roots].max() - (x - disc)[roots].min()), 1e-9)
+    tall = float(down.max(initial=0.0)) * p.opening
+    scale = WIDTH / max(wide, tall if p.recline else wide)
+    middle = float(((x + disc)[roots].max() + (x - disc)[roots].min()) / 2)
+    plan_x, plan_y, depth = (x - middle) * scale, y * scale, down * p.opening * scale
+    if p.recline:
+        # Down becomes right; the plan stands upright.
+        return np.column_stack([depth, plan_x, plan_y]), scale
+    return np.column_stack([plan_x, plan_y, -depth]), scale
+
+
+def _calls(trace: Trace, graph: CompactTrace, nodes: cone.Shown, threads: Ints) -> Ints:
+    """Return the first call that each node stands for; -1 for a thread."""
+    before = graph.calls_before
+    call = np.full(len(nodes), -1)
+    for here in levels(nodes.depth)[1:]:
+        above = nodes.parent[here]
+        base = np.where(call[above] >= 0, call[above], 0) + (call[above] >= 0)
+        is_root = nodes.node[above] >= len(graph)
+        base = np.where(is_root, trace.threads.first[np.maximum(nodes.node[above] - len(graph), 0)], base)
+        call[here] = base + before[nodes.edge[here]]
+    return call

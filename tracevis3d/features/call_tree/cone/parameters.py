@@ -1,0 +1,160 @@
+"""The parameters of the view cone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....drawing.palettes import PALETTES
+from ....parameters import parameter
+from ....views.call_colors import COLORS
+
+#: Values of ``size`` and ``height``.
+QUANTITIES = {
+    "calls": "calls in the subtree",
+    "duration": "mean duration of such a subtree",
+    "self": "mean self time of such a call",
+    "occurrences": "how often the subtree occurs in the trace",
+    "none": "nothing: all alike",
+}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the view ``cone``."""
+
+    size: str = parameter("calls", "What the size of a node says", choices=QUANTITIES, group="Data")
+    height: str = parameter(
+        "none", "What the drop from a caller to a call says; nothing: one level each", choices=QUANTITIES,
+        group="Data",
+    )  # fmt: skip
+    color: str = parameter("auto", "What colour says", choices=COLORS, group="Data")
+    threads: str = parameter(
+        "auto",
+        "Threads to draw: 'auto' (the four busiest), 'all', 'busiest 8', or names and ids with commas "
+        "between them, * for anything",
+        group="Data",
+    )
+    filters: str = parameter(
+        "", "Filters with ; between them, such as 'utilities(effect=fade); constructors'", group="Data"
+    )
+    budget: int = parameter(
+        300, "The most calls shown; those of the highest interest", low=10, high=200_000, group="Detail"
+    )
+    interest: str = parameter(
+        "calls",
+        "What makes a subtree interesting",
+        choices={"calls": "many calls", "duration": "much time"},
+        group="Detail",
+    )
+    focus: str = parameter(
+        "", "The call in focus: its number, or the first whose function's name holds the text", group="Detail"
+    )
+    near: float = parameter(
+        0.7,
+        "How much interest each step away from the focus, or from the root, costs",
+        low=0.0,
+        high=20.0,
+        group="Detail",
+    )
+    turn: float = parameter(
+        1.0,
+        "How far the cones turn to bring the focus to the front; in a ball, how far it moves to the middle",
+        low=0.0,
+        high=1.0,
+        group="Detail",
+    )
+    facing: str = parameter(
+        "",
+        "The call that the cones turn to the front, or that moves to the middle of a ball; empty: the focus. "
+        "12~5500~0.4 is on the way from one to another",
+        group="Detail",
+    )
+    labels: int = parameter(60, "The most names", low=0, high=5000, group="Detail")
+    entries: int = parameter(10, "The most colours of kinds in the legend", low=1, high=10, group="Detail")
+    path: str = parameter(
+        "duration",
+        "The path drawn as a tube, down from the root",
+        choices={
+            "duration": "always to the callee that takes most time",
+            "calls": "always to the callee with most calls below it",
+            "focus": "to the call in focus",
+            "none": "no tube",
+        },
+        group="Detail",
+    )
+    layout: str = parameter(
+        "cone",
+        "Where callees stand",
+        choices={
+            "cone": "on a ring around the foot of their caller's cone",
+            "bubble": "flat, each subtree in a bubble of its own beside its caller; no edges cross",
+            "hyperbolic": "on hemispheres in hyperbolic space, seen as a ball: the focus is large in the "
+            "middle, all else shrinks towards the rim",
+        },
+        group="Shape",
+    )
+    room: str = parameter(
+        "shown",
+        "What has room in a cone tree",
+        choices={
+            "shown": "what is shown; closed subtrees get room by the logarithm of their calls",
+            "all": "every distinct callee, shown or not: the true proportions of the tree",
+        },
+        group="Shape",
+    )
+    opening: float = parameter(
+        1.0,
+        "Of cones: from the flat disc tree seen from above (0) to the cone tree (1)",
+        low=0.0,
+        high=1.0,
+        group="Shape",
+    )
+    recline: bool = parameter(
+        False, "Of cones: let the tree lie, from left to right instead of downward", group="Shape"
+    )
+    steepness: float = parameter(
+        1.0, "Height of a cone tree, as a share of what fits the picture", low=0.05, high=5.0, group="Shape"
+    )
+    shells: str = parameter(
+        "rings",
+        "How cones are drawn",
+        choices={
+            "rings": "the ring that their callees stand on",
+            "surfaces": "translucent surfaces too (solid in Workbench, which knows no translucent colours)",
+            "none": "not at all",
+        },
+        group="Shape",
+    )
+    rings: int = parameter(
+        40, "More callees than this stand on several rings", low=3, high=1000, group="Shape"
+    )
+    sinking: float = parameter(
+        1.0,
+        "How far what filters sink has gone down: for films, in which it goes out of the way",
+        low=0.0,
+        high=1.0,
+        group="Shape",
+    )
+    elevation: float = parameter(
+        13.0, "How far the camera looks down", low=-20.0, high=89.0, unit="degrees", group="Look"
+    )
+    toward: str = parameter(
+        "",
+        "Of cones: where the camera goes: a call's number, or the first whose function's name holds the "
+        "text; empty: the focus, or the closed subtree of the most calls",
+        group="Look",
+    )
+    approach: float = parameter(
+        0.0,
+        "Of cones: how far the camera has come there from where it sees the whole tree; closed subtrees that "
+        "are near are opened in their places, as far as the budget allows",
+        low=0.0,
+        high=1.0,
+        group="Look",
+    )
+    palette: str = parameter(
+        "muted",
+        "The set of colours",
+        choices={name: palette.words for name, palette in PALETTES.items()},
+        group="Look",
+    )

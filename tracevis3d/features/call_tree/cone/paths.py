@@ -1,0 +1,46 @@
+"""The path that is drawn as a tube."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .layout import Composition
+from .parameters import Parameters
+
+Ints = NDArray[np.int64]
+
+
+def find_path(picture: Composition, p: Parameters) -> Ints:
+    """Return the shown nodes of the path drawn as a tube, callers first.
+
+    From the first root each step goes to the shown callee with the most time, or calls, in all its
+    repetitions; it ends where nothing below is shown.
+    """
+    if p.path == "none" or not len(picture):
+        return np.empty(0, np.int64)
+    nodes = picture.nodes
+    if p.path == "focus":
+        return picture.focus
+    if p.path == "calls":
+        weight = (picture.below * picture.iterations).astype(np.float64)
+    else:
+        calls = picture.trace.calls
+        length = np.zeros(len(picture))
+        known = picture.call >= 0
+        call = picture.call[known]
+        length[known] = calls.end[call] - calls.start[call]
+        weight = length * picture.iterations
+        roots = np.flatnonzero(nodes.parent < 0)
+        np.add.at(weight, nodes.parent[nodes.depth == 2], weight[nodes.depth == 2])
+        assert len(roots)
+    best = np.full(len(picture), -1)
+    # The heaviest callee of each node: ascending order, so the last one written is it.
+    order = np.argsort(weight, kind="stable")
+    order = order[nodes.parent[order] >= 0]
+    best[nodes.parent[order]] = order
+    roots = np.flatnonzero(nodes.parent < 0)
+    path = [int(roots[np.argmax(weight[roots])])]
+    while best[path[-1]] >= 0:
+        path.append(int(best[path[-1]]))
+    return np.array(path, np.int64)

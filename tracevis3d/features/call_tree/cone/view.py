@@ -1,0 +1,183 @@
+"""The call hierarchy as a cone tree (Robertson, Mackinlay, Card 1991), over SEAT's compact trace.
+
+A caller is the tip of a cone, its callees stand around its foot, clockwise in the order of the calls; a
+callee that repeats in a row stands there once, with how often. Seen from above, and flat (``opening`` 0), it
+is the disc tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.frame import Frame
+from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry
+from ....drawing.projection import fit
+from ....layout import ticks
+from ....progress import Progress
+from ....trace.model import Trace
+from ....views.call_colors import Coloring
+from ....views.registry import View
+from . import labels as names
+from .camera import SHARE, on_the_way, whole
+from .detail import Closer
+from .elements import Paint, elements, meaning, surroundings
+from .layout import Composition
+from .opened import goal, in_the_way, nearer
+from .parameters import QUANTITIES, Parameters
+from .paths import find_path
+from .prepared import prepare
+
+Ints = NDArray[np.int64]
+
+
+def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
+    """Draw the cone tree of one trace.
+
+    Parameters
+    ----------
+    traces : one Trace
+    parameters : Parameters
+    frame : Frame
+    progress : Progress
+
+    Raises
+    ------
+    UsageError
+        If a thread, a filter or the focus doesn't exist.
+    """
+    (trace,) = traces
+    ready = prepare(trace, parameters, progress)
+    p, picture = ready.parameters, ready.picture
+    camera = whole(picture, p, frame)
+    base = Paint.of(picture, ready.colors, ready.faded(picture))
+    around = surroundings(picture, base, p)
+    eye, opened, shown = fit(camera, frame, SHARE), 0, np.ones(len(picture), np.bool_)
+    # Also at the beginning of the way, so that a film begins without a jump.
+    if p.approach > 0 or (p.toward.strip() and p.layout == "cone"):
+        place = goal(ready)
+        camera = on_the_way(p, place, camera)
+        eye = fit(camera, frame, SHARE)
+        picture, calls = nearer(ready, eye, shown=~in_the_way(picture, place, p.approach, eye))
+        opened, shown = len(calls), ~in_the_way(picture, place, p.approach, eye)
+    faded = ready.faded(picture)
+    paint = Paint.of(picture, ready.colors, faded)
+    path = find_path(picture, p)
+    progress(0.9, "writing labels")
+    texts = names.labels(picture, eye, shown & ~faded, path, p, shown)
+    closed = picture.closed
+    progress(1.0, "drawn")
+    counted = picture.nodes.depth > 1
+    facts = ready.facts
+    return Drawing(
+        palette=paint.palette,
+        elements=(*elements(picture, paint, path, p, shown), *(some for some in around if len(some))),
+        camera=camera,
+        labels=tuple(group for group in texts if len(group)),
+        legends=_legends(ready.colors, picture, closed, paint.neutral, len(path) > 1, bool(faded.any()), p),
+        title=_title(trace),
+        notes=_notes(trace, picture, facts, opened, p),
+        counts={
+            "calls": len(trace.calls),
+            "distinct_subtrees": len(picture.graph),
+            "shown_nodes": int(np.count_nonzero(counted)),
+            "closed_subtrees": int(np.count_nonzero(closed)),
+            "opened_near": opened,
+            "hidden_calls": int(facts.get("hidden", 0)),
+            "faded_calls": int(facts.get("faded", 0)),
+            "sunk_calls": int(facts.get("sunk", 0)),
+        },
+        meaning=meaning(picture, ready.calls(picture)),
+    )
+
+
+def _legends(
+    colors: Coloring, picture: Composition, closed: NDArray[np.bool_], neutral: dict[str, int], path: bool,
+    faded: bool, p: Parameters,
+) -> tuple[Legend, ...]:  # fmt: skip
+    found = [colors.legend] if colors.legend else []
+    entries = []
+    if path:
+        words = {"duration": "most time", "calls": "most calls", "focus": "way to the focus"}[p.path]
+        entries.append(LegendEntry(f"tube: {words}", neutral["path"], "glow"))
+    if closed.any() and p.layout != "hyperbolic":
+        shape = "cone" if p.opening > 0 else "large disc"
+        entries.append(LegendEntry(f"{shape}: closed subtree, +calls below", neutral["other"]))
+    elif closed.any():
+        entries.append(LegendEntry("+calls: below a closed subtree", neutral["other"]))
+    if (picture.missing > 0).any():
+        entries.append(LegendEntry("dashed ring: partly shown, ~callees not shown", neutral["other"]))
+    if picture.linking.any():
+        entries.append(LegendEntry("pale: leads to the focus", len(colors.palette), "ghost"))
+    if p.shells != "none":
+        words = "bubble: all below one call" if p.layout == "bubble" else "ring: callees of one call"
+        entries.append(LegendEntry(words, neutral["other"]))
+    if faded:
+        entries.append(LegendEntry("pale: faded by a filter", len(colors.palette), "ghost"))
+    if entries:
+        found.append(Legend("Tree", tuple(entries)))
+    return tuple(found)
+
+
+def _title(trace: Trace) -> str:
+    name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
+    return f"{name}: call tree of {len(trace.calls):,} calls"
+
+
+def _notes(
+    trace: Trace, picture: Composition, facts: dict[str, Any], opened: int, p: Parameters
+) -> tuple[str, ...]:
+    shown = int(np.count_nonzero(picture.nodes.depth > 1))
+    stood = int(picture.iterations[picture.nodes.depth > 1].sum())
+    notes = [
+        f"{len(picture.graph):,} distinct subtrees; {shown:,} places of the tree are shown "
+        f"(the most interesting by {p.interest}), with repeats {stood:,} calls",
+        _order_in_words(picture, p),
+    ]
+    if p.size != "none":
+        scale = "square root" if p.size in ("duration", "self") else "logarithm"
+        notes.append(f"size of a node: {QUANTITIES[p.size]}, {scale}")
+    if opened:
+        notes.append(f"{opened:,} of the closed subtrees are opened in their places: one looks from near")
+    if facts:
+        notes.append(
+            f"filters: {facts['hidden']:,} calls hidden, {facts['faded']:,} faded, {facts['sunk']:,} sunk"
+        )
+    if len(picture.threads) < np.count_nonzero(trace.threads.count):
+        notes.append(
+            f"{len(picture.threads):,} of {int(np.count_nonzero(trace.threads.count)):,} threads are drawn"
+        )
+    if trace.problems:
+        mended = sum(problem.count for problem in trace.problems.values())
+        notes.append(f"{ticks.count(mended)} records were mended or left out: {', '.join(trace.problems)}")
+    return tuple(notes)
+
+
+def _order_in_words(picture: Composition, p: Parameters) -> str:
+    if p.layout == "bubble":
+        return "callees stand clockwise in the order of the calls, from the line to their caller on"
+    if p.layout == "hyperbolic":
+        moved = picture.focus.size or p.facing.strip()
+        middle = "the focus" if moved else "the first call with several callees"
+        return (
+            f"{middle} is in the middle of the ball; lengths shrink towards its rim, which is infinitely far"
+        )
+    if picture.focus.size or p.facing.strip():
+        return "the cones are turned so that the focus is in front"
+    return "callees stand clockwise in the order of the calls, from the right"
+
+
+VIEW = View(
+    name="cone",
+    title="Cone tree",
+    sentence="The call hierarchy as a cone tree: callees stand around the foot of their caller's cone",
+    traces=(1, 1),
+    parameters=Parameters,
+    draw=draw,
+    closer=Closer,
+)
+
+__all__ = ["VIEW", "Labels", "Parameters", "draw", "find_path"]

@@ -1,0 +1,56 @@
+"""The boxes of an icicle in more detail, in the places that they have in its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ....drawing.frame import Frame
+from ....drawing.palettes import BASE, GRID, OTHER, PALETTES
+from ....layout.cut import CutBuffers
+from ....trace.model import Trace
+from ....views.call_colors import coloring
+from ....views.call_measures import measure
+from ....views.detail import Near, Pane, cut_nearer, readable, within
+from .boxes import call_boxes, cluster_boxes, measured
+from .layout import WIDTH, compose
+from .names import names_on_fronts
+
+
+class Closer:
+    """An icicle that can be looked at from nearer; see :class:`....views.detail.Closer`."""
+
+    def __init__(self, traces: Sequence[Trace], parameters: object, frame: Frame) -> None:
+        (self._trace,) = traces
+        self._picture, self._base, _ = compose(self._trace, parameters, frame)  # type: ignore[arg-type]
+        p = self._picture.parameters
+        self.panes: tuple[Pane, ...] = (
+            Pane(0, self._picture.window, (0.0, WIDTH), self._picture.pixels_per_unit),
+        )
+        self.camera = self._picture.camera
+        self._colors = coloring(self._trace, p.color, PALETTES[p.palette], p.entries, self._picture.threads)
+        self._palette = np.vstack([self._colors.palette, OTHER[None], GRID[None], BASE[None]])
+        self._measure = measure(self._trace, p.measure)
+        # The scale stays that of the picture: nobody's thickness changes on the way.
+        self._scale, _, _ = measured(self._measure, p, self._base)
+        self._buffers = CutBuffers()
+
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
+        """Return calls and clusters of the whole window, and names on those within ``seen``."""
+        picture, p, window = self._picture, self._picture.parameters, self.panes[pane].window
+        resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
+        cut = cut_nearer(
+            self._trace, self._base, window, seen, resolution, picture.threads, self._buffers
+        )  # fmt: skip
+        shares = np.zeros(len(cut.calls)), np.zeros(len(cut.clusters))
+        if self._measure is not None:
+            values = self._measure.calls(cut.calls), self._measure.clusters(cut.clusters)
+            shares = self._scale.place(values[0]), self._scale.place(values[1])
+        calls = call_boxes(picture, cut, self._colors, shares[0])
+        clusters = cluster_boxes(picture, cut, self._colors, shares[1])
+        first, last = (self.panes[pane].place(t) for t in seen)
+        nearer = replace(picture, pixels_per_unit=pixels_per_unit)
+        names = names_on_fronts(nearer, within(calls, first, last), clusters, p.labels)
+        return Near((calls, clusters), (readable(names, picture.least_text, pixels_per_unit),), self._palette)

@@ -1,0 +1,236 @@
+"""What of a trace is shown in an icicle, where the lanes lie, and where the camera stands."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.frame import Frame
+from ....drawing.primitives import Camera
+from ....drawing.projection import fit
+from ....errors import UsageError
+from ....layout.cut import Cut, CutBuffers
+from ....layout.icicle import Lanes, level_heights, stack_lanes
+from ....trace.model import Trace
+from ....views.cached import derived
+from ....views.thread_selection import choose_threads, lane_title
+from ....views.time_window import time_window
+
+if TYPE_CHECKING:
+    from .view import Parameters
+
+Ints = NDArray[np.int64]
+
+#: Scene units that the time window is wide.
+WIDTH = 16.0
+#: Average width of a character as a share of its line height.
+CHARACTER = 0.52
+# Share of the picture that the drawing can have beside title, legend and notes.
+_SHARE = (0.95, 0.75)
+_HIGHEST_LEVEL = 0.5
+_LEAST_LANE = 0.24
+# Line height in scene units of the smaller texts, and how many times what can be read they are at least.
+_SMALL_TEXT, _READABLE = 0.16, 1.9
+# Pixels that a level should have at least when threads are chosen automatically.
+_LEAST_LEVEL_PX = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """What is shown, and where the lanes lie: what all parts of the drawing are made from.
+
+    Attributes
+    ----------
+    window : (int, int)
+        Nanoseconds.
+    threads : int64 (lanes,)
+    lane_of : int64 (threads,)
+        Lane of each thread of the trace; -1: not drawn.
+    first_depth : int
+    lanes : Lanes
+    plate : float
+        Thickness in scene units of a box whose measure is 0.
+    reach : float
+        How much thicker a box at the high end of the measure's scale is.
+    camera : Camera
+    pixels_per_unit : float
+        At the nearest part of the wall.
+    least_text : float
+        Pixels that a line of text needs to be read.
+    small_text : float
+        Line height in scene units of names and of the smaller rulers.
+    """
+
+    trace: Trace
+    parameters: Parameters
+    window: tuple[int, int]
+    threads: Ints
+    lane_of: Ints
+    first_depth: int
+    lanes: Lanes
+    plate: float
+    reach: float
+    camera: Camera
+    pixels_per_unit: float
+    least_text: float
+    small_text: float
+
+    @property
+    def text(self) -> float:
+        """Line height in scene units of the larger texts."""
+        return 1.25 * self.small_text
+
+    @property
+    def front(self) -> float:
+        """The y of the front edge of the lowest terrace."""
+        return -(self.plate + 1.08 * self.reach)
+
+
+def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut, str]:
+    """Choose what to show and lay out the lanes; also return the cut, and a note on threads left out.
+
+    Raises
+    ------
+    UsageError
+        If the window or the range of depths is empty, or a thread doesn't exist.
+    """
+    if p.last_depth and p.last_depth < p.first_depth:
+        raise UsageError(f"last_depth={p.last_depth}: it must not be less than first_depth={p.first_depth}")
+    known = derived(trace)
+    window = time_window(trace, p.start, p.end)
+    deepest = np.maximum(np.diff(known.index.thread_level) - p.first_depth, 1).astype(np.float64)
+    if p.last_depth:
+        deepest = np.minimum(deepest, max(p.last_depth - p.first_depth + 1, 1))
+    least_level = _LEAST_LEVEL_PX / (frame.width * _SHARE[0] / WIDTH)
+    cost = np.maximum(deepest * least_level, _LEAST_LANE) + p.spacing * least_level
+    height = _wall_height(p, frame, 0.0, 1.0)
+    busy = known.busy(window)
+    threads = choose_threads(trace, p.threads, p.order, busy, cost, height)
+    lane_of = np.full(len(trace.threads), -1, np.int64)
+    lane_of[threads] = np.arange(len(threads))
+
+    buffers = CutBuffers()
+
+    def cut_at(pixels_per_unit: float) -> Cut:
+        resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
+        # Calls without duration at the very end are part of the whole.
+        stop = window[1] + (window[1] >= known.call_span[1])
+        return known.index.cut(
+            window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads, buffers
+        )
+
+    small_text = max(_SMALL_TEXT, _READABLE * frame.least_text * (WIDTH + 2.5) / (frame.width * _SHARE[0]))
+    left = 0.25 + small_text * _name_length(trace, threads) if len(threads) > 1 else 5.6 * small_text
+    # The camera depends on the lanes' heights, those on what is shown, that on the camera's pixels.
+    pixels = frame.width * _SHARE[0] / WIDTH
+    for _ in range(4):
+        cut = cut_at(pixels)
+        lanes = _lanes(trace, p, cut, lane_of, len(threads), window, height)
+        usual = float(np.median(lanes.height)) if len(lanes) else 0.0
+        plate, reach = min(0.12, 0.15 * usual), p.opening * p.relief * min(4.8, 1.3 * usual)
+        lanes = replace(lanes, back=p.opening * p.recede * (plate + 1.08 * reach) * np.arange(len(threads)))
+        picture = Composition(
+            trace,
+            p,
+            window,
+            threads,
+            lane_of,
+            p.first_depth,
+            lanes,
+            plate,
+            reach,
+            _camera(p, lanes, plate + 1.08 * reach, left),
+            0.0,
+            frame.least_text,
+            small_text,
+        )
+        now = _pixels_per_unit(picture, frame)
+        height = _wall_height(p, frame, float(np.ptp([picture.front, *lanes.back])), left)
+        if abs(now / pixels - 1) < 0.01:
+            break
+        pixels = now
+    return replace(picture, pixels_per_unit=now), cut, _left_out(trace, picture, cut, busy)
+
+
+def _left_out(trace: Trace, picture: Composition, cut: Cut, busy: Ints) -> str:
+    """Return a note on the threads that have calls in the window and are not drawn; empty if none is."""
+    others = np.setdiff1d(np.flatnonzero(busy > 0), picture.threads)
+    if not len(others):
+        return ""
+    index = derived(trace).index
+    calls = index.cut(cut.t0, cut.t1, cut.depth0, cut.depth1, math.inf, others).total
+    share = 100.0 * float(busy[others].sum()) / float(busy.sum())
+    live = int(np.count_nonzero(busy))
+    return (
+        f"{live - len(others):,} of {live:,} threads with calls are drawn; the others (threads=all) have "
+        f"{calls:,} calls and {share:.2g} % of the time"
+    )
+
+
+def _wall_height(p: Parameters, frame: Frame, depth: float, left: float) -> float:
+    """Return the height with which the drawing fills the picture's width and height alike.
+
+    ``depth`` is its extent along y, ``left`` the room beside the wall. Seen from the side and from above,
+    a wide wall rises in the picture.
+    """
+    turn, tilt = math.radians(abs(p.opening * p.turn)), math.radians(p.opening * p.tilt)
+    wide = WIDTH * math.cos(turn) + depth * math.sin(turn) + left
+    rise = (WIDTH * math.sin(turn) + depth * math.cos(turn)) * abs(math.sin(tilt)) + 0.9
+    tall = wide * frame.height * _SHARE[1] / (frame.width * _SHARE[0])
+    return max((tall - rise) / max(math.cos(tilt), 0.2), 0.2 * WIDTH)
+
+
+def _lanes(
+    trace: Trace, p: Parameters, cut: Cut, lane_of: Ints, lanes: int, window: tuple[int, int], height: float
+) -> Lanes:
+    calls, clusters = trace.calls, cut.clusters
+    depth = calls.depth[cut.calls]
+    levels = np.ones(lanes, np.int64)
+    np.maximum.at(levels, lane_of[calls.thread[cut.calls]], depth.astype(np.int64) - cut.depth0 + 1)
+    np.maximum.at(levels, lane_of[clusters.thread], clusters.bottom.astype(np.int64) - cut.depth0 + 1)
+    most = int(levels.max(initial=1))
+    inside = np.minimum(calls.end[cut.calls], window[1]) - np.maximum(calls.start[cut.calls], window[0])
+    cover = np.zeros(most)
+    cover += np.bincount(depth - cut.depth0, inside, most)
+    cover += np.bincount(clusters.depth - cut.depth0, clusters.end - clusters.start, most)
+    return stack_lanes(
+        levels,
+        level_heights(cover, p.opening * p.taper),
+        total=height,
+        highest=_HIGHEST_LEVEL,
+        least=min(_LEAST_LANE, 0.8 * height / lanes) if lanes > 1 else 0.0,
+        spacing=p.spacing,
+        level=p.level,
+    )
+
+
+def _camera(p: Parameters, lanes: Lanes, front: float, left: float) -> Camera:
+    turn, tilt = math.radians(p.opening * p.turn), math.radians(p.opening * p.tilt)
+    direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
+    # Texts that are level in the picture reach back, or forward, beside the wall.
+    beside = left * abs(math.sin(turn))
+    return Camera(
+        direction=direction,
+        low=(-left, -front, -0.75),
+        high=(WIDTH + 0.2, beside + (float(lanes.back[-1]) if len(lanes) else 0.0), max(lanes.top, 0.5)),
+        lens=100.0,
+    )
+
+
+def _pixels_per_unit(picture: Composition, frame: Frame) -> float:
+    """Return how many pixels a unit along x covers where the wall is nearest to the camera."""
+    projection = fit(picture.camera, frame, _SHARE)
+    step = 0.01
+    ends = [(x, picture.front, z) for x in (0.0, WIDTH) for z in (0.0, picture.lanes.top)]
+    here = projection.pixels(ends)
+    there = projection.pixels([(x + step, y, z) for x, y, z in ends])
+    return float(np.hypot(*(there - here).T).max() / step)
+
+
+def _name_length(trace: Trace, threads: Ints) -> float:
+    """Return the width of the longest name of ``threads`` in line heights, about."""
+    return CHARACTER * max((len(lane_title(trace, int(t))) for t in threads), default=0)

@@ -1,0 +1,218 @@
+"""The live icicle: lanes of threads, the calls of each stacked by depth, *now* at the right."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....live.growing import GrowingTrace
+from ....live.stream.calls import CallFlow, Ended
+from ....live.stream.lanes import LEVELS, Lanes
+from ....live.stream.live_view import (
+    BESIDE,
+    LENGTH,
+    Flow,
+    Kinds,
+    Rows,
+    Said,
+    Section,
+    Text,
+    boxes,
+    rows,
+    said_of_call,
+    short,
+)
+
+_MOST_LANES = 16
+#: Scene units: the height of all lanes, of one level, between lanes, and the depth of a box.
+_TOTAL, _HIGHEST, _GAP, _DEPTH = 6.4, 0.5, 0.3, 0.9
+#: Names on boxes at a time; share of the window that a box needs for one.
+_MOST_NAMES, _LEAST_SHARE = 90, 0.035
+#: How much paler rows are that stand for several calls.
+_PALE = 0.45
+
+
+class Icicle(Flow):
+    """Calls of each thread, one upon the other."""
+
+    hidden_what = "calls deeper than 64, or of threads beyond 16"
+
+    def __init__(self, growing: GrowingTrace, window_ns: int) -> None:
+        super().__init__(growing, window_ns)
+        self.kinds = Kinds()
+        self._by_function = False
+        self.calls = CallFlow(growing, self._kind, LEVELS)
+        self.lanes = Lanes(growing, _MOST_LANES)
+        self._table = self.lanes.levels(_TOTAL, _HIGHEST, _GAP)
+        #: Duration, number, start, end, key and function of calls whose names may be shown.
+        self._long: list[tuple[int, int, int, int, int, int]] = []
+        self._numbered = 0
+        self._labels: dict[int, str] = {}
+
+    def _kind(self, name: str) -> int:
+        if self._by_function:
+            return self.kinds.number(short(name))
+        return self.kinds.number(module(name))
+
+    def advance(self) -> Rows:
+        self.calls.learn()
+        parts = []
+        for thread in range(len(self.growing.calls_of_threads())):
+            if not self.calls.has_news(thread):
+                continue
+            lane = self.lanes.lane(thread)
+            if lane < 0:
+                continue
+            ended = self.calls.advance(thread, self.cell_ns, self.growing.now - self.window_ns)
+            if len(ended):
+                self.lanes.see(lane, int(ended.time[:, 1].max()))
+                parts.append(self._rows(lane, ended))
+                self._note(lane, ended)
+                self.kinds.weigh(ended.kind, (ended.time[:, 1] - ended.time[:, 0]).astype(np.float64))
+        self.hidden = self.calls.deeper + self.calls.lost
+        self._note_lanes()
+        return Rows.joined(parts)
+
+    def _note_lanes(self) -> None:
+        self.relaid |= self.lanes.changed
+        self.lanes.changed = False
+
+    def front(self, now: int) -> Rows:
+        parts = []
+        for lane, thread in self.lanes.used():
+            going = self.calls.open(thread, now)
+            if len(going):
+                parts.append(self._rows(lane, going))
+        return Rows.joined(parts)
+
+    def _rows(self, lane: int, ended: Ended) -> Rows:
+        if self.lanes.reach(lane, int(ended.level.max())):
+            self.relaid = True
+        return rows(ended.time, lane * LEVELS + ended.level, 2 * ended.kind + (ended.count > 0),
+                    ended.function, ended.count)  # fmt: skip
+
+    def _note(self, lane: int, ended: Ended) -> None:
+        """Remember what is long enough for a name."""
+        length = ended.time[:, 1] - ended.time[:, 0]
+        for i in np.flatnonzero((length > _LEAST_SHARE * self.window_ns) & (ended.count == 0)).tolist():
+            self._numbered += 1
+            start, end = ended.time[i].tolist()
+            entry = (end - start, self._numbered, start, end, lane * LEVELS + int(ended.level[i]),
+                     int(ended.function[i]))  # fmt: skip
+            heapq.heappush(self._long, entry)
+            if len(self._long) > 4 * _MOST_NAMES:
+                heapq.heappop(self._long)
+
+    def lay_out(self) -> None:
+        self._table = self.lanes.levels(_TOTAL, _HIGHEST, _GAP)
+
+    def sections(self, given: Rows) -> Section:
+        base, high = self._table[given.key, 0], self._table[given.key, 1]
+        across = np.tile(np.array([0.0, _DEPTH], np.float32), (len(given), 1))
+        return boxes(across, np.stack([base, base + 0.94 * high], axis=1))
+
+    def settle(self) -> None:
+        if not self._by_function and len(self.kinds.names) < 2 and self._one_module():
+            # One module alone tells nothing: then functions have the colours.
+            self._by_function = True
+            self.kinds = Kinds()
+            self.calls.relearn()
+            self.recolored = True
+        now = self.growing.now
+        self.lanes.release(now - self.window_ns)
+        self._note_lanes()
+        for lane, thread in self.lanes.used():
+            going = self.calls.open(thread, now)
+            self.lanes.reach(lane, int(going.level.max(initial=0)))
+            begun = np.maximum(going.time[:, 0], now - self.window_ns)
+            self.kinds.weigh(going.kind, (now - begun).astype(np.float64))
+        if self.kinds.settle():
+            self.recolored = True
+        if self.lanes.shrink(now, self.window_ns):
+            self.relaid = True
+
+    def _one_module(self) -> bool:
+        names = self.growing.functions()
+        return len(names) > 1 and len({module(name) for name in names}) < 2
+
+    def colors(self) -> NDArray[np.float32]:
+        full = self.kinds.colors()
+        pale = full + (np.array([0.72, 0.73, 0.75], np.float32) - full) * np.float32(_PALE)
+        return np.asarray(np.stack([full, pale], axis=1).reshape(-1, 3), np.float32)
+
+    def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        top = float((self._table[:, 0] + self._table[:, 1]).max())
+        return (0.0, _DEPTH), (0.0, max(top, 1.0))
+
+    def legend(self) -> list[tuple[str, NDArray[np.float32]]]:
+        colors = self.colors()
+        number = {name: 2 * i for i, name in enumerate(self.kinds.names)}
+        found = [(name, colors[number[name]]) for _, name in self.kinds.held]
+        if found:
+            found.append(("paler: several calls", np.array([0.72, 0.73, 0.75], np.float32)))
+        return found
+
+    def texts(self, now: int) -> list[Text]:
+        since = now - self.window_ns
+        self._long = [entry for entry in self._long if entry[3] > since]
+        heapq.heapify(self._long)
+        unit = LENGTH / self.window_ns
+        out = []
+        chosen = [(start, end, key, function) for _, _, start, end, key, function in
+                  heapq.nlargest(_MOST_NAMES, self._long)]  # fmt: skip
+        for lane, thread in self.lanes.used():
+            going = self.calls.open(thread, now)
+            alone = going.count == 0
+            last = int(going.level[alone].max(initial=-1))
+            for i in np.flatnonzero(alone).tolist():
+                start, key = int(going.time[i, 0]), lane * LEVELS + int(going.level[i])
+                if now - start > _LEAST_SHARE * self.window_ns:
+                    chosen.append((start, now, key, int(going.function[i])))
+            out.append(self._lane_name(lane, last))
+        for start, end, key, function in chosen:
+            base, high = (float(x) for x in self._table[key])
+            size = min(0.8 * high, 0.3)
+            if size < 0.09:
+                continue
+            begin = max(start, since)
+            room = (end - begin) * unit - 0.16
+            where = begin + int(0.08 / unit)
+            out.append(
+                Text(self._label(function), -0.01, base + 0.47 * high - 0.32 * size, size, where, room)
+            )
+        return out
+
+    def _lane_name(self, lane: int, deepest: int) -> Text:
+        base, high = (float(x) for x in self._table[lane * LEVELS])
+        size = min(0.34, max(0.2, 1.2 * high))
+        return Text(self.lanes.name(lane), 0.0, base + 0.3 * high - 0.2 * size, size, room=BESIDE)
+
+    def _label(self, function: int) -> str:
+        if function not in self._labels:
+            self._labels[function] = short(self.growing.functions(function)[0])
+        return self._labels[function]
+
+    def tell(self, row: Rows, at: int, now: int) -> Said | None:
+        function, count = int(row.value[0, 0]), int(row.value[0, 1])
+        lane, level = divmod(int(row.key[0]), LEVELS)
+        said = said_of_call(self.growing, row, function, count, now)
+        said.rows += [("thread", self.lanes.name(lane)), ("depth", str(level + 1))]
+        return said
+
+    def facts(self) -> str:
+        more = self.lanes.without
+        return f"{more} more thread{'s' if more > 1 else ''} not shown" if more else ""
+
+
+def module(name: str) -> str:
+    """Return the module (or file, or category) of a function's name; its label if it tells none."""
+    from ....formats.names import split
+
+    found = split(name)
+    for kind in ("module", "file", "category", "package"):
+        inside = [text for what, text in found.containers if what == kind]
+        if inside:
+            return inside[-1]
+    return found.containers[0][1] if found.containers else found.label

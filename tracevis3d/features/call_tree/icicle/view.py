@@ -1,0 +1,251 @@
+"""The call tree of every thread as an extruded icicle.
+
+Time runs along x and stack depth rises along z, as in the icicle plots of TraceDiff (section IV-C) and
+SyncTrace (section IV-A), whose third axis is free: here a box is as thick as a measure of its call says, and
+threads stand on terraces, so that what is thick in one lane doesn't hide another. With ``opening`` 0 all this
+folds back into the plain icicle plot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.frame import Frame
+from ....drawing.palettes import BASE, GRID, OTHER, PALETTES
+from ....drawing.primitives import Boxes, Drawing, Legend, LegendEntry
+from ....layout import ticks
+from ....layout.cut import Cut
+from ....layout.scales import Scale
+from ....parameters import parameter
+from ....progress import Progress
+from ....trace.model import Trace
+from ....views.cached import derived
+from ....views.call_colors import COLORS, Coloring, coloring
+from ....views.call_measures import MEASURES, Measure, measure
+from ....views.registry import View
+from ....views.thread_selection import ORDERS
+from .boxes import call_boxes, cluster_boxes, measured
+from .detail import Closer
+from .layout import Composition, compose
+from .names import names_on_fronts, names_on_tops
+from .surroundings import depth_axis, grid, lane_names, measure_ruler, terraces, time_axis
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the view ``icicle``."""
+
+    measure: str = parameter(
+        "calls", "What the thickness of a box towards the reader says", choices=MEASURES, group="Data"
+    )
+    scale: str = parameter(
+        "auto",
+        "How the measure maps to thickness",
+        choices={
+            "auto": "what suits the measure: square root for time and bytes, logarithm for counts",
+            "linear": "in proportion",
+            "sqrt": "square root",
+            "log": "logarithm, over at most five decades",
+        },
+        group="Data",
+    )
+    color: str = parameter("auto", "What colour says", choices=COLORS, group="Data")
+    threads: str = parameter(
+        "auto",
+        "Threads to draw: 'auto' (the busiest that fit), 'all', 'busiest 8', or names and ids with commas "
+        "between them, * for anything",
+        group="Data",
+    )
+    order: str = parameter("recorded", "Order of the threads, from the front", choices=ORDERS, group="Data")
+    start: str = parameter(
+        "", "Start of the time window, such as 1.5s or 20 (in ms); empty: the first call's",
+        group="Window",
+    )  # fmt: skip
+    end: str = parameter("", "End of the time window, like the start; empty: the last call's", group="Window")
+    first_depth: int = parameter(
+        1, "First stack depth to draw; 1 is a root call", low=1, high=1e9, group="Window"
+    )
+    last_depth: int = parameter(
+        0, "Last stack depth to draw; 0: the deepest", low=0, high=1e9, group="Window"
+    )
+    resolution: float = parameter(
+        1.0, "Calls narrower than this are merged into clusters", low=0.05, high=1000.0, unit="px",
+        group="Detail",
+    )  # fmt: skip
+    labels: int = parameter(
+        400, "The most names written on boxes, the widest first", low=0, high=5000, group="Detail"
+    )
+    entries: int = parameter(10, "The most colours of kinds in the legend", low=1, high=10, group="Detail")
+    opening: float = parameter(
+        1.0, "From the flat icicle plot (0) to the whole 3D picture (1)", low=0.0, high=1.0, group="Shape"
+    )
+    relief: float = parameter(0.5, "How far the thickest box reaches out", low=0.0, high=1.0, group="Shape")
+    recede: float = parameter(
+        1.0, "How far each thread's lane steps back behind the one below", low=0.0, high=3.0, group="Shape"
+    )
+    taper: float = parameter(
+        0.5, "How much lower levels are in which less time is spent: 0 not at all, 1 in proportion",
+        low=0.0, high=1.0, group="Shape",
+    )  # fmt: skip
+    level: float = parameter(
+        0.0, "Height of a level in scene units (the time window is 16 wide); 0: as the picture allows",
+        low=0.0, high=4.0, group="Shape",
+    )  # fmt: skip
+    spacing: float = parameter(
+        1.5, "Free height between lanes, in levels", low=0.0, high=20.0, unit="levels", group="Shape"
+    )
+    gap: float = parameter(
+        0.08, "Share of a level's height left free between a box and those on it", low=0.0, high=0.9,
+        group="Shape",
+    )  # fmt: skip
+    turn: float = parameter(
+        -13.0, "How far the camera stands to the right of straight ahead", low=-80.0, high=80.0,
+        unit="degrees", group="Look",
+    )  # fmt: skip
+    tilt: float = parameter(
+        21.0,
+        "How far the camera stands above straight ahead",
+        low=-20.0,
+        high=85.0,
+        unit="degrees",
+        group="Look",
+    )
+    palette: str = parameter(
+        "muted",
+        "The set of colours",
+        choices={name: palette.words for name, palette in PALETTES.items()},
+        group="Look",
+    )
+
+
+def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
+    """Draw the icicle of one trace.
+
+    Parameters
+    ----------
+    traces : one Trace
+    parameters : Parameters
+    frame : Frame
+        Of the picture: it decides what is narrower than a pixel.
+    progress : Progress
+
+    Raises
+    ------
+    UsageError
+        If the window is empty or a thread doesn't exist.
+    """
+    (trace,) = traces
+    progress(0.0, "indexing the calls")
+    picture, cut, note = compose(trace, parameters, frame)
+    progress(0.6, "placing boxes")
+    colors = coloring(
+        trace, parameters.color, PALETTES[parameters.palette], parameters.entries, picture.threads
+    )
+    # The neutrals come after the data's colours.
+    palette = np.vstack([colors.palette, OTHER[None], GRID[None], BASE[None]])
+    other, thin, surface = range(len(colors.palette), len(palette))
+    shown = measure(trace, parameters.measure)
+    scale, call_value, cluster_value = measured(shown, parameters, cut)
+    calls = call_boxes(picture, cut, colors, scale.place(call_value))
+    clusters = cluster_boxes(picture, cut, colors, scale.place(cluster_value))
+    progress(0.8, "writing labels")
+    ruler = time_axis(picture)
+    elements: list[Any] = [calls, clusters, *terraces(picture, surface), grid(picture, ruler, thin)]
+    names = names_on_fronts(picture, calls, clusters, parameters.labels)
+    labels = [names, lane_names(picture)]
+    if shown is not None and shown.grows_downward:
+        labels.append(names_on_tops(picture, calls, clusters, parameters.labels - len(names)))
+    if shown is not None and picture.reach > 0.05:
+        lines, texts = measure_ruler(picture, shown, scale, thin)
+        elements.append(lines)
+        labels.append(texts)
+    progress(1.0, "drawn")
+    return Drawing(
+        palette=palette,
+        elements=tuple(element for element in elements if len(element)),
+        camera=picture.camera,
+        labels=tuple(label for label in labels if len(label)),
+        axes=(ruler, *depth_axis(picture)),
+        legends=_legends(colors, clusters, other),
+        title=_title(trace),
+        notes=_notes(picture, cut, shown, scale, note),
+        counts={
+            "calls": cut.total,
+            "calls_in_clusters": int(cut.clusters.calls.sum()),
+            "threads": len(picture.threads),
+            "resolution_ns": cut.resolution,
+        },
+    )
+
+
+def _legends(colors: Coloring, clusters: Boxes, other: int) -> tuple[Legend, ...]:
+    legends = [colors.legend] if colors.legend else []
+    if len(clusters):
+        entry = LegendEntry("several calls, coloured by the longest", other, "cluster")
+        if legends and legends[0].entries:
+            legends[0] = replace(legends[0], entries=(*legends[0].entries, entry))
+        else:
+            legends.append(Legend("Merged", (entry,)))
+    return tuple(legends)
+
+
+def _title(trace: Trace) -> str:
+    name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
+    n, threads = len(trace.calls), int(np.count_nonzero(trace.threads.count))
+    return (
+        f"{name}: {n:,} call{'' if n == 1 else 's'} in {ticks.duration(trace.span_ns)}"
+        f" on {threads:,} thread{'' if threads == 1 else 's'}"
+    )
+
+
+def _notes(
+    picture: Composition, cut: Cut, shown: Measure | None, scale: Scale, left_out: str
+) -> tuple[str, ...]:
+    p, trace = picture.parameters, picture.trace
+    notes = [] if cut.total else ["no call lies in this window"]
+    low, high = picture.window
+    first, last = derived(trace).call_span
+    if low > first or high < last:
+        notes.append(f"from {ticks.exact_duration(low)} to {ticks.exact_duration(high)}")
+    elif last < 0.9 * trace.span_ns and high < trace.span_ns:
+        notes.append(f"there are no calls after {ticks.duration(last)}, the recording goes on")
+    if p.first_depth > 1 or (p.last_depth and p.last_depth < int(trace.calls.depth.max(initial=0))):
+        notes.append(f"depth {p.first_depth} to {p.last_depth or 'the deepest'}")
+    merged = int(cut.clusters.calls.sum())
+    if merged:
+        notes.append(
+            f"{merged:,} of {cut.total:,} calls, shorter than {ticks.duration(cut.resolution)} "
+            f"({p.resolution:g} px), are merged into {len(cut.clusters):,} clusters"
+        )
+    if left_out:
+        notes.append(left_out)
+    if shown is not None and picture.reach > 0:
+        kind = {"linear": "linear", "sqrt": "square-root", "log": "logarithmic"}[scale.kind]
+        notes.append(f"thickness: {shown.title}, {kind} scale (of a cluster: {shown.of_cluster})")
+    elif p.measure == "memory":
+        notes.append("the trace records no allocations: all boxes are equally thick")
+    if p.taper * p.opening > 0:
+        notes.append("levels in which less time is spent are drawn lower")
+    if trace.problems:
+        mended = sum(problem.count for problem in trace.problems.values())
+        notes.append(f"{mended:,} records were mended or left out: {', '.join(trace.problems)}")
+    return tuple(notes)
+
+
+VIEW = View(
+    name="icicle",
+    title="Icicle",
+    sentence="The call tree of each thread: width is time, height is stack depth, thickness a chosen measure",
+    traces=(1, 1),
+    parameters=Parameters,
+    draw=draw,
+    closer=Closer,
+)

@@ -1,0 +1,342 @@
+"""The lists of SEAT's views (section 4.5.5): functions, patterns, utilities, and what a library finds.
+
+A list of any length is an array of keys in order; a row is worded when it is looked at. So a window over
+the functions, or over millions of distinct subtrees, costs what the window holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis import pattern_library
+from ...analysis.criteria import alike
+from ...analysis.grammar import words
+from ...analysis.search import Query, matching_functions
+from ...errors import UsageError
+from ...filters import patterns
+from ...filters.facts import Facts
+from ...filters.stack import HIDDEN, Filtered
+from . import nodes
+
+Ints = NDArray[np.int64]
+
+#: Kinds of lists with a few words on each.
+KINDS = {
+    "model": "Functions with their occurrences",
+    "patterns": "Subtrees that occur again",
+    "sequences": "Callees that follow each other again and again: rules of the grammar",
+    "utilities": "Functions called from many places that call little",
+    "library": "What a library of patterns and utilities finds here",
+}
+#: Orders of the list of patterns; those of functions are :data:`.nodes.SORTS`.
+PATTERN_SORTS = {
+    "calls": "calls in all occurrences together, most first",
+    "occurrences": "how often it occurs, most first",
+    "size": "calls of one occurrence, most first",
+    "name": "by name",
+}
+
+
+#: Names of a sequence that are spelt out, and of its callers.
+_SPELT, _CALLERS = 24, 3
+#: Orders of the list of sequences.
+SEQUENCE_SORTS = {
+    "calls": "calls in all occurrences together, most first",
+    "occurrences": "how often it occurs, most first",
+    "size": "callees of one occurrence, most first",
+    "name": "by name",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """A list whose rows are worded when they are looked at.
+
+    Attributes
+    ----------
+    kind : str
+        One of :data:`KINDS`.
+    keys : int64 (rows,)
+        In order: functions, distinct subtrees (the first of each pattern's), or places in a library.
+    row : callable
+        ``row(key) -> dict``, as ``--json`` prints it; ``name`` and ``calls`` are always there.
+    calls : callable
+        ``calls(key) -> int64 (k,)``: the calls that the row stands for, ascending.
+    key_of : callable
+        ``key_of(call) -> int``: the key of the row that stands for a call; -1 if none does.
+    starts : callable, optional
+        ``starts(key) -> int64 (k,)``: the calls that occurrences begin with, where one takes in several.
+    """
+
+    kind: str
+    keys: Ints
+    row: Callable[[int], dict[str, Any]]
+    calls: Callable[[int], Ints]
+    key_of: Callable[[int], int]
+    starts: Callable[[int], Ints] | None = None
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def rows(self, first: int, most: int) -> list[dict[str, Any]]:
+        """Return the rows of a window."""
+        return [self.row(key) for key in self.keys[first : first + most].tolist()]
+
+    def place(self, call: int) -> int:
+        """Return the place of the row that stands for a call; -1 if none does."""
+        found = np.flatnonzero(self.keys == self.key_of(call))
+        return int(found[0]) if len(found) else -1
+
+
+def model(
+    facts: Facts, filtered: Filtered | None = None, sort: str = "occurrences", contains: str = ""
+) -> Listing:
+    """Return the functions that are called, with their occurrences: SEAT's Model view.
+
+    Raises
+    ------
+    UsageError
+        If there is no such order.
+    """
+    table = nodes.FunctionTable(facts, filtered)
+    order = table.order(sort)
+    keys = order[_named(facts, contains)[order] & (table.columns["occurrences"][order] > 0)]
+    return _of_functions("model", facts, keys, table.row)
+
+
+def utilities(facts: Facts, contains: str = "") -> Listing:
+    """Return the functions with any utilityhood, the highest first: SEAT's Utility view."""
+    order = np.argsort(-facts.utilityhood, kind="stable")
+    keys = order[(facts.utilityhood[order] > 0) & _named(facts, contains)[order]]
+    table = nodes.FunctionTable(facts, None)
+
+    def row(key: int) -> dict[str, Any]:
+        return {
+            **table.row(key),
+            "utilityhood": round(float(facts.utilityhood[key]), 6),
+            "modules": int(facts.modules_in[key]),
+        }
+
+    return _of_functions("utilities", facts, keys, row)
+
+
+def repeated(
+    facts: Facts,
+    p: patterns.Parameters | None = None,
+    sort: str = "calls",
+    contains: str = "",
+    filtered: Filtered | None = None,
+) -> Listing:
+    """Return the patterns, subtrees of one kind that occur again: SEAT's Pattern view.
+
+    Parameters
+    ----------
+    facts : Facts
+    p : patterns.Parameters, optional
+        What counts as a pattern.
+    sort : str
+        A key of :data:`PATTERN_SORTS`.
+    contains : str
+        Only patterns of functions whose names hold this text.
+    filtered : Filtered, optional
+        What is hidden, to be counted.
+
+    Raises
+    ------
+    UsageError
+        If there is no such order or criterion.
+    """
+    p = p or patterns.Parameters()
+    if sort not in PATTERN_SORTS:
+        raise UsageError(f"there is no order {sort!r}: there are {', '.join(PATTERN_SORTS)}")
+    subtrees, functions = facts.graph.subtrees, facts.trace.functions
+    kinds = alike(facts.graph, p.criterion, p.depth)
+    of_class = kinds.of_class
+    times = patterns.occurrences(facts, kinds)
+    inside = np.zeros(len(kinds), np.int64)
+    np.add.at(inside, of_class, subtrees.extent * subtrees.occurrences)
+    shapes = np.bincount(of_class, minlength=len(kinds))
+    first = np.full(len(kinds), np.iinfo(np.int64).max)
+    np.minimum.at(first, of_class, subtrees.call)
+    key = kinds.representative.astype(np.int64)
+    wanted = (times >= p.times) & (subtrees.extent[key] >= p.size)
+    found = np.flatnonzero(wanted & _named(facts, contains)[subtrees.function[key]])
+    if sort == "name":
+        order = np.array(
+            sorted(found.tolist(), key=lambda k: functions.label[subtrees.function[key[k]]]), int
+        )
+    else:
+        by = {"calls": inside, "occurrences": times, "size": subtrees.extent[key]}[sort]
+        order = found[np.argsort(-by[found], kind="stable")]
+    hidden = np.zeros(len(kinds), np.int64)
+    if filtered is not None:
+        np.add.at(hidden, of_class[subtrees.of_call[filtered.state == HIDDEN]], 1)
+
+    def row(node: int) -> dict[str, Any]:
+        kind = int(of_class[node])
+        return {
+            "subtree": node,
+            "name": functions.label[subtrees.function[node]],
+            "function": functions.name[subtrees.function[node]],
+            "shape": nodes.shape(facts.graph, node, functions.label),
+            "occurrences": int(times[kind]),
+            "hidden": int(hidden[kind]),
+            "calls_each": int(subtrees.extent[node]),
+            "calls": int(inside[kind]),
+            "shapes": int(shapes[kind]),
+            "first_call": int(first[kind]),
+        }
+
+    def calls(node: int) -> Ints:
+        return np.flatnonzero((of_class == of_class[node])[subtrees.of_call])
+
+    def key_of(call: int) -> int:
+        return int(key[of_class[subtrees.of_call[call]]])
+
+    return Listing("patterns", key[order], row, calls, key_of)
+
+
+def sequences(
+    facts: Facts, sort: str = "calls", contains: str = "", filtered: Filtered | None = None
+) -> Listing:
+    """Return the sequences of callees that occur again: the rules of the grammar of the compact trace.
+
+    Parameters
+    ----------
+    facts : Facts
+    sort : str
+        A key of :data:`SEQUENCE_SORTS`.
+    contains : str
+        Only sequences with a function whose name holds this text.
+    filtered : Filtered, optional
+        What is hidden, to be counted.
+
+    Raises
+    ------
+    UsageError
+        If there is no such order.
+    """
+    if sort not in SEQUENCE_SORTS:
+        raise UsageError(f"there is no order {sort!r}: there are {', '.join(SEQUENCE_SORTS)}")
+    graph, found, labels = facts.graph, facts.sequences, facts.trace.functions.label
+    own, lists = found.grammar, found.grammar.lists
+    named = np.zeros(lists, np.int64)
+    named[: len(graph)] = _named(facts, contains)[graph.subtrees.function]
+    keys = lists + np.flatnonzero(own.total(named)[lists:])
+    if sort == "name":
+        text = [words(graph, key, labels) for key in keys.tolist()]
+        keys = keys[np.array(sorted(range(len(keys)), key=text.__getitem__), int)]
+    else:
+        count = found.count[keys - lists]
+        by = {"calls": own.calls[keys] * count, "occurrences": count, "size": own.callees[keys]}[sort]
+        keys = keys[np.argsort(-by, kind="stable")]
+    listed = np.zeros(own.rules, np.bool_)
+    listed[keys - lists] = True
+
+    def row(key: int) -> dict[str, Any]:
+        count, hidden, callers = int(found.count[key - lists]), 0, found.callers(key).tolist()
+        if filtered is not None:
+            hidden = int(np.count_nonzero(filtered.state[found.starts(key)] == HIDDEN))
+        return {
+            "rule": key - lists,
+            "name": words(graph, key, labels),
+            "short_name": words(graph, key, facts.short_names),
+            "sequence": words(graph, key, labels, _SPELT),
+            "symbols": [
+                {"rule": value - lists, "times": times}
+                if value >= lists
+                else {"function": labels[graph.subtrees.function[value]], "subtree": value, "times": times}
+                for value, times in own.symbols(key)
+            ],
+            "uses": own.uses(key),
+            "places": int(found.places[key - lists]),
+            "callers": len(callers),
+            "called_by": [labels[function] for function in callers[:_CALLERS]],
+            "occurrences": count,
+            "hidden": hidden,
+            "entries": int(own.length[key]),
+            "callees": int(own.callees[key]),
+            "calls_each": int(own.calls[key]),
+            "calls": int(own.calls[key]) * count,
+            "first_call": found.first(key),
+        }
+
+    def key_of(call: int) -> int:
+        rules = (rule for rule, _ in found.rules_of(call, facts.trace.calls))
+        return next((rule for rule in rules if listed[rule - lists]), -1)
+
+    return Listing("sequences", keys, row, found.calls, key_of, found.starts)
+
+
+def from_library(facts: Facts, known: pattern_library.Library, contains: str = "") -> Listing:
+    """Return what of a library occurs here, and what doesn't: patterns, then utilities."""
+    trace, subtrees = facts.trace, facts.graph.subtrees
+    found = pattern_library.find(known.patterns, trace, facts.graph)
+    labels, count = trace.functions.label, len(found)
+    named = {
+        name: np.array([i for i, label in enumerate(labels) if label == name], np.int64)
+        for name in known.utilities
+    }
+    names = [one.pattern.name for one in found] + list(known.utilities)
+    text = contains.casefold()
+    keys = np.array([i for i, name in enumerate(names) if text in name.casefold()], np.int64)
+
+    def calls(key: int) -> Ints:
+        if key >= count:
+            return _calls(facts, named[names[key]])
+        flags = np.zeros(len(subtrees), np.bool_)
+        flags[found[key].nodes] = True
+        return np.flatnonzero(flags[subtrees.of_call])
+
+    def row(key: int) -> dict[str, Any]:
+        if key >= count:
+            return {
+                "name": names[key], "kind": "utility", "criterion": "", "nodes": 1,
+                "calls": len(calls(key)),
+            }  # fmt: skip
+        pattern = found[key].pattern
+        return {
+            "name": pattern.name,
+            "kind": "pattern",
+            "criterion": pattern.criterion,
+            "nodes": len(pattern.node),
+            "calls": found[key].calls,
+        }
+
+    def key_of(call: int) -> int:
+        node, function = int(subtrees.of_call[call]), int(trace.calls.function[call])
+        hits = [i for i, one in enumerate(found) if node in one.nodes]
+        hits += [count + i for i, name in enumerate(known.utilities) if function in named[name]]
+        return hits[0] if hits else -1
+
+    return Listing("library", keys, row, calls, key_of)
+
+
+def _of_functions(kind: str, facts: Facts, keys: Ints, row: Callable[[int], dict[str, Any]]) -> Listing:
+    function = facts.trace.calls.function
+    return Listing(
+        kind,
+        keys.astype(np.int64),
+        row,
+        lambda key: _calls(facts, np.array([key])),
+        lambda call: int(function[call]),
+    )
+
+
+def _calls(facts: Facts, functions: Ints) -> Ints:
+    flags = np.zeros(len(facts.trace.functions), np.bool_)
+    flags[functions] = True
+    return np.flatnonzero(flags[facts.trace.calls.function])
+
+
+def _named(facts: Facts, contains: str) -> NDArray[np.bool_]:
+    flags = np.zeros(len(facts.trace.functions), np.bool_)
+    if not contains.strip():
+        return ~flags
+    flags[matching_functions(facts.trace.functions, Query(contains.strip()))] = True
+    return flags

@@ -1,0 +1,1 @@
+"""Two or more runs compared (TraceDiff): matches, findings, views and reports."""

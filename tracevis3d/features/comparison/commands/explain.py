@@ -1,0 +1,101 @@
+"""``tracevis3d explain``: what a person wants to know about two traces, with a figure of each finding."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....errors import UsageError
+from ....terminal import Bar, table
+from .match import comparing
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(
+        commands, "explain", run, "say how two traces differ: the most important findings, with figures"
+    )
+    parser.add_argument("a", metavar="A")
+    parser.add_argument("b", metavar="B")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        help="write report.md, findings.json, a figure per finding and story.blend there",
+    )
+    comparing(parser)
+    parser.add_argument(
+        "--renamed",
+        metavar="R.json",
+        help='pairs of names, as match --json prints them: [{"a": ..., "b": ...}]',
+    )
+    parser.add_argument("--top", type=int, default=10, metavar="N", help="the most findings (default 10)")
+    parser.add_argument("--style", default="paper", help="of the figures: paper (default), stage or flat")
+    parser.add_argument("--engine", default="auto", help="auto (default), workbench, eevee or cycles")
+    parser.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")
+    parser.add_argument("--no-figures", action="store_true", help="no pictures and no scene")
+    parser.add_argument(
+        "--walk",
+        metavar="GROUP|CALLPATH",
+        default="",
+        help="let the stops of story.blend walk from this match to what explains it: the number of a group "
+        "in the legend of 'render compare', or names with > between them",
+    )
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Find, and write or print."""
+    from .... import api, warm
+    from ....drawing.frame import Frame
+    from ..matching.identity import read_renamed
+    from ..matching.match import check_settings
+    from ..report.story import made_folder
+
+    if words.top < 1:
+        raise UsageError(f"--top {words.top}: 1 is the least allowed")
+    if words.walk and (not words.output or words.no_figures):
+        raise UsageError("--walk: the walk's stops are in story.blend; name a folder for it with -o")
+    settings: dict[str, Any] = {
+        "tau": words.tau,
+        "identity": words.identity,
+        "measure": words.measure,
+        "rewrite": words.rewrite,
+        "renamed": read_renamed(words.renamed) if words.renamed else [],
+        "fuzzy": words.fuzzy,
+    }
+    check_settings(settings["tau"], settings["identity"], settings["measure"], settings["rewrite"])
+    frame = Frame.parse(words.size) if words.size else Frame()
+    output = api.Output(style=words.style, engine=words.engine, frame=frame)
+    if words.output:
+        # Whatever can be wrong with the words is told before minutes are spent on reading.
+        api.check_output(made_folder(words.output) / "01.png", output)
+        warm.begin()
+    with Bar(words.quiet) as bar:
+        a, b = (load(path, words, bar) for path in (words.a, words.b))
+        story = api.explain(a, b, top=words.top, **settings, cache=not words.no_cache, progress=bar)
+        if words.output:
+            drawn = not words.no_figures
+            story.write(
+                words.output,
+                output,
+                figures=drawn,
+                scene=drawn,
+                walk=words.walk,
+                size=words.size,
+                progress=bar,
+            )
+    if words.json:
+        print_json(story.facts())
+        return
+    rows = [
+        (f"{i}. {finding.kind}", text)
+        for i, (finding, text) in enumerate(zip(story.findings.found, story.sentences), 1)
+    ]
+    print(table(rows))
+    if story.findings.left_out:
+        print(f"and {story.findings.left_out:,} smaller findings")
+    if words.output:
+        print(f"\n{words.output}/report.md")

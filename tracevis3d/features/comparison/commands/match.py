@@ -1,0 +1,69 @@
+"""``tracevis3d match``: what two traces have in common."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....terminal import Bar, table
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "match", run, "say what two traces have in common")
+    parser.add_argument("a", metavar="A")
+    parser.add_argument("b", metavar="B")
+    comparing(parser)
+    parser.add_argument(
+        "--renamed", metavar="R.json", help='pairs of names, as --json prints them: [{"a": ..., "b": ...}]'
+    )
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    reading(parser)
+
+
+def comparing(parser: argparse.ArgumentParser) -> None:
+    """Add the words that say when calls match."""
+    parser.add_argument(
+        "--tau", default="0.3", help="calls match above this similarity, 0 to 1 (default 0.3)"
+    )
+    parser.add_argument(
+        "--identity", default="auto", help="of functions: exact, name (no path and line) or auto (default)"
+    )
+    parser.add_argument("--measure", default="jaccard", help="jaccard (default), duration, multiset or order")
+    parser.add_argument(
+        "--rewrite",
+        metavar=("PATTERN", "REPLACEMENT"),
+        nargs=2,
+        action="append",
+        default=[],
+        help="a regular expression, applied to the recorded names before they are compared",
+    )
+    parser.add_argument(
+        "--fuzzy", metavar="SCORE", type=float, help="pair names with at least this similarity, up to 100"
+    )
+
+
+def run(words: argparse.Namespace) -> None:
+    """Compare two traces and print what was found."""
+    from .... import api
+    from ..matching.identity import read_renamed
+    from ..matching.match import check_settings
+    from ..matching.summary import sentences, summary
+
+    settings: dict[str, Any] = {
+        "tau": words.tau,
+        "identity": words.identity,
+        "measure": words.measure,
+        "rewrite": words.rewrite,
+        "renamed": read_renamed(words.renamed) if words.renamed else [],
+        "fuzzy": words.fuzzy,
+    }
+    check_settings(settings["tau"], settings["identity"], settings["measure"], settings["rewrite"])
+    with Bar(words.quiet) as bar:
+        a, b = (load(path, words, bar) for path in (words.a, words.b))
+        facts = summary(api.match(a, b, **settings, cache=not words.no_cache, progress=bar))
+    if words.json:
+        print_json(facts)
+    else:
+        print(table(sentences(facts)))

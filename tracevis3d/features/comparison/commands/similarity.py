@@ -1,0 +1,77 @@
+"""``tracevis3d similarity``: how similar whole traces are, each to each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....errors import UsageError
+from ....terminal import Bar, table
+from .match import comparing
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "similarity", run, "say how similar whole traces are, each to each")
+    parser.add_argument("traces", metavar="TRACE", nargs="+")
+    comparing(parser)
+    parser.add_argument(
+        "--cells", default="best", help="what the table, order and clusters go by: best, time or functions"
+    )
+    parser.add_argument(
+        "--cut", type=float, default=0.5, help="clusters are at least so similar, 0 to 1 (default 0.5)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Compare the traces pair by pair and print what was found."""
+    from .... import api
+    from ..matching.many_traces import CELLS, facts
+    from ..matching.match import check_settings
+
+    check_settings(words.tau, words.identity, words.measure, words.rewrite)
+    if words.cells not in CELLS:
+        raise UsageError(f"--cells {words.cells}: one of {', '.join(CELLS)} is wanted")
+    if not 0 <= words.cut <= 1:
+        raise UsageError(f"--cut {words.cut:g}: a number from 0 to 1 is wanted")
+    if len(words.traces) < 2:
+        raise UsageError("one trace has nothing to be compared with: give two or more")
+    with Bar(words.quiet) as bar:
+        traces = [load(path, words, bar) for path in words.traces]
+        found = api.similarity(
+            *traces,
+            tau=words.tau,
+            identity=words.identity,
+            measure=words.measure,
+            rewrite=words.rewrite,
+            fuzzy=words.fuzzy,
+            cache=not words.no_cache,
+            progress=bar,
+        )
+        told = facts(traces, found, words.cells, words.cut)
+    if words.json:
+        print_json(told)
+        return
+    for line in lines(told):
+        print(line)
+
+
+def lines(told: Mapping[str, Any]) -> list[str]:
+    """Return the facts of :func:`..matching.many_traces.facts` as lines for people."""
+    from ..matching.many_traces import letter_of
+
+    order = told["order"]
+    letter = {i: letter_of(i) for i in order}
+    cells = told[told["cells"]]
+    out = ["   " + "".join(f"{letter[j]:>7}" for j in order)]
+    out += [
+        f"{letter[i]:<3}" + "".join("      –" if i == j else f"{cells[i][j]:7.3f}" for j in order)
+        for i in order
+    ]
+    named = [(letter[i], told["traces"][i]["file"]) for i in order]
+    named += [("cluster", " ".join(letter[i] for i in order if i in c)) for c in told["clusters"]]
+    return [*out, "", table(named)]

@@ -1,0 +1,1 @@
+"""Three and more traces as walls in a fan."""

@@ -1,0 +1,168 @@
+"""Findings about what is called: paths and functions of one trace alone, and repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .evidence import Evidence, Finding
+
+#: What wraps other work is no finding of its own below this share of the time.
+_WORTH_TELLING = 0.01
+
+Ints = NDArray[np.int64]
+
+
+def by_function(evidence: Evidence, nodes: Ints, trace: int) -> Iterator[Ints]:
+    """Yield the paths of ``nodes`` that end in the same function, the longest path first."""
+    if not len(nodes):
+        return
+    function = evidence.paths.function[trace, nodes]
+    order = np.lexsort((nodes, -evidence.paths.time[trace, nodes], function))
+    nodes, function = nodes[order], function[order]
+    yield from np.split(nodes, np.flatnonzero(function[1:] != function[:-1]) + 1)
+
+
+def repetitions(evidence: Evidence) -> list[Finding]:
+    """Return functions that are called more or less often where both traces call them."""
+    from ....kernels.comparison.findings import RECOUNTED
+
+    paths, found = evidence.paths, []
+    for nodes in by_function(evidence, np.flatnonzero(evidence.state == RECOUNTED), 0):
+        expected = evidence.before[nodes]
+        time = paths.time[1, nodes] - evidence.pace * expected * paths.time[0, nodes]
+        calls = paths.below[1, nodes] - expected * paths.below[0, nodes]
+        first = int(nodes[0])
+        function = int(paths.function[0, first])
+        found.append(
+            Finding(
+                "repetitions",
+                evidence.share(float(time.sum()), float(calls.sum())),
+                (evidence.label(first, 0), evidence.label(first, 1)),
+                evidence.way(first),
+                **evidence.about(nodes),
+                details={
+                    "paths": len(nodes),
+                    "calls_of_function": evidence.calls_of_function[:, function].tolist(),
+                },
+            )
+        )
+    return found
+
+
+def alone(evidence: Evidence) -> list[Finding]:
+    """Return functions that a caller of both traces calls in one of them alone."""
+    from ....kernels.comparison.findings import ALONE
+
+    paths = evidence.paths
+    chosen = np.flatnonzero(evidence.state == ALONE)
+    chosen = chosen[~np.isin(chosen, _mere_wrappers(evidence))]
+    found = []
+    for s in range(2):
+        for nodes in by_function(evidence, chosen[paths.calls[s, chosen] > 0], s):
+            first = int(nodes[0])
+            about = evidence.about(nodes)
+            elsewhere = int(evidence.calls_of_function[1 - s, paths.function[s, first]])
+            found.append(
+                Finding(
+                    "alone",
+                    evidence.share(about["time_ns"][s], about["below"][s]),
+                    _one_sided(evidence.label(first, s), s),
+                    evidence.way(first),
+                    **about,
+                    details={"trace": "AB"[s], "paths": len(nodes), "elsewhere": elsewhere},
+                )
+            )
+    return found
+
+
+def _mere_wrappers(evidence: Evidence) -> list[int]:
+    """Return the paths that are told as being stepped over, and take no time worth telling themselves."""
+    time = evidence.paths.time.max(axis=0)
+    every = [node for detour in evidence.paths.detours for node in detour.wrappers]
+    return [node for node in every if time[node] < _WORTH_TELLING * evidence.most_time]
+
+
+def _one_sided(label: str, trace: int) -> tuple[str, str]:
+    return (label, "") if trace == 0 else ("", label)
+
+
+def new_functions(evidence: Evidence) -> list[Finding]:
+    """Return functions that one trace never calls; not those below others of that kind."""
+    from ....kernels.comparison.findings import find_outermost_nodes
+
+    paths, found = evidence.paths, []
+    missing = evidence.calls_of_function == 0
+    stands_in = {detour.node for detour in evidence.paths.detours if not detour.a and not detour.b}
+    for s in range(2):
+        chosen = missing[1 - s, paths.function[s]] & (paths.calls[s] > 0)
+        chosen[[*stands_in, *_mere_wrappers(evidence)]] = False
+        within = np.empty(len(paths), np.uint8)
+        find_outermost_nodes(paths.parent, chosen.astype(np.uint8), within)
+        for nodes in by_function(evidence, np.flatnonzero(chosen & (within == 0)), s):
+            about = evidence.about(nodes)
+            first = int(nodes[0])
+            label = evidence.label(first, s)
+            callers: dict[str, int] = {}
+            for node in nodes.tolist():
+                up = int(paths.parent[node])
+                if up >= 0:
+                    name = evidence.label(up, s)
+                    callers[name] = callers.get(name, 0) + int(paths.calls[s, node])
+            most = sorted(callers, key=lambda name: (-callers[name], name))
+            share = evidence.share(about["time_ns"][s], about["below"][s])
+            details = {"trace": "AB"[s], "paths": len(nodes), "callers": most[:3], "caller_count": len(most)}
+            way = evidence.way(first)
+            found.append(Finding("only", share, _one_sided(label, s), way, **about, details=details))
+    return found
+
+
+def detours(evidence: Evidence) -> list[Finding]:
+    """Return functions that stand in for others, and calls that are wrapped in one trace alone."""
+    found = []
+    labels = evidence.labels
+    for detour in evidence.paths.detours:
+        nodes = np.array([detour.node])
+        about = evidence.about(nodes)
+        names = (evidence.label(detour.node, 0), evidence.label(detour.node, 1))
+        own = evidence.paths.self_time[:, detour.node]
+        if not detour.a and not detour.b:
+            share = evidence.share(float(own.max()), float(max(about["calls"])))
+            found.append(Finding("renamed", share, names, evidence.way(detour.node), **about))
+            continue
+        over = [[labels[f] for f in side] for side in (detour.a, detour.b)]
+        share = evidence.share(0.0, float(max(about["calls"]) * max(map(len, over))))
+        found.append(
+            Finding("wrapped", share, names, evidence.way(detour.node), **about, details={"through": over})
+        )
+    found += _renamed_by_name(evidence)
+    return found
+
+
+def _renamed_by_name(evidence: Evidence) -> list[Finding]:
+    """Return the functions that the identity has paired as renamed."""
+    found = []
+    identity, paths = evidence.comparison.identity, evidence.paths
+    place = {name: i for i, name in enumerate(identity.names)}
+    for pair in identity.renamed:
+        function = place.get(pair.b, -1)
+        nodes = np.flatnonzero(paths.function[0] == function)
+        if not len(nodes):
+            continue
+        nodes = nodes[np.argsort(-paths.time[:, nodes].sum(axis=0), kind="stable")]
+        about = evidence.about(nodes)
+        own = paths.self_time[:, nodes].sum(axis=1)
+        share = evidence.share(float(own.max()), float(max(about["calls"])))
+        found.append(
+            Finding(
+                "renamed",
+                share,
+                (pair.a, pair.b),
+                evidence.way(int(nodes[0])),
+                **about,
+                details={"name_score": pair.score},
+            )
+        )
+    return found

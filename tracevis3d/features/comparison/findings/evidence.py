@@ -1,0 +1,250 @@
+"""What all findings about two traces are drawn from, and what a finding is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....analysis.measures import self_times
+from ..matching.match import Comparison
+from .paths import CommonPaths, common_paths
+
+#: Share of the calls of a path that may be more or less than expected.
+TOLERANCE = 0.1
+#: Weight of one path in the pace, at most, as a share of the time: no single path sets it.
+_MOST_WEIGHT = 0.0005
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: Nanoseconds from the start of a trace.
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that a person wants to know about two traces.
+
+    Attributes
+    ----------
+    kind : str
+        A key of :data:`..findings.KINDS`.
+    score : float
+        The share, 0 to 1, of the longer trace's time or of the larger one's calls that it is about; the
+        larger of the two. Findings are ranked by it.
+    functions : (str, str)
+        Short names in A and in B; empty where there is none.
+    path : tuple of str
+        The call path, from the root call down to the function.
+    calls : (int, int)
+        Calls of the function that it is about, in A and in B.
+    time_ns : (int, int)
+        Their duration together.
+    below : (int, int)
+        Calls with all that are below them.
+    ranges : (Range or None, Range or None)
+        From the start of the first of these calls to the end of the last.
+    examples : (int, int)
+        The longest of these calls; -1 if there is none.
+    group : (int, int) or None
+        The root calls of the match group (TraceDiff, section III) that the examples are in.
+    details : dict
+        Figures of this kind of finding alone.
+    nodes : int64 (k,)
+        Its paths, in :class:`.paths.CommonPaths`.
+    """
+
+    kind: str
+    score: float
+    functions: tuple[str, str]
+    path: tuple[str, ...] = ()
+    calls: tuple[int, int] = (0, 0)
+    time_ns: tuple[int, int] = (0, 0)
+    below: tuple[int, int] = (0, 0)
+    ranges: tuple[Range | None, Range | None] = (None, None)
+    examples: tuple[int, int] = (-1, -1)
+    group: tuple[int, int] | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+    nodes: Ints = field(default_factory=lambda: np.empty(0, np.int64), compare=False)
+
+
+class Evidence:
+    """Two traces' common call paths, judged: computed once for all kinds of findings.
+
+    Attributes
+    ----------
+    comparison : Comparison
+    paths : CommonPaths
+    state : uint8 (n,)
+        Of each path: ALIKE, RECOUNTED, ALONE or BELOW of :mod:`....kernels.comparison.findings`.
+    before, factor : float64 (n,)
+        Calls of B that one of A lets expect, by the callers alone and with the path's own.
+    time : (int, int)
+        Nanoseconds of the root calls of either trace.
+    calls : (int, int)
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        from ....kernels.comparison.findings import judge
+
+        self.comparison = comparison
+        self.paths: CommonPaths = common_paths(comparison)
+        n = len(self.paths)
+        self.state = np.empty(n, np.uint8)
+        self.before, self.factor = np.empty(n), np.empty(n)
+        judge(
+            self.paths.parent, self.paths.calls[0], self.paths.calls[1], TOLERANCE, self.state, self.before,
+            self.factor,
+        )  # fmt: skip
+        self.time = tuple(int(own.sum()) for own in self.paths.self_time)
+        self.calls = tuple(len(trace) for trace in comparison.traces)
+
+    @property
+    def most_time(self) -> float:
+        """Nanoseconds of the longer trace, at least 1."""
+        return float(max(*self.time, 1))
+
+    @property
+    def most_calls(self) -> float:
+        """Calls of the larger trace, at least 1."""
+        return float(max(*self.calls, 1))
+
+    @cached_property
+    def pace(self) -> float:
+        """How many times as long B takes for the same work: the median of the paths that both have.
+
+        A path counts with its share of the self time, but with a two-thousandth at most: pauses of the
+        machine, which lie in few paths, don't set it.
+        """
+        return self._spread[0]
+
+    @cached_property
+    def noise(self) -> float:
+        """How far such paths are from the pace, half of them farther: the natural logarithm of a factor."""
+        return self._spread[1]
+
+    @cached_property
+    def _spread(self) -> tuple[float, float]:
+        own = self.paths.self_time
+        common = np.flatnonzero((self.state < 2) & (own > 0).all(axis=0))
+        if not len(common):
+            return 1.0, 0.0
+        ratio = np.log(own[1, common] / (self.factor[common] * own[0, common]))
+        share = own[0, common] / max(self.time[0], 1) + own[1, common] / max(self.time[1], 1)
+        weight = np.minimum(share / 2, _MOST_WEIGHT)
+        middle = weighted_median(ratio, weight)
+        return float(np.exp(middle)), weighted_median(np.abs(ratio - middle), weight)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The short name of each common function."""
+        found = [""] * len(self.comparison.identity)
+        ids = (self.comparison.identity.a, self.comparison.identity.b)
+        for trace, of in reversed(list(zip(self.comparison.traces, ids))):
+            for label, common in zip(trace.functions.label, of.tolist()):
+                found[common] = label
+        return found
+
+    def label(self, node: int, trace: int | None = None) -> str:
+        """Return the short name of a path's last function, in one trace or in the one that has it."""
+        if trace is None:
+            trace = 0 if self.paths.calls[0, node] else 1
+        return self.labels[int(self.paths.function[trace, node])]
+
+    def way(self, node: int) -> tuple[str, ...]:
+        """Return the short names of the functions of a call path."""
+        return tuple(self.label(step) for step in self.paths.way(node))
+
+    @cached_property
+    def hulls(self) -> Ints:
+        """Start of the first and end of the last call of each path, int64 (2, 2, n): trace, end, path."""
+        n = len(self.paths)
+        hulls = np.zeros((2, 2, n), np.int64)
+        for s, trace in enumerate(self.comparison.traces):
+            hulls[s, 0] = np.iinfo(np.int64).max
+            np.minimum.at(hulls[s, 0], self.paths.of_call[s], trace.calls.start)
+            np.maximum.at(hulls[s, 1], self.paths.of_call[s], trace.calls.end)
+        return hulls
+
+    def about(self, nodes: Ints) -> dict[str, Any]:
+        """Return what a finding says of some paths: calls, times, ranges and examples."""
+        paths = self.paths
+        ranges: list[Range | None] = []
+        examples = []
+        for s in range(2):
+            here = nodes[paths.calls[s, nodes] > 0]
+            calls = paths.longest[s, here]
+            if not len(here):
+                ranges.append(None)
+                examples.append(-1)
+                continue
+            ranges.append((int(self.hulls[s, 0, here].min()), int(self.hulls[s, 1, here].max())))
+            own = self.comparison.traces[s].calls
+            examples.append(int(calls[np.argmax(own.end[calls] - own.start[calls])]))
+
+        def both(table: Ints) -> tuple[int, int]:
+            return int(table[0, nodes].sum()), int(table[1, nodes].sum())
+
+        return {
+            "calls": both(paths.calls),
+            "time_ns": both(paths.time),
+            "below": both(paths.below),
+            "ranges": (ranges[0], ranges[1]),
+            "examples": (examples[0], examples[1]),
+            "nodes": nodes,
+        }
+
+    def longest_calls(self, nodes: Ints, trace: int, most: int, window: Range | None = None) -> list[int]:
+        """Return the longest calls of some paths in a trace that reach into ``window``, at most ``most``."""
+        calls, of_call = self.comparison.traces[trace].calls, self.paths.of_call[trace]
+        chosen = np.zeros(len(self.paths), np.bool_)
+        chosen[nodes] = True
+        held = np.flatnonzero(chosen[of_call])
+        above = calls.parent[held]
+        held = held[(above < 0) | (of_call[np.maximum(above, 0)] != of_call[held])]
+        if window is not None:
+            held = held[(calls.end[held] > window[0]) & (calls.start[held] < window[1])]
+        order = np.argsort(calls.start[held] - calls.end[held], kind="stable")[:most]
+        return [int(call) for call in held[order]]
+
+    def share(self, time: float, calls: float) -> float:
+        """Return the score of what takes so much time, or so many calls."""
+        return min(1.0, max(abs(time) / self.most_time, abs(calls) / self.most_calls))
+
+    @cached_property
+    def self_times(self) -> tuple[Ints, Ints]:
+        """Self time of each call of A and of B, nanoseconds."""
+        a, b = (self_times(trace.calls) for trace in self.comparison.traces)
+        return a, b
+
+    def within(self, nodes: Ints) -> NDArray[np.bool_]:
+        """Return which paths are ``nodes`` or lie below them: bool (n,)."""
+        from ....kernels.comparison.findings import find_outermost_nodes
+
+        chosen = np.zeros(len(self.paths), np.uint8)
+        chosen[nodes] = 1
+        below = np.empty(len(self.paths), np.uint8)
+        find_outermost_nodes(self.paths.parent, chosen, below)
+        return (chosen | below).astype(np.bool_)
+
+    @cached_property
+    def calls_of_function(self) -> Ints:
+        """Calls of each common function in A and in B, int64 (2, functions)."""
+        ids = (self.comparison.identity.a, self.comparison.identity.b)
+        size = len(self.comparison.identity)
+        of = [
+            np.bincount(common[trace.calls.function], minlength=size)
+            for trace, common in zip(self.comparison.traces, ids)
+        ]
+        return np.stack(of).astype(np.int64)
+
+
+def weighted_median(value: Floats, weight: Floats) -> float:
+    """Return the value below which half of the weight lies."""
+    order = np.argsort(value, kind="stable")
+    total = np.cumsum(weight[order])
+    return float(value[order][np.searchsorted(total, total[-1] / 2)])

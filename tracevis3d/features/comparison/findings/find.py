@@ -1,0 +1,196 @@
+"""What a person wants to know about two traces, found and ranked.
+
+Everything is found from the tree of call paths that both traces have in common and from one pass over the
+calls, never from pairs of calls. The score of a finding is the share that it is about: of the longer trace's
+time or of the larger one's calls, whichever is more. Findings of a hundredth and more are told, the largest
+first.
+
+============  ===========================================================================================
+kind          what the score counts
+============  ===========================================================================================
+unmatched     time, and calls, of stretches in which no call has a match (TraceDiff: similarity above τ)
+moved         of calls that lie below other callers in the other trace: the smaller of the two sides
+only          of a function that the other trace never calls, with all below it; where the other trace has
+              calls that match it, of the function alone
+alone         of calls that a common caller makes in one trace alone, of a function that both traces call
+repetitions   time and calls by which repetitions differ from what their callers let expect
+offset        time by which a wait differs: all that follows starts later, or earlier, by so much
+slower        time by which a path, or a function, is beyond the pace of all common paths
+faster        the same, below the pace
+pace          time by which everything takes longer, or less long, alike
+order         of calls that come before others in one trace, and after them in the other
+renamed       self time, and calls, of a function that does the same work under another name
+wrapped       calls of functions that lie around the same work in one trace alone
+alike         0: no path's own time differs by more than ``details["most"]``, nothing else was found
+============  ===========================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ....progress import Progress, silent
+from ..matching.match import Comparison
+from .counts import alone, detours, new_functions, repetitions
+from .durations import Noise, extra_times, pace, times
+from .evidence import Evidence, Finding
+from .likeness import groups_of
+from .moves import joined, likened
+from .order import find_pairs, offsets, out_of_order
+from .stretches import stretches
+
+#: The kinds of findings, and a heading for each.
+KINDS = {
+    "unmatched": "Without a match",
+    "moved": "Moved to other callers",
+    "only": "Called in one trace alone",
+    "alone": "Called here in one trace alone",
+    "repetitions": "Called more or less often",
+    "offset": "Starts later or earlier",
+    "slower": "Slower in B",
+    "faster": "Faster in B",
+    "pace": "Everything takes longer or shorter",
+    "order": "In another order",
+    "renamed": "Renamed",
+    "wrapped": "Called through others",
+    "alike": "Alike",
+}
+_ORDER = {kind: i for i, kind in enumerate(KINDS)}
+#: Findings are told from this score on, ...
+LEAST = 0.01
+#: ... those about functions that are new or have new names from this one on: they may be short.
+_LEAST_NEW = 0.0005
+_NEW = ("only", "renamed", "wrapped")
+#: Findings about calls that one trace makes alone, or more often.
+_CALLED = ("unmatched", "moved", "only", "alone", "repetitions")
+#: A finding is no news if another explains this share of it.
+_EXPLAINED = 0.5
+#: Findings that are told.
+TOP = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What was found about two traces.
+
+    Attributes
+    ----------
+    evidence : Evidence
+    found : list of Finding
+        The most important first.
+    left_out : int
+        Findings that were not important enough to be among them.
+    """
+
+    evidence: Evidence
+    found: list[Finding]
+    left_out: int
+
+
+def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) -> Findings:
+    """Find what a person wants to know about two traces.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    top : int
+        Findings that are returned at most.
+    progress : Progress
+    """
+    progress(0.0, "laying call paths upon each other")
+    evidence = Evidence(comparison)
+    progress(0.3, "looking for differences")
+    pairs, noise = find_pairs(evidence), Noise.of(evidence)
+    every = [
+        *stretches(evidence),
+        *new_functions(evidence),
+        *alone(evidence),
+        *repetitions(evidence),
+        *offsets(evidence, pairs, noise),
+        *times(evidence, noise),
+        *pace(evidence),
+        *out_of_order(evidence, pairs),
+        *detours(evidence),
+    ]
+    least = dict.fromkeys(_NEW, _LEAST_NEW)
+    worth = [finding for finding in every if finding.score >= least.get(finding.kind, LEAST)]
+    worth.sort(key=_rank)
+    progress(0.6, "looking for what is most alike")
+    worth = joined(evidence, likened(evidence, worth))
+    worth.sort(key=_rank)
+    told: list[Finding] = []
+    for finding in worth:
+        if not any(_explains(evidence, other, finding) for other in told):
+            told.append(finding)
+    if all(finding.kind == "pace" for finding in told):
+        told.append(_alike(evidence))
+    progress(0.9, "grouping matches")
+    return Findings(evidence, _grouped(evidence, told[:top]), max(len(told) - top, 0))
+
+
+def _rank(finding: Finding) -> tuple[float, int, tuple[str, ...]]:
+    return -finding.score, _ORDER[finding.kind], finding.path
+
+
+def _explains(evidence: Evidence, told: Finding, finding: Finding) -> bool:
+    """Return whether ``finding`` is no news after one that was told before it."""
+    if finding.kind in _CALLED and told.kind in _CALLED:
+        # What was moved is told as a whole; within it there may be more to tell.
+        if told.kind == "moved":
+            inside = np.isin(finding.nodes, told.nodes)
+        else:
+            inside = evidence.within(told.nodes)[finding.nodes]
+        weight = np.maximum(evidence.paths.time[:, finding.nodes].sum(axis=0), 1)
+        return bool(weight[inside].sum() >= _EXPLAINED * weight.sum())
+    if finding.kind in ("slower", "faster") and told.kind == "offset":
+        near = abs(finding.details["change_ns"] - told.details["change_ns"])
+        same = finding.details["cause"] == told.details["within"]
+        return bool(same and near <= (1 - _EXPLAINED) * abs(finding.details["change_ns"]))
+    return False
+
+
+def _alike(evidence: Evidence) -> Finding:
+    extra = np.abs(extra_times(evidence))
+    largest = int(np.argmax(extra)) if len(extra) else -1
+    roots = np.flatnonzero(evidence.paths.parent < 0)
+    return Finding(
+        "alike", 0.0, ("", ""), **evidence.about(roots),
+        details={
+            "most": float(extra.max(initial=0.0)) / evidence.most_time,
+            "most_ns": round(float(extra.max(initial=0.0))),
+            "most_function": evidence.label(largest) if largest >= 0 else "",
+            "same_calls": _same_calls(evidence),
+            "varies": float(np.expm1(evidence.noise)),
+        },
+    )  # fmt: skip
+
+
+def _same_calls(evidence: Evidence) -> bool:
+    """Return whether both traces make the same calls in the same order."""
+    comparison = evidence.comparison
+    a, b = (trace.calls for trace in comparison.traces)
+    ids = comparison.identity
+    return (
+        len(a) == len(b)
+        and bool(np.array_equal(a.extent, b.extent))
+        and bool(np.array_equal(ids.a[a.function], ids.b[b.function]))
+    )
+
+
+def _grouped(evidence: Evidence, found: list[Finding]) -> list[Finding]:
+    """Say in which group of matches each finding's examples are."""
+    pairs = []
+    for finding in found:
+        a, b = finding.examples
+        best = finding.details.get("most_alike")
+        if best:
+            a, b = (a if a >= 0 else best["call"]), (b if b >= 0 else best["call"])
+        pairs.append((a, b))
+    whole = [i for i, (a, b) in enumerate(pairs) if a >= 0 and b >= 0]
+    roots = groups_of(evidence, [pairs[i] for i in whole])
+    told = list(found)
+    for i, group in zip(whole, roots):
+        told[i] = replace(told[i], group=group)
+    return told

@@ -1,0 +1,167 @@
+"""The same work below different callers: what only A calls here and only B calls there, laid side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .evidence import TOLERANCE, Evidence, Finding
+from .likeness import most_alike
+
+#: Findings that are asked for what they are most like, the most important ones.
+_MOST_ASKED = 60
+
+
+def likened(evidence: Evidence, found: list[Finding]) -> list[Finding]:
+    """Say of calls that one trace makes alone what they are most like in the other: ``most_alike``."""
+    told = list(found)
+    for s in range(2):
+        wanted = [
+            i
+            for i, f in enumerate(found)
+            if f.kind in ("alone", "only") and f.details["trace"] == "AB"[s] and f.examples[s] >= 0
+        ][:_MOST_ASKED]
+        for i, best in zip(wanted, most_alike(evidence, s, [found[i].examples[s] for i in wanted])):
+            f = replace(told[i], details={**told[i].details, "most_alike": best})
+            if best and f.kind == "only":  # the other trace does the work below it, too
+                own = float(evidence.paths.self_time[s, f.nodes].sum())
+                f = replace(f, score=evidence.share(own, f.calls[s]))
+            told[i] = f
+    return told
+
+
+def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
+    """Join findings of the kind ``alone`` that are the same work: one finding of the kind ``moved``.
+
+    They are the same work if they are calls of the same function, or if what the one is most like lies
+    within the calls of the other; what went from one caller to another goes together. Repetitions that
+    come of it are no findings of their own.
+
+    Parameters
+    ----------
+    found : list of Finding
+        With ``most_alike``, the most important first.
+    """
+    from ....kernels.comparison.findings import ALONE, inherit
+
+    paths = evidence.paths
+    top = np.where(evidence.state == ALONE, np.arange(len(paths)), -1).astype(np.int32)
+    inherit(paths.parent, top)
+    which = [i for i, f in enumerate(found) if f.kind == "alone"]
+    of_node = {node: i for i in which for node in found[i].nodes.tolist()}
+    leader = {i: i for i in which}
+
+    def lead(i: int) -> int:
+        while leader[i] != i:
+            i = leader[i]
+        return i
+
+    def join(i: int, j: int) -> None:
+        i, j = sorted((lead(i), lead(j)))
+        leader[j] = i
+
+    by_name: dict[int, int] = {}
+    for i in which:
+        f = found[i]
+        s = "AB".index(f.details["trace"])
+        function = int(paths.function[s, f.nodes[0]])
+        if function in by_name:
+            join(i, by_name[function])
+        by_name.setdefault(function, i)
+        if best := f.details.get("most_alike"):
+            node = int(top[paths.of_call[1 - s][best["call"]]])
+            if node in of_node:
+                join(i, of_node[node])
+    # What went from one caller to one other went together.
+    between: dict[tuple[int, int], int] = {}
+    for group in _by(which, lead).values():
+        callers = [
+            {int(paths.parent[found[i].nodes[0]]) for i in group if found[i].details["trace"] == name}
+            for name in "AB"
+        ]
+        if all(len(side) == 1 for side in callers):
+            key = (callers[0].pop(), callers[1].pop())
+            join(group[0], between.setdefault(key, group[0]))
+    parts = _by(which, lead)
+    told = []
+    for i, f in enumerate(found):
+        group = parts.get(i, [])
+        if len({found[k].details["trace"] for k in group}) == 2:
+            told.append(_moved(evidence, [found[k] for k in group]))
+        elif f.kind != "alone" or len({found[k].details["trace"] for k in parts[lead(i)]}) == 1:
+            told.append(f)
+    moved = [f for f in told if f.kind == "moved"]
+    return [f for f in told if not any(_comes_of(evidence, f, move) for move in moved)]
+
+
+def _by(which: list[int], lead: Callable[[int], int]) -> dict[int, list[int]]:
+    """Return the members of each group, by its leader."""
+    groups: dict[int, list[int]] = {}
+    for i in which:
+        groups.setdefault(lead(i), []).append(i)
+    return groups
+
+
+def _moved(evidence: Evidence, parts: list[Finding]) -> Finding:
+    sides = [[f for f in parts if f.details["trace"] == name] for name in "AB"]
+    largest = [max(side, key=lambda f: f.score) for side in sides]
+
+    def both(name: str) -> tuple[int, int]:
+        a, b = (sum(getattr(f, name)[s] for f in side) for s, side in enumerate(sides))
+        return a, b
+
+    ranges = []
+    for s, side in enumerate(sides):
+        spans = [span for f in side if (span := f.ranges[s]) is not None]
+        ranges.append((min(low for low, _ in spans), max(high for _, high in spans)))
+    time, below = both("time_ns"), both("below")
+    details: dict[str, Any] = {
+        "parts": [
+            [
+                {
+                    "function": f.functions[s],
+                    "calls": f.calls[s],
+                    "time_ns": f.time_ns[s],
+                    "below": f.below[s],
+                    "path": list(f.path),
+                }
+                for f in side
+            ]
+            for s, side in enumerate(sides)
+        ],
+        "path_b": list(largest[1].path),
+    }
+    return Finding(
+        "moved",
+        # Both traces do it: the smaller side is what was moved.
+        evidence.share(min(time), min(below)),
+        (largest[0].functions[0], largest[1].functions[1]),
+        largest[0].path,
+        both("calls"),
+        time,
+        below,
+        (ranges[0], ranges[1]),
+        (largest[0].examples[0], largest[1].examples[1]),
+        details=details,
+        nodes=np.concatenate([f.nodes for f in parts]),
+    )
+
+
+def _comes_of(evidence: Evidence, finding: Finding, move: Finding) -> bool:
+    """Return whether repetitions only say that work was moved.
+
+    Both traces call the function as often, and what is missing here is beside or below what was moved.
+    """
+    if finding.kind != "repetitions":
+        return False
+    a, b = finding.details["calls_of_function"]
+    if abs(a - b) > TOLERANCE * max(a, b):
+        return False
+    paths = evidence.paths
+    callers = set(paths.parent[move.nodes].tolist())
+    near = set(finding.nodes.tolist()) | set(paths.parent[finding.nodes].tolist())
+    function = paths.function[0, finding.nodes[0]]
+    return bool(callers & near or (paths.function[:, evidence.within(move.nodes)] == function).any())

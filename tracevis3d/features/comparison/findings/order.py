@@ -1,0 +1,264 @@
+"""Findings about when the same work is done: in another order, or at another time than its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....analysis.subtrees import distinct_subtrees
+from ....trace.model import Calls
+from .durations import DOMINATES, Noise
+from .evidence import Evidence, Finding
+
+#: Calls are looked at one by one if one of their path lasts at least this share of the trace.
+_WORTH = 0.002
+#: A wait is told if it takes at least this share of the longer trace.
+LEAST = 0.01
+#: A wait is told if it is at least so many times as long as in the other trace.
+_LEAST_FACTOR = 1.5
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Calls of both traces that correspond one to one, in the order of A.
+
+    Attributes
+    ----------
+    a, b : int64 (m,)
+    node : int64 (m,)
+        Their path.
+    in_order : bool (m,)
+        Whether they are on a longest sequence that rises in both traces.
+    """
+
+    a: Ints
+    b: Ints
+    node: Ints
+    in_order: Flags
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+
+def find_pairs(evidence: Evidence) -> Pairs:
+    """Pair the calls of the paths that both traces call equally often, where they are worth a look.
+
+    Calls of a path whose subtrees are the same are paired in turn if there are equally many; then those that
+    remain, in turn.
+    """
+    from ....kernels.layout.bundle import longest_rise
+
+    paths, traces = evidence.paths, evidence.comparison.traces
+    chosen = (evidence.state < 2) & (paths.calls[0] == paths.calls[1])
+    worth = np.zeros(len(paths), np.bool_)
+    for s, trace in enumerate(traces):
+        held = np.flatnonzero(paths.longest[s] >= 0)
+        calls = paths.longest[s, held]
+        lasted = trace.calls.end[calls] - trace.calls.start[calls]
+        worth[held] |= lasted >= max(_WORTH * evidence.time[s], 1)
+    chosen &= worth
+    heads = [_heads(trace.calls, paths.of_call[s], chosen) for s, trace in enumerate(traces)]
+    classes = _classes(evidence, heads)
+    node = [paths.of_call[s][heads[s]].astype(np.int64) for s in range(2)]
+    width = max(int(max(c.max(initial=0) for c in classes)) + 1, 1)
+    a, b = _in_turn(heads, [n * width + c for n, c in zip(node, classes)])
+    rest = [np.setdiff1d(heads[s], done, assume_unique=True) for s, done in enumerate((a, b))]
+    more = _in_turn(rest, [paths.of_call[s][rest[s]].astype(np.int64) for s in range(2)])
+    a, b = np.concatenate([a, more[0]]), np.concatenate([b, more[1]])
+    order = np.lexsort((a, traces[0].calls.start[a]))
+    a, b = a[order], b[order]
+    rank = np.empty(len(b), np.int64)
+    rank[np.lexsort((b, traces[1].calls.start[b]))] = np.arange(len(b))
+    on = np.empty(len(b), np.uint8)
+    longest_rise(rank, np.empty(len(b), np.int64), np.empty(len(b), np.int64), on)
+    return Pairs(a, b, paths.of_call[0][a].astype(np.int64), on.astype(np.bool_))
+
+
+def _heads(calls: Calls, of_call: NDArray[np.int32], chosen: Flags) -> Ints:
+    """Return the calls of the chosen paths that their own path's calls don't call."""
+    held = np.flatnonzero(chosen[of_call])
+    above = calls.parent[held]
+    return np.asarray(held[(above < 0) | (of_call[np.maximum(above, 0)] != of_call[held])])
+
+
+def _classes(evidence: Evidence, heads: list[Ints]) -> list[Ints]:
+    """Return the class of each head's subtree, the same numbers in both traces."""
+    traces = evidence.comparison.traces
+    ids = (evidence.comparison.identity.a, evidence.comparison.identity.b)
+    both = replace(
+        traces[0].calls,
+        function=np.concatenate([common[t.calls.function] for t, common in zip(traces, ids)]),
+        extent=np.concatenate([t.calls.extent for t in traces]),
+    )
+    of_call = distinct_subtrees(both).of_call
+    first = len(traces[0])
+    return [of_call[heads[0]].astype(np.int64), of_call[heads[1] + first].astype(np.int64)]
+
+
+def _in_turn(calls: list[Ints], keys: list[Ints]) -> tuple[Ints, Ints]:
+    """Pair calls of equal keys in turn, where both traces have equally many."""
+    found, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+    inverse = inverse.reshape(-1)
+    of = [inverse[: len(keys[0])], inverse[len(keys[0]) :]]
+    count = [np.bincount(index, minlength=len(found)) for index in of]
+    same = count[0] == count[1]
+    kept = []
+    for side, index in zip(calls, of):
+        here = np.flatnonzero(same[index])
+        kept.append(side[here[np.lexsort((side[here], index[here]))]])
+    return kept[0], kept[1]
+
+
+def out_of_order(evidence: Evidence, pairs: Pairs) -> list[Finding]:
+    """Return what comes in another order: neighbours that move together are one finding, callers alone."""
+    traces, found = evidence.comparison.traces, []
+    moved = np.flatnonzero(~pairs.in_order)
+    if not len(moved):
+        return []
+    moved = moved[~_below(traces[0].calls, pairs.a[moved])[pairs.a[moved]]]
+    parents = traces[0].calls.parent[pairs.a[moved]]
+    # Those of one caller with nothing that keeps its place between them move together.
+    between = np.cumsum(pairs.in_order)[moved]
+    cut = np.flatnonzero((np.diff(parents) != 0) | (np.diff(between) != 0)) + 1
+    for run in np.split(moved, cut):
+        a, b = pairs.a[run], pairs.b[run]
+        lasted = [t.calls.end[c] - t.calls.start[c] for t, c in zip(traces, (a, b))]
+        held = [int(t.calls.extent[c].sum()) for t, c in zip(traces, (a, b))]
+        first = int(run[np.argmax(lasted[0])])
+        node = int(pairs.node[first])
+        ranges = [(int(t.calls.start[c].min()), int(t.calls.end[c].max())) for t, c in zip(traces, (a, b))]
+        share = evidence.share(float(min(lasted[0].sum(), lasted[1].sum())), float(min(held)))
+        found.append(
+            Finding(
+                "order",
+                share,
+                (evidence.label(node, 0), evidence.label(node, 1)),
+                evidence.way(node),
+                (len(run), len(run)),
+                (int(lasted[0].sum()), int(lasted[1].sum())),
+                (held[0], held[1]),
+                (ranges[0], ranges[1]),
+                (int(pairs.a[first]), int(pairs.b[first])),
+                details={
+                    "after": [_before(evidence, pairs, s, int((a, b)[s].min())) for s in range(2)],
+                    "functions": sorted({evidence.label(int(n)) for n in pairs.node[run]}),
+                },
+            )
+        )
+    return found
+
+
+def _below(calls: Calls, roots: Ints) -> Flags:
+    """Return which calls lie below one of ``roots``."""
+    step = np.zeros(len(calls) + 1, np.int64)
+    np.add.at(step, roots + 1, 1)
+    np.add.at(step, roots + calls.extent[roots], -1)
+    return np.asarray(np.cumsum(step[:-1]) > 0)
+
+
+def _before(evidence: Evidence, pairs: Pairs, trace: int, call: int) -> str:
+    """Return the function of the last call of the same caller before ``call`` that keeps its place."""
+    calls = evidence.comparison.traces[trace].calls
+    own = (pairs.a, pairs.b)[trace]
+    siblings = pairs.in_order & (calls.parent[own] == calls.parent[call]) & (own < call)
+    siblings &= calls.thread[own] == calls.thread[call]
+    which = np.flatnonzero(siblings)
+    if not len(which):
+        return ""
+    return evidence.label(int(pairs.node[which[np.argmax(own[which])]]))
+
+
+def offsets(evidence: Evidence, pairs: Pairs, noise: Noise) -> list[Finding]:
+    """Return where everything that follows starts later or earlier, because of a wait between two calls.
+
+    Two calls that follow each other in both traces with nothing worth a look between them are a wait
+    apart. A wait that is longer or shorter than the pace lets expect moves all that follows, which is one
+    finding. Everything before the first root call counts as a wait.
+    """
+    calls = [t.calls for t in evidence.comparison.traces]
+    kept = np.flatnonzero(pairs.in_order)
+    if not len(kept):
+        return []
+    own = [pairs.a[kept], pairs.b[kept]]
+    wait, before, certain = [], [], np.ones(len(kept), np.bool_)
+    for c, ids in zip(calls, own):
+        gap, earlier, clear = _waits(c, ids)
+        wait.append(gap)
+        before.append(earlier)
+        certain &= clear
+    same = (before[0] >= 0) == (before[1] >= 0)
+    node = np.full((2, len(kept)), -1, np.int64)
+    for s in range(2):
+        has = before[s] >= 0
+        node[s, has] = pairs.node[kept[before[s][has]]]
+    certain &= same & (node[0] == node[1])
+    change = wait[1] - evidence.pace * wait[0]
+    longer = np.maximum(wait[0], wait[1]) >= _LEAST_FACTOR * np.minimum(wait[0], wait[1])
+    sudden = np.where(change < 0, noise.longest[1], noise.longest[0])
+    large = (np.abs(change) >= LEAST * evidence.most_time) & (np.abs(change) > DOMINATES * sudden)
+    told = np.flatnonzero(certain & longer & large)
+    found = []
+    for i in told[np.argsort(-np.abs(change[told]), kind="stable")].tolist():
+        first = int(kept[i])
+        path = int(pairs.node[first])
+        examples = (int(pairs.a[first]), int(pairs.b[first]))
+        starts = [int(c.start[call]) for c, call in zip(calls, examples)]
+        ends = [int(c.end[call]) for c, call in zip(calls, examples)]
+        ranges = [(start - int(w[i]), end) for start, w, end in zip(starts, wait, ends)]
+        previous = int(before[0][i])
+        up = int(evidence.paths.parent[path])
+        found.append(
+            Finding(
+                "offset",
+                evidence.share(float(change[i]), 0.0),
+                (evidence.label(path, 0), evidence.label(path, 1)),
+                evidence.way(path),
+                (1, 1),
+                (int(wait[0][i]), int(wait[1][i])),
+                (0, 0),
+                (ranges[0], ranges[1]),
+                examples,
+                details={
+                    "change_ns": round(float(change[i])),
+                    "after": evidence.label(int(pairs.node[kept[previous]])) if previous >= 0 else "",
+                    "within": evidence.label(up) if up >= 0 else "",
+                    "starts_ns": starts,
+                },
+            )
+        )
+    return found
+
+
+def _waits(calls: Calls, ids: Ints) -> tuple[Ints, Ints, Flags]:
+    """Return the time before each call in which nothing runs but its caller, and what came before.
+
+    Parameters
+    ----------
+    ids : int64 (m,)
+        Calls in the order of their start.
+
+    Returns
+    -------
+    wait : int64 (m,)
+        Since the end of the call before it of the same caller, or the caller's start; nanoseconds.
+    before : int64 (m,)
+        Place in ``ids`` of that call; -1 if there is none.
+    clear : bool (m,)
+        Whether the call really is the next one: no other call of the caller lies between.
+    """
+    order = np.lexsort((ids, calls.start[ids], calls.parent[ids], calls.thread[ids]))
+    place = np.full(len(ids), -1, np.int64)
+    follows = (np.diff(calls.parent[ids[order]]) == 0) & (np.diff(calls.thread[ids[order]]) == 0)
+    place[order[1:][follows]] = order[:-1][follows]
+    caller = calls.parent[ids]
+    begin = np.where(caller >= 0, calls.start[np.maximum(caller, 0)], 0)
+    has = place >= 0
+    begin[has] = calls.end[ids[place[has]]]
+    next_call = np.where(caller >= 0, caller + 1, ids)
+    next_call[has] = ids[place[has]] + calls.extent[ids[place[has]]]
+    return calls.start[ids] - begin, place, np.asarray(next_call == ids)

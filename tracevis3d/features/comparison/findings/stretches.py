@@ -1,0 +1,82 @@
+"""Findings about what has no match: stretches of time unlike anything in the other trace."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....analysis.join import plain
+from .evidence import Evidence, Finding
+
+Ints = NDArray[np.int64]
+
+#: Stretches of each trace that are told, the longest ones.
+_MOST = 20
+
+
+def stretches(evidence: Evidence) -> list[Finding]:
+    """Return the longest stretches of neighbouring calls that have no match, nor any call below them.
+
+    Stretches within the same call path, in the same functions, are one finding.
+    """
+    found: list[Finding] = []
+    for s in range(2):
+        first, last = unmatched_runs(evidence, s)
+        if not len(first):
+            continue
+        calls, of_call = evidence.comparison.traces[s].calls, evidence.paths.of_call[s]
+        lasted = calls.end[last] - calls.start[first]
+        held = last + calls.extent[last] - first
+        key = of_call[first].astype(np.int64) * len(evidence.paths) + of_call[last]
+        keys, group = np.unique(key, return_inverse=True)
+        group = group.reshape(-1)
+        time = np.bincount(group, lasted, len(keys)).astype(np.int64)
+        below = np.bincount(group, held, len(keys)).astype(np.int64)
+        weight = np.maximum(time / evidence.most_time, below / evidence.most_calls)
+        for g in np.argsort(-weight, kind="stable")[:_MOST].tolist():
+            runs = np.flatnonzero(group == g)
+            found.append(_finding(evidence, s, first[runs], last[runs], int(time[g]), int(below[g])))
+    return found
+
+
+def unmatched_runs(evidence: Evidence, trace: int) -> tuple[Ints, Ints]:
+    """Return the outermost calls at both ends of each run of neighbours without any match."""
+    from ....kernels.comparison.findings import find_stretches, mark_above
+
+    calls = evidence.comparison.traces[trace].calls
+    matched = evidence.comparison.matched(trace).astype(np.uint8)
+    mark_above(plain(calls.parent), matched)
+    first, last = np.empty((2, len(calls)), np.int64)
+    runs = find_stretches(plain(calls.extent), plain(calls.parent), plain(calls.thread), matched, first, last)
+    return first[:runs].copy(), last[:runs].copy()
+
+
+def _finding(evidence: Evidence, s: int, first: Ints, last: Ints, time: int, below: int) -> Finding:
+    calls, of_call = evidence.comparison.traces[s].calls, evidence.paths.of_call[s]
+    longest = int(np.argmax(calls.end[last] - calls.start[first]))
+    begin, end = int(first[longest]), int(last[longest])
+    names = [evidence.label(int(of_call[call]), s) for call in (begin, end)]
+
+    def pair(value: int) -> tuple[int, int]:
+        return (value, 0) if s == 0 else (0, value)
+
+    hull = (int(calls.start[first].min()), int(calls.end[last].max()))
+    return Finding(
+        "unmatched",
+        evidence.share(time, below),
+        (names[0], "") if s == 0 else ("", names[0]),
+        evidence.way(int(of_call[begin])),
+        calls=pair(len(first)),
+        time_ns=pair(time),
+        below=pair(below),
+        ranges=(hull, None) if s == 0 else (None, hull),
+        examples=(begin, -1) if s == 0 else (-1, begin),
+        details={
+            "trace": "AB"[s],
+            "first": names[0],
+            "last": names[1],
+            "longest_ns": int(calls.end[end] - calls.start[begin]),
+            "longest_start_ns": int(calls.start[begin]),
+        },
+        nodes=np.unique(of_call[np.concatenate([first, last])]).astype(np.int64),
+    )

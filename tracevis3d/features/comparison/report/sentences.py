@@ -1,0 +1,263 @@
+"""Findings in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ....layout.ticks import duration
+from ..findings.evidence import Finding
+
+#: Functions of a call path that are written at most, the last ones.
+_STEPS = 3
+#: Parts of what was moved that are named.
+_PARTS = 3
+
+
+def sentence(finding: Finding) -> str:
+    """Return one plain sentence (or two) with figures; code stands between backquotes."""
+    return _SENTENCES[finding.kind](finding)
+
+
+def caption(finding: Finding) -> str:
+    """Return what stands above a picture, in one line."""
+    f, (a, b) = finding, finding.functions
+    times = [duration(ns) for ns in f.time_ns]
+    if f.kind == "moved":
+        return f"{a} in A, {b} in B: the same work below other callers ({times[0]} and {times[1]})"
+    if f.kind in ("only", "alone", "unmatched"):
+        s, name, other = _side(f)
+        what = {"only": f"never in {other}", "alone": f"not in {other}", "unmatched": "without a match"}[
+            f.kind
+        ]
+        where = _below(f) if f.kind == "alone" else ""
+        return f"{f.functions[s]}{where}: {_times(f.calls[s])} in {name}, {what} ({times[s]})"
+    if f.kind == "repetitions":
+        return f"{a}{_below(f)}: {_times(f.calls[0])} in A, {_times(f.calls[1])} in B"
+    if f.kind in ("slower", "faster"):
+        if f.details["cause"] == a:
+            own = [duration(ns) for ns in f.details["cause_self_ns"]]
+            return f"{a} itself: {own[0]} in A, {own[1]} in B"
+        return f"{a}: {times[0]} in A, {times[1]} in B, most of the change in {f.details['cause']}"
+    return sentence(f).replace("`", "").split(": ")[0].split(". ")[0].rstrip(".")
+
+
+def _below(f: Finding) -> str:
+    return f" below {f.path[-2]}" if len(f.path) > 1 and f.details["paths"] == 1 else ""
+
+
+def way(path: Sequence[str], steps: int = _STEPS) -> str:
+    """Write the end of a call path."""
+    shown = " > ".join(path[-steps:])
+    return f"`… > {shown}`" if len(path) > steps else f"`{shown}`"
+
+
+def percent(share: float) -> str:
+    """Write a share with as many digits as say something."""
+    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else f"{share:.2%}"
+
+
+def _times(n: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(n, f"{n:,} times")
+
+
+def _calls(n: int) -> str:
+    return "1 call" if n == 1 else f"{n:,} calls"
+
+
+def _side(finding: Finding) -> tuple[int, str, str]:
+    name = finding.details["trace"]
+    s = "AB".index(name)
+    return s, name, "BA"[s]
+
+
+def _caller(path: Sequence[str]) -> str:
+    return f" below {way(path[:-1], 2)}" if len(path) > 1 else ""
+
+
+def _where(f: Finding) -> str:
+    """Write below what a function is called, or on how many call paths it is."""
+    many = f.details.get("paths", 1)
+    if many == 1:
+        return _caller(f.path)
+    return f" on {many:,} call paths" + (
+        f", most of its time below {way(f.path[:-1], 2)}" if f.path[1:] else ""
+    )
+
+
+def _most_alike(finding: Finding, other: str) -> str:
+    best: dict[str, Any] | None = finding.details.get("most_alike")
+    if best is None:
+        return f" Nothing in {other} matches it."
+    return (
+        f" What {other} has most like it is `{best['function']}` below {way(best['path'][:-1], 2)} "
+        f"(similarity {best['similarity']:.2f})."
+    )
+
+
+def _unmatched(f: Finding) -> str:
+    s, name, other = _side(f)
+    d = f.details
+    what = f"`{d['first']}`" if d["first"] == d["last"] else f"`{d['first']}` to `{d['last']}`"
+    many = f"{f.calls[s]:,} stretches of {name}" if f.calls[s] > 1 else f"A stretch of {name}"
+    longest = f", the longest {duration(d['longest_ns'])}" if f.calls[s] > 1 else ""
+    return (
+        f"{many} without a match in {other}: {what}{_caller(f.path)}, {duration(f.time_ns[s])} with "
+        f"{_calls(f.below[s])}{longest}, from {duration(d['longest_start_ns'])} on."
+    )
+
+
+def _moved(f: Finding) -> str:
+    parts = f.details["parts"]
+    texts = []
+    for side, time, below in zip(parts, f.time_ns, f.below):
+        named = ", ".join(f"`{part['function']}`" for part in side[:_PARTS])
+        more = f" and {len(side) - _PARTS} more" if len(side) > _PARTS else ""
+        texts.append(f"{named}{more} ({duration(time)}, {_calls(below)})")
+    below_a, below_b = (way(side[0]["path"][:-1], 2) for side in parts)
+    if below_a == below_b:
+        return f"What A does in {texts[0]} below {below_a}, B does there in {texts[1]}."
+    return f"What A does below {below_a} in {texts[0]}, B does below {below_b} in {texts[1]}."
+
+
+def _only(f: Finding) -> str:
+    s, name, other = _side(f)
+    d = f.details
+    by = ", ".join(f"`{caller}`" for caller in d["callers"])
+    more = d["caller_count"] - len(d["callers"])
+    if more:
+        by += f" and {more:,} other{'s' if more > 1 else ''}"
+    by = f", by {by}" if by else ""
+    held = f" with {_calls(f.below[s] - f.calls[s])} below" if f.below[s] > f.calls[s] else ""
+    return (
+        f"`{f.functions[s]}` is called {_times(f.calls[s])} in {name} and never in {other}: "
+        f"{duration(f.time_ns[s])}{held}{by}." + _most_alike(f, other)
+    )
+
+
+def _alone(f: Finding) -> str:
+    s, name, other = _side(f)
+    held = f" with {_calls(f.below[s] - f.calls[s])} below" if f.below[s] > f.calls[s] else ""
+    elsewhere = f.details["elsewhere"]
+    else_ = (
+        f" ({other} calls it {_times(elsewhere)}, elsewhere)" if elsewhere else f" ({other} never calls it)"
+    )
+    return (
+        f"Only {name} calls `{f.functions[s]}`{_where(f)}: {_times(f.calls[s])}, "
+        f"{duration(f.time_ns[s])}{held}{else_}." + _most_alike(f, other)
+    )
+
+
+def _repetitions(f: Finding) -> str:
+    a, b = f.calls
+    whole = f.details["calls_of_function"]
+    text = (
+        f"`{f.functions[0]}` is called {_times(a)} in A and {_times(b)} in B{_where(f)}: "
+        f"{duration(f.time_ns[0])} and {duration(f.time_ns[1])}, with all below {f.below[0]:,} and "
+        f"{_calls(f.below[1])}."
+    )
+    if whole != [a, b]:
+        text += f" In all, A calls it {_times(whole[0])} and B {_times(whole[1])}."
+    return text
+
+
+def _offset(f: Finding) -> str:
+    d = f.details
+    later = "later" if d["change_ns"] > 0 else "earlier"
+    where = f"after `{d['after']}`" if d["after"] else "at first"
+    within = f"`{d['within']}` waits" if d["within"] else "nothing runs"
+    return (
+        f"Everything from `{f.functions[0]}` on starts {duration(abs(d['change_ns']))} {later} in B: "
+        f"{where}, {within} {duration(f.time_ns[0])} in A and {duration(f.time_ns[1])} in B."
+    )
+
+
+def _time(f: Finding) -> str:
+    d = f.details
+    change = f"{duration(abs(d['change_ns']))} {'more' if d['change_ns'] > 0 else 'less'}"
+    own_a, own_b = (duration(ns) for ns in d["cause_self_ns"])
+    count = _calls(f.calls[0]) if f.calls[0] == f.calls[1] else f"{f.calls[0]:,} and {_calls(f.calls[1])}"
+    pace = ""
+    if abs(d["pace"] - 1) > 0.02 or abs(d["factor"] - 1) > 0.02:
+        pace = " than the pace of both lets expect"
+    if d["cause"] == f.functions[0]:
+        text = f"`{f.functions[0]}` itself takes {own_a} in A and {own_b} in B ({count})"
+        return f"{text}: {change}{pace}."
+    times = " and ".join(f"{duration(ns)} in {name}" for name, ns in zip("AB", f.time_ns))
+    return (
+        f"`{f.functions[0]}`{_where(f)} takes {times} ({count}): {change}{pace}. "
+        f"Of it, {percent(d['cause_share'])} is time of `{d['cause']}` itself ({own_a} and {own_b})."
+    )
+
+
+def _pace(f: Finding) -> str:
+    factor = f.details["factor"]
+    a, b = (duration(ns) for ns in f.time_ns)
+    return (
+        f"Everything that both do takes {factor:.2f} times as long in B, in all call paths alike: {a} and "
+        f"{b}. "
+        f"Half of the paths are within {percent(f.details['varies'])} of that."
+    )
+
+
+def _order(f: Finding) -> str:
+    after = [f"after `{name}`" if name else "first" for name in f.details["after"]]
+    names = f.details["functions"]
+    what = f"`{f.functions[0]}`" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+    where = f" within {way(f.path[:-1], 2)}" if len(f.path) > 1 else ""
+    return (
+        f"{what} comes {after[0]} in A and {after[1]} in B{where}: {duration(f.time_ns[0])} and "
+        f"{duration(f.time_ns[1])}."
+    )
+
+
+def _renamed(f: Finding) -> str:
+    a, b = f.functions
+    how = ""
+    if (score := f.details.get("name_score")) is not None:
+        how = f" (names alike by {score:.0f} of 100)"
+    return (
+        f"`{a}` of A is `{b}` of B{how}: {_calls(f.calls[0])} and {_calls(f.calls[1])}, "
+        f"{duration(f.time_ns[0])} and {duration(f.time_ns[1])}."
+    )
+
+
+def _wrapped(f: Finding) -> str:
+    through = []
+    for name, functions in zip("AB", f.details["through"]):
+        over = " > ".join(functions)
+        through.append(f"{name} through `{over}`" if over else f"{name} directly")
+    return f"`{f.functions[0]}` is called by {through[0]}, by {through[1]}."
+
+
+def _alike(f: Finding) -> str:
+    d = f.details
+    if d["same_calls"]:
+        text = f"Both runs make the same {_calls(f.below[0])} in the same order."
+    else:
+        text = (
+            f"The runs are alike: {_calls(f.below[0])} and {_calls(f.below[1])}, no difference worth telling."
+        )
+    if d["most_ns"]:
+        text += (
+            f" No call path's own time differs by more than {percent(d['most'])} of the run "
+            f"({duration(d['most_ns'])}, `{d['most_function']}`), no more than runs vary by either way."
+        )
+    return text
+
+
+_SENTENCES: dict[str, Callable[[Finding], str]] = {
+    "unmatched": _unmatched,
+    "moved": _moved,
+    "only": _only,
+    "alone": _alone,
+    "repetitions": _repetitions,
+    "offset": _offset,
+    "slower": _time,
+    "faster": _time,
+    "pace": _pace,
+    "order": _order,
+    "renamed": _renamed,
+    "wrapped": _wrapped,
+    "alike": _alike,
+}

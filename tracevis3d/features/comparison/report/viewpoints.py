@@ -1,0 +1,324 @@
+"""The comparison of two traces as one scene with a stop for each finding."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.frame import Frame
+from ....drawing.output import Output
+from ....drawing.palettes import OTHER
+from ....drawing.primitives import Boxes, Camera, Drawing, Lines, Tubes
+from ....drawing.viewpoints import Stop
+from ....parameters import read
+from ....progress import Progress, part, silent
+from ....views import registry
+from ....views.cached import derived
+from ..findings.evidence import Finding, Range
+from ..findings.find import KINDS
+from .aim import of_comparison, windows
+from .sentences import sentence
+
+if TYPE_CHECKING:
+    from .story import Story
+
+Span = tuple[float, float] | None
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+#: Kinds of elements that matches are drawn as, and their twins that are context.
+_MATCHES = ("tube", "line")
+_GHOST = "context"
+_FRAME = "callout"
+_THINNER = 0.8
+#: A stop shows at least this share of the scene's width.
+_NARROWEST = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The comparison of two whole traces, and the matches that it shows.
+
+    Attributes
+    ----------
+    drawing : Drawing
+    a, b : int64 (m,)
+        Calls of the matches, by the ids of tubes and lines.
+    similarity : float64 (m,)
+    """
+
+    drawing: Drawing
+    a: Ints
+    b: Ints
+    similarity: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, story: Story, frame: Frame, settings: dict[str, Any], progress: Progress = silent) -> Stage:
+        """Draw the comparison with the parameters ``settings``."""
+        view = registry.find("compare")
+        drawing = view.draw(story.traces, read(view.parameters, settings), frame, progress)
+        nothing = np.empty(0, np.int64)
+        meaning = drawing.meaning.get("tube")
+        if meaning is None:
+            return cls(drawing, nothing, nothing, np.empty(0))
+        calls = dict(meaning.calls)
+        return cls(drawing, calls[0], calls[1], np.asarray(meaning.values[0][1], np.float64))
+
+
+def default_settings(story: Story, walk: bool = False) -> dict[str, Any]:
+    """Return the parameters of the comparison that the stops are in: what they are about is framed."""
+    found: dict[str, Any] = {
+        **of_comparison(story.comparison), "annotate": 0, "repeats": 0, "context": False,
+    }  # fmt: skip
+    framed = [
+        f"{name}:{call}"
+        for finding in story.findings.found
+        if finding.kind not in ("pace", "alike")
+        for name, call in zip("AB", finding.examples)
+        if call >= 0
+    ]
+    if framed and not walk:
+        found["mark"] = ", ".join(dict.fromkeys(framed))
+    return found
+
+
+def with_stops(
+    story: Story, frame: Frame, walk: str = "", settings: dict[str, Any] | None = None,
+    progress: Progress = silent,
+) -> tuple[Drawing, list[Stop]]:  # fmt: skip
+    """Return the comparison with all that its stops show, and the stops.
+
+    Parameters
+    ----------
+    story : Story
+    frame : Frame
+    walk : str
+        See :meth:`.story.Story.write`; empty: a stop for each finding.
+    settings : dict, optional
+        Parameters of the comparison; :func:`default_settings` if left out.
+    progress : Progress
+    """
+    settings = default_settings(story, bool(walk)) if settings is None else settings
+    stage = Stage.of(story, frame, settings, progress)
+    if walk:
+        from .tour import steps
+
+        told = steps(story, stage, walk)
+        # Drawn again, with the calls of the walk framed: matches have the same ids.
+        called = [f"{n}:{c}" for step in told for n, ids in zip("AB", step.calls) for c in ids.tolist()]
+        stage = Stage.of(story, frame, {**settings, "mark": ", ".join(dict.fromkeys(called))}, progress)
+    else:
+        told = [_told(story, stage, i) for i in range(len(story))]
+    return _staged(stage, told, told[0].inside if walk else None)
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What a stop is about.
+
+    Attributes
+    ----------
+    name, caption : str
+    matches : bool (m,)
+        Which matches keep their colours.
+    calls : (int64 (k,), int64 (l,))
+        Calls of A and of B that are framed; the walls of those that have some are looked at.
+    spans : ((float, float) or None, (float, float) or None)
+        Time windows to look at, as shares of what is drawn of A and of B; None: all.
+    inside : bool (m,) or None
+        Which matches lie within the one that a walk begins with.
+    """
+
+    name: str
+    caption: str
+    matches: Flags
+    calls: tuple[Ints, Ints]
+    spans: tuple[Span, Span] = (None, None)
+    inside: Flags | None = None
+
+
+def _told(story: Story, stage: Stage, index: int) -> Told:
+    finding = story[index]
+    functions = [name for name in dict.fromkeys(finding.functions) if name]
+    title = f"{index + 1}. {KINDS[finding.kind]}"
+    calls = tuple(np.array([c] if c >= 0 else [], np.int64) for c in finding.examples)
+    return Told(
+        f"{title}: {', '.join(functions)}" if functions else title,
+        sentence(finding).replace("`", ""),
+        _matches(story, stage, finding),
+        (calls[0], calls[1]),
+        shares(story, windows(story.findings.evidence, finding)),
+    )
+
+
+def shares(story: Story, spans: tuple[Range | None, Range | None]) -> tuple[Span, Span]:
+    """Return time windows as shares of the traces from their first call to the end of the last."""
+    found: list[Span] = []
+    for trace, span in zip(story.traces, spans):
+        if span is None:
+            found.append(None)
+            continue
+        low, high = derived(trace).call_span
+        whole = max(high - low, 1)
+        found.append(((span[0] - low) / whole, (span[1] - low) / whole))
+    return found[0], found[1]
+
+
+def _matches(story: Story, stage: Stage, finding: Finding) -> Flags:
+    if finding.kind in ("pace", "alike"):
+        return np.ones(len(stage.a), np.bool_)
+    evidence = story.findings.evidence
+    chosen = np.zeros(len(stage.a), np.bool_)
+    if len(finding.nodes):
+        inside = evidence.within(finding.nodes)
+        for ids, of_call in zip((stage.a, stage.b), evidence.paths.of_call):
+            chosen |= inside[of_call[ids]]
+        return chosen
+    for s, (ids, call) in enumerate(zip((stage.a, stage.b), finding.examples)):
+        if call >= 0:
+            chosen |= below(story, s, call, ids)
+    return chosen
+
+
+def below(story: Story, trace: int, call: int, ids: Ints) -> Flags:
+    """Return which of the calls ``ids`` are ``call`` or lie below it."""
+    extent = int(story.traces[trace].calls.extent[call])
+    return (ids >= call) & (ids < call + extent)
+
+
+def _staged(stage: Stage, told: Sequence[Told], without: Flags | None = None) -> tuple[Drawing, list[Stop]]:
+    """Add to a drawing what its stops show, and return the stops, the first with all in colour.
+
+    The matches ``without`` (m,) are no context: they would hide the coarser ones that they explain.
+    """
+    drawing = stage.drawing
+    grey = len(drawing.palette)
+    palette = np.concatenate([drawing.palette, (OTHER * np.array([1, 1, 1, 0.45], np.float32))[None]])
+    matches = [e for e in drawing.elements if isinstance(e, (Tubes, Lines)) and e.kind in _MATCHES]
+    frames = [e for e in drawing.elements if isinstance(e, Lines) and e.kind == _FRAME]
+    # Frames are seen at their stops alone, whose captions name the calls.
+    elements = [e for e in drawing.elements if e.kind not in (_FRAME, "tag")]
+    labels = tuple(group for group in drawing.labels if group.kind != _FRAME)
+    meaning = dict(drawing.meaning)
+    for element in matches:
+        context = _ghost(element, grey)
+        meaning[context.kind] = drawing.meaning[element.kind]
+        if without is not None:
+            context = _only(context, ~without[context.id], context.kind)
+        elements.append(context)
+    stops = [Stop("Overview", drawing.title, None, _MATCHES)]
+    for i, words in enumerate(told, 1):
+        shows = [f"{_FRAME} {i}"]
+        for element in frames:
+            chosen = np.isin(element.id, words.calls[element.source])
+            elements.append(_only(element, chosen, shows[0]))
+        if words.matches.all():
+            shows += _MATCHES
+        else:
+            shows += [f"match {i}", *(f"{_GHOST} {kind}" for kind in _MATCHES)]
+            elements += [_only(element, words.matches[element.id], f"match {i}") for element in matches]
+            if "tube" in drawing.meaning:
+                meaning[f"match {i}"] = drawing.meaning["tube"]
+        stops.append(Stop(words.name, words.caption, _look(stage, words), tuple(shows)))
+    kept = tuple(element for element in elements if len(element))
+    return replace(drawing, palette=palette, elements=kept, labels=labels, meaning=meaning), stops
+
+
+def _ghost(element: Tubes | Lines, color: int) -> Tubes | Lines:
+    """Return the twin of an element that is context: thinner, so that coloured ones cover it."""
+    same: dict[str, Any] = {
+        "kind": f"{_GHOST} {element.kind}",
+        "color": np.full(len(element), color, np.int32),
+        "look": "ghost",
+    }
+    if isinstance(element, Tubes):
+        return replace(element, radius=(_THINNER * element.radius).astype(np.float32), **same)
+    return replace(element, width=(_THINNER * element.width).astype(np.float32), **same)
+
+
+def _only(element: Tubes | Lines, which: Flags, kind: str) -> Tubes | Lines:
+    """Return some of an element's tubes or lines, as another kind."""
+    rows = np.flatnonzero(which)
+    length = np.diff(element.first)[rows]
+    first = np.concatenate(([0], np.cumsum(length)))
+    point = np.arange(int(first[-1])) + np.repeat(element.first[rows] - first[:-1], length)
+    same: dict[str, Any] = {
+        "kind": kind,
+        "point": element.point[point],
+        "first": first.astype(np.int64),
+        "color": element.color[rows],
+        "id": element.id[rows],
+    }
+    if isinstance(element, Tubes):
+        return replace(element, radius=element.radius[point], **same)
+    return replace(element, width=element.width[rows], **same)
+
+
+def _look(stage: Stage, told: Told) -> Camera:
+    """Return the camera that sees the time windows of a stop, on the walls that it is about."""
+    whole = stage.drawing.camera
+    low, high = np.array(whole.low, np.float64), np.array(whole.high, np.float64)
+    boxes = [e for e in stage.drawing.elements if isinstance(e, Boxes) and e.kind in ("call", "cluster")]
+    about = [s for s in range(2) if len(told.calls[s])] or [0, 1]
+    near, far = high.copy(), low.copy()
+    for s in about:
+        mine = [element for element in boxes if element.source == s]
+        x0, x1 = _across(mine, told.spans[s])
+        near[0], far[0] = min(near[0], x0), max(far[0], x1)
+        for element in mine:
+            end = element.low + element.size
+            here = (end[:, 0] >= x0) & (element.low[:, 0] <= x1)
+            if here.any():
+                near[1:] = np.minimum(near[1:], element.low[here, 1:].min(axis=0))
+                far[1:] = np.maximum(far[1:], end[here, 1:].max(axis=0))
+    if not (far > near).all():
+        return whole
+    middle = (near[0] + far[0]) / 2
+    half = max(far[0] - near[0], _NARROWEST * (high[0] - low[0])) / 2
+    near[0], far[0] = max(middle - half, low[0]), min(middle + half, high[0])
+    margin = 0.1 * (far[1] - near[1]) + 0.05
+    near[1], far[1] = max(near[1] - margin, low[1]), min(far[1] + margin, high[1])
+    return replace(whole, low=_vector(near), high=_vector(far))
+
+
+def _vector(point: NDArray[np.float64]) -> tuple[float, float, float]:
+    return float(point[0]), float(point[1]), float(point[2])
+
+
+def _across(boxes: Sequence[Boxes], span: tuple[float, float] | None) -> tuple[float, float]:
+    """Return from where to where along x a time window lies; all of the wall without one.
+
+    Parameters
+    ----------
+    boxes : sequence of Boxes
+        Of one wall; their ``time`` is a share of the trace that is drawn.
+    span : (float, float) or None
+        Shares of the trace.
+    """
+    low = min((float(e.low[:, 0].min()) for e in boxes if len(e)), default=0.0)
+    high = max((float((e.low + e.size)[:, 0].max()) for e in boxes if len(e)), default=1.0)
+    if span is None:
+        return low, high
+    return low + span[0] * (high - low), low + span[1] * (high - low)
+
+
+def write_scene(
+    story: Story, path: str | os.PathLike[str], output: Output, walk: str = "", progress: Progress = silent
+) -> None:
+    """Write the scene with its stops as a .blend.
+
+    Raises
+    ------
+    UsageError
+        If ``walk`` names no match.
+    InputError, MissingDependency, Cancelled
+    """
+    from ....scene.output.produce import produce
+
+    drawing, stops = with_stops(story, output.frame, walk, progress=part(progress, 0.0, 0.4))
+    produce(drawing, path, output, stops=stops, progress=part(progress, 0.4, 1.0))

@@ -1,0 +1,1 @@
+"""Frames, callouts, signs and texts on the walls of a comparison."""

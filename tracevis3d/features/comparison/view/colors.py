@@ -1,0 +1,285 @@
+"""What colours say in a comparison, and the legends that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.palettes import OTHER, PALETTES, Paint, parse
+from ....drawing.primitives import Legend, LegendEntry
+from ....layout import ticks
+from ..matching.match import Comparison
+from .layout import Composition
+from .matches import Chosen, Grouping
+
+if TYPE_CHECKING:
+    from .parameters import Parameters
+
+Colors = NDArray[np.float32]
+Indices = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Values of a parameter ``color``.
+COLORS = {
+    "group": "by group of matches, the ones that take most time in colours of their own",
+    "permutation": "how far apart in time the two calls start: grey if together, red if far",
+    "position": "when the match happens within its group, seen from the trace that is the viewpoint: what "
+    "stands out from the run of colours happens earlier or later in the other trace",
+}
+#: Values of a parameter ``walls``.
+WALLS = {
+    "similarity": "how similar the most similar call of the other trace is; without a match they stand out",
+    "group": "by the group of their own match",
+    "none": "all alike, but for those without a match",
+}
+_RAMP = 96
+#: Steps in which lesser similarity fades thin tubes.
+FADES = 4
+#: Opacity of the least similar.
+_FAINTEST = 0.4
+#: Wide tubes shine from this similarity on.
+STRONG = 0.9
+# What is calm lets the ground shine through: it is pale on white and dim on black.
+_CALM = parse("8c99ad b9ad7e e6b455 dd7d1e b84a0c") * np.array(
+    [[1, 1, 1, 0.38], [1, 1, 1, 0.6], [1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]], np.float32
+)
+#: What has no match in the other trace.
+UNMATCHED = parse("c2185b")
+PLAIN = parse("8c99ad") * np.array([1, 1, 1, 0.42], np.float32)
+TRUNK = parse("8f98a8") * np.array([1, 1, 1, 0.3], np.float32)
+MOVED = parse("b9bcc1 d98880 d0342c b0000f")
+
+
+def ramp(anchors: Colors, n: int) -> Colors:
+    """Return ``n`` colours through ``anchors``, which are evenly spaced."""
+    at, given = np.linspace(0, 1, n), np.linspace(0, 1, len(anchors))
+    return np.stack([np.interp(at, given, anchors[:, c]) for c in range(4)], axis=1).astype(np.float32)
+
+
+def _index(first: int, n: int, share: Floats) -> Indices:
+    return np.asarray(first + np.rint(np.clip(share, 0.0, 1.0) * (n - 1)), np.int32)
+
+
+def positions(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> tuple[Floats, Floats]:
+    """Return where each match's call of A, and of B, starts within its group's root: float64 (m,), 0 to 1."""
+    found = []
+    for trace, ids, roots in zip(comparison.traces, (chosen.a, chosen.b), (grouping.a, grouping.b)):
+        calls, root = trace.calls, roots[grouping.of]
+        length = np.maximum(calls.end[root] - calls.start[root], 1)
+        found.append(np.clip((calls.start[ids] - calls.start[root]) / length, 0.0, 1.0))
+    return found[0], found[1]
+
+
+def of_matches(
+    comparison: Comparison,
+    picture: Composition,
+    chosen: Chosen,
+    grouping: Grouping,
+    paint: Paint,
+    p: Parameters,
+) -> tuple[Indices, tuple[Legend, ...]]:
+    """Return the colour of each match, and the legend."""
+    palette = PALETTES[p.palette]
+    if p.color == "permutation":
+        a, b = picture.walls
+        apart = np.abs(
+            (a.trace.calls.start[chosen.a] - a.window[0])
+            - (b.trace.calls.start[chosen.b] - b.window[0] + picture.shift)
+        ).astype(np.float64)
+        most = float(apart.max(initial=0.0))
+        first = paint.add(ramp(MOVED, _RAMP))
+        legend = Legend(
+            "Starts apart",
+            ramp=(first, first + _RAMP - 1),
+            ramp_tick=(0.0, 0.5, 1.0),
+            ramp_text=("0", ticks.duration(most / 2), ticks.duration(most)),
+        )
+        return _index(first, _RAMP, apart / most if most > 0 else apart), (legend,)
+    if p.color == "position":
+        c_a, c_b = positions(comparison, chosen, grouping)
+        seen, other = (c_b, "B") if p.viewpoint == "A" else (c_a, "A")
+        first = paint.add(palette.ramp(_RAMP))
+        # Roots are first in their groups by definition: their colour would say nothing.
+        root = (chosen.a == grouping.a[grouping.of]) & (chosen.b == grouping.b[grouping.of])
+        around = root | (grouping.of >= grouping.trunk)
+        legend = Legend(
+            f"Start in {other} within the group (seen from {p.viewpoint})",
+            (LegendEntry("the groups themselves", paint.add(TRUNK)),),
+            ramp=(first, first + _RAMP - 1),
+            ramp_tick=(0.0, 0.5, 1.0),
+            ramp_text=("first", "middle", "last"),
+        )
+        color = np.where(around, legend.entries[0].color, _index(first, _RAMP, seen))
+        return color.astype(np.int32), (legend,)
+    entries = min(p.entries, len(palette.kinds), grouping.trunk)
+    first = paint.add(np.vstack([palette.kinds[:entries], OTHER[None], TRUNK]))
+    table = np.full(len(grouping), first + entries, np.int32)
+    table[:entries] = first + np.arange(entries)
+    table[grouping.trunk :] = first + entries + 1
+    names = [
+        LegendEntry(_group_name(comparison, int(grouping.a[g]), int(grouping.b[g])), first + g)
+        for g in range(entries)
+    ]
+    if grouping.trunk > entries:
+        rest = grouping.trunk - entries
+        names.append(LegendEntry(f"{rest:,} other group{'s' if rest > 1 else ''}", first + entries))
+    if len(grouping) > grouping.trunk:
+        names.append(LegendEntry("around them", first + entries + 1))
+    return table[grouping.of], (Legend("Groups of matches", tuple(names)),)
+
+
+def _group_name(comparison: Comparison, a: int, b: int) -> str:
+    calls, text, lasted = (t.calls for t in comparison.traces), [], []
+    for c, trace, i in zip(calls, comparison.traces, (a, b)):
+        text.append(trace.functions.label[int(c.function[i])])
+        lasted.append(ticks.duration(float(c.end[i] - c.start[i]), 2))
+    name = text[0] if text[0] == text[1] else f"{text[0]} ~ {text[1]}"
+    if len(name) > 34:
+        name = name[:33] + "…"
+    return f"{name}  {lasted[0]} | {lasted[1]}"
+
+
+def fade(color: Indices, similarity: Floats, thin: NDArray[np.bool_], tau: float, paint: Paint) -> Indices:
+    """Return colours in which thin tubes are the paler the less similar their calls are."""
+    out = color.copy()
+    step = np.minimum(((similarity - tau) / max(1.0 - tau, 1e-9) * FADES).astype(np.int64), FADES - 1)
+    step = np.maximum(step, 0)
+    known = paint.palette
+    for s in range(FADES - 1):
+        which = thin & (step == s)
+        used, inverse = np.unique(color[which], return_inverse=True)
+        if len(used):
+            paler = known[used].copy()
+            paler[:, 3] *= _FAINTEST + (1.0 - _FAINTEST) * s / (FADES - 1)
+            out[which] = paint.add(paler) + inverse.reshape(-1).astype(np.int32)
+    return out
+
+
+def of_similarity(
+    faded: NDArray[np.bool_], shining: NDArray[np.bool_], tau: float, paint: Paint
+) -> list[LegendEntry]:
+    """Return what the legend says of :func:`fade`, and of wide tubes that shine, where there are such."""
+    entries = []
+    if faded.any():
+        pale = paint.add(OTHER * np.array([1, 1, 1, _FAINTEST], np.float32))
+        entries.append(LegendEntry(f"thin and pale: s near {tau:g}", pale))
+    if shining.any():
+        entries.append(LegendEntry(f"wide and shining: s from {STRONG:g} on", paint.add(OTHER), "gloss"))
+    return entries
+
+
+def own_of(drawn: Ints, matched: Ints, color: Indices) -> Indices:
+    """Return for calls that are drawn the colour of their most important match; -1 if they have none.
+
+    Parameters
+    ----------
+    drawn : int64 (drawn,)
+    matched : int64 (m,)
+        The calls that matches belong to, the most important first.
+    color : int32 (m,)
+        Of the matches.
+    """
+    own = np.full(len(drawn), -1, np.int32)
+    if len(matched):
+        call, first = np.unique(matched, return_index=True)
+        place = np.minimum(np.searchsorted(call, drawn), len(call) - 1)
+        hit = call[place] == drawn
+        own[hit] = color[first[place[hit]]]
+    return own
+
+
+def only_seen(legend: Legend, used: Indices) -> Legend:
+    """Return the legend without the entries, and the ramp, in whose colours nothing is drawn."""
+    seen = np.unique(used)
+    entries = tuple(entry for entry in legend.entries if (seen == entry.color).any())
+    if legend.ramp and not ((seen >= legend.ramp[0]) & (seen <= legend.ramp[1])).any():
+        return Legend(legend.title, entries)
+    return replace(legend, entries=entries)
+
+
+def all_seen(legends: Iterable[Legend], used: Sequence[Indices]) -> tuple[Legend, ...]:
+    """Return what is left of legends of what is drawn in the colours ``used``."""
+    every = np.concatenate([np.empty(0, np.int32), *used])
+    kept = (only_seen(legend, every) for legend in legends)
+    return tuple(legend for legend in kept if legend.entries or legend.ramp)
+
+
+def with_entries(legends: tuple[Legend, ...], more: Sequence[LegendEntry]) -> tuple[Legend, ...]:
+    """Return legends, the last one with ``more`` entries."""
+    if not more:
+        return legends
+    last = legends[-1] if legends else Legend("")
+    return (*legends[:-1], replace(last, entries=(*last.entries, *more)))
+
+
+@dataclass(frozen=True, eq=False)
+class WallPaint:
+    """Colours of the boxes of walls.
+
+    Attributes
+    ----------
+    legend : Legend
+    none : int
+        Palette index of what has no match.
+    first : int
+        Of the ramp of similarities, where there is one; else of what has a match.
+    tau : float
+        Where the ramp begins; above 1 there is none.
+    grouped : bool
+        What has a match that is drawn has that one's colour.
+    """
+
+    legend: Legend
+    none: int
+    first: int
+    tau: float
+    grouped: bool
+
+    def of(self, best: Floats, own: Indices) -> Indices:
+        """Return colours.
+
+        Parameters
+        ----------
+        best : float64 (drawn,)
+            Similarity of the best match, 0 if none.
+        own : int32 (drawn,)
+            Colour of the match that the call is drawn with; -1 if none.
+        """
+        if self.tau <= 1.0:
+            calm = _index(self.first, _RAMP, (best - self.tau) / max(1 - self.tau, 1e-9))
+        else:
+            calm = np.where(own >= 0, own, self.first) if self.grouped else np.full_like(own, self.first)
+        return np.where(best > 0, calm, self.none).astype(np.int32)
+
+    def told(self, used: Iterable[Indices], merged: bool) -> Legend:
+        """Return the legend of what is drawn in the colours ``used``, clusters among it if ``merged``."""
+        kept = only_seen(self.legend, np.concatenate([np.empty(0, np.int32), *used]))
+        if not merged:
+            return kept
+        plain = self.legend.ramp[1] if self.legend.ramp else self.first
+        words = "several calls, the paler the less of their time they fill"
+        return replace(kept, entries=(*kept.entries, LegendEntry(words, plain, "cluster")))
+
+
+def of_walls(tau: float, paint: Paint, p: Parameters) -> WallPaint:
+    """Return what the boxes of both walls are coloured by, and the legend."""
+    none = paint.add(UNMATCHED)
+    alone = LegendEntry("no match", none)
+    if p.walls == "similarity":
+        first = paint.add(ramp(_CALM, _RAMP)[::-1])
+        legend = Legend(
+            "Best match",
+            (alone,),
+            ramp=(first, first + _RAMP - 1),
+            ramp_tick=(0.0, 0.5, 1.0),
+            ramp_text=(f"s = {tau:g}", f"{(1 + tau) / 2:.2g}", "1: same functions"),
+        )
+        return WallPaint(legend, none, first, tau, False)
+    plain = paint.add(PLAIN)
+    entries = (LegendEntry("has a match", plain), alone)
+    return WallPaint(Legend("Calls", entries), none, plain, 2.0, p.walls == "group")

@@ -1,0 +1,66 @@
+"""The walls of a comparison in more detail, in the places that they have in its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....drawing.frame import Frame
+from ....drawing.palettes import Paint
+from ....layout.cut import CutBuffers
+from ....progress import silent
+from ....trace.model import Trace
+from ....views.detail import Near, Pane, cut_nearer, readable, within
+from . import colors
+from .boxes import boxes_of, explained
+from .names import names
+
+if TYPE_CHECKING:
+    from .parameters import Parameters
+
+
+class Closer:
+    """Two walls that can be looked at from nearer; see :class:`....views.detail.Closer`. A fan can't."""
+
+    def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
+        from .view import still
+
+        self._p = parameters
+        self._buffers = CutBuffers()
+        self.panes: tuple[Pane, ...] = ()
+        if len(traces) > 2:
+            return
+        drawing, self._bundles = still(traces, parameters, frame, silent)
+        picture = self._bundles.picture
+        self.comparison = self._bundles.like.comparison
+        self.camera = picture.camera
+        self.panes = tuple(
+            Pane(w.source, w.window, (w.offset, w.offset + w.width), picture.pixels_per_unit)
+            for w in picture.walls
+        )
+        self._palette = drawing.palette
+
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
+        """Return the calls and clusters of one wall, and names on those within ``seen``."""
+        bundles, p = self._bundles, self._p
+        picture = bundles.picture
+        wall = picture.walls[pane]
+        # Where the picture is coarser than a pixel, for its overview, so is the detail.
+        resolution = wall.cut.resolution * picture.pixels_per_unit / pixels_per_unit
+        threads = np.flatnonzero(wall.lane_of >= 0)
+        cut = cut_nearer(wall.trace, wall.cut, wall.window, seen, resolution, threads, self._buffers)
+        near = replace(wall, cut=cut)
+        best = bundles.like.best_of(pane, near.drawn)
+        paint = Paint()
+        paint.add(self._palette)
+        own = colors.own_of(near.drawn, (bundles.shown.a, bundles.shown.b)[pane], bundles.own)
+        color = colors.of_walls(float(self.comparison.settings.tau), paint, p).of(best, own)
+        coverage = explained(self.comparison, near) if p.plates == "coverage" else None
+        parts = boxes_of(near, color, best, coverage, paint)
+        first, last = (self.panes[pane].place(t) for t in seen)
+        nearer = replace(picture, pixels_per_unit=pixels_per_unit)
+        texts = names(nearer, near, within(parts[0], first, last), p.labels)
+        return Near(tuple(parts), (readable(texts, picture.least_text, pixels_per_unit),), paint.palette)

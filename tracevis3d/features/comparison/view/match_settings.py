@@ -1,0 +1,58 @@
+"""Which words the comparison of two traces is asked with, as the view's parameters tell."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ....errors import UsageError
+from ..matching.identity import Renamed
+from ..matching.rewrite import check_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+def comparing(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of :func:`..matching.match.compare` that parameters of the view ask for.
+
+    Raises
+    ------
+    UsageError
+        If ``rewrite`` or ``renamed`` isn't a list of pairs of texts.
+    """
+    return {
+        "tau": values["tau"],
+        "measure": values["measure"],
+        "identity": values["identity"],
+        "rewrite": check_rules(pairs("rewrite", values["rewrite"])),
+        "renamed": [Renamed(a, b) for a, b in pairs("renamed", values["renamed"])],
+        "fuzzy": values["fuzzy"] or None,
+    }
+
+
+def pairs(name: str, text: str) -> list[tuple[str, str]]:
+    """Read pairs of texts, which are written as JSON.
+
+    Raises
+    ------
+    UsageError
+        If it is something else; ``name`` is the parameter.
+    """
+    if not text.strip():
+        return []
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(word, str) for word in pair)
+        for pair in found
+    ):
+        raise UsageError(f'{name}={text}: pairs of texts are wanted, such as [["old", "new"]]')
+    return [(a, b) for a, b in found]
+
+
+def written(found: Iterable[tuple[str, str]]) -> str:
+    """Write pairs of texts as :func:`pairs` reads them."""
+    return json.dumps([list(pair) for pair in found], ensure_ascii=False)

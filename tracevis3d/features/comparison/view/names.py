@@ -1,0 +1,193 @@
+"""Texts of a comparison: functions' names on the walls, the traces' names beside them, rulers of time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.primitives import Axis, Boxes, Labels
+from ....layout import ticks
+from ....trace.model import Trace
+from ...call_tree.icicle.layout import WIDTH
+from ..matching.many_traces import letter_of
+from .layout import Composition, Wall
+from .overview import Skyline
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: A call that takes this share of its caller continues the caller's chain.
+_CHAIN = 0.75
+#: Lines of text are this share of the room they have, and this many times what can just be read.
+_FILL, _LEGIBLE = 0.84, 1.4
+#: A name's box is at least so many line heights wide.
+_LEAST_WIDTH = 2.5
+_ARROW = " › "
+
+
+def names(picture: Composition, wall: Wall, boxes: Boxes, most: int) -> Labels:
+    """Return functions' names on the widest boxes.
+
+    Where levels are too low for a line of text, calls that take up most of their callers share one: their
+    names follow each other.
+
+    Parameters
+    ----------
+    picture : Composition
+    wall : Wall
+    boxes : Boxes
+        The wall's calls.
+    most : int
+    """
+    up = wall.fold.upwards
+    pixels = picture.pixels_per_unit * picture.seen_along(up)
+    enough = _LEGIBLE * picture.least_text / max(pixels, 1e-9) / _FILL
+    low, high = wall.levels(boxes.id)
+    chains = _chains(wall, boxes, high - low, enough, most)
+    head = np.array([c[0] for c in chains], np.int64)
+    tail = np.array([c[-1] for c in chains], np.int64)
+    width = boxes.size[tail, 0].astype(np.float64)
+    height = np.minimum(_FILL * (high[tail] - low[head]), picture.text)
+    inset = np.minimum(0.35 * height, 0.06)
+    anchor = np.zeros((len(chains), 3))
+    anchor[:, 0] = boxes.low[tail, 0] + inset
+    middle = (low[head] + high[tail]) / 2
+    # Also clear of the next level, which is nearer to the reader of the farther wall.
+    # Also clear of the next level, which is nearer to the reader of the farther wall.
+    step = np.array([float((high[c] - low[c]).max()) for c in chains])
+    heights = np.diff(wall.lanes.edge)
+    after = wall.trace.calls.depth[boxes.id[tail]].astype(np.int64) - wall.first_depth + 1
+    around = np.maximum(step, heights[np.minimum(after, len(heights) - 1)])
+    anchor += picture.before(wall, middle, step, wall.plate + 0.004, around)
+    label = wall.trace.functions.label
+    function = wall.trace.calls.function[boxes.id]
+    return Labels(
+        "function",
+        tuple(_ARROW.join(label[f] for f in function[c].tolist()) for c in chains),
+        anchor.astype(np.float32),
+        height.astype(np.float32),
+        (width - 2 * inset).astype(np.float32),
+        boxes.size[head, 0].copy(),
+        align=-1,
+        up=up,
+        background=boxes.color[head],
+        source=wall.source,
+    )
+
+
+def _chains(wall: Wall, boxes: Boxes, room: Floats, enough: float, most: int) -> list[Ints]:
+    """Return boxes, the widest first, each with as many below it as a line of text needs.
+
+    Parameters
+    ----------
+    wall : Wall
+    boxes : Boxes
+    room : float64 (n,)
+        Height of each box along the wall.
+    enough : float
+        Height that a line of text needs.
+    most : int
+    """
+    n, width = len(boxes), boxes.size[:, 0].astype(np.float64)
+    order = np.argsort(boxes.id)
+    caller = wall.trace.calls.parent[boxes.id]
+    place = np.minimum(np.searchsorted(boxes.id[order], caller), max(n - 1, 0))
+    above = order[place] if n else place
+    is_below = (caller >= 0) & (boxes.id[above] == caller) & (width >= _CHAIN * width[above])
+    below = np.full(n, -1, np.int64)
+    below[above[is_below]] = np.flatnonzero(is_below)
+    line = np.minimum(np.maximum(room * _FILL, 0.0), enough * _FILL)
+    wide = np.flatnonzero(width >= _LEAST_WIDTH * np.maximum(line, 1e-9))
+    depth = wall.trace.calls.depth[boxes.id]
+    taken = np.zeros(n, np.bool_)
+    found: list[Ints] = []
+    for i in wide[np.lexsort((depth[wide], -width[wide]))].tolist():
+        if len(found) >= most:
+            break
+        if taken[i]:
+            continue
+        chain, height = [i], float(room[i])
+        while height < enough and (i := int(below[i])) >= 0 and not taken[i]:
+            chain.append(i)
+            height += float(room[i])
+        if height >= enough and width[chain[-1]] >= _LEAST_WIDTH * _FILL * enough:
+            taken[chain] = True
+            found.append(np.array(chain, np.int64))
+    return found
+
+
+def title(wall: Wall) -> str:
+    """Return the file's name without suffixes."""
+    return file_name(wall.trace) or f"trace {letter_of(wall.source)}"
+
+
+def file_name(trace: Trace) -> str:
+    """Return the name of a trace's file without folder and suffixes."""
+    name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    for suffix in (".gz", ".zst", ".json", ".tv3", ".tsv"):
+        name = name.removesuffix(suffix)
+    return name
+
+
+#: Free space between what stands behind a wall and its ruler.
+_SPACE = 0.05
+
+
+def _ruler_at(picture: Composition, wall: Wall, beyond: float) -> tuple[float, float]:
+    """Return the y and z of a ruler of time that lies ``beyond`` the roots; A's lies by its lean farther."""
+    lean = picture.lean if beyond and wall.fold.side > 0 else 0.0
+    return wall.fold.stage(beyond + lean + _SPACE)
+
+
+def trace_names(picture: Composition, lines: tuple[Skyline, Skyline] | None) -> Labels:
+    """Return which trace each wall shows and what its ruler tells, at the left end of the ruler."""
+    anchor, text = np.zeros((2, 3), np.float32), []
+    for s, wall in enumerate(picture.walls):
+        y, z = _ruler_at(picture, wall, picture.beyond + 2.75 * picture.text)
+        anchor[s] = (wall.offset, y, z)
+        found = _ticks(lines[s].window if lines else wall.window, wall)
+        unit = f"time in {found.unit}" + (f" from {found.offset}" if found.offset else "")
+        calls, span = len(wall.trace.calls), ticks.duration(wall.trace.span_ns)
+        text.append(f"{'AB'[s]}   {title(wall)}   {calls:,} calls, {span}   ({unit})")
+    return Labels(
+        "trace",
+        tuple(text),
+        anchor,
+        np.full(2, 1.15 * picture.text, np.float32),
+        np.full(2, np.inf, np.float32),
+        np.full(2, 1e9, np.float32),
+        align=-1,
+        up=picture.walls[0].fold.stage_up,
+    )
+
+
+def _ticks(window: tuple[int, int], wall: Wall) -> ticks.Ticks:
+    return ticks.time_ticks(*window, max(2, round(11 * wall.width / WIDTH)))
+
+
+def rulers(picture: Composition, lines: tuple[Skyline, Skyline] | None) -> tuple[Axis, ...]:
+    """Return the rulers of time along the outer edges of both walls, and of overviews of more than that."""
+    made = []
+    for s, wall in enumerate(picture.walls):
+        line = lines[s] if lines else None
+        if line is not None and line.is_context:
+            made.append(_ruler(picture, wall, line.window, picture.beyond))
+            made.append(_ruler(picture, wall, wall.window, 0.0))
+        else:
+            made.append(_ruler(picture, wall, wall.window, picture.beyond))
+    return tuple(made)
+
+
+def _ruler(picture: Composition, wall: Wall, window: tuple[int, int], beyond: float) -> Axis:
+    found = _ticks(window, wall)
+    per_ns = wall.width / max(window[1] - window[0], 1)
+    return Axis(
+        origin=(wall.offset, *_ruler_at(picture, wall, beyond)),
+        direction=(1.0, 0.0, 0.0),
+        length=wall.width,
+        tick=tuple((t - window[0]) * per_ns for t in found.at),
+        text=found.text,
+        minor=tuple((t - window[0]) * per_ns for t in found.minor),
+        outward=wall.fold.off,
+        height=picture.text,
+    )

@@ -1,0 +1,251 @@
+"""The parameters of the view compare, declared once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....drawing.palettes import PALETTES
+from ....parameters import parameter
+from ..matching.many_traces import CELLS
+from .colors import COLORS, WALLS
+from .matches import MATCHES
+
+_MEASURES = {
+    "jaccard": "functions in common of all functions in either call stack",
+    "duration": "as jaccard, each function counting with its share of the time",
+    "multiset": "as jaccard, each function counting as often as it is called",
+    "order": "as jaccard, of the functions that are first called in the same order",
+}
+
+
+#: Parameters that only move the points of tubes and lines.
+MOVING = frozenset({"beta", "thin", "lift", "thickness"})
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the view ``compare``."""
+
+    tau: float = parameter(
+        0.3, "Calls match if their similarity is above this", low=0.0, high=1.0, group="Data"
+    )
+    measure: str = parameter("jaccard", "How similarity is measured", choices=_MEASURES, group="Data")
+    identity: str = parameter(
+        "auto", "When two functions are the same",
+        choices={
+            "auto": "by full names unless names without path and line share many more calls",
+            "exact": "their full recorded names are equal",
+            "name": "their names without path and line are equal",
+        },
+        group="Data",
+    )  # fmt: skip
+    rewrite: str = parameter(
+        "", "Regular expressions and what replaces them, applied to the recorded names before they are "
+        'compared: pairs, such as [["^old_", "new_"]]', group="Data",
+    )  # fmt: skip
+    renamed: str = parameter(
+        "", 'Names that stand for one function in two traces: pairs, such as [["load", "read"]]', group="Data"
+    )
+    fuzzy: float = parameter(
+        0.0, "Pair names that only one of two traces has and that are at least so similar; 0: none",
+        low=0.0, high=100.0, group="Data",
+    )  # fmt: skip
+    matches: str = parameter("best", "Which matches are drawn", choices=MATCHES, group="Data")
+    divide: bool = parameter(
+        True, "Divide a group that takes most of the time into the groups below its root", group="Data"
+    )
+    threads: str = parameter(
+        "busiest 1",
+        "Threads to draw of each trace: 'auto', 'all', 'busiest 8', or names and ids with commas between",
+        group="Data",
+    )
+    focus: str = parameter(
+        "", "Colour only matches within the call stacks of these functions: a name, * for anything, or a "
+        "call path with > between names, or a call's number such as A:120; the others turn grey. Where the "
+        "focus has matches the ground of the other trace's overview lights up", group="Data",
+    )  # fmt: skip
+    mark: str = parameter(
+        "", "Frame these calls and write their names: written as focus is, several with commas between; with "
+        "'itself' behind it, such as 'A:12 itself', the longest time in which a call runs and calls nothing",
+        group="Data",
+    )  # fmt: skip
+    caption: str = parameter(
+        "", "A sentence to stand above the picture instead of the traces' names and sizes", group="Data"
+    )
+    start_a: str = parameter(
+        "", "Start of A's time window, such as 1.5s or 20 (in ms); empty: its first call", group="Window"
+    )
+    end_a: str = parameter("", "End of A's time window", group="Window")
+    start_b: str = parameter("", "Start of B's time window", group="Window")
+    end_b: str = parameter("", "End of B's time window", group="Window")
+    moment: str = parameter(
+        "own", "Which window B gets if it has none of its own",
+        choices={
+            "own": "all of B",
+            "same": "as long after B's start as A's window is after A's",
+            "share": "the same part of the run",
+            "matches": "where the best matches of A's window are",
+        },
+        group="Window",
+    )  # fmt: skip
+    context: bool = parameter(
+        True, "Let the overview show the whole trace, with the window as a slab, where the walls show a part",
+        group="Window",
+    )  # fmt: skip
+    scale: str = parameter(
+        "auto", "How the two windows share the width",
+        choices={
+            "auto": "one scale, unless one window is more than six times as long",
+            "same": "one scale: what is twice as wide takes twice as long",
+            "fit": "each window takes the whole width",
+        },
+        group="Window",
+    )  # fmt: skip
+    align: str = parameter(
+        "", "Move B so that the matches within the call stacks of these functions start together (least "
+        "squares); written as focus is, or the number of a group in the legend", group="Window",
+    )  # fmt: skip
+    first_depth: int = parameter(1, "First stack depth to draw; 1 is a root call", low=1, group="Window")
+    last_depth: int = parameter(0, "Last stack depth to draw; 0: the deepest", low=0, group="Window")
+    resolution: float = parameter(
+        1.0,
+        "Calls narrower than this are merged into clusters",
+        low=0.05,
+        high=1000.0,
+        unit="px",
+        group="Detail",
+    )
+    tubes: int = parameter(
+        400, "The most matches drawn as tubes, the most important first", low=0, high=200_000, group="Detail"
+    )
+    lines: int = parameter(
+        3000, "The most of the others that are drawn as lines", low=0, high=200_000, group="Detail"
+    )
+    labels: int = parameter(
+        300, "The most names written on boxes, the widest first", low=0, high=5000, group="Detail"
+    )
+    entries: int = parameter(6, "The most groups with a colour of their own", low=1, high=10, group="Detail")
+    overview: bool = parameter(
+        True, "Draw how much is matched when, as bars behind each wall", group="Detail"
+    )
+    annotate: int = parameter(
+        2, "The most bars of each kind that are told of in words: without matches, in place, moved", low=0,
+        high=20, group="Detail",
+    )  # fmt: skip
+    repeats: int = parameter(
+        4, "The most repetitions in a row framed in red on each wall, the longest first", low=0, high=200,
+        group="Detail",
+    )  # fmt: skip
+    multiples: int = parameter(
+        0, "The most calls on each wall whose matches are counted where they end", low=0, high=200,
+        group="Detail",
+    )  # fmt: skip
+    color: str = parameter("group", "What the colour of a tube says", choices=COLORS, group="Look")
+    viewpoint: str = parameter(
+        "A",
+        "From which trace color=position looks",
+        choices={"A": "colours are positions in B", "B": "colours are positions in A"},
+        group="Look",
+    )
+    walls: str = parameter("similarity", "What the colour of a call says", choices=WALLS, group="Look")
+    plates: str = parameter(
+        "unmatched", "What the thickness of a call's box says",
+        choices={
+            "unmatched": "those without a match stand out",
+            "coverage": "the share of its time within calls that have a match",
+        },
+        group="Look",
+    )  # fmt: skip
+    fade: bool = parameter(
+        True,
+        "Tubes thinner than 16 px are paler the less similar their calls are, wider ones shine from "
+        "a similarity of 0.9 on",
+        group="Look",
+    )
+    palette: str = parameter(
+        "muted", "The set of colours",
+        choices={name: palette.words for name, palette in PALETTES.items()}, group="Look",
+    )  # fmt: skip
+    opening: float = parameter(
+        140.0, "Angle between the walls: 180 is flat, as in the paper, 0 face to face", low=0.0, high=180.0,
+        unit="degrees", group="Shape",
+    )  # fmt: skip
+    gap: float = parameter(
+        1.7, "Free space between the walls, in scene units (the longer window is 16 wide)", low=0.1,
+        high=20.0, group="Shape",
+    )  # fmt: skip
+    height: float = parameter(
+        0.0,
+        "Height of the higher wall in scene units; 0: as the picture allows",
+        low=0.0,
+        high=12.0,
+        group="Shape",
+    )
+    taper: float = parameter(
+        0.8, "How much lower levels are in which less time is spent: 0 not at all, 1 in proportion",
+        low=0.0, high=1.0, group="Shape",
+    )  # fmt: skip
+    bundling: str = parameter(
+        "modified", "How matches are bundled",
+        choices={
+            "modified": "TraceDiff's way: along calls wider than a pixel and outside the band, clamped",
+            "heb": "Holten's original: along all calls",
+        },
+        group="Bundles",
+    )  # fmt: skip
+    beta: float = parameter(
+        0.85, "How closely tubes follow the bundles: 0 is straight", low=0.0, high=1.0, group="Bundles"
+    )
+    band: float = parameter(
+        1.0, "Thickness of the band in which matches are bundled, as a multiple of the gap", low=0.1,
+        high=5.0, group="Bundles",
+    )  # fmt: skip
+    common: bool = parameter(True, "Keep the common ancestor on the way", group="Bundles")
+    thin: float = parameter(
+        0.2, "Width of tubes in their middle, as a share (the paper's λ)", low=0.0, high=1.0, group="Bundles"
+    )
+    thickness: float = parameter(
+        0.12,
+        "Thickness of a tube, as a share of the height of its calls' stacks",
+        low=0.0,
+        high=1.0,
+        group="Bundles",
+    )
+    lift: float = parameter(
+        0.5, "How far tubes rise whose calls have moved in the order of calls, as a share of the gap",
+        low=0.0, high=2.0, group="Bundles",
+    )  # fmt: skip
+    camera: str = parameter(
+        "overview", "Which camera takes the picture; both are in the scene",
+        choices={"overview": "sees all", "focus": "sees the matches of focus, or of the largest group"},
+        group="Camera",
+    )  # fmt: skip
+    turn: float = parameter(
+        0.0, "How far the camera stands to the right of straight ahead", low=-80.0, high=80.0, unit="degrees",
+        group="Camera",
+    )  # fmt: skip
+    tilt: float = parameter(
+        66.0,
+        "How far the camera stands above straight ahead at an opening of 140; it stands higher where walls "
+        "are steeper, above where they are flat, and low before those that nearly face each other",
+        low=5.0,
+        high=90.0,
+        unit="degrees",
+        group="Camera",
+    )
+    pairs: str = parameter(
+        "neighbours", "Of three and more traces: which are joined by tubes: 'neighbours', 'all', or pairs "
+        "such as A-C,B-D (or 0-2,1-3)", group="Many",
+    )  # fmt: skip
+    order: str = parameter(
+        "given", "In which order three and more traces stand, from the back",
+        choices={"given": "as they were given", "similarity": "neighbours are most similar"}, group="Many",
+    )  # fmt: skip
+    matrix: str = parameter(
+        "best", "How similar three and more traces are to each other, told on the floor",
+        choices={**CELLS, "none": "no matrix"}, group="Many",
+    )  # fmt: skip
+    fan: float = parameter(
+        45.0, "How steep the wall at the back stands of three and more; those before it rise less, in equal "
+        "steps; 0 is flat: all lie in one plane", low=0.0, high=85.0, unit="degrees", group="Many",
+    )  # fmt: skip

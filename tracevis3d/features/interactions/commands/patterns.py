@@ -1,0 +1,79 @@
+"""``tracevis3d patterns``: what recurs in a run."""
+
+from __future__ import annotations
+
+import argparse
+
+from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....terminal import Bar
+from .phases import elements
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(
+        commands, "patterns", run, "find what recurs: subtrees, loops, sequences, and repeats of a stretch"
+    )
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument(
+        "--start", metavar="TIME", help="of a stretch whose repeats are wanted, such as 1.5s or 20ms"
+    )
+    parser.add_argument("--end", metavar="TIME", help="of the stretch")
+    parser.add_argument(
+        "--similarity", metavar="S", type=float, default=0.8,
+        help="share of the calls that a repeat of the stretch has in common with it (default 0.8)",
+    )  # fmt: skip
+    elements(parser)
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Find what recurs in a trace and print it."""
+    from .... import api
+    from ....errors import UsageError
+    from ....layout.ticks import duration
+    from ....units import read_time
+
+    if (words.start is None) != (words.end is None):
+        raise UsageError("--start and --end go together: they mark a stretch")
+    if not 0 < words.similarity <= 1:
+        raise UsageError(f"--similarity {words.similarity:g} is not above 0 and at most 1")
+    stretch = None
+    if words.start is not None:
+        stretch = (read_time("--start", words.start), read_time("--end", words.end))
+        if stretch[1] <= stretch[0]:
+            raise UsageError(f"--end {words.end}: the end must be after the start, {words.start}")
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        facts = api.patterns(
+            trace, stretch=stretch, level=words.level, by=words.by, similarity=words.similarity
+        )
+    if words.json:
+        print_json(facts)
+        return
+    print(f"{len(trace):,} calls are {facts['distinct_subtrees']:,} distinct subtrees")
+    for subtree in facts["repeated"]:
+        print(
+            f"{subtree['occurrences']:,} x {subtree['function']} with {subtree['calls_each']:,} calls each, "
+            f"{duration(subtree['time_ns'])} together"
+        )
+    for name in ("loops", "alike"):
+        for loop in facts[name]:
+            body = ", ".join(loop["calls"][:5]) + (", …" if len(loop["calls"]) > 5 else "")
+            print(
+                f"{'loop' if name == 'loops' else 'similar'} in {loop['within']}: {loop['times']:,} x {body}"
+                f" (happens {loop['happens']:,} x)"
+            )
+    for row in facts["sequences"]:
+        where = ", ".join(row["called_by"]) + (", …" if row["callers"] > len(row["called_by"]) else "")
+        print(
+            f"sequence in {where or 'the root calls'}: {row['occurrences']:,} x {row['sequence']} "
+            f"with {row['calls_each']:,} calls each"
+        )
+    if facts["stretch"]:
+        again = facts["stretch"]["repeats"]
+        print(f"the stretch has {facts['stretch']['calls']:,} calls and {len(again)} repeats")
+        for repeat in again:
+            how = "exactly" if repeat["exact"] else f"{100 * repeat['similarity']:.0f} %"
+            print(f"  {duration(repeat['start_ns'])} to {duration(repeat['end_ns'])}: {how}")

@@ -1,0 +1,78 @@
+"""``tracevis3d phases``: what a program does one after another."""
+
+from __future__ import annotations
+
+import argparse
+
+from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....terminal import Bar, table
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "phases", run, "find the phases of a run, which of them recur, and lone calls")
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument(
+        "--least",
+        metavar="SHARE",
+        type=float,
+        default=None,
+        help="of the variation that each cut has to explain (default 0.008; less finds more phases)",
+    )
+    elements(parser)
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    reading(parser)
+
+
+def elements(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose what calls are told apart by."""
+    parser.add_argument(
+        "--level", default="auto", choices=("auto", "function", "class", "module"), help="of the elements"
+    )
+    parser.add_argument(
+        "--by", default="auto", choices=("auto", "packages", "folders", "threads"), help="what contains them"
+    )
+
+
+def run(words: argparse.Namespace) -> None:
+    """Find the phases of a trace and print them."""
+    from .... import api
+    from ....errors import UsageError
+    from ....layout.ticks import duration
+
+    if words.least is not None and not 0 < words.least <= 1:
+        raise UsageError(f"--least {words.least:g} is not above 0 and at most 1")
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        facts = api.phases(trace, level=words.level, by=words.by, least=words.least)
+    if words.json:
+        print_json(facts)
+        return
+    print(
+        f"{len(facts['phases'])} phases of {facts['kinds']} kinds, by {facts['elements']} elements "
+        f"({facts['level']}), explain {100 * facts['explained']:.0f} % of the variation"
+    )
+    print(
+        table(
+            [
+                (
+                    f"{phase['kind']}  {duration(phase['start_ns'])}",
+                    f"{phase['calls']:,} calls in {phase['within'] or 'several calls'}: "
+                    + ", ".join(phase["main"]),
+                )
+                for phase in facts["phases"]
+            ]
+        )
+    )
+    for again in facts["runs"]:
+        print(f"recurring: {again['times']} x {' '.join(again['kinds'])}, from phase {again['first'] + 1} on")
+    for rounds in facts["rounds"]:
+        first, last = rounds["start_ns"][0], rounds["end_ns"]
+        each = f"{min(rounds['calls']):,} to {max(rounds['calls']):,} calls each"
+        print(f"rounds: {rounds['times']} x, {each}, from {duration(first)} to {duration(last)}")
+    for rare in facts["outliers"]:
+        print(
+            f"rare: {rare['caller']} -> {rare['callee']}, {rare['calls']} x, at {duration(rare['time_ns'])}"
+        )
+    for up in facts["against_layers"]:
+        print(f"against the layers: {up['caller']} -> {up['callee']}, {up['calls']:,} x")

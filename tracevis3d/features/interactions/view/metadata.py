@@ -1,0 +1,120 @@
+"""What is told of the drum's elements when they are pointed at: calls, sectors, phases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.primitives import Meaning
+from ....layout import ticks
+from ..phases import Phases, characteristic, describe, enclosing_call, letter
+from .layout import Composition, Drum, Ints
+
+#: A drum's elements of one kind: trace, calls, values, texts.
+_Row = tuple[int, Ints, Mapping[str, Any], Mapping[str, Sequence[str]]]
+
+
+class Meanings:
+    """Meanings in the making: of each kind, the elements of all drums are numbered one after another."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, list[_Row]] = {}
+
+    def add(
+        self,
+        kind: str,
+        source: int,
+        call: Ints,
+        values: Mapping[str, NDArray[Any]] | None = None,
+        texts: Mapping[str, Sequence[str]] | None = None,
+    ) -> int:
+        """Add what the elements of a kind in one drum stand for, and return the id of the first.
+
+        Parameters
+        ----------
+        kind : str
+        source : int
+        call : int64 (n,)
+            In ``Trace.calls``; -1: none.
+        values : dict of str to float (n,), optional
+        texts : dict of str to sequence of str (n,), optional
+        """
+        rows = self._rows.setdefault(kind, [])
+        first = sum(len(row[1]) for row in rows)
+        rows.append((source, np.asarray(call, np.int64), values or {}, texts or {}))
+        return first
+
+    def done(self) -> dict[str, Meaning]:
+        """Return the meaning of each kind."""
+        return {kind: self._joined(rows) for kind, rows in self._rows.items()}
+
+    @staticmethod
+    def _joined(rows: list[_Row]) -> Meaning:
+        lengths = [len(row[1]) for row in rows]
+        total = sum(lengths)
+        calls: dict[int, Ints] = {}
+        at = 0
+        for source, call, _, _ in rows:
+            column = calls.setdefault(source, np.full(total, -1, np.int64))
+            column[at : at + len(call)] = call
+            at += len(call)
+        titles = list(dict.fromkeys(title for row in rows for title in row[2]))
+        values = tuple(
+            (
+                title,
+                np.concatenate([np.asarray(row[2].get(title, np.full(n, np.nan)), np.float64)
+                                for row, n in zip(rows, lengths, strict=True)]),
+            )
+            for title in titles
+        )  # fmt: skip
+        titles = list(dict.fromkeys(title for row in rows for title in row[3]))
+        texts = tuple(
+            (
+                title,
+                tuple(
+                    word for row, n in zip(rows, lengths, strict=True) for word in row[3].get(title, [""] * n)
+                ),
+                np.arange(total, dtype=np.int64),
+            )
+            for title in titles
+        )
+        return Meaning(tuple(calls.items()), values, texts)
+
+
+def of_sectors(meanings: Meanings, picture: Composition, drum: Drum) -> int:
+    """Tell of each node of the hierarchy what it is and how much it calls; returns the root's id."""
+    h, found = picture.hierarchy, drum.found
+    first, stop = h.first_element()
+    columns = {}
+    for title, ends in (("calls made", found.caller), ("calls received", found.callee)):
+        by_element = np.bincount(ends, drum.counts, found.elements)
+        sums = np.concatenate([[0.0], np.cumsum(by_element)])
+        columns[title] = sums[stop] - sums[first]
+    inside = stop - first
+    words = [
+        h.title(i) + (f", {ticks.count(int(inside[i]))} elements" if h.element[i] < 0 else "")
+        for i in range(len(h))
+    ]
+    return meanings.add("sector", drum.source, np.full(len(h), -1), columns, {"element": words})
+
+
+def of_phases(meanings: Meanings, picture: Composition, drum: Drum, kind: str, phases: Phases) -> int:
+    """Tell of each phase when it is, within which call, and who calls whom in it; returns the first id."""
+    found, trace = drum.found, drum.trace
+    columns: dict[str, list[str]] = {"kind": [], "from": [], "to": [], "within": [], "told by": []}
+    for i in range(len(phases)):
+        low, high = int(phases.edge[i]), int(phases.edge[i + 1])
+        inside = enclosing_call(trace, found, low, high)
+        told = characteristic(found, found.counts(low, high), drum.counts)
+        columns["kind"].append(letter(int(phases.kind[i])))
+        columns["from"].append(ticks.exact_duration(int(found.time[low])))
+        columns["to"].append(ticks.exact_duration(int(found.time[high - 1])))
+        columns["within"].append(
+            trace.functions.label[int(trace.calls.function[inside])] if inside >= 0 else ""
+        )
+        columns["told by"].append(", ".join(describe(picture.hierarchy, found, pair) for pair in told))
+    calls = np.diff(phases.edge)
+    return meanings.add(kind, drum.source, np.full(len(phases), -1), {"calls": calls}, columns)

@@ -1,0 +1,164 @@
+"""The parameters of the view interactions, declared once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....parameters import parameter
+from ..phases import LEAST
+
+#: Values of a parameter ``palette``.
+PALETTES = {
+    "safe": "from blue at the caller to orange at the callee, told apart with any colour vision",
+    "paper": "from green at the caller to red at the callee, as in the paper",
+}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the view ``interactions``."""
+
+    level: str = parameter(
+        "auto", "What the elements are that call each other", group="Data",
+        choices={
+            "auto": "classes; modules if there are over 150, functions if there are fewer than 8 modules",
+            "function": "functions",
+            "class": "classes, and modules for functions outside of any",
+            "module": "modules",
+        },
+    )  # fmt: skip
+    relation: str = parameter(
+        "calls", "What goes from one element to another", group="Data",
+        choices={
+            "calls": "calls",
+            "flows": "recorded flows: what one call sets off in another, such as a task in another thread",
+        },
+    )  # fmt: skip
+    hierarchy: str = parameter(
+        "auto", "What contains the elements", group="Data",
+        choices={
+            "auto": "packages, or folders where nothing is known of packages",
+            "packages": "packages, modules and classes",
+            "folders": "the folders of the source files",
+            "threads": "processes and threads",
+        },
+    )  # fmt: skip
+    elements: int = parameter(
+        400, "The most elements: of others, those called least are taken together in their containers",
+        low=2, high=2000, group="Data",
+    )  # fmt: skip
+    order: str = parameter(
+        "short", "Order of elements in their containers", group="Data",
+        choices={
+            "short": "so that calls go short ways",
+            "layers": "from those that call to those that are called, as far as there is such an order",
+            "recorded": "as they are first mentioned",
+            "name": "by name",
+        },
+    )  # fmt: skip
+    color: str = parameter(
+        "direction", "What the colour of calls says", group="Data",
+        choices={
+            "direction": "from caller to callee",
+            "time": "when they happen in the window",
+            "layers": "whether they go against the layers that most calls between neighbours make",
+        },
+    )  # fmt: skip
+    own: bool = parameter(True, "Draw calls within an element, too, as small loops", group="Data")
+    start: str = parameter(
+        "", "Start of the time window, such as 1.5s or 20 (in ms); empty: the first call's", group="Window"
+    )
+    end: str = parameter("", "End of the time window, like the start; empty: the last call's", group="Window")
+    axis: str = parameter(
+        "calls", "What the drum's axis counts", group="Window",
+        choices={"calls": "calls in their order, each as long as the other", "time": "time"},
+    )  # fmt: skip
+    mark: str = parameter("", "Mark a stretch and what repeats it, such as 12ms..15ms", group="Window")
+    similarity: float = parameter(
+        0.8, "Share of its calls that a repeat of the marked stretch has", low=0.05, high=1.0, group="Window"
+    )
+    phases: float = parameter(
+        100 * LEAST, "Part of the variation that the cut between two phases explains: smaller finds more; "
+        "0: none", low=0.0, high=100.0, unit="%", group="Window",
+    )  # fmt: skip
+    unroll: float = parameter(
+        0.4, "From the closed drum (0) to the Massive Sequence View (1)", low=0.0, high=1.0, group="Shape"
+    )
+    opening: float = parameter(
+        1.0, "From the flat picture (0) to the whole 3D picture (1): closed, that is from the Hierarchical "
+        "Edge Bundles of the whole window", low=0.0, high=1.0, group="Shape",
+    )  # fmt: skip
+    direction: str = parameter(
+        "auto", "Where time goes", group="Shape",
+        choices={
+            "auto": "to the right; down where the picture is flat and unrolled, as in the paper",
+            "right": "to the right",
+            "down": "down",
+        },
+    )  # fmt: skip
+    beta: float = parameter(
+        0.8, "Bundling strength: 0 straight, 1 along the hierarchy", low=0.0, high=1.0, group="Bundles"
+    )
+    common: bool = parameter(False, "Let bundles run through the least common ancestor, too", group="Bundles")
+    pull: str = parameter(
+        "", "Pull calls out of their bundles: names of caller and callee with > between, * for anything, "
+        "several with commas between; they are drawn straight and stand out", group="Bundles",
+    )  # fmt: skip
+    slices: int = parameter(
+        48, "Calls of one pair of elements are drawn as one in each of so many slices of the window",
+        low=1, high=1000, group="Bundles",
+    )  # fmt: skip
+    calls: int = parameter(
+        900, "The most tubes: each pair of elements gets one before any gets two",
+        low=0, high=100_000, group="Bundles",
+    )  # fmt: skip
+    thickness: float = parameter(
+        1.0, "Thickness of the most frequent; the section's area is in proportion to the number of calls",
+        low=0.0, high=5.0, group="Bundles",
+    )  # fmt: skip
+    apart: float = parameter(
+        0.35, "How far opposite directions lie apart, in slices", low=0.0, high=1.0, group="Bundles"
+    )
+    blend: str = parameter(
+        "darkest", "How bundles in the flat picture meet", group="Bundles",
+        choices={
+            "darkest": "the lesser of both in each colour channel",
+            "over": "the later over the earlier",
+        },
+    )  # fmt: skip
+    fade: float = parameter(
+        0.0, "How much paler long calls are than short ones, which lie above them in the flat picture",
+        low=0.0, high=1.0, group="Bundles",
+    )  # fmt: skip
+    mantle: str = parameter(
+        "inside", "What of the sequence is shown on the mantle", group="Sequence",
+        choices={"inside": "where the camera sees its inner side", "whole": "all of it", "none": "nothing"},
+    )  # fmt: skip
+    power: float = parameter(
+        -1.0, "Contribution power p: below 0 rare calls count more, 0 is linear antialiasing",
+        low=-5.0, high=5.0, group="Sequence",
+    )  # fmt: skip
+    window: int = parameter(
+        25, "Calls around a call that tell how rare it is", low=1, high=1001, group="Sequence"
+    )
+    contrast: float = parameter(
+        0.6, "Exponent of how much of a row a call covers, in the 3D picture; 1, as in the flat one: exact",
+        low=0.2, high=1.0, group="Sequence",
+    )  # fmt: skip
+    outliers: int = parameter(
+        6, "The most rare interactions that are marked", low=0, high=100, group="Sequence"
+    )
+    labels: int = parameter(60, "The most names of elements and containers", low=0, high=1000, group="Look")
+    relief: float = parameter(
+        1.0, "Height of the ring's sectors, which says how much an element calls or is called",
+        low=0.0, high=3.0, group="Look",
+    )  # fmt: skip
+    turn: float = parameter(
+        28.0, "How far the camera stands to the left of straight ahead", low=-80.0, high=80.0,
+        unit="degrees", group="Look",
+    )  # fmt: skip
+    tilt: float = parameter(
+        21.0, "How far the camera stands above straight ahead", low=-20.0, high=85.0, unit="degrees",
+        group="Look",
+    )  # fmt: skip
+    palette: str = parameter("safe", "The colours of direction", choices=PALETTES, group="Look")

@@ -1,0 +1,546 @@
+"""The time drum: which element calls which, and when (ExtraVis)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.frame import Frame
+from ....drawing.palettes import GRID, PALETTES, Paint, Palette, parse
+from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry, Marks, Tubes
+from ....errors import UsageError
+from ....layout import ticks
+from ....progress import Progress
+from ....trace.model import Trace
+from ....units import read_time
+from ....views.registry import View
+from ..interactions import Rare, rarest
+from ..layers import layers
+from ..phases import describe, find_repeats
+from . import chords, mantle, metadata, ring, timeline
+from .layout import Composition, Drum, compose, vector
+from .metadata import Meanings
+from .parameters import Parameters
+
+__all__ = ["VIEW", "Parameters", "draw"]
+
+#: Colours from caller to callee. The middle is darker than both ends, so that no step is lost on white.
+_DIRECTIONS = {
+    "safe": parse("1f5fbf 5a6fae 7a7d8c b0813f e8871e"),
+    "paper": parse("00a000 00a000 608000 c02000 e00000"),
+}
+#: Of calls along the layers, and against them.
+_LAYERS = parse("8b95a3 d2491c")
+_STEPS = 64
+#: Opacities, from 1 to 0.
+_SHADES = 16
+_RING = parse("8d97a6 b3bac5 cfd4db")
+_OUTLIER = parse("c2185b")
+_MARKED = parse("111827 0e7490")
+_ONLY = parse("2f6fd0 e07b00 7a3fb0")
+_LEADER = parse("9aa1ab")
+_BRACE = parse("7b838f")
+_PULLED = parse("0f8a5f")
+_ABSENT = parse("eceef1")
+_KINDS = parse("4477aa cc6677 117733 ddcc77 88ccee aa4499 999933 332288 44aa99 882255")
+
+
+@dataclass
+class _Paint(Paint):
+    """The palette, with what is where in it."""
+
+    ramp: tuple[int, int] = (0, 0)
+    paler: int = 0
+    named: dict[str, int] = field(default_factory=dict)
+
+
+def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
+    """Draw one trace as a drum, or two as drums face to face.
+
+    Parameters
+    ----------
+    traces : one or two Traces
+    parameters : Parameters
+    frame : Frame
+    progress : Progress
+
+    Raises
+    ------
+    UsageError
+        If the window is empty, or the marked stretch is no stretch.
+    """
+    p = parameters
+    progress(0.0, "finding elements and their calls")
+    marked = _stretch(p.mark)
+    picture = compose(traces, p)
+    paint = _paint(p)
+    text = _text_size(picture, frame)
+    progress(0.4, "bundling")
+    elements: list[Any] = []
+    labels: list[Labels] = []
+    axes: list[Any] = []
+    meaning = Meanings()
+    notes: list[str] = []
+    counts: dict[str, int] = {}
+    lone: tuple[LegendEntry, ...] = ()
+    activity = [drum.found.activity(drum.counts) for drum in picture.drums]
+    most = max((float(a.max(initial=0.0)) for a in activity), default=0.0)
+    sector_color = _sector_colors(picture, activity, paint)
+    for drum, active in zip(picture.drums, activity, strict=True):
+        # All depth gone, calls have no place in time to be marked at.
+        most_rare = p.outliers // len(traces) if drum.bend.length > 0 else 0
+        rare = rarest(drum.found, drum.low, drum.high, most_rare)
+        lone_tubes, beads = _lone(picture, drum, rare, paint.named["outlier"], p)
+        elements += _drum(picture, drum, paint, p, frame, meaning, notes, counts)
+        if rare:
+            elements += _told(picture, drum, rare, lone_tubes, beads, p, meaning)
+        sectors = ring.ring(picture, drum, active, most, sector_color[drum.source], p)
+        elements.append(_numbered(sectors, metadata.of_sectors(meaning, picture, drum)))
+        boxes, words = timeline.strips(picture, drum, paint.named["kinds"], len(_KINDS), text)
+        for box in boxes:
+            phases = drum.phases if box.kind == "phase" else drum.steps
+            elements.append(_numbered(box, metadata.of_phases(meaning, picture, drum, box.kind, phases)))
+        labels += words
+        lines, words_again = timeline.recurring(picture, drum, paint.named["brace"], text)
+        elements += [lines] if lines is not None else []
+        labels += [words_again] if words_again is not None else []
+        if (ruler := timeline.axis(picture, drum, p, text)) is not None:
+            axes.append(ruler)
+        labels += _rare_names(picture, drum, beads, paint.named["outlier"])
+        lone += _rare_entries(picture, drum, rare, paint.named["outlier"])
+        if marked is not None:
+            elements += _marks(picture, drum, marked, paint, p, notes, meaning)
+    progress(0.8, "writing labels")
+    groups, leaders = ring.names(picture, np.sum(activity, axis=0), text, paint.named["leader"], p)
+    labels += groups
+    elements += [leaders] if leaders is not None else []
+    progress(1.0, "drawn")
+    return Drawing(
+        palette=paint.palette,
+        elements=tuple(e for e in elements if len(e)),
+        camera=picture.camera,
+        labels=tuple(label for label in labels if len(label)),
+        axes=tuple(axes),
+        legends=_legends(picture, paint, p, lone),
+        title=_title(traces, picture, p),
+        notes=tuple(_notes(picture, p) + notes),
+        counts={
+            "elements_of_hierarchy": picture.hierarchy.elements,
+            "pairs": sum(d.found.pairs for d in picture.drums),
+            "calls": sum(d.high - d.low for d in picture.drums),
+            "phases": sum(len(d.phases) for d in picture.drums),
+            **counts,
+        },
+        meaning=meaning.done(),
+    )
+
+
+def _paint(p: Parameters) -> _Paint:
+    paint = _Paint()
+    if p.color == "time":
+        given = PALETTES["muted"].ramp(_STEPS)
+    else:
+        ends = _LAYERS if p.color == "layers" else _DIRECTIONS[p.palette]
+        given = Palette("", ends, ends).ramp(_STEPS)
+    first = paint.add(given)
+    paint.ramp = (first, first + _STEPS - 1)
+    # The same once more for each opacity, the fullest first.
+    shades = np.tile(given, (_SHADES if p.fade > 0 else 1, 1)).astype(np.float32)
+    shades[:, 3] *= np.repeat(1 - np.arange(len(shades) // _STEPS) / (_SHADES - 1), _STEPS)
+    paint.paler = paint.add(shades)
+    for name, colors in (
+        ("ring", _RING), ("outlier", _OUTLIER), ("marked", _MARKED), ("only", _ONLY), ("leader", _LEADER),
+        ("brace", _BRACE),
+        ("absent", _ABSENT), ("pulled", _PULLED), ("kinds", _KINDS), ("grid", GRID[None]),
+    ):  # fmt: skip
+        paint.named[name] = paint.add(colors)
+    return paint
+
+
+def _text_size(picture: Composition, frame: Frame) -> float:
+    """Return the line height of texts in scene units: what can be read at the size of the picture."""
+    low, high = np.array(picture.camera.low), np.array(picture.camera.high)
+    corners = np.array(
+        [
+            [(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]]
+            for i in (0, 1)
+            for j in (0, 1)
+            for k in (0, 1)
+        ]
+    )
+    wide = float(np.ptp(corners @ picture.right)) + 4.0
+    tall = float(np.ptp(corners @ picture.up)) + 2.0
+    per_pixel = max(wide / (0.95 * frame.width), tall / (0.74 * frame.height))
+    return max(2.1 * frame.least_text * per_pixel, 0.16)
+
+
+def _drum(
+    picture: Composition, drum: Drum, paint: _Paint, p: Parameters, frame: Frame, meaning: Meanings,
+    notes: list[str], counts: dict[str, int],
+) -> list[Any]:  # fmt: skip
+    """Return the calls of one drum: as tubes and as the sequence on the mantle, or as flat bundles."""
+    found = drum.found
+    colors = paint.palette
+    first, last = paint.ramp
+    elements: list[Any] = []
+    against = against_layers(picture, drum) if p.color == "layers" else np.zeros(found.pairs, np.bool_)
+    if picture.flat and drum.bend.unroll == 0 and p.blend == "darkest":
+        if p.color == "time":
+            at = np.bincount(found.pair[drum.low : drum.high], drum.place, found.pairs) / np.maximum(
+                drum.counts, 1
+            )
+            mine = colors[first + np.rint(at * (last - first)).astype(np.int64), :3]
+            start = end = mine
+        elif p.color == "layers":
+            start = end = colors[np.where(against, last, first), :3]
+        else:
+            start, end = (np.repeat(colors[[c], :3], found.pairs, axis=0) for c in (first, last))
+        elements.append(chords.flat_bundles(picture, drum, (start, end), p, frame))
+        return elements
+    ramp = np.rint(colors[first : last + 1] * 255).astype(np.uint8)
+    image = mantle.sequence(
+        picture, drum, ramp, p, frame, against.astype(np.float64) if p.color == "layers" else None
+    )
+    if image is not None:
+        elements.append(image)
+    if not (picture.flat and drum.bend.unroll == 1):
+        out = chords.pulled(picture, drum, p)
+        every = chords.choose(drum, p, out)
+        # Two drums have one measure.
+        others = [chords.choose(d, p) for d in picture.drums if d is not drum]
+        most = max(int(each.count.max(initial=0)) for each in (every, *others))
+        radii = chords.radii(every.count, most, p)
+        if drum.source == 0:
+            notes.append(
+                f"tubes: area is the number of {p.relation}, {most:,} in the thickest; thin end at the callee"
+            )
+        apart = out[every.pair]
+        chosen, radius = every.only(~apart), radii[~apart]
+        if apart.any():
+            alone = every.only(apart)
+            accent = np.full(len(alone), paint.named["pulled"], np.int32)
+            thick = np.maximum(radii[apart], chords.OUTLIER)
+            tubes = chords.tubes(picture, drum, alone, thick, (accent, accent), "pulled interaction", p, True)
+            elements.append(_numbered(tubes, _mean(meaning, picture, drum, "pulled interaction", alone)))
+        if len(chosen):
+            curve, _ = chords.routes(picture, drum, p)
+            opacity = chords.opacities(curve, p)[chosen.pair]
+            base = paint.paler + _STEPS * np.rint((1 - opacity) * (_SHADES - 1)).astype(np.int32)
+            if p.color == "time":
+                at = np.rint(np.clip(chosen.place, 0, 1) * (last - first)).astype(np.int32)
+                ends_ = (base + at, base + at)
+            elif p.color == "layers":
+                at = np.where(against[chosen.pair], last - first, 0).astype(np.int32)
+                ends_ = (base + at, base + at)
+            else:
+                ends_ = (base, base + (last - first))
+            tubes = chords.tubes(picture, drum, chosen, radius, ends_, "interaction", p)
+            elements.append(_numbered(tubes, _mean(meaning, picture, drum, "interaction", chosen)))
+        counts["interactions_left_out"] = counts.get("interactions_left_out", 0) + every.rows - len(every)
+        if len(every) < every.rows:
+            notes.append(
+                f"{len(every):,} of {every.rows:,} interactions in {p.slices} slices are drawn as tubes, "
+                f"{100 * every.calls / max(every.of, 1):.3g} % of the {p.relation}; all are on the mantle"
+            )
+    elements.append(mantle.phase_lines(drum, paint.named["grid"]))
+    elements.append(mantle.rims(drum, paint.named["leader"]))
+    return elements
+
+
+def against_layers(picture: Composition, drum: Drum) -> NDArray[np.bool_]:
+    """Return which pairs of a drum call against the layers, bool (pairs,)."""
+    found = drum.found
+    return layers(picture.hierarchy, found.caller, found.callee, drum.counts)[1]
+
+
+def _numbered(element: Any, first: int) -> Any:
+    """Return an element with its ids counted from ``first``."""
+    return replace(element, id=element.id + first) if first else element
+
+
+def _mean(meaning: Meanings, picture: Composition, drum: Drum, kind: str, chosen: chords.Chosen) -> int:
+    """Tell what tubes stand for; returns the id of the first."""
+    who = [describe(picture.hierarchy, drum.found, pair) for pair in chosen.pair.tolist()]
+    return meaning.add(kind, drum.source, chosen.call, {"calls": chosen.count}, {"from and to": who})
+
+
+def _lone(
+    picture: Composition, drum: Drum, rare: list[Rare], color: int, p: Parameters
+) -> tuple[Tubes, Marks]:
+    """Return the ways of lone calls, and a bead on each."""
+    pair, row = (np.array([getattr(r, name) for r in rare], np.int64) for name in ("pair", "first"))
+    lone = chords.Chosen(
+        pair.astype(np.int32), np.array([r.count for r in rare], np.int64), drum.at(row),
+        drum.found.call[row], 0, 0, len(rare),
+    )  # fmt: skip
+    accent = np.full(len(rare), color, np.int32)
+    radius = np.full(len(rare), chords.OUTLIER)
+    tubes = chords.tubes(picture, drum, lone, radius, (accent, accent), "lone call path", p)
+    path = tubes.point.reshape(len(rare), -1, 3) if rare else np.empty((0, 1, 3), np.float32)
+    return tubes, mantle.pins(picture, drum, rare, path, color)
+
+
+def _told(
+    picture: Composition, drum: Drum, rare: list[Rare], tubes: Tubes, beads: Marks, p: Parameters,
+    meaning: Meanings,
+) -> list[Any]:  # fmt: skip
+    """Return what lone calls are drawn as, with what it stands for."""
+    call = drum.found.call[np.array([r.first for r in rare], np.int64)]
+    values = {"calls": np.array([r.count for r in rare])}
+    texts = {"from and to": [_spelled(picture, drum, r) for r in rare]}
+    flat = picture.flat and drum.bend.unroll == 1
+    return [
+        _numbered(each, meaning.add(each.kind, drum.source, call, values, texts))
+        for each in ((beads,) if flat else (tubes, beads))
+    ]
+
+
+def _spelled(picture: Composition, drum: Drum, rare: Rare) -> str:
+    """Return who calls whom; of elements that stand for several it is the function."""
+    h, found, trace = picture.hierarchy, drum.found, drum.trace
+    ends = [int(found.caller[rare.pair]), int(found.callee[rare.pair])]
+    if all(h.merged[e] == 1 for e in ends):
+        return describe(h, found, rare.pair)
+    callee = int(found.call[rare.first])
+    calls = (int(trace.calls.parent[callee]), callee)
+    return " → ".join(
+        h.distinct[int(h.node[e])]
+        if h.merged[e] == 1
+        else trace.functions.label[int(trace.calls.function[c])]
+        for e, c in zip(ends, calls, strict=True)
+    )
+
+
+def _rare_names(picture: Composition, drum: Drum, beads: Marks, color: int) -> list[Labels]:
+    """Return the numbers on the beads; the legend says what they are."""
+    if not len(beads):
+        return []
+    towards = np.array(picture.camera.direction)
+    n = len(beads)
+    return [
+        Labels(
+            "lone call", tuple(_number(picture, drum, i) for i in range(n)),
+            (beads.point + towards / np.linalg.norm(towards) * (0.56 * mantle.BEAD)).astype(np.float32),
+            np.full(n, 0.72 * mantle.BEAD, np.float32), np.full(n, np.inf, np.float32),
+            np.linspace(3.0, 2.0, n).astype(np.float32), 0,
+            right=vector(picture.right), up=vector(picture.up),
+            background=np.full(n, color, np.int32),
+        )
+    ]  # fmt: skip
+
+
+def _number(picture: Composition, drum: Drum, i: int) -> str:
+    """Return what a lone call is called: 1, 2, ...; of two traces A1, B1, ..."""
+    return f"{'AB'[drum.source] if len(picture.drums) > 1 else ''}{i + 1}"
+
+
+def _rare_entries(picture: Composition, drum: Drum, rare: list[Rare], color: int) -> tuple[LegendEntry, ...]:
+    found = drum.found
+    return tuple(
+        LegendEntry(
+            f"{_number(picture, drum, i)}  {_spelled(picture, drum, r)}"
+            + (f" ({r.count} x)" if r.count > 1 else "")
+            + f"  {ticks.duration(int(found.time[r.first]))}",
+            color,
+        )
+        for i, r in enumerate(rare)
+    )  # fmt: skip
+
+
+def _sector_colors(
+    picture: Composition, activity: list[NDArray[np.float64]], paint: _Paint
+) -> list[NDArray[np.int32]]:
+    """Return the colour of each node for each drum; of two, what only one of them has stands out there."""
+    h = picture.hierarchy
+    level = picture.sectors.level
+    # Neighbours stay apart.
+    second = np.zeros(len(h), np.bool_)
+    seen: dict[int, int] = {}
+    for i in range(1, len(h)):
+        parent = int(h.parent[i])
+        seen[parent] = seen.get(parent, 0) + 1
+        second[i] = seen[parent] % 2 == 0
+    color = (paint.named["ring"] + np.minimum(level, 2) + (second & (level < 2))).astype(np.int32)
+    if len(activity) < 2:
+        return [color]
+    status = presence(picture, activity)
+    alone = (paint.named["only"] + status).astype(np.int32)
+    first, stop = h.first_element()
+    result = []
+    for active in activity:
+        total = np.concatenate([[0], np.cumsum(active > 0)])
+        here = total[stop] > total[first]
+        absent = np.int32(paint.named["absent"])
+        result.append(np.where(here, np.where(status >= 0, alone, color), absent).astype(np.int32))
+    return result
+
+
+def presence(picture: Composition, activity: list[NDArray[np.float64]]) -> NDArray[np.int32]:
+    """Return where each node is called: -1 in both traces, 0 in A alone, 1 in B alone, 2 moved.
+
+    An element of one trace alone has moved if there is one of the same name elsewhere in the other alone.
+    """
+    h = picture.hierarchy
+    here = []
+    first, stop = h.first_element()
+    for active in activity:
+        total = np.concatenate([[0], np.cumsum(active > 0)])
+        here.append(total[stop] - total[first] > 0)
+    status = np.where(here[0] & here[1], -1, np.where(here[0], 0, np.where(here[1], 1, -1))).astype(np.int32)
+    leaves = h.node
+    names = [{h.name[i] for i in leaves.tolist() if status[i] == s} for s in (0, 1)]
+    moved = names[0] & names[1]
+    for i in leaves.tolist():
+        if status[i] >= 0 and h.name[i] in moved:
+            status[i] = 2
+    return status
+
+
+def _stretch(text: str) -> tuple[int, int] | None:
+    if not text.strip():
+        return None
+    low, dots, high = text.partition("..")
+    if not dots:
+        raise UsageError(f"mark={text}: a stretch is wanted, such as 12ms..15ms")
+    start, end = read_time("mark", low), read_time("mark", high)
+    if end <= start:
+        raise UsageError(f"mark={text}: the end must be after the start")
+    return start, end
+
+
+def _marks(
+    picture: Composition, drum: Drum, marked: tuple[int, int], paint: _Paint, p: Parameters, notes: list[str],
+    meaning: Meanings,
+) -> list[Any]:  # fmt: skip
+    """Return the marked stretch and its repeats: framed on the mantle, and as bars above the phases."""
+    found = drum.found
+    low, high = found.range(*marked)
+    again = find_repeats(found, low, high, p.similarity)
+    length = high - low
+    exact = int(again.exact.sum())
+    notes.append(
+        f"the marked stretch of {length:,} {p.relation} recurs {exact:,} times exactly, and "
+        f"{len(again) - exact:,} times with at least {100 * p.similarity:.0f} % of them"
+    )
+    begin = np.append(low, again.first)[: None if length else 0]
+    similar, same = np.append(1.0, again.similar), np.append(True, again.exact)
+    shown = np.flatnonzero((begin < drum.high) & (begin + length > drum.low))
+    begin, similar, same = begin[shown], similar[shown], same[shown]
+    edge = np.stack([drum.at(begin), drum.at(begin + length)], axis=1)
+    color = (paint.named["marked"] + ~same).astype(np.int32)
+    first = meaning.add(
+        "repeat", drum.source, np.full(len(begin), -1), {"calls": np.full(len(begin), length)},
+        {
+            "from": [ticks.exact_duration(int(found.time[i])) for i in begin.tolist()],
+            "similarity": [f"{100 * s:.3g} %" for s in similar.tolist()],
+        },
+    )  # fmt: skip
+    bars = timeline.bars(picture, drum, edge, color)
+    return [mantle.brackets(drum, edge, color), *([_numbered(bars, first)] if bars is not None else [])]
+
+
+def _legends(
+    picture: Composition, paint: _Paint, p: Parameters, lone: tuple[LegendEntry, ...]
+) -> tuple[Legend, ...]:
+    if p.color == "time":
+        drum = picture.drums[0]
+        span = [ticks.duration(t) for t in drum.window] if p.axis == "time" else ["first", "last"]
+        calls = Legend(
+            f"{p.relation.capitalize()} by time",
+            ramp=paint.ramp,
+            ramp_tick=(0.0, 1.0),
+            ramp_text=(span[0], span[1]),
+        )
+    elif p.color == "layers":
+        calls = Legend(p.relation.capitalize(), _layer_entries(picture, paint, p))
+    else:
+        calls = Legend(
+            p.relation.capitalize(), ramp=paint.ramp, ramp_tick=(0.0, 1.0), ramp_text=("caller", "callee")
+        )
+    found = [calls]
+    entries = []
+    if p.mark:
+        entries.append(LegendEntry("marked stretch and exact repeats", paint.named["marked"]))
+        entries.append(LegendEntry("near repeats", paint.named["marked"] + 1))
+    if p.pull.strip() and not picture.flat:
+        entries.append(LegendEntry(f"pulled out: {p.pull.strip()}", paint.named["pulled"]))
+    if len(picture.drums) > 1:
+        only = paint.named["only"]
+        entries += [LegendEntry(text, only + i) for i, text in enumerate(("only in A", "only in B", "moved"))]
+    if entries:
+        found.append(Legend("Signs", tuple(entries)))
+    if lone and not (picture.flat and picture.drums[0].bend.unroll == 0):
+        found.append(Legend(f"Lone {p.relation}", lone))
+    return tuple(found)
+
+
+def _layer_entries(picture: Composition, paint: _Paint, p: Parameters) -> tuple[LegendEntry, ...]:
+    counts = [int(d.counts[against_layers(picture, d)].sum()) for d in picture.drums]
+    words = " and ".join(f"{n:,}" for n in counts)
+    return (
+        LegendEntry("down the layers, or within one", paint.ramp[0]),
+        LegendEntry(f"against the layers: {words} {p.relation}", paint.ramp[1]),
+    )
+
+
+def _title(traces: Sequence[Trace], picture: Composition, p: Parameters) -> str:
+    names = [
+        trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace" for trace in traces
+    ]
+    h = picture.hierarchy
+    calls = " and ".join(f"{d.high - d.low:,}" for d in picture.drums)
+    if len(names) > 1:
+        names = [f"{letter} = {name}" for letter, name in zip("AB", names, strict=True)]
+    return f"{', '.join(names)}: {calls} {p.relation} between {int(h.merged.sum()):,} {h.kind}"
+
+
+def _notes(picture: Composition, p: Parameters) -> list[str]:
+    notes = []
+    for drum in picture.drums:
+        whole = len(drum.found) == drum.high - drum.low
+        if not whole:
+            low, high = (ticks.exact_duration(t) for t in drum.window)
+            notes.append(
+                f"{drum.high - drum.low:,} of {len(drum.found):,} {p.relation}, from {low} to {high}"
+            )
+        if drum.found.roots:
+            roots = drum.found.roots
+            which = f"{'AB'[drum.source]}: " if len(picture.drums) > 1 else ""
+            if p.relation == "flows":
+                notes.append(f"{which}{roots:,} flows have an end that hit no call")
+                continue
+            notes.append(f"{which}{roots:,} root call{'s have' if roots > 1 else ' has'} no caller")
+    if picture.hierarchy.elements < int(picture.hierarchy.merged.sum()):
+        notes.append(f"the least called elements are taken together: {picture.hierarchy.elements:,} sectors")
+    if picture.flat and picture.drums[0].bend.unroll == 0:
+        most = max(int(d.counts.max(initial=0)) for d in picture.drums)
+        notes.append(
+            f"width is the square root of the number of {p.relation}, {most:,} in the widest; "
+            "thin end at the callee"
+        )
+    if p.fade > 0:
+        notes.append("long ways are paler")
+    if p.opening > 0 and p.relief > 0:
+        notes.append(f"height of the ring: {p.relation} made and received, square-root scale")
+    if picture.drums[0].bend.length > 0 and p.mantle != "none":
+        notes.append(f"mantle: p = {p.power:g}, window of {p.window} {p.relation}")
+    order = picture.order
+    if order is not None and order.before > 0:
+        notes.append(
+            f"sectors in an order that shortens ways by {100 * (1 - order.after / order.before):.0f} %"
+        )
+    return notes
+
+
+VIEW = View(
+    name="interactions",
+    title="Interactions (time drum)",
+    sentence="Which part calls which, and when: a radial hierarchy along time, calls as bundled chords",
+    traces=(1, 2),
+    parameters=Parameters,
+    draw=draw,
+)

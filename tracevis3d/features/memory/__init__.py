@@ -1,0 +1,1 @@
+"""Memory (Memcov Viz): blocks, call sites, findings and the view of them."""

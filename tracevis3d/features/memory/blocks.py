@@ -1,0 +1,137 @@
+"""Blocks of memory: from the rows of a recording to what lives from when to when.
+
+A block begins with its allocation and ends with the free of its address (Seyster, *Techniques for
+Visualizing Software Execution*, section 2.4.2: a range). Everything else about memory follows from these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...trace.model import ACCESS, ALLOC, Memory
+
+Ints = NDArray[np.int64]
+
+#: When a block dies that is never freed.
+NEVER = np.int64(1 << 62)
+
+
+@dataclass(frozen=True)
+class Oddity:
+    """How often something happened that no correct program, or no complete recording, shows.
+
+    Attributes
+    ----------
+    count : int
+    row : int
+        Of the memory table, of the first; -1 if there is none.
+    """
+
+    count: int
+    row: int
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """All blocks, in order of creation.
+
+    Attributes
+    ----------
+    row : int64 (n,)
+        The row of the memory table that allocates it.
+    free_row : int64 (n,)
+        The row that ends it; -1: it is never freed.
+    born, died : int64 (n,)
+        Nanoseconds; ``died`` is :data:`NEVER` where it is never freed.
+    size : int64 (n,)
+    address : uint64 (n,)
+    first_access : int64 (n + 1,)
+        Accesses to block ``i`` are ``access[first_access[i]:first_access[i + 1]]``.
+    access : int64 (m,)
+        Nanoseconds, ascending for each block.
+    end : int
+        The end of the recording.
+    double_frees, unknown_frees, overwritten, unknown_accesses : Oddity
+        Frees of what was freed before; frees of what was never allocated; addresses given out again before
+        they were freed (the older block ends there); accesses to what does not live.
+    """
+
+    row: Ints
+    free_row: Ints
+    born: Ints
+    died: Ints
+    size: Ints
+    address: NDArray[np.uint64]
+    first_access: Ints
+    access: Ints
+    end: int
+    double_frees: Oddity
+    unknown_frees: Oddity
+    overwritten: Oddity
+    unknown_accesses: Oddity
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def until(self) -> Ints:
+        """When each block ends, or the recording: int64 (n,)."""
+        return np.minimum(self.died, self.end)
+
+    @property
+    def last_touch(self) -> Ints:
+        """When each block was last accessed, or else allocated: int64 (n,)."""
+        touched = self.born.copy()
+        has = self.first_access[1:] > self.first_access[:-1]
+        touched[has] = np.maximum(touched[has], self.access[self.first_access[1:][has] - 1])
+        return touched
+
+
+def find_blocks(memory: Memory, end: int) -> Blocks:
+    """Pair allocations with frees by hashing addresses, in linear time.
+
+    A reallocation is a free and an allocation. What is odd is counted and does no harm.
+
+    Parameters
+    ----------
+    memory : Memory
+    end : int
+        Nanoseconds: when the recording ends.
+    """
+    from ...kernels.memory import allocations as k
+
+    kind = np.ascontiguousarray(memory.kind)
+    address = np.ascontiguousarray(memory.address)
+    n = int(np.count_nonzero(kind == ALLOC))
+    born, died = np.empty(n, np.int64), np.full(n, -1, np.int64)
+    block_of, counts = np.empty(len(kind), np.int32), np.zeros(k.COUNTS, np.int64)
+    state, slots = np.zeros(k.STATE_SIZE, np.int64), 1 << 12
+    keys, last = np.empty(slots, np.uint64), np.full(slots, -1, np.int32)
+    while k.pair_blocks(kind, address, state, keys, last, born, died, block_of, counts) == k.TABLE_FULL:
+        slots *= 4
+        old = keys, last
+        keys, last = np.empty(slots, np.uint64), np.full(slots, -1, np.int32)
+        k.move_table(*old, keys, last)
+    time = np.asarray(memory.time)
+    accesses = np.flatnonzero((kind == ACCESS) & (block_of >= 0))
+    owner = block_of[accesses]
+    accesses = accesses[np.argsort(owner, kind="stable")]
+    odd = {name: Oddity(int(counts[i]), int(counts[i + 1]) if counts[i] else -1) for name, i in _ODDITIES}
+    return Blocks(
+        row=born,
+        free_row=died,
+        born=time[born],
+        died=np.where(died >= 0, time[died] if len(time) else 0, NEVER),
+        size=np.maximum(memory.size[born], 0),
+        address=address[born],
+        first_access=np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64),
+        access=time[accesses],
+        end=end,
+        **odd,
+    )
+
+
+_ODDITIES = (("double_frees", 0), ("unknown_frees", 2), ("overwritten", 4), ("unknown_accesses", 6))

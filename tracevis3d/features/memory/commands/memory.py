@@ -1,0 +1,69 @@
+"""``tracevis3d memory``: what a program keeps, wastes and forgets in its memory."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....terminal import Bar, columns, table
+
+_MOST = 12
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "memory", run, "say what lives in memory, where it is allocated, what leaks")
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument(
+        "--most", metavar="N", type=int, default=_MOST, help=f"list so many call sites (default {_MOST})"
+    )
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Print the facts about the memory of one trace."""
+    from .... import api
+    from ....errors import UsageError
+
+    if words.most < 1:
+        raise UsageError(f"--most {words.most} is not 1 or more")
+    with Bar(words.quiet) as bar:
+        facts = api.memory_facts(load(words.trace, words, bar), most=words.most)
+    if words.json:
+        print_json(facts)
+    else:
+        print(_text(facts))
+
+
+def _text(facts: dict[str, Any]) -> str:
+    from ....layout.ticks import count, duration, size
+
+    if not facts["blocks"]:
+        return "No allocations are recorded in this trace: memray and heaptrack record them."
+    time = duration if facts["has_times"] else (lambda n: f"{count(round(n))} records")
+    kept = f"{facts['kept_blocks']:,} blocks, {size(facts['kept_bytes'])}"
+    head = [
+        ("blocks", f"{facts['blocks']:,} from {facts['call_sites']:,} call sites"),
+        ("allocated", size(facts["allocated_bytes"])),
+        ("most at once", f"{size(facts['peak_bytes'])} after {time(facts['peak_ns'])}"),
+        ("never freed", kept),
+        ("mean lifetime", time(facts["mean_lifetime_ns"])),
+    ]
+    head += [(name.replace("_", " "), f"{odd['count']:,}") for name, odd in facts["odd"].items()]
+    parts = [table(head)]
+    if facts["findings"]:
+        rows = [(finding["kind"], finding["sentence"]) for finding in facts["findings"][: 2 * _MOST]]
+        more = len(facts["findings"]) - len(rows)
+        parts.append(f"Findings{f' (the first {len(rows)})' if more else ''}\n{table(rows)}")
+    sites: list[tuple[str, ...]] = [
+        ("call site", "blocks", "allocated", "at once", "never freed", "lifetime")
+    ]
+    for site in facts["sites"]:
+        sites.append(
+            (site["site"], f"{site['blocks']:,}", size(site["allocated_bytes"]), size(site["peak_bytes"]),
+             size(site["kept_bytes"]), time(site["mean_lifetime_ns"]))
+        )  # fmt: skip
+    parts.append(f"Call sites\n{columns(sites)}")
+    return "\n\n".join(parts)

@@ -1,0 +1,177 @@
+"""What memory does over time, as series: live bytes, allocations, and how much lies idle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import Blocks
+from .call_sites import Sites
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Series over cells of time; cell ``c`` begins at ``start + c * step`` nanoseconds.
+
+    Attributes
+    ----------
+    start, step : int
+    live : int64 (cells,)
+        Bytes, the most within each cell.
+    allocations : int64 (cells,)
+    allocated : int64 (cells,)
+        Bytes.
+    idle : float64 (cells,)
+        Share of the bytes that live at the cell's end which nobody has touched for ``recent`` nanoseconds.
+    recent : int
+    """
+
+    start: int
+    step: int
+    live: Ints
+    allocations: Ints
+    allocated: Ints
+    idle: NDArray[np.float64]
+    recent: int
+
+    def __len__(self) -> int:
+        return len(self.live)
+
+
+@dataclass(frozen=True, eq=False)
+class SiteTable:
+    """What each call site does; one row more for all together.
+
+    Attributes
+    ----------
+    blocks, allocated, kept, kept_blocks, peak, peak_row : int64 (sites + 1,)
+        Blocks and bytes allocated; bytes and blocks never freed; the most bytes alive at once, and the row of
+        the memory table after which they were.
+    lifetime : float64 (sites + 1,)
+        Mean, in nanoseconds; what is never freed lives until the end.
+    """
+
+    blocks: Ints
+    allocated: Ints
+    kept: Ints
+    kept_blocks: Ints
+    peak: Ints
+    peak_row: Ints
+    lifetime: NDArray[np.float64]
+
+
+def curves(blocks: Blocks, window: tuple[int, int], cells: int, recent: int) -> Curves:
+    """Return the series of a window, in linear time.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    window : (int, int)
+        Nanoseconds.
+    cells : int
+        At most.
+    recent : int
+        Nanoseconds after which untouched memory counts as idle.
+    """
+    start, span = window[0], max(window[1] - window[0], 1)
+    step = -(-span // min(cells, span))
+    cells = -(-span // step)
+    edge = start + step * np.arange(cells + 1, dtype=np.int64)
+    # Live bytes: each birth and death in the order of the rows.
+    freed = blocks.free_row >= 0
+    rows = int(max(blocks.row.max(initial=-1), blocks.free_row.max(initial=-1))) + 1
+    change, time = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    change[blocks.row] = blocks.size
+    change[blocks.free_row[freed]] -= blocks.size[freed]
+    time[blocks.row] = blocks.born
+    time[blocks.free_row[freed]] = blocks.died[freed]
+    there = np.zeros(rows, np.bool_)
+    there[blocks.row] = there[blocks.free_row[freed]] = True
+    running, time = np.cumsum(change)[there], time[there]
+    first = np.searchsorted(time, edge, "left")
+    before = np.concatenate([[0], running])[first]
+    live = before[:-1].copy()
+    if len(running):
+        inside = first[1:] > first[:-1]
+        # What is behind the last row counts for nothing: live bytes are never negative.
+        most = np.maximum.reduceat(np.append(running, 0), first[:-1])
+        live[inside] = np.maximum(live[inside], most[inside])
+    inside = (blocks.born >= start) & (blocks.born < edge[-1])
+    cell = (blocks.born[inside] - start) // step
+    return Curves(
+        start,
+        step,
+        live,
+        np.bincount(cell, minlength=cells).astype(np.int64),
+        np.bincount(cell, blocks.size[inside], cells).astype(np.int64),
+        _idle(blocks, edge, recent) / np.maximum(before[1:], 1),
+        recent,
+    )
+
+
+def idle_intervals(blocks: Blocks) -> tuple[Ints, Ints, Ints]:
+    """Return block, begin and end of each stretch of time without an access, int64 (blocks + accesses,)."""
+    count = np.diff(blocks.first_access)
+    n, m = len(blocks), len(blocks.access)
+    first = blocks.first_access[:-1] + np.arange(n)
+    block = np.repeat(np.arange(n), count + 1)
+    begin = np.empty(n + m, np.int64)
+    begin[first] = blocks.born
+    rest = np.ones(n + m, np.bool_)
+    rest[first] = False
+    begin[rest] = blocks.access
+    end = np.empty(n + m, np.int64)
+    end[:-1] = begin[1:]
+    end[first + count] = blocks.until
+    return block, begin, end
+
+
+def _idle(blocks: Blocks, edge: Ints, recent: int) -> NDArray[np.float64]:
+    """Return the bytes that are idle at the end of each cell."""
+    block, begin, end = idle_intervals(blocks)
+    begin = begin + recent
+    long = end > begin
+    size = blocks.size[block[long]].astype(np.float64)
+    cells = len(edge) - 1
+    # Idle at the edges from ``begin`` on and before ``end``; what lives at the last edge is idle there, too.
+    low = np.searchsorted(edge[1:], begin[long], "left")
+    until = np.where(blocks.died[block[long]] > end[long], end[long], blocks.died[block[long]])
+    ends_late = (blocks.free_row[block[long]] < 0) & (end[long] == blocks.end)
+    high = np.where(ends_late, cells, np.searchsorted(edge[1:], until, "left"))
+    change = np.bincount(low, size, cells + 1) - np.bincount(high, size, cells + 1)
+    return np.asarray(np.cumsum(change)[:cells])
+
+
+def site_table(blocks: Blocks, sites: Sites) -> SiteTable:
+    """Return what each call site does, in linear time."""
+    from ...kernels.memory.allocations import follow_sites
+
+    n, rows = len(sites), int(max(blocks.row.max(initial=-1), blocks.free_row.max(initial=-1))) + 1
+    freed = blocks.free_row >= 0
+    born, ended = np.full(rows, -1, np.int32), np.full(rows, -1, np.int32)
+    born_size, ended_size = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    born[blocks.row], born_size[blocks.row] = sites.of_block, blocks.size
+    ended[blocks.free_row[freed]] = sites.of_block[freed]
+    ended_size[blocks.free_row[freed]] = blocks.size[freed]
+    live, peak = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+    peak_row = np.full(n + 1, -1, np.int64)
+    follow_sites(born, ended, born_size, ended_size, live, peak, peak_row)
+
+    def each(weight: NDArray[np.generic] | None) -> NDArray[np.float64]:
+        found = np.bincount(sites.of_block, weight, n).astype(np.float64)
+        return np.append(found, found.sum())
+
+    blocks_of = each(None)
+    return SiteTable(
+        blocks=blocks_of.astype(np.int64),
+        allocated=each(blocks.size).astype(np.int64),
+        kept=live,
+        kept_blocks=each(~freed).astype(np.int64),
+        peak=peak,
+        peak_row=peak_row,
+        lifetime=each(blocks.until - blocks.born) / np.maximum(blocks_of, 1),
+    )

@@ -1,0 +1,297 @@
+"""What is to be found in a program's memory: leaks, forgotten blocks, saw-teeth, churn, holes, cohorts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import Blocks
+from .call_sites import Sites
+from .curves import SiteTable
+
+Ints = NDArray[np.int64]
+
+#: Cells of time in which growth and equal lifetimes are looked for.
+GRID = 64
+#: Of the largest amount of live bytes: what is less is not told of.
+_LEAST = 0.005
+#: A site grows if its last half adds so much of what it keeps, by so many blocks at least.
+_GROWTH, _GROWING = 0.25, 8
+#: Memory is forgotten if nobody touches it for this share of the run.
+_FORGOTTEN = 0.5
+#: A wave is so much of the largest amount, and there are so many.
+_WAVE, _WAVES = 0.25, 3
+#: Churn: so many blocks, that live for so little of the run, and so many times what lives at once.
+_CHURN, _SHORT, _TIMES = 100, 0.01, 10.0
+#: Blocks further apart lie in different regions.
+REGION_GAP = 1 << 20
+#: Bytes, and share of a region, of holes that are told.
+_HOLES, _HOLE_SHARE = 1 << 16, 0.2
+
+
+@dataclass(frozen=True)
+class MemoryFinding:
+    """Something found.
+
+    Attributes
+    ----------
+    kind : str
+        ``leak``, ``forgotten``, ``saw-tooth``, ``churn``, ``fragmentation`` or ``cohort``.
+    site : int
+        -1 for all together.
+    start_ns, end_ns : int
+        When it is to be seen.
+    bytes : int
+        How much it is about; findings are ordered by it.
+    details : dict
+    """
+
+    kind: str
+    site: int
+    start_ns: int
+    end_ns: int
+    bytes: int
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Holes:
+    """How much of the addresses between live blocks is free, at one moment.
+
+    Attributes
+    ----------
+    time_ns : int
+    live, holes, largest : int
+        Bytes of blocks, of holes between them (within regions), of the largest hole.
+    regions : int
+        Runs of blocks that are less than :data:`REGION_GAP` apart.
+    """
+
+    time_ns: int
+    live: int
+    holes: int
+    largest: int
+    regions: int
+
+    @property
+    def share(self) -> float:
+        """Share of the regions that is holes."""
+        return self.holes / max(self.live + self.holes, 1)
+
+
+def find_memory(
+    blocks: Blocks, sites: Sites, table: SiteTable, has_addresses: bool
+) -> tuple[MemoryFinding, ...]:
+    """Return what is found, the most important kind first, then by bytes.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    sites : Sites
+    table : SiteTable
+    has_addresses : bool
+        Whether addresses are real.
+    """
+    if not len(blocks):
+        return ()
+    least = _LEAST * int(table.peak[-1])
+    found = [*_leaks(blocks, sites, table, least)]
+    leaking = {finding.site for finding in found}
+    found += [f for f in _forgotten(blocks, sites, table, least) if f.site not in leaking]
+    found += _saw_teeth(blocks, sites, table)
+    found += _churn(blocks, sites, table, least)
+    if has_addresses:
+        found += _fragmentation(blocks, table)
+    found += _cohorts(blocks, least)
+    rank = {kind: i for i, kind in enumerate(KINDS)}
+    return tuple(sorted(found, key=lambda f: (rank[f.kind], -f.bytes)))
+
+
+KINDS = ("leak", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort")
+
+
+def live_grid(blocks: Blocks, of: NDArray[np.int32], groups: int, cells: int = GRID) -> Ints:
+    """Return the live bytes of each group at the end of each cell of the recording, int64 (groups, cells)."""
+    span = max(blocks.end, 1)
+    grid = np.zeros((groups, cells + 1), np.int64)
+    # The first edge at or after a time, at which the block is seen (born) or no longer (died).
+    born = np.minimum(-(-blocks.born.astype(np.float64) * cells // span), cells).astype(np.int64)
+    born = np.maximum(born, 1) - 1
+    freed = blocks.free_row >= 0
+    died = np.minimum(-(-blocks.died[freed].astype(np.float64) * cells // span), cells).astype(np.int64)
+    died = np.maximum(died, 1) - 1
+    np.add.at(grid, (of, born), blocks.size)
+    np.subtract.at(grid, (of[freed], died), blocks.size[freed])
+    return np.asarray(np.cumsum(grid, axis=1)[:, :cells])
+
+
+def _leaks(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list[MemoryFinding]:
+    """Sites whose kept bytes grow all along: more in each quarter of the run, by several blocks."""
+    kept = blocks.free_row < 0
+    which = np.flatnonzero((table.kept[:-1] >= max(least, 1)) & (table.kept_blocks[:-1] >= _GROWING))
+    if not len(which):
+        return []
+    number = np.full(len(sites), -1, np.int32)
+    number[which] = np.arange(len(which))
+    of = number[sites.of_block]
+    mine = np.flatnonzero(kept & (of >= 0))
+    quarter = np.minimum(4 * blocks.born[mine].astype(np.float64) // max(blocks.end, 1), 3).astype(np.int64)
+    grown = np.zeros((len(which), 4))
+    np.add.at(grown, (of[mine], quarter), blocks.size[mine])
+    first = np.full(len(which), blocks.end)
+    np.minimum.at(first, of[mine], blocks.born[mine])
+    found = []
+    for i, site in enumerate(which.tolist()):
+        total = float(grown[i].sum())
+        # It may begin late; from then on each quarter adds something, and the second half much.
+        begun = int(np.argmax(grown[i] > 0))
+        if begun > 2 or (grown[i, begun:] <= 0).any() or grown[i, 2:].sum() < _GROWTH * total:
+            continue
+        share = float(table.kept_blocks[site] / max(int(table.blocks[site]), 1))
+        found.append(
+            MemoryFinding(
+                "leak", site, int(first[i]), blocks.end, int(table.kept[site]),
+                {"blocks": int(table.kept_blocks[site]), "share_of_blocks": share},
+            )
+        )  # fmt: skip
+    return found
+
+
+def _forgotten(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list[MemoryFinding]:
+    """Sites with live bytes that nobody has touched for half of the run."""
+    touched = blocks.last_touch
+    old = (blocks.free_row < 0) & (blocks.end - touched >= _FORGOTTEN * blocks.end)
+    bytes_ = np.bincount(sites.of_block[old], blocks.size[old], len(sites))
+    count = np.bincount(sites.of_block[old], minlength=len(sites))
+    since = np.full(len(sites), blocks.end)
+    np.minimum.at(since, sites.of_block[old], touched[old])
+    return [
+        MemoryFinding("forgotten", site, int(since[site]), blocks.end, int(bytes_[site]),
+                      {"blocks": int(count[site])})
+        for site in np.flatnonzero(bytes_ >= max(4 * least, 1)).tolist()
+    ]  # fmt: skip
+
+
+def _saw_teeth(blocks: Blocks, sites: Sites, table: SiteTable) -> list[MemoryFinding]:
+    """Where live bytes go up and down again and again, all together or of one of the largest sites."""
+    from ...kernels.memory.allocations import fill_waves
+
+    cells = 8 * GRID
+    largest = np.argsort(-table.peak[:-1], kind="stable")[:GRID]
+    largest = largest[table.peak[largest] >= 0.1 * table.peak[-1]]
+    number = np.full(len(sites), len(largest), np.int32)
+    number[largest] = np.arange(len(largest))
+    grid = live_grid(blocks, number[sites.of_block], len(largest) + 1, cells)
+    series = np.vstack([grid.sum(axis=0)[None], grid[:-1]])
+    high = series.max(axis=1)
+    turns, kind = np.zeros(len(series), np.int64), np.zeros(series.size, np.uint8)
+    least = np.maximum(_WAVE * high, 1.0).astype(np.int64)
+    fill_waves(series.reshape(-1), least, cells * np.arange(len(series) + 1), turns, kind)
+    found = []
+    for i, site in enumerate([-1, *largest.tolist()]):
+        at = kind[i * cells : (i + 1) * cells]
+        tops, bottoms = np.flatnonzero(at == 1), np.flatnonzero(at == 2)
+        if len(tops) < _WAVES or len(bottoms) < _WAVES - 1:
+            continue
+        ends = (np.array([tops[0], max(tops[-1], bottoms[-1])]) + 1) * blocks.end // cells
+        swing = int(np.median(series[i, tops]) - np.median(series[i, bottoms]))
+        period = float(np.median(np.diff(tops))) * blocks.end / cells
+        found.append(
+            MemoryFinding("saw-tooth", site, int(ends[0]), int(ends[1]), swing,
+                          {"times": len(tops), "period_ns": period})
+        )  # fmt: skip
+    return found
+
+
+def _churn(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list[MemoryFinding]:
+    """Sites that allocate many short-lived blocks, of which few live at once."""
+    short = (blocks.free_row >= 0) & (blocks.died - blocks.born <= _SHORT * blocks.end)
+    count = np.bincount(sites.of_block[short], minlength=len(sites))
+    bytes_ = np.bincount(sites.of_block[short], blocks.size[short], len(sites))
+    times = table.allocated[:-1] / np.maximum(table.peak[:-1], 1)
+    which = (count >= _CHURN) & (count >= 0.5 * table.blocks[:-1]) & (times >= _TIMES)
+    which &= bytes_ >= max(4 * least, 1)
+    return [
+        MemoryFinding("churn", site, 0, blocks.end, int(bytes_[site]),
+                      {"blocks": int(count[site]), "at_once": int(table.peak[site])})
+        for site in np.flatnonzero(which).tolist()
+    ]  # fmt: skip
+
+
+def holes(blocks: Blocks, time_ns: int, after_row: int | None = None) -> Holes:
+    """Return how much of the addresses between blocks is free at a moment (after a row, if given)."""
+    if after_row is None:
+        live = (blocks.born <= time_ns) & (blocks.died > time_ns)
+    else:
+        live = (blocks.row <= after_row) & ((blocks.free_row < 0) | (blocks.free_row > after_row))
+    live &= blocks.size > 0
+    if not live.any():
+        return Holes(time_ns, 0, 0, 0, 0)
+    low, size = blocks.address[live], blocks.size[live]
+    order = np.argsort(low, kind="stable")
+    low, high = low[order], np.maximum.accumulate((low + size.astype(np.uint64))[order])
+    gap = np.maximum((low[1:] - np.minimum(high[:-1], low[1:])).astype(np.int64), 0)
+    near = gap < REGION_GAP
+    return Holes(
+        time_ns,
+        int(size.sum()),
+        int(gap[near].sum()),
+        int(gap[near].max(initial=0)),
+        1 + int(np.count_nonzero(~near)),
+    )
+
+
+def _fragmentation(blocks: Blocks, table: SiteTable) -> list[MemoryFinding]:
+    """Holes between live blocks, when most lives and at the end."""
+    row = int(table.peak_row[-1])
+    at_peak = holes(blocks, int(blocks.born[np.searchsorted(blocks.row, row)]), row)
+    at_end = holes(blocks, blocks.end)
+    found = []
+    for when, seen in (("most", at_peak), ("end", at_end)):
+        if seen.holes >= _HOLES and seen.share >= _HOLE_SHARE:
+            found.append(
+                MemoryFinding("fragmentation", -1, seen.time_ns, seen.time_ns, seen.holes,
+                              {"when": when, "share": seen.share, "largest": seen.largest,
+                               "regions": seen.regions, "live": seen.live})
+            )  # fmt: skip
+    return found[:1]
+
+
+def cohorts(blocks: Blocks, cells: int = GRID) -> tuple[NDArray[np.int32], Ints]:
+    """Return the cohort of each block, int32 (n,), and the key of each cohort, int64 (k,).
+
+    A cohort is the blocks that are born in the same cell of time and die in the same (Moreta and Telea 2007:
+    same-lifetime clusters). Its key is ``born * (cells + 1) + died``, ``died`` being ``cells`` for never.
+    """
+    span = max(blocks.end, 1)
+    born = np.minimum(blocks.born.astype(np.float64) * cells // span, cells - 1).astype(np.int64)
+    died = np.minimum(blocks.died.astype(np.float64) * cells // span, cells - 1).astype(np.int64)
+    died[blocks.free_row < 0] = cells
+    table = np.zeros((cells) * (cells + 1), np.int64)
+    key = born * (cells + 1) + died
+    table[key] = 1
+    keys = np.flatnonzero(table)
+    table[keys] = np.arange(len(keys))
+    return table[key].astype(np.int32), keys
+
+
+def _cohorts(blocks: Blocks, least: float) -> list[MemoryFinding]:
+    """The largest groups of blocks that live from about the same moment to about the same moment."""
+    of, keys = cohorts(blocks)
+    count, bytes_ = np.bincount(of, minlength=len(keys)), np.bincount(of, blocks.size, len(keys))
+    lived = keys % (GRID + 1) - keys // (GRID + 1)
+    # What dies in the cell that it is born in has its own name: churn.
+    which = np.flatnonzero((count >= 5) & (lived >= 1) & (bytes_ >= max(4 * least, 1)))
+    which = which[np.argsort(-bytes_[which], kind="stable")][:8]
+    found = []
+    for cohort in which.tolist():
+        born, died = divmod(int(keys[cohort]), GRID + 1)
+        found.append(
+            MemoryFinding("cohort", -1, born * blocks.end // GRID,
+                          blocks.end if died == GRID else (died + 1) * blocks.end // GRID,
+                          int(bytes_[cohort]), {"blocks": int(count[cohort]), "freed": died < GRID})
+        )  # fmt: skip
+    return found

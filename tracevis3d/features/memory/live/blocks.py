@@ -1,0 +1,406 @@
+"""The blocks of memory that a feed tells of: who lives, who did in the window, what is too narrow to see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....live.growing import GrowingTrace
+from ..call_sites import passes_on
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: Blocks at most: those that live, and those that did in the window. Room for so many at first.
+MOST_BLOCKS, _FIRST_BLOCKS = 1 << 21, 1 << 14
+#: Times of idleness that are over and are remembered; items; rows in one look.
+_SPELLS, MOST_ITEMS, _MOST_ROWS = 1 << 17, 4096, 1 << 16
+#: Call sites that are told apart; the last one is that of all others.
+MOST_SITES = 2048
+#: Callers that are looked at for one that allocates itself.
+_DEEPEST = 32
+
+
+class Sites:
+    """Call sites: the innermost function of a stack that does not merely pass an allocation on, and its line.
+
+    Attributes
+    ----------
+    names : list of str
+    """
+
+    def __init__(self, growing: GrowingTrace) -> None:
+        self._growing = growing
+        self.names: list[str] = []
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._functions: list[str] = []
+        #: Session -> site of each of its stacks (-1: not asked yet).
+        self._of: dict[int, NDArray[np.int32]] = {}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def of(self, batch: Mapping[str, Any]) -> NDArray[np.int64]:
+        """Return the call site of each row of a batch of memory, int64."""
+        stack = batch["stack"].astype(np.int64)
+        session = batch["session"]
+        known = self._of.get(id(session), np.empty(0, np.int32))
+        most = int(stack.max(initial=-1))
+        if most >= len(known) or not len(known):
+            larger = np.full(max(2 * len(known), most + 1, 64), -1, np.int32)
+            larger[: len(known)] = known
+            known = self._of[id(session)] = larger
+        found = np.where(stack >= 0, known[stack], -2).astype(np.int64)
+        for number in np.unique(stack[found == -1]).tolist():
+            known[number] = self._site(session, number)
+        found = np.where(stack >= 0, known[stack], -2).astype(np.int64)
+        around = np.flatnonzero((found == -2) & (batch["kind"] == 0))
+        found[found == -2] = self._number((-1, 0)) if len(around) or (found == -2).any() else -2
+        if len(around):
+            found[around] = self._around(batch["thread"][around], batch["time"][around])
+        return found
+
+    def _site(self, session: Any, stack: int) -> int:
+        key, at = (-1, 0), stack
+        for _ in range(_DEEPEST):
+            frame = session.frames.get(at)
+            if frame is None:
+                break
+            key = (frame[0], frame[2])
+            if not passes_on(self._label(frame[0])):
+                break
+            at = frame[1]
+        return self._number(key)
+
+    def _around(self, thread: NDArray[Any], time: Ints) -> Ints:
+        """Return the call site of allocations without a stack: the call around them."""
+        found = np.empty(len(thread), np.int64)
+        for t in np.unique(thread).tolist():
+            mine = np.flatnonzero(thread == t)
+            of = self._growing.calls_of_threads()[t].around(time[mine])
+            for number in np.unique(of).tolist():
+                found[mine[of == number]] = self._number((int(number), 0))
+        return found
+
+    def _label(self, function: int) -> str:
+        from ....live.stream.live_view import short
+
+        while function >= len(self._functions):
+            more = self._growing.functions(len(self._functions))
+            if not more:
+                return ""
+            self._functions += [short(name) for name in more]
+        return self._functions[function]
+
+    def _number(self, key: tuple[int, int]) -> int:
+        found = self._numbers.get(key)
+        if found is None:
+            if len(self.names) >= MOST_SITES - 1:
+                if len(self.names) < MOST_SITES:
+                    self.names.append("(other call sites)")
+                return MOST_SITES - 1
+            function, line = key
+            label = self._label(function) if function >= 0 else ""
+            name = f"{label}:{line}" if label and line else label or "(call site unknown)"
+            found = self._numbers[key] = len(self.names)
+            self.names.append(name)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Rows of items, as :mod:`~....kernels.live_memory` writes them.
+
+    Attributes
+    ----------
+    time : int64 (n, 2)
+    item : int64 (n,)
+    age : int64 (n, 2)
+        Nanoseconds without a touch at both ends; both 0: in use.
+    live : int64 (n,)
+        Live bytes.
+    """
+
+    time: Ints
+    item: Ints
+    age: Ints
+    live: Ints
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Told]) -> Told:
+        """Return all rows of ``parts``."""
+        columns = zip(*((p.time, p.item, p.age, p.live) for p in parts), strict=True)
+        return cls(*(np.concatenate(c) for c in columns))
+
+
+class LiveBlocks:
+    """All blocks in the window, and the items that they are shown as.
+
+    Parameters
+    ----------
+    growing : GrowingTrace
+    pause_ns : int
+        Nanoseconds without a touch from which on a block counts as idle.
+
+    Attributes
+    ----------
+    by_site, logarithmic : bool
+        How blocks lie side by side, and whether their widths are logarithms; changed by :meth:`cut`.
+    low, total : float
+        Where along all widths the first item begins, and how long they are.
+    homeless : int
+        Allocations for which there was no room.
+    """
+
+    def __init__(self, growing: GrowingTrace, pause_ns: int, brief_ns: int) -> None:
+        from ....kernels.memory import live_blocks as k
+
+        self.k = k
+        self.sites = Sites(growing)
+        self.pause_ns, self.brief_ns = pause_ns, brief_ns
+        self.by_site, self.logarithmic = False, False
+        self.least = 1.0
+        self.low, self.total = 0.0, 0.0
+        self.homeless = 0
+        self._blocks = np.zeros((_FIRST_BLOCKS, k.BLOCK_SIZE), np.int64)
+        self._known = _table(4 * _FIRST_BLOCKS)
+        self._spells = np.zeros((_SPELLS, 3), np.int64)
+        self._items = np.zeros((MOST_ITEMS, k.ITEM_SIZE), np.int64)
+        self._wide = np.zeros(MOST_ITEMS)
+        self._site_table = np.zeros((MOST_SITES, k.SITE_SIZE), np.int64)
+        self._site_table[:, k.OPEN_ITEM] = k.NEW
+        self._site_wide = np.zeros(MOST_SITES)
+        self.totals = np.zeros(k.TOTALS_SIZE, np.int64)
+        self._times = np.empty((_MOST_ROWS, 2), np.int64)
+        self._rows = np.empty((_MOST_ROWS, k.ROW_SIZE), np.int64)
+        self._edge = np.int64(-(1 << 62))
+        #: Before this moment not all times of idleness are remembered.
+        self._forgotten = -(1 << 62)
+
+    # -- what comes ---------------------------------------------------------------------------------------
+
+    def follow(self, batch: Mapping[str, Any], edge: int) -> Told:
+        """Take a batch of memory; what ended before ``edge`` may be forgotten.
+
+        Returns
+        -------
+        Told
+            What has come to its end, of items that are one block.
+        """
+        k, self._edge = self.k, np.int64(edge)
+        kind, time = np.ascontiguousarray(batch["kind"]), np.ascontiguousarray(batch["time"])
+        columns = [
+            kind, time, batch["address"].view(np.int64) & ((1 << 62) - 1),
+            np.ascontiguousarray(batch["size"]),
+            self.sites.of(batch), np.ascontiguousarray(batch["thread"], np.int64),
+        ]  # fmt: skip
+        counts, at = np.zeros(1, np.int64), 0
+        take: Any = k.follow_blocks
+        while True:
+            at = take(
+                *columns, at, np.int64(self.pause_ns), np.int64(self.brief_ns), float(self.least),
+                int(self.logarithmic), int(self.by_site), self._known, self._blocks, self._spells,
+                self._items,
+                self._wide, self._site_table, self.totals, self._times, self._rows, counts,
+            )  # fmt: skip
+            if at >= len(columns[0]):
+                break
+            if not self._make_room():
+                # More live at a time than can be followed: their frees and touches go unnoticed, too.
+                rest = columns[0][at:] != 0
+                self.homeless += int(np.count_nonzero(~rest))
+                columns = [np.ascontiguousarray(c[at:][rest]) for c in columns]
+                at = 0
+        return self._told(int(counts[0]))
+
+    def _told(self, n: int) -> Told:
+        rows = self._rows[:n]
+        k = self.k
+        return Told(
+            self._times[:n].copy(), rows[:, k.ROW_ITEM].copy(), rows[:, [k.AGE_FROM, k.AGE_TO]].copy(),
+            rows[:, k.ROW_LIVE].copy(),
+        )  # fmt: skip
+
+    def _make_room(self) -> bool:
+        """Let blocks go that are past; have more room if that is not enough. Return whether there is any."""
+        k, totals = self.k, self.totals
+        if totals[k.SPELLS] >= len(self._spells):
+            # The oldest half goes, whether past or not.
+            edge = np.partition(self._spells[:, 2], len(self._spells) // 2)[len(self._spells) // 2]
+            same = np.arange(int(totals[k.BLOCKS]), dtype=np.int64)
+            self._forgotten = max(int(edge) + 1, int(self._edge))
+            totals[k.SPELLS] = k.keep_spells(
+                self._spells, int(totals[k.SPELLS]), np.int64(self._forgotten), same
+            )
+            return True
+        if int(totals[k.BLOCKS]) >= len(self._blocks):
+            self._compact(int(self._edge))
+            if int(totals[k.BLOCKS]) > 3 * len(self._blocks) // 4:
+                if len(self._blocks) < MOST_BLOCKS:
+                    larger = np.zeros((2 * len(self._blocks), k.BLOCK_SIZE), np.int64)
+                    larger[: len(self._blocks)] = self._blocks
+                    self._blocks = larger
+                else:
+                    # What has ended goes, though it could still be seen.
+                    self._compact(k.ALIVE)
+        else:
+            self._find_addresses()
+        return int(totals[k.BLOCKS]) < len(self._blocks)
+
+    def _compact(self, edge: int) -> None:
+        k, totals = self.k, self.totals
+        count = int(totals[k.BLOCKS])
+        new = np.empty(count, np.int64)
+        kept = int(k.keep_blocks(self._blocks, count, np.int64(edge), np.int64(self.brief_ns), new))
+        totals[k.SPELLS] = k.keep_spells(self._spells, int(totals[k.SPELLS]), np.int64(self._edge), new)
+        items = self._items[: int(totals[k.ITEMS])]
+        # An item whose first block is gone takes the place of the one that followed it.
+        following = np.minimum.accumulate(np.where(new >= 0, new, kept)[::-1])[::-1]
+        items[:, k.FIRST] = following[items[:, k.FIRST]] if len(items) else items[:, k.FIRST]
+        totals[k.BLOCKS] = kept
+        self._find_addresses()
+
+    def _find_addresses(self) -> None:
+        k, totals = self.k, self.totals
+        slots = len(self._known)
+        while int(totals[k.BLOCKS_NOW]) * 2 > slots:
+            slots *= 2
+        self._known = _table(slots)
+        totals[k.TAKEN] = k.find_addresses(self._blocks, int(totals[k.BLOCKS]), self._known)
+
+    # -- what is shown ------------------------------------------------------------------------------------
+
+    @property
+    def items(self) -> Ints:
+        """What is known of the items (n, ITEM_SIZE): a view, not a copy."""
+        return self._items[: int(self.totals[self.k.ITEMS])]
+
+    @property
+    def wide(self) -> Floats:
+        """Width of each item (n,)."""
+        return self._wide[: int(self.totals[self.k.ITEMS])]
+
+    @property
+    def blocks(self) -> Ints:
+        """The blocks (n, BLOCK_SIZE): a view, not a copy."""
+        return self._blocks[: int(self.totals[self.k.BLOCKS])]
+
+    @property
+    def site_facts(self) -> Ints:
+        """What is known of the call sites (n, SITE_SIZE)."""
+        return self._site_table[: len(self.sites)]
+
+    def rank(self) -> Ints:
+        """Return the place of each call site among all: those with most width first; int64 (sites,)."""
+        order = np.argsort(-self._site_wide[: len(self.sites)], kind="stable")
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return rank
+
+    def width(self, edge: int) -> float:
+        """Return how wide all blocks are that reach beyond ``edge``, whether in sight or not."""
+        take: Any = self.k.present_width
+        count = int(self.totals[self.k.BLOCKS])
+        return float(take(self._blocks, count, np.int64(edge), int(self.logarithmic), self._site_wide))
+
+    def idle(self, since: int) -> int:
+        """Return the bytes of live blocks that were not touched after ``since``."""
+        take: Any = self.k.idle_bytes
+        return int(take(self._blocks, int(self.totals[self.k.BLOCKS]), np.int64(since)))
+
+    def cut(
+        self,
+        window: tuple[int, int],
+        step: int,
+        share: tuple[float, float],
+        least: float,
+        by_site: bool,
+        logarithmic: bool,
+    ) -> Told:
+        """Make the items anew, and return all that is known of their past in the window.
+
+        Parameters
+        ----------
+        window : (int, int)
+            Nanoseconds; both are multiples of ``step``.
+        step : int
+            Nanoseconds of a cell in which what is taken together is looked at.
+        share : (float, float)
+            The part of all widths that is in sight.
+        least : float
+            Narrower blocks are taken together until they are so wide, as a share of what is in sight.
+        by_site, logarithmic : bool
+        """
+        k, totals = self.k, self.totals
+        self.by_site, self.logarithmic = by_site, logarithmic
+        self._edge = np.int64(window[0])
+        self._compact(window[0])
+        count = int(totals[k.BLOCKS])
+        total = self.width(window[0])
+        self.least = max(least * (share[1] - share[0]) * total, 1e-9)
+        order = np.arange(count, dtype=np.int64)
+        if by_site:
+            # Few sites: sixteen bits are sorted by counting.
+            of = self.rank()[self._blocks[:count, k.SITE]] if count else np.empty(0, np.int64)
+            order = np.argsort(of.astype(np.uint16), kind="stable").astype(np.int64)
+        out = np.zeros(2)
+        n = k.cut_live(
+            order, self._blocks, np.int64(window[0]), float(self.least), int(logarithmic), share[0] * total,
+            share[1] * total, self._site_wide, int(by_site), self._items, self._wide, self._site_table, out,
+        )  # fmt: skip
+        totals[k.ITEMS] = n
+        self.low, self.total = float(out[0]), float(out[1])
+        whole = share[1] >= 1.0
+        if not by_site:
+            # Only the end of the order gets new blocks.
+            if not whole:
+                self._site_table[:, k.OPEN_ITEM] = k.NOWHERE
+            elif self._site_table[0, k.OPEN_ITEM] == k.NOWHERE:
+                self._site_table[0, k.OPEN_ITEM] = k.NEW
+        elif whole and share[0] <= 0.0:
+            unseen = self._site_table[:, k.OPEN_ITEM] == k.NOWHERE
+            self._site_table[unseen, k.OPEN_ITEM] = k.NEW
+        return self._past(n, window, step)
+
+    def _past(self, items: int, window: tuple[int, int], step: int) -> Told:
+        k, totals = self.k, self.totals
+        count = int(totals[k.BLOCKS])
+        cells = max((window[1] - window[0]) // step, 1)
+        live = np.zeros((items, cells + 1), np.int64)
+        used = np.zeros((items, cells + 1), np.int32)
+        last = np.full(items, window[0] - (1 << 62), np.int64)
+        n = k.past_of_blocks(
+            self._blocks, count, self._spells, int(totals[k.SPELLS]), np.int64(self.pause_ns),
+            np.int64(window[0]),
+            np.int64(step), np.empty(count, np.int64), self._items, live, used, last, totals, self._times,
+            self._rows,
+        )  # fmt: skip
+        last = np.maximum(last, window[0] - 4 * (window[1] - window[0]))
+        n = k.tell_cells(
+            live, used, self._items, last, np.int64(window[0]), np.int64(step),
+            np.int64(window[1] - window[0]),
+            totals, self._times, self._rows, np.int64(n),
+        )  # fmt: skip
+        told = self._told(int(n))
+        if self._forgotten <= window[0]:
+            return told
+        # Whether a block was in use before is not known any more: nothing is said rather than something
+        # wrong.
+        alone = self._items[told.item, k.ALONE] == 1
+        start = np.where(
+            alone & (told.age[:, 1] == 0), np.maximum(told.time[:, 0], self._forgotten), told.time[:, 0]
+        )
+        keep = start < told.time[:, 1]
+        time = np.stack([start, told.time[:, 1]], axis=1)
+        return Told(time[keep], told.item[keep], told.age[keep], told.live[keep])
+
+
+def _table(slots: int) -> Ints:
+    return np.full((slots, 2), -1, np.int64)

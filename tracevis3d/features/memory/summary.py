@@ -1,0 +1,191 @@
+"""The facts about a trace's memory, for ``tracevis3d memory``, and what the views of memory are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ...trace.model import Trace
+from .blocks import Blocks, Oddity, find_blocks
+from .call_sites import Sites, find_sites
+from .curves import SiteTable, curves, site_table
+from .findings import MemoryFinding, find_memory, holes
+
+#: Untouched memory counts as idle after this share of the recording.
+RECENT = 0.05
+#: Cells of the series that are told.
+_CELLS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryUse:
+    """What a trace tells about memory; parts are computed when first asked for.
+
+    Attributes
+    ----------
+    trace : Trace
+    """
+
+    trace: Trace
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The blocks."""
+        return find_blocks(self.trace.memory, max(self.trace.span_ns, 1))
+
+    @cached_property
+    def sites(self) -> Sites:
+        """Their call sites."""
+        return find_sites(self.trace, self.blocks)
+
+    @cached_property
+    def table(self) -> SiteTable:
+        """What each call site does."""
+        return site_table(self.blocks, self.sites)
+
+    @property
+    def has_addresses(self) -> bool:
+        """Whether addresses are real."""
+        return "no addresses" not in self.trace.problems
+
+    @property
+    def has_times(self) -> bool:
+        """Whether times are times; else they count the records."""
+        return "no times" not in self.trace.problems
+
+    @cached_property
+    def findings(self) -> tuple[MemoryFinding, ...]:
+        """What is found."""
+        return find_memory(self.blocks, self.sites, self.table, self.has_addresses)
+
+
+def memory_facts(use: MemoryUse, most: int = 20) -> dict[str, Any]:
+    """Return the facts as plain values.
+
+    Parameters
+    ----------
+    use : MemoryUse
+    most : int
+        Call sites that are listed.
+    """
+    blocks, sites, table = use.blocks, use.sites, use.table
+    end = blocks.end
+    if not len(blocks):
+        return {"blocks": 0, "sites": [], "findings": [], "curves": {}, "odd": {}}
+    series = curves(blocks, (0, end), _CELLS, int(RECENT * end))
+    peak_row = int(table.peak_row[-1])
+    facts: dict[str, Any] = {
+        "blocks": len(blocks),
+        "call_sites": len(sites),
+        "allocated_bytes": int(table.allocated[-1]),
+        "peak_bytes": int(table.peak[-1]),
+        "peak_ns": int(use.trace.memory.time[peak_row]) if peak_row >= 0 else 0,
+        "kept_blocks": int(table.kept_blocks[-1]),
+        "kept_bytes": int(table.kept[-1]),
+        "mean_lifetime_ns": float(table.lifetime[-1]),
+        "accesses": len(blocks.access),
+        "has_times": use.has_times,
+        "has_addresses": use.has_addresses,
+        "odd": {
+            name: {"count": odd.count, "first_row": odd.row}
+            for name in ("double_frees", "unknown_frees", "overwritten", "unknown_accesses")
+            if isinstance(odd := getattr(blocks, name), Oddity) and odd.count
+        },
+        "sites": [
+            {
+                "site": sites.name[i],
+                "blocks": int(table.blocks[i]),
+                "allocated_bytes": int(table.allocated[i]),
+                "peak_bytes": int(table.peak[i]),
+                "kept_blocks": int(table.kept_blocks[i]),
+                "kept_bytes": int(table.kept[i]),
+                "mean_lifetime_ns": float(table.lifetime[i]),
+            }
+            for i in range(min(len(sites), most))
+        ],
+        "findings": [
+            {
+                "kind": f.kind,
+                "sentence": sentence(f, use),
+                "site": sites.name[f.site] if f.site >= 0 else None,
+                "start_ns": f.start_ns,
+                "end_ns": f.end_ns,
+                "bytes": f.bytes,
+                **f.details,
+            }
+            for f in use.findings
+        ],
+        "curves": {
+            "step_ns": series.step,
+            "live_bytes": series.live.tolist(),
+            "allocations": series.allocations.tolist(),
+            "allocated_bytes": series.allocated.tolist(),
+            "idle_share": [round(float(share), 4) for share in series.idle],
+            "idle_after_ns": series.recent,
+        },
+    }
+    if use.has_addresses:
+        at_end = holes(blocks, end)
+        facts["fragmentation_at_end"] = {
+            "live_bytes": at_end.live, "hole_bytes": at_end.holes, "largest_hole": at_end.largest,
+            "regions": at_end.regions, "share": at_end.share,
+        }  # fmt: skip
+    return facts
+
+
+def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
+    """Return a finding in a sentence."""
+    size, count = _size, finding.details.get("blocks", 0)
+
+    def when(ns: int) -> str:
+        return moment(ns, use)
+
+    where = use.sites.name[finding.site] if finding.site >= 0 else "the program"
+    d = finding.details
+    if finding.kind == "leak":
+        return (
+            f"{where} keeps {size(finding.bytes)} in {count:,} blocks that are never freed, and more "
+            f"all the time ({100 * d['share_of_blocks']:.0f} % of its blocks)"
+        )
+    if finding.kind == "forgotten":
+        blocks = f"{count:,} block{'' if count == 1 else 's'}"
+        how = "untouched" if len(use.blocks.access) else "kept"
+        return f"{where}: {size(finding.bytes)} in {blocks}, {how} for at least half of the run"
+    if finding.kind == "saw-tooth":
+        return (
+            f"the live bytes of {where} rise and fall {d['times']} times by about {size(finding.bytes)}, "
+            f"every {when(round(d['period_ns']))}"
+        )
+    if finding.kind == "churn":
+        return (
+            f"{where} allocates {count:,} short-lived blocks, {size(finding.bytes)} in all, "
+            f"of which at most {size(d['at_once'])} live at once"
+        )
+    if finding.kind == "fragmentation":
+        moment_ = "when most memory is in use" if d["when"] == "most" else "at the end"
+        return (
+            f"{moment_}, {size(finding.bytes)} ({100 * d['share']:.0f} %) between the blocks are holes; "
+            f"the largest has {size(d['largest'])}"
+        )
+    ends = f"freed until {when(finding.end_ns)}" if d["freed"] else "never freed"
+    return (
+        f"{count:,} blocks, {size(finding.bytes)}, live together: born about {when(finding.start_ns)}, {ends}"
+    )
+
+
+def moment(ns: int, use: MemoryUse) -> str:
+    """Write a time, or how many records come before it where there are no times."""
+    from ...units import TIME_UNITS
+
+    if not use.has_times:
+        return f"{ns:,} records"
+    unit, factor = next((u for u in reversed(TIME_UNITS[:4]) if ns >= u[1]), TIME_UNITS[0])
+    return f"{ns / factor:.3g} {unit}"
+
+
+def _size(n: float) -> str:
+    unit, factor = next(
+        ((u, f) for u, f in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)) if n >= f), ("B", 1)
+    )
+    return f"{n / factor:.3g} {unit}"

@@ -1,0 +1,141 @@
+"""Where blocks lie side by side: their order, and their places along the axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....errors import UsageError
+from ....trace.model import Trace
+from ....views.cached import derived
+from ..pyramid import Pyramid
+from ..summary import MemoryUse
+from .parameters import Parameters
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: Addresses that nobody uses are left out where they are more than this share of what is used.
+_UNUSED = 1 / 200
+#: Shorter blocks, as a share of the window, never stand alone where blocks lie on top of each other in time.
+_SHORTEST = 1 / 400
+
+
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """Blocks along the axis.
+
+    Attributes
+    ----------
+    pyramid : Pyramid
+    total : float
+        The length of the axis, in bytes (or their roots or logarithms).
+    site_first : int64 (sites + 1,) or (0,)
+        Positions at which each call site begins, where they are the order.
+    regions : int64 (k,)
+        Positions at which a run of used addresses begins, where they are the order.
+    kept : dict
+        What others have found out about all blocks, to look at some of them again and again.
+    """
+
+    pyramid: Pyramid
+    total: float
+    site_first: Ints
+    regions: Ints
+    kept: dict[Any, Any] = field(default_factory=dict)
+
+
+def memory_use(trace: Trace) -> MemoryUse:
+    """Return what is known of the memory of ``trace``, kept as long as the trace."""
+    kept = derived(trace).kept
+    if ("memory", 0) not in kept:
+        # Not of the trace itself: it is the key of what is kept, and must be free to go.
+        kept["memory", 0] = MemoryUse(_copy(trace))
+    found: MemoryUse = kept["memory", 0]
+    return found
+
+
+def _copy(trace: Trace) -> Trace:
+    from dataclasses import replace
+
+    return replace(trace)
+
+
+def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement:
+    """Order the blocks of a window; what was arranged for the last parameters is kept.
+
+    Raises
+    ------
+    UsageError
+        If no call site has such a name, or the recording tells no addresses.
+    """
+    use = memory_use(trace)
+    key = (p.order, p.width, p.sites, window)
+    kept = derived(trace).kept
+    before = kept.get(("arrangement", 0))
+    if before is not None and before[0] == key:
+        found: Arrangement = before[1]
+        return found
+    made = _arrange(use, p, window)
+    kept["arrangement", 0] = (key, made)
+    return made
+
+
+def _arrange(use: MemoryUse, p: Parameters, window: tuple[int, int]) -> Arrangement:
+    blocks, sites = use.blocks, use.sites
+    if p.order == "address" and not use.has_addresses:
+        raise UsageError("order=address: this recording tells no addresses; take order=creation")
+    shown = (blocks.born < window[1]) & (blocks.died > window[0])
+    wanted = [text.strip().lower() for text in p.sites.split(",") if text.strip()]
+    if wanted:
+        fits = np.array([any(text in name.lower() for text in wanted) for name in sites.name], np.bool_)
+        if not fits.any():
+            raise UsageError(
+                f"sites={p.sites}: no call site has such a name ('tracevis3d memory' lists them)"
+            )
+        shown &= fits[sites.of_block]
+    order = np.flatnonzero(shown).astype(np.int32)
+    nothing = np.empty(0, np.int64)
+    if p.order == "address":
+        return _by_address(use, order[np.argsort(blocks.address[order], kind="stable")], window)
+    site_first = nothing
+    if p.order == "site":
+        of = sites.of_block[order]
+        order = order[np.argsort(of, kind="stable")]
+        site_first = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=len(sites)))]).astype(np.int64)
+    elif p.order == "lifetime":
+        order = order[np.lexsort((blocks.born[order], -blocks.died[order]))]
+    size = blocks.size[order].astype(np.float64)
+    width = {"bytes": size, "sqrt": np.sqrt(size), "log": np.log2(1 + size)}[p.width]
+    low = np.cumsum(width) - width
+    total = float(width.sum())
+    return Arrangement(Pyramid(blocks, order, low, width, window), max(total, 1.0), site_first, nothing)
+
+
+def _by_address(use: MemoryUse, order: NDArray[np.int32], window: tuple[int, int]) -> Arrangement:
+    """Lay blocks where their addresses are; long stretches that nobody uses are cut short."""
+    blocks = use.blocks
+    nothing = np.empty(0, np.int64)
+    if not len(order):
+        return Arrangement(Pyramid(blocks, order, np.empty(0), np.empty(0), window), 1.0, nothing, nothing)
+    base = blocks.address[order[0]]
+    low = (blocks.address[order] - base).astype(np.float64)
+    size = blocks.size[order].astype(np.float64)
+    reach = np.maximum.accumulate(low + size)
+    gap = np.maximum(low[1:] - reach[:-1], 0.0)
+    # What is used with the gaps that stay: the limit follows from what is left, smallest gaps first.
+    used = float(reach[-1] - gap.sum())
+    limit = max(used * _UNUSED, 1.0)
+    long = gap > limit
+    removed = np.concatenate([[0.0], np.cumsum(np.where(long, gap - limit, 0.0))])
+    low = low - removed
+    total = float(reach[-1] - removed[-1])
+    regions = np.concatenate([[0], np.flatnonzero(long) + 1]).astype(np.int64)
+    lasted = np.minimum(blocks.until, window[1])[order] - np.maximum(blocks.born[order], window[0])
+    lone = lasted >= _SHORTEST * (window[1] - window[0])
+    return Arrangement(
+        Pyramid(blocks, order, low, size, window, lone=lone), max(total, 1.0), nothing, regions
+    )

@@ -1,0 +1,146 @@
+"""Colours of blocks: by kind, bright where they were just touched, and apart from their neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.palettes import OTHER, PALETTES, Paint, parse
+from ....drawing.primitives import Legend, LegendEntry
+from ....layout import ticks
+from ..findings import GRID, cohorts
+from ..summary import moment
+from .layout import Composition
+
+Indices = NDArray[np.int32]
+
+#: Blue and green of Memcov Viz (figure 2.16).
+_TURN = parse("3b6fb6 4e9a51")
+#: What untouched memory fades to, and how far; how much darker every second neighbour is, or lighter a rib.
+_FADED, _FADE, _DARKER, _RIB = np.array([0.80, 0.81, 0.83]), 0.6, 0.88, 0.35
+#: Shades of one kind: by whether it is taken together, whether it is idle, and which neighbour or rib it is.
+_SHADES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class BlockColors:
+    """Colours of items.
+
+    Attributes
+    ----------
+    kind : int32 (items,)
+        Of each item; ``grey`` where it is of several.
+    first : int
+        Palette index of the first kind's first shade.
+    grey : int
+    legends : tuple of Legend
+    """
+
+    kind: Indices
+    first: int
+    grey: int
+    legends: tuple[Legend, ...]
+
+    def shade(self, item: NDArray[np.int64], alone: NDArray[np.bool_], idle: NDArray[np.bool_],
+              second: NDArray[np.bool_]) -> Indices:  # fmt: skip
+        """Return palette indices of pieces of items."""
+        shade = 4 * ~alone + 2 * idle + second
+        return (self.first + _SHADES * self.kind[item] + shade).astype(np.int32)
+
+
+def block_colors(picture: Composition, paint: Paint) -> BlockColors:
+    """Choose the kinds, and put their shades into the palette."""
+    p, items, use = picture.parameters, picture.items, picture.use
+    chosen = PALETTES[p.palette]
+    most = min(p.entries, len(chosen.kinds))
+    entries: list[str]
+    if p.color == "turn":
+        colors = _TURN
+        kind = np.where(items.alone, np.arange(len(items)) % 2, 2).astype(np.int32)
+        entries, title = ["a block", "its neighbour"], "Blocks"
+    elif p.color == "none":
+        colors = chosen.kinds[:1]
+        kind, entries, title = np.zeros(len(items), np.int32), ["a block"], "Blocks"
+    else:
+        kept = picture.arrangement.kept
+        key = ("kinds", p.color, most)
+        if key not in kept:
+            kept[key] = _ranked(picture, most)
+        entries, title, mine, changes = kept[key]
+        colors = chosen.kinds[: len(entries)]
+        same = changes[items.first] == changes[items.stop - 1] if len(items) else np.zeros(0, np.bool_)
+        kind = np.where(same, mine[items.first] if len(items) else 0, len(entries)).astype(np.int32)
+    grey = len(colors)
+    if p.merged == "grey" or p.color == "turn":
+        kind = np.where(items.alone, kind, grey).astype(np.int32)
+    first = paint.add(_shades(np.vstack([colors, OTHER[None]])))
+    lines = [LegendEntry(text, first + _SHADES * i) for i, text in enumerate(entries)]
+    if (items.alone & (kind == grey)).any():
+        lines.append(LegendEntry("others", first + _SHADES * grey))
+    legends = [Legend(title, tuple(lines))]
+    signs = []
+    if (~items.alone).any():
+        signs.append(
+            LegendEntry("several blocks, too narrow to be seen alone", first + _SHADES * grey + 4, "cluster")
+        )
+    accessed = "accessed or allocated" if len(use.blocks.access) else "allocated"
+    unit = f"{picture.recent:,} records" if not use.has_times else ticks.duration(picture.recent)
+    signs.append(LegendEntry(f"{accessed} within the last {unit}", first))
+    signs.append(LegendEntry("idle since then", first + 2))
+    legends.append(Legend("Shades", tuple(signs)))
+    return BlockColors(kind, first, grey, tuple(legends))
+
+
+def _ranked(picture: Composition, most: int) -> tuple[list[str], str, Indices, NDArray[np.int64]]:
+    """Return the names of the kinds that get colours, what kinds are, and of each position the kind's place.
+
+    Last comes how often the kind changes before a position: an item between two changes is of one kind.
+    """
+    order, size = picture.arrangement.pyramid.order, picture.use.blocks.size.astype(np.float64)
+    of, names, title = _kinds(picture)
+    weight = np.bincount(of[order], size[order], len(names))
+    best = np.argsort(-weight, kind="stable")[:most]
+    best = best[weight[best] > 0]
+    rank = np.full(len(names) + 1, len(best), np.int32)
+    rank[best] = np.arange(len(best))
+    mine = rank[of[order]]
+    changes = np.concatenate([[0], np.cumsum(mine[1:] != mine[:-1])]) if len(mine) else np.zeros(1, np.int64)
+    return [names[i] for i in best.tolist()], title, mine, changes
+
+
+def _kinds(picture: Composition) -> tuple[Indices, list[str], str]:
+    """Return the kind of each block, the kinds' names, and what they are."""
+    use, trace = picture.use, picture.trace
+    if picture.parameters.color == "thread":
+        of = trace.memory.thread[use.blocks.row].astype(np.int32)
+        threads = [trace.threads.title(t) for t in range(len(trace.threads))]
+        return np.where(of < 0, len(threads), of).astype(np.int32), [*threads, "thread unknown"], "Threads"
+    if picture.parameters.color == "cohort":
+        of, keys = cohorts(use.blocks)
+        end = use.blocks.end
+        names = []
+        for key in keys.tolist():
+            born, died = divmod(key, GRID + 1)
+            until = "kept" if died == GRID else f"to {moment((died + 1) * end // GRID, use)}"
+            names.append(f"{moment(born * end // GRID, use)} {until}")
+        return of, names, "Alive together, from"
+    share = np.bincount(use.sites.of_block, use.blocks.size, len(use.sites))
+    names = [f"{name}  {ticks.size(n)}" for name, n in zip(use.sites.name, share.tolist(), strict=True)]
+    return use.sites.of_block, names, "Call site, bytes allocated"
+
+
+def _shades(colors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the shades of each colour, (kinds * _SHADES, 4)."""
+    out = np.repeat(colors[:, None], _SHADES, axis=1).astype(np.float64)
+    for shade in range(_SHADES):
+        together, idle, second = bool(shade & 4), bool(shade & 2), bool(shade & 1)
+        rgb = out[:, shade, :3]
+        if idle:
+            rgb += _FADE * (_FADED - rgb)
+        if second and together:
+            rgb += _RIB * (1.0 - rgb)
+        elif second:
+            rgb *= _DARKER
+    return out.reshape(-1, 4).astype(np.float32)

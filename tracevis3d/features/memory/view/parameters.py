@@ -1,0 +1,105 @@
+"""The parameters of the view memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....parameters import parameter
+from ....views import common_parameters
+
+_ORDERS = {
+    "site": "by call site, those that allocate most first; within it by creation",
+    "creation": "in the order of their creation",
+    "lifetime": "by their end, then their beginning: what lives equally long lies together",
+    "address": "where they lie in memory; what is never used is left out",
+}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the view ``memory``."""
+
+    order: str = parameter("site", "How blocks lie side by side", choices=_ORDERS, group="Data")
+    before: str = parameter(
+        "creation", "The order that ``regroup`` comes from", choices=_ORDERS, group="Data"
+    )
+    regroup: float = parameter(
+        1.0,
+        "How far blocks are on their way from the order ``before`` (0) to ``order`` (1): for films, in which "
+        "each block that stands alone slides to its new place, and those taken together sink and rise",
+        low=0.0, high=1.0, group="Data",
+    )  # fmt: skip
+    height: str = parameter(
+        "age",
+        "What height says",
+        choices={
+            "age": "how long nobody has touched it (since its allocation, if no accesses are recorded)",
+            "size": "bytes alive, on a square-root scale",
+            "access": "allocations and accesses, on a logarithmic scale",
+        },
+        group="Data",
+    )
+    color: str = parameter(
+        "site",
+        "What colour says",
+        choices={
+            "site": "the call sites that allocate most",
+            "thread": "the thread that allocates",
+            "cohort": "the largest groups of blocks that live from about the same moment to the same moment",
+            "turn": "nothing: blue and green in turn, as in Memcov Viz",
+            "none": "nothing: all alike",
+        },
+        group="Data",
+    )
+    width: str = parameter(
+        "bytes",
+        "What width says; not for order=address, where it is always bytes",
+        choices={"bytes": "its bytes", "sqrt": "the square root of bytes", "log": "the logarithm of bytes"},
+        group="Data",
+    )
+    sites: str = parameter(
+        "", "Only blocks of call sites whose name holds one of these texts, with commas between them",
+        group="Data",
+    )  # fmt: skip
+    start: str = parameter("", "Where the window begins, such as 1.5s or 20 (in ms)", group="Window")
+    end: str = parameter("", "Where the window ends", group="Window")
+    left: float = parameter(
+        0.0, "Where along the bytes the picture begins, as a share", low=0.0, high=1.0, group="Window"
+    )
+    right: float = parameter(
+        1.0, "Where along the bytes the picture ends, as a share", low=0.0, high=1.0, group="Window"
+    )
+    resolution: float = common_parameters.resolution(
+        3.0, "Narrower blocks are taken together until they are so wide"
+    )
+    recent: float = parameter(
+        0.05, "How long what was touched counts as accessed, as a share of the recording", low=0.0001,
+        high=1.0, group="Detail",
+    )  # fmt: skip
+    merged: str = parameter(
+        "kind",
+        "The colour of blocks that are taken together",
+        choices={"kind": "that of their kind, if all are of one; else grey", "grey": "always grey"},
+        group="Detail",
+    )
+    curves: bool = parameter(
+        True, "Draw live bytes, allocations and the idle share along time, on the wall", group="Detail"
+    )
+    footprint: float = parameter(
+        0.02, "Blocks of at least this share of the bytes shade the ground that they take all the time, also "
+        "before they are allocated and after they are freed; 0: none does, nor in the flat picture", low=0.0,
+        high=1.0, group="Detail",
+    )  # fmt: skip
+    findings: int = parameter(
+        6, "The most findings that are marked (leaks, forgotten memory, saw-teeth, churn ...)", low=0,
+        high=20, group="Detail",
+    )  # fmt: skip
+    labels: int = parameter(40, "The most names of call sites", low=0, high=500, group="Detail")
+    entries: int = parameter(7, "The most colours of kinds in the legend", low=1, high=10, group="Detail")
+    opening: float = parameter(
+        1.0, "From the flat picture seen from above (0) to the terrain (1)", low=0.0, high=1.0, group="Shape"
+    )
+    relief: float = parameter(1.0, "How high the terrain is", low=0.0, high=4.0, group="Shape")
+    turn: float = common_parameters.angle(18.0, "How far the camera stands to the right", -60.0, 60.0)
+    tilt: float = common_parameters.angle(34.0, "How far the camera stands above straight ahead", 5.0, 90.0)
+    palette: str = common_parameters.palette()

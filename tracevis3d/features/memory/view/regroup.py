@@ -1,0 +1,75 @@
+"""Blocks on their way from one order to another: each that stands alone slides to its new place."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.palettes import Paint
+from ....drawing.primitives import Meaning, Wedges
+from .colors import BlockColors, block_colors
+from .layout import Composition
+from .metadata import meaning
+from .terrain import Heights, Places, pieces, terrain
+
+Floats = NDArray[np.float64]
+
+#: Shares of the way at which what is taken together has sunk, and begins to rise in the new order.
+_SUNK, _RISING = 0.35, 0.65
+#: Shares of the way between which blocks slide.
+_LEAVE, _ARRIVE = 0.2, 0.8
+
+
+def on_the_way(
+    before: Composition, after: Composition, share: float, scale: Heights, paint: Paint
+) -> tuple[list[Wedges], BlockColors, dict[str, Meaning]]:
+    """Return the blocks at a share of the way between two compositions, their colours and their meaning.
+
+    Blocks keep their identity: who stands alone in either order is one block all the way. What is taken
+    together holds other blocks in each order, so it sinks into the ground in the one, and rises in the other.
+    """
+    made: list[Wedges] = []
+    alone_before = np.zeros(len(before.use.blocks), np.bool_)
+    alone_before[_block_of(before)[before.items.alone]] = True
+    slid = _smooth((share - _LEAVE) / (_ARRIVE - _LEAVE))
+    for picture, other, went in ((before, after, slid), (after, before, 1.0 - slid)):
+        items, block = picture.items, _block_of(picture)
+        left, right = picture.x(items.low), picture.x(items.high)
+        there = _places_of_blocks(other, block)
+        moving = items.alone
+        left = np.where(moving, left + went * (there[0] - left), left)
+        right = np.where(moving, right + went * (there[1] - right), right)
+        if picture is before:
+            rise = np.where(moving, 1.0, _smooth(1.0 - share / _SUNK))
+        else:
+            rising = _smooth((share - _RISING) / (1.0 - _RISING))
+            rise = np.where(moving & alone_before[block], 0.0, rising)
+        colors = block_colors(picture, paint)
+        number = 0 if picture is before else len(before.items)
+        made += terrain(picture, pieces(picture, scale), colors, Places(left, right, rise), number)
+    told = [meaning(picture)["blocks taken together"] for picture in (before, after)]
+    values = tuple(
+        (title, np.concatenate([one, other]))
+        for (title, one), (_, other) in zip(told[0].values, told[1].values, strict=True)
+    )
+    return made, colors, {**meaning(after), "blocks taken together": Meaning(values=values)}
+
+
+def _block_of(picture: Composition) -> NDArray[np.int64]:
+    """Return the first block of each item."""
+    order = picture.arrangement.pyramid.order.astype(np.int64)
+    return order[picture.items.first] if len(picture.items) else np.empty(0, np.int64)
+
+
+def _places_of_blocks(picture: Composition, block: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return the x at which blocks begin and end in the order of ``picture``."""
+    pyramid = picture.arrangement.pyramid
+    place = np.zeros(len(picture.use.blocks), np.int64)
+    place[pyramid.order] = np.arange(len(pyramid))
+    low = pyramid.low[place[block]]
+    return picture.x(low), picture.x(low + pyramid.width[place[block]])
+
+
+def _smooth(share: float) -> float:
+    s = min(max(share, 0.0), 1.0)
+    return s * s * (3.0 - 2.0 * s)

@@ -1,0 +1,221 @@
+"""The terrain: each block, or several taken together, as a ridge along time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.primitives import Wedges
+from ..blocks import NEVER
+from .colors import BlockColors
+from .layout import DEPTH, PLATE, WIDTH, Composition
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: Scene units of time after which the ribs of what is taken together change their colour.
+_RIB = 0.11
+#: Neighbours stand apart by this share of the narrower one's width, and by so much at most.
+_APART, _MOST_APART = 0.08, 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Heights:
+    """What height says.
+
+    Attributes
+    ----------
+    most : float
+        The value that is as high as the terrain can be.
+    kind : {"linear", "sqrt", "log"}
+    """
+
+    most: float
+    kind: str
+
+    def of(self, value: NDArray[np.generic]) -> Floats:
+        """Return heights from 0 to 1."""
+        share = np.asarray(value, np.float64) / self.most
+        if self.kind == "sqrt":
+            return np.asarray(np.sqrt(share))
+        if self.kind == "log":
+            return np.asarray(np.log1p(np.asarray(value, np.float64)) / np.log1p(self.most))
+        return share
+
+
+def heights(picture: Composition) -> Heights:
+    """Return the scale of heights for what is shown."""
+    p, items = picture.parameters, picture.items
+    if p.height == "size":
+        return Heights(float(max(items.live.max(initial=1), 1)), "sqrt")
+    if p.height == "access":
+        return Heights(float(max(items.touches.max(initial=1), 1)), "log")
+    ends = picture.arrangement.pyramid
+    edge = np.minimum(ends.start + ends.step * np.arange(1, ends.cells + 1), picture.window[1])
+    age = np.where(items.since < NEVER, edge - np.minimum(items.since, edge), 0)
+    return Heights(float(max(age.max(initial=1), 1)), "linear")
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Stretches of time over which an item's height is a straight line and its colour one.
+
+    Attributes
+    ----------
+    item : int64 (n,)
+    start, end : int64 (n,)
+        Nanoseconds.
+    low, high : float64 (n,)
+        Height from 0 to 1, at the start and the end.
+    idle, second : bool (n,)
+        Nobody touched it lately; every second rib, or neighbour.
+    """
+
+    item: Ints
+    start: Ints
+    end: Ints
+    low: Floats
+    high: Floats
+    idle: NDArray[np.bool_]
+    second: NDArray[np.bool_]
+
+    def only(self, which: NDArray[np.bool_]) -> Pieces:
+        """Return some of them."""
+        return Pieces(*(column[which] for column in vars(self).values()))
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where items lie, and how high they have risen.
+
+    Attributes
+    ----------
+    left, right : float64 (items,)
+        x in scene units.
+    rise : float64 (items,)
+        Share of its height; what has 0 is not drawn.
+    """
+
+    left: Floats
+    right: Floats
+    rise: Floats
+
+    @classmethod
+    def of(cls, picture: Composition) -> Places:
+        """Return the places of items in their order."""
+        items = picture.items
+        return cls(picture.x(items.low), picture.x(items.high), np.ones(len(items)))
+
+
+def pieces(picture: Composition, scale: Heights) -> Pieces:
+    """Cut the items' profiles into pieces."""
+    items, pyramid, p = picture.items, picture.arrangement.pyramid, picture.parameters
+    n, cells = items.since.shape
+    edge = pyramid.start + pyramid.step * np.arange(cells + 1, dtype=np.int64)
+    edge[-1] = min(int(edge[-1]), picture.window[1])
+    alive = items.since < NEVER
+    # Touched within ``recent`` before the cell ends, or in the cell itself.
+    back = -(-picture.recent // pyramid.step)
+    total = np.concatenate([np.zeros((n, 1), np.int64), np.cumsum(items.touches, axis=1)], axis=1)
+    idle = total[:, 1:] - total[:, np.maximum(np.arange(1, cells + 1) - back, 0)] == 0
+    rib = max(round(_RIB / DEPTH * cells), 1)
+    second = np.broadcast_to((np.arange(cells) // rib) % 2 == 1, (n, cells))
+    second = np.where(items.alone[:, None], (np.arange(n) % 2 == 1)[:, None], second)
+    value = {"age": items.since, "size": items.live, "access": items.touches.astype(np.int64)}[p.height]
+    breaks = np.ones((n, cells), np.bool_)
+    for state in (value, idle, second, alive):
+        if state is value:
+            breaks[:, 1:] = state[:, 1:] != state[:, :-1]
+        else:
+            breaks[:, 1:] |= state[:, 1:] != state[:, :-1]
+    flat = np.flatnonzero(breaks)
+    stop = np.append(flat[1:], n * cells)
+    there = alive.reshape(-1)[flat]
+    flat, stop = flat[there], stop[there]
+    item, cell = np.divmod(flat, cells)
+    last = stop - item * cells
+    start, end = edge[cell], edge[last]
+    since = items.since.reshape(-1)[flat]
+    start = np.where((since > start) & (since < end), since, start)
+    # A block alone ends when it ends; of several, the cell tells.
+    one = items.alone[item]
+    if len(items):
+        died = picture.use.blocks.until[pyramid.order[items.first]][item]
+        end = np.where(one, np.minimum(end, np.maximum(died, start)), end)
+    if p.height == "age":
+        low, high = scale.of(start - np.minimum(since, start)), scale.of(end - np.minimum(since, end))
+    else:
+        low = high = scale.of(value.reshape(-1)[flat])
+    return Pieces(item, start, end, low, high, idle.reshape(-1)[flat], second.reshape(-1)[flat])
+
+
+def terrain(
+    picture: Composition, cut: Pieces, colors: BlockColors, places: Places | None = None, number: int = 0
+) -> tuple[Wedges, Wedges]:
+    """Return blocks, and blocks that are taken together.
+
+    Ids of blocks are their indices in the order of creation; those of several are the items' numbers, from
+    ``number`` on. Items lie where they are in their order, unless ``places`` says otherwise.
+    """
+    items, pyramid = picture.items, picture.arrangement.pyramid
+    if places is None:
+        places = Places.of(picture)
+    cut = cut.only(places.rise[cut.item] > 0)
+    left, right = places.left, places.right
+    apart = np.minimum(_APART * (right - left), _MOST_APART) / 2
+    left, right = left + apart, right - apart
+    corner = np.empty((len(cut.item), 2, 4, 3), np.float32)
+    for k, (time, height) in enumerate(((cut.start, cut.low), (cut.end, cut.high))):
+        y, z = picture.y(time), (PLATE + picture.reach * height) * places.rise[cut.item]
+        for c, (x, top) in enumerate(((left, False), (right, False), (right, True), (left, True))):
+            corner[:, k, c, 0] = x[cut.item]
+            corner[:, k, c, 1] = y
+            corner[:, k, c, 2] = z if top else 0.0
+    # What is shorter than a hair is drawn as one.
+    hair = 0.25 / picture.pixels_per_unit
+    short = corner[:, 0, 0, 1] - corner[:, 1, 0, 1] < hair
+    corner[short, 0, :, 1] = np.minimum(corner[short, 1, :, 1] + np.float32(hair), DEPTH)
+    corner[short, 1, :, 1] = corner[short, 0, :, 1] - np.float32(hair)
+    color = colors.shade(cut.item, items.alone[cut.item], cut.idle, cut.second)
+    block = pyramid.order[items.first[cut.item]].astype(np.int64) if len(items) else cut.item
+    one = items.alone[cut.item]
+    made = []
+    for kind, which, ids in (("block", one, block), ("blocks taken together", ~one, cut.item + number)):
+        made.append(
+            Wedges(kind, corner[which].reshape(-1, 4, 3), 2 * np.arange(int(which.sum()) + 1), color[which],
+                   ids[which])
+        )  # fmt: skip
+    return made[0], made[1]
+
+
+def footprints(picture: Composition, color: int, places: Places) -> tuple[Wedges, float]:
+    """Return the ground that large blocks take, all along the time, and the bytes of the smallest of them.
+
+    Freed memory leaves no ridge where it was: its width still tells what it took.
+    """
+    items, pyramid, p = picture.items, picture.arrangement.pyramid, picture.parameters
+    size = picture.use.blocks.size[pyramid.order[items.first]] if len(items) else np.empty(0, np.int64)
+    shown = float(picture.use.blocks.size[pyramid.order].sum()) * (p.right - p.left)
+    large = np.flatnonzero(items.alone & (size >= p.footprint * shown))
+    corner = np.empty((len(large), 2, 4, 3), np.float32)
+    for k, y in enumerate((0.0, DEPTH)):
+        corner[:, k, :, 1] = y
+    for c, (x, z) in enumerate(
+        ((places.left, -0.01), (places.right, -0.01), (places.right, -0.004), (places.left, -0.004))
+    ):
+        corner[:, :, c, 0], corner[:, :, c, 2] = x[large, None], z
+    made = Wedges("footprint", corner.reshape(-1, 4, 3), 2 * np.arange(len(large) + 1),
+                  np.full(len(large), color, np.int32), pyramid.order[items.first[large]].astype(np.int64)
+                  if len(large) else np.empty(0, np.int64))  # fmt: skip
+    return made, float(size[large].min()) if len(large) else 0.0
+
+
+def floor(color: int, behind: float) -> Wedges:
+    """Return the ground that the blocks lie on, and so much behind it as names need."""
+    corner = np.array(
+        [[(0, y, -0.03), (WIDTH, y, -0.03), (WIDTH, y, -0.01), (0, y, -0.01)] for y in (0.0, DEPTH + behind)],
+        np.float32,
+    )
+    return Wedges("ground", corner, np.array([0, 2]), np.array([color], np.int32), np.zeros(1, np.int64))

@@ -1,0 +1,1 @@
+"""Who waits for whom (SyncTrace): waits, releases, holders, the critical path, and the view of threads."""

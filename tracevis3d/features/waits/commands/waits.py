@@ -1,0 +1,244 @@
+"""``tracevis3d waits``: who waits for whom, for what and for how long."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....errors import UsageError
+from ....terminal import Bar, columns, table
+
+if TYPE_CHECKING:
+    from ....trace.model import Trace
+
+_MOST = 12
+#: Findings of one kind.
+_MOST_OF_KIND = 3
+#: What is told of one object, and what stands above it.
+_OF_OBJECTS = (
+    ("waited_in", "waited for in"),
+    ("waiters", "waited for by"),
+    ("held_up_by", "held, when asked for, by"),
+    ("held_in", "held in"),
+    ("holders", "held by"),
+)
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "waits", run, "say who waits for whom, for what and for how long")
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument(
+        "--rules",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="rules (TOML or JSON) that say which functions wait and release, beside the built-in ones",
+    )
+    parser.add_argument(
+        "--end", metavar="THREAD", help="the thread whose end the critical path leads to: its name or id"
+    )
+    parser.add_argument(
+        "--at", metavar="TIME", help="the moment that it leads to, such as 1.5s or 20 (in ms)"
+    )
+    parser.add_argument(
+        "--object", metavar="NAME", help="tell of one object alone: who waits for it, who holds it, and where"
+    )
+    parser.add_argument("--every", action="store_true", help="list waits that did not block too")
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Print the waits of one trace."""
+    from .... import api
+
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        facts = api.waits(trace, rules=words.rules, every=words.every, end=words.end, at=words.at)
+    if words.object is not None:
+        facts = _about(facts, words.object)
+    if words.json:
+        print_json(facts)
+    elif words.object is not None:
+        print(_one_object(trace, facts))
+    else:
+        print(_text(trace, facts))
+
+
+def _about(facts: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the facts about the objects of a name; * stands for anything, and for what is left out.
+
+    Raises
+    ------
+    UsageError
+        If there is no such object.
+    """
+    from fnmatch import fnmatchcase
+
+    names = [o["object"] for o in facts["objects"]]
+    wanted = {o for o in names if fnmatchcase(o, name)} or {o for o in names if fnmatchcase(o, f"{name} *")}
+    if not wanted:
+        some = ", ".join(names[:_MOST]) or "none"
+        raise UsageError(f"--object {name}: there is no such object; the most waited for are {some}")
+
+    def is_wanted(objects: Any) -> bool:
+        return bool(wanted.intersection([objects] if isinstance(objects, str) else objects or ()))
+
+    return {
+        **facts,
+        "objects": [o for o in facts["objects"] if o["object"] in wanted],
+        "waits": [w for w in facts["waits"] if is_wanted(w["object"])],
+        "findings": [f for f in facts["findings"] if is_wanted(f["objects"])],
+    }
+
+
+def _one_object(trace: Trace, facts: dict[str, Any]) -> str:
+    """Return who waits for objects and who holds them, and in which functions."""
+    title = _titles(trace)
+    parts = []
+    if facts["findings"]:
+        parts.append(f"Findings\n{table(_findings(facts['findings']))}")
+    for o in facts["objects"]:
+        lines = [
+            f"{o['object']}: {o['waits']:,} waits of {_time(o['waited_ns'])}, the longest "
+            f"{_time(o['longest_ns'])}; {o['acquisitions']:,} acquisitions, up to {o['longest_queue']} queue"
+        ]
+        for key, head in _OF_OBJECTS:
+            rows = [(head, "times", "time")]
+            rows += [
+                (one["function"] if "function" in one else title[one["thread"]],
+                 f"{one.get('waits', one.get('holds')):,}", _time(one.get("waited_ns", one.get("held_ns"))))
+                for one in o[key][:_MOST]
+            ]  # fmt: skip
+            if len(rows) > 1:
+                lines.append(columns(rows))
+        parts.append("\n\n".join(lines))
+    parts.append(_longest(title, facts["waits"]))
+    return "\n\n".join(parts)
+
+
+def _titles(trace: Trace) -> dict[Any, str]:
+    title: dict[Any, str] = {tid: trace.threads.title(t) for t, tid in enumerate(trace.threads.tid)}
+    title[None] = "(unknown)"
+    return title
+
+
+def _longest(title: dict[Any, str], waits: list[dict[str, Any]]) -> str:
+    """Return the longest waits."""
+    longest = sorted((w for w in waits if not w["nested"]), key=lambda w: w["start_ns"] - w["end_ns"])
+    long: list[tuple[str, ...]] = [("at", "thread", "waits", "for", "by", "in", "woken by", "held by")]
+    for w in longest[:_MOST]:
+        what = w["object"] if isinstance(w["object"], str) else ", ".join(w["object"] or ("(unknown)",))
+        long.append(
+            (_time(w["start_ns"]), title[w["thread"]], _time(w["end_ns"] - w["start_ns"]), what, w["kind"],
+             w["function"] or "", title[w["woken_by"]], _holder(title, w))
+        )  # fmt: skip
+    return f"The longest waits{_more(longest)}\n{columns(long)}"
+
+
+def _text(trace: Trace, facts: dict[str, Any]) -> str:
+    """Return what people want to know: findings, threads, objects, the longest waits, the critical path."""
+    if not facts["waits"]:
+        return _without_waits(trace)
+    title = _titles(trace)
+    parts = []
+    if facts["findings"]:
+        parts.append(f"Findings\n{table(_findings(facts['findings']))}")
+    threads = sorted((t for t in facts["threads"] if t["waits"]), key=lambda t: -t["waited_ns"])
+    waiting: list[tuple[str, ...]] = [("thread", "waits", "waited", "most for", "")]
+    for thread in threads[:_MOST]:
+        most = thread["waits_for"][0]
+        waiting.append(
+            (title[thread["thread"]], f"{thread['waits']:,}", _time(thread["waited_ns"]),
+             title[most["thread"]], _time(most["waited_ns"]))
+        )  # fmt: skip
+    parts.append(f"Threads that wait{_more(threads)}\n{columns(waiting)}")
+    objects = [o for o in facts["objects"] if o["waits"] and not o["part_of_another"]]
+    wanted: list[tuple[str, ...]] = [
+        ("object", "waits", "waited", "longest", "queue", "contention", "waited for in", "held most by", "in")
+    ]
+    for o in objects[:_MOST]:
+        holder = title[o["holders"][0]["thread"]] if o["holders"] else ""
+        place, holding = (o[key][0]["function"] if o[key] else "" for key in ("waited_in", "held_in"))
+        wanted.append(
+            (o["object"], f"{o['waits']:,}", _time(o["waited_ns"]), _time(o["longest_ns"]),
+             f"{o['longest_queue']}", f"{100 * o['contention']:.0f} %", place, holder, holding)
+        )  # fmt: skip
+    if objects:
+        parts.append(f"Objects that are waited for{_more(objects)}\n{columns(wanted)}")
+    parts.append(_longest(title, facts["waits"]))
+    share: dict[tuple[str, str], int] = {}
+    for step in facts["critical_path"]:
+        key = (title[step["thread"]], step["what"])
+        share[key] = share.get(key, 0) + step["end_ns"] - step["start_ns"]
+    steps = [("thread", "", "time")]
+    steps += [
+        (who, what, _time(ns)) for (who, what), ns in sorted(share.items(), key=lambda i: -i[1])[:_MOST]
+    ]
+    parts.append(f"The critical path, {len(facts['critical_path']):,} steps\n{columns(steps)}")
+    return "\n\n".join(parts)
+
+
+def _without_waits(trace: Trace) -> str:
+    """Return what can be told of threads of which no wait is known."""
+    from ..running import longest_quiet, shares
+    from ..waits import Waits
+
+    none = "No thread waits, as far as this recording and the rules tell; --rules names functions that do."
+    if not len(trace):
+        return none
+    waits, calls, threads = Waits(trace), trace.calls, trace.threads
+    quiet = longest_quiet(waits)
+    begins = {t: int(calls.start[f]) for t, f in enumerate(threads.first.tolist()) if threads.count[t]}
+    rows: list[tuple[str, ...]] = [("thread", "from", "to", "calls", "calls nothing for", "at", "in")]
+    for t in sorted(begins, key=lambda t: begins[t])[:_MOST]:
+        first, count = int(threads.first[t]), int(threads.count[t])
+        call = int(quiet.call[t])
+        rows.append(
+            (threads.title(t), _time(begins[t]), _time(int(calls.end[first : first + count].max())),
+             f"{count:,}", _time(int(quiet.end[t] - quiet.start[t])), _time(int(quiet.start[t])),
+             trace.functions.label[int(calls.function[call])] if call >= 0 else "")
+        )  # fmt: skip
+    found = enumerate(shares(waits, min(begins.values()), int(calls.end.max())))
+    many = [(f"{n}", f"{100 * share:.0f} %") for n, share in found if share >= 0.005]
+    return "\n\n".join(
+        (
+            none,
+            f"Threads{_more(list(begins))}; one that calls nothing may wait, or compute\n{columns(rows)}",
+            f"So many threads are within a call at once\n{columns([('threads', 'of the time'), *many])}",
+        )
+    )
+
+
+def _findings(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return kind and sentence of the first few of each kind, and how many more there are."""
+    rows: list[tuple[str, str]] = []
+    of_kind: dict[str, list[dict[str, Any]]] = {}
+    for finding in found:
+        of_kind.setdefault(finding["kind"], []).append(finding)
+        if len(of_kind[finding["kind"]]) <= _MOST_OF_KIND:
+            rows.append((finding["kind"], finding["sentence"]))
+    for kind, all_ in of_kind.items():
+        if rest := all_[_MOST_OF_KIND:]:
+            longest = _time(max(finding["score_ns"] for finding in rest))
+            rows.append((kind, f"… and {len(rest):,} more, of {longest} at most (--json lists all)"))
+    return rows
+
+
+def _holder(title: dict[Any, str], wait: dict[str, Any]) -> str:
+    """Return who held what a wait is for, and whether that is only inferred."""
+    if wait["held_by"] is None:
+        return ""
+    return title[wait["held_by"]] + (" (inferred)" if wait["held_by_source"] == "inferred" else "")
+
+
+def _time(ns: int) -> str:
+    from ....layout.ticks import duration
+
+    return duration(ns)
+
+
+def _more(rows: list[Any]) -> str:
+    return f" (the first {_MOST} of {len(rows):,})" if len(rows) > _MOST else ""

@@ -1,0 +1,157 @@
+"""Which release belongs to which wait (SyncTrace, section IV-B1, Eq. 6 and 7).
+
+The paper's correspondences are all pairs of a wait and a release that share an object and of which the
+release begins within the wait. Most of these releases woke somebody else: by default the one that ended the
+wait is taken, the last that another thread made before the wait was over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from ...trace.model import RELEASE, WAIT
+from .operations import Operations
+
+Ints = NDArray[np.int64]
+#: The most pairs that are listed: a long wait for a busy object has as many as there are releases.
+MOST_PAIRS = 50_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Correspondences:
+    """Pairs of a wait and a release, as rows of :class:`.operations.Operations`, ordered by wait.
+
+    Attributes
+    ----------
+    wait, release : int64 (k,)
+    time : int64 (k,)
+        When the release happens: at its start, or at the end of a wait that gives something by ending.
+    """
+
+    wait: Ints
+    release: Ints
+    time: Ints
+
+    def __len__(self) -> int:
+        return len(self.wait)
+
+
+class _Matching:
+    """Waits and releases by object and gift."""
+
+    def __init__(self, ops: Operations, waits: Ints) -> None:
+        giving = np.flatnonzero((ops.gives >= 0) & ((ops.kind == RELEASE) | (ops.kind == WAIT)))
+        gifts = len(ops.gifts)
+        release, object = ops.per_object(giving)
+        time = np.where(ops.kind[release] == WAIT, ops.end[release], ops.start[release])
+        key = object.astype(np.int64) * gifts + ops.gives[release]
+        order = np.lexsort((time, key))
+        key, self.release, self.time = key[order], release[order], time[order]
+        self.release_thread = np.ascontiguousarray(ops.thread[self.release], np.int32)
+        known, first = np.unique(key, return_index=True)
+        self.first = np.append(first, len(key)).astype(np.int64)
+        self.row, object = ops.per_object(waits)
+        wanted = object.astype(np.int64) * gifts + ops.wants[self.row]
+        at = np.searchsorted(known, wanted)
+        found = at < len(known)
+        found[found] = known[at[found]] == wanted[found]
+        # Waits for what nobody ever gives match nothing.
+        self.row, self.key = self.row[found], np.ascontiguousarray(at[found], np.int64)
+
+    def find(self, ops: Operations) -> tuple[int, Ints, Ints, Ints]:
+        """Return the number of pairs, and for each wait and object its releases' begin, end, and the last."""
+        from ...kernels.waits.sync import find_releases, link_others
+
+        other = np.empty(len(self.time), np.int64)
+        link_others(self.first, self.release_thread, other)
+        n = len(self.row)
+        low, high, last = (np.empty(n, np.int64) for _ in range(3))
+        pairs = find_releases(
+            self.key, np.ascontiguousarray(ops.start[self.row]), np.ascontiguousarray(ops.end[self.row]),
+            np.ascontiguousarray(ops.thread[self.row]), self.first, self.time, self.release_thread, other,
+            low, high, last,
+        )  # fmt: skip
+        return int(pairs), low, high, last
+
+
+def every_release(ops: Operations) -> Correspondences:
+    """Return the paper's correspondences: each release of a shared object within the wait (Eq. 6 and 7).
+
+    O(n log n + k) for n operations with their objects and k pairs. A wait and a release that share several
+    objects are one pair.
+
+    Raises
+    ------
+    InputError
+        If there are more than :data:`MOST_PAIRS`.
+    """
+    from ...kernels.waits.sync import list_pairs
+
+    matching = _Matching(ops, np.flatnonzero(ops.kind == WAIT))
+    pairs, low, high, _ = matching.find(ops)
+    if pairs > MOST_PAIRS:
+        raise InputError(
+            f"the waits of this trace have {pairs:,} releases within them, of which {MOST_PAIRS:,} can be "
+            "listed: take the release that woke each"
+        )
+    wait, release = np.empty(pairs, np.int64), np.empty(pairs, np.int64)
+    list_pairs(low, high, wait, release)
+    time = matching.time[release]
+    wait, release = matching.row[wait], matching.release[release]
+    order = np.lexsort((release, time, wait))
+    wait, release, time = wait[order], release[order], time[order]
+    new = np.ones(len(wait), np.bool_)
+    new[1:] = (wait[1:] != wait[:-1]) | (release[1:] != release[:-1])
+    return Correspondences(wait[new], release[new], time[new])
+
+
+def waking_releases(ops: Operations) -> Correspondences:
+    """Return the release that ended each blocked wait: the last of another thread within it.
+
+    A wait for all of its objects has one for each that was released within it, the last of which woke it. A
+    wait in which none is found takes that of the last wait within it: a queue waits by a condition.
+    """
+    waits = np.flatnonzero((ops.kind == WAIT) & ops.blocked)
+    matching = _Matching(ops, waits)
+    _, _, _, last = matching.find(ops)
+    some = last >= 0
+    wait, at = matching.row[some], last[some]
+    time, release = matching.time[at], matching.release[at]
+    order = np.lexsort((release, time, wait))
+    wait, release, time = wait[order], release[order], time[order]
+    keep = np.ones(len(wait), np.bool_)
+    # Of a wait for any of its objects the last release alone.
+    keep[:-1] = (wait[1:] != wait[:-1]) | ops.all[wait[:-1]]
+    wait, release, time = wait[keep], release[keep], time[keep]
+    inherited = _inherited(ops, waits, wait, release, time)
+    wait = np.concatenate([wait, inherited[0]])
+    release, time = np.concatenate([release, inherited[1]]), np.concatenate([time, inherited[2]])
+    order = np.lexsort((time, wait))
+    return Correspondences(wait[order], release[order], time[order])
+
+
+def _inherited(
+    ops: Operations, waits: Ints, wait: Ints, release: Ints, time: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """Return pairs for outer waits without any, from the last wait within each."""
+    outer = waits[~ops.nested[waits]]
+    has = np.zeros(len(ops), np.bool_)
+    has[wait] = True
+    inner = np.flatnonzero(ops.nested[wait])
+    if not len(outer) or not len(inner):
+        none = np.empty(0, np.int64)
+        return none, none, none
+    # Rows are ordered by thread and start: the outer wait of an inner one is the last before it.
+    above = outer[np.maximum(np.searchsorted(outer, wait[inner]) - 1, 0)]
+    fits = (above < wait[inner]) & (ops.thread[above] == ops.thread[wait[inner]])
+    fits &= (ops.end[above] >= ops.end[wait[inner]]) & ~has[above]
+    above, inner = above[fits], inner[fits]
+    order = np.lexsort((time[inner], above))
+    above, inner = above[order], inner[order]
+    last = np.ones(len(above), np.bool_)
+    last[:-1] = above[1:] != above[:-1]
+    return above[last], release[inner[last]], time[inner[last]]

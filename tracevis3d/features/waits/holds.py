@@ -1,0 +1,220 @@
+"""Who holds what when: acquisitions with their releases, queues of those who wait, and the order of locks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...trace.model import RELEASE, WAIT
+from .operations import Operations
+
+Ints = NDArray[np.int64]
+#: The most nested pairs of holds that the order of locks is taken from.
+MOST_NESTED = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Holds:
+    """Times for which a thread holds an object, ordered by object, then start.
+
+    Attributes
+    ----------
+    acquire : int64 (n,)
+        The wait that got it, a row of the operations.
+    release : int64 (n,)
+        The operation that released it; -1: none did.
+    object, thread : int32 (n,)
+    start, end : int64 (n,)
+        The end of a hold that is never released is that of the trace.
+    """
+
+    acquire: Ints
+    release: Ints
+    object: NDArray[np.int32]
+    thread: NDArray[np.int32]
+    start: Ints
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.acquire)
+
+
+def holds(ops: Operations, span_ns: int) -> Holds:
+    """Return who held what when, of the objects that can be held."""
+    from ...kernels.waits.sync import MOST_OPEN, pair_holds
+
+    acquiring = np.flatnonzero(ops.holds & (ops.kind == WAIT))
+    releasing = np.flatnonzero((ops.kind == RELEASE) & (ops.gives >= 0))
+    a, a_object = ops.per_object(acquiring)
+    r, r_object = ops.per_object(releasing)
+    can_be_held = np.zeros(len(ops.objects) + 1, np.bool_)
+    can_be_held[a_object] = True
+    r, r_object = r[can_be_held[r_object]], r_object[can_be_held[r_object]]
+    row = np.concatenate([a, r])
+    object = np.concatenate([a_object, r_object])
+    release = np.concatenate([np.zeros(len(a), np.uint8), np.ones(len(r), np.uint8)])
+    time = np.where(release == 1, ops.start[row], ops.end[row])
+    order = np.lexsort((-release.astype(np.int8), time, object))
+    row, object, release, time = row[order], object[order], release[order], time[order]
+    first = np.searchsorted(object, np.arange(len(ops.objects) + 1)).astype(np.int64)
+    ends = np.empty(len(row), np.int64)
+    thread = np.ascontiguousarray(ops.thread[row], np.int32)
+    pair_holds(first, thread, release, np.empty(MOST_OPEN, np.int64), ends)
+    got = np.flatnonzero(release == 0)
+    by = ends[got]
+    return Holds(
+        acquire=row[got],
+        release=np.where(by >= 0, row[by], -1),
+        object=object[got].astype(np.int32),
+        thread=thread[got],
+        start=time[got],
+        end=np.where(by >= 0, np.maximum(time[by], time[got]), max(span_ns, 0)),
+    )
+
+
+def holders_at(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
+    """Return the hold that an object was in at a time, int64 (n,); -1: none, -2: more than one."""
+    n, m = len(held), len(object)
+    starts = np.concatenate([held.start, time])
+    objects = np.concatenate([held.object, object]).astype(np.int64)
+    question = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8)])
+    order = np.lexsort((question, starts, objects))
+    # The last hold that began before each question, and how many have begun.
+    began = np.cumsum(question[order] == 0)
+    position = np.where(question[order] == 0, order, -1)
+    latest = np.maximum.accumulate(np.where(position >= 0, np.arange(n + m), -1))
+    asked = np.flatnonzero(question[order] == 1)
+    which = order[asked] - n
+    last = np.where(latest[asked] >= 0, position[np.maximum(latest[asked], 0)], -1)
+    started = began[asked]
+    # How many have ended: the same by their ends.
+    by_end = np.lexsort((held.end, held.object))
+    ends = np.concatenate([held.end[by_end], time])
+    objects = np.concatenate([held.object[by_end], object]).astype(np.int64)
+    order = np.lexsort((question, ends, objects))
+    over = np.cumsum(question[order] == 0)
+    asked_end = np.flatnonzero(question[order] == 1)
+    ended = np.empty(m, np.int64)
+    ended[order[asked_end] - n] = over[asked_end]
+    out = np.full(m, -1, np.int64)
+    safe = np.maximum(last, 0)
+    good = (
+        (last >= 0) & (held.object[safe] == object[which]) & (held.end[safe] > time[which]) if n else last > n
+    )
+    alone = started - ended[which] == 1
+    out[which] = np.where(started - ended[which] > 1, -2, np.where(good & alone, last, -1))
+    return out
+
+
+def next_holds(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
+    """Return the first hold of an object that begins after a time, int64 (n,); -1: none does."""
+    n, m = len(held), len(object)
+    objects = np.concatenate([held.object, object]).astype(np.int64)
+    question = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8)])
+    order = np.lexsort((question, np.concatenate([held.start, time]), objects))
+    place = np.where(question[order] == 0, np.arange(n + m), n + m)
+    after = np.minimum.accumulate(place[::-1])[::-1]
+    asked = np.flatnonzero(question[order] == 1)
+    found = np.append(order, -1)[after[asked]]
+    out = np.full(m, -1, np.int64)
+    same = (found >= 0) & (np.append(objects, -1)[found] == objects[order[asked]])
+    out[order[asked] - n] = np.where(same, found, -1)
+    return out
+
+
+def repeated(ops: Operations) -> NDArray[np.bool_]:
+    """Tell which waits lie within another of their thread for the same object: they are that wait. (n,)."""
+    n = len(ops)
+    outer = np.maximum.accumulate(np.where((ops.kind == WAIT) & ~ops.nested, np.arange(n), -1))
+    above = np.maximum(outer, 0)
+    some = np.diff(ops.first) > 0
+    object = np.where(some, np.append(ops.object, -1)[ops.first[:-1]], -1)
+    same = some & (object == object[above]) if n else some
+    found: NDArray[np.bool_] = ops.nested & same & (ops.thread == ops.thread[above])
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Queues:
+    """How many threads wait for each object at once.
+
+    Attributes
+    ----------
+    longest : int64 (objects,)
+    at : int64 (objects,)
+        When it is longest first.
+    object, time, length : arrays (k,)
+        Every change, ordered by object, then time: the length from then on.
+    """
+
+    longest: Ints
+    at: Ints
+    object: NDArray[np.int32]
+    time: Ints
+    length: Ints
+
+
+def queues(ops: Operations) -> Queues:
+    """Return the queues of blocked waits at each object."""
+    rows, object = ops.per_object(np.flatnonzero(ops.blocked & ~repeated(ops)))
+    n = len(rows)
+    time = np.concatenate([ops.start[rows], ops.end[rows]])
+    step = np.concatenate([np.ones(n, np.int64), -np.ones(n, np.int64)])
+    objects = np.concatenate([object, object])
+    order = np.lexsort((step, time, objects))
+    objects, time, step = objects[order], time[order], step[order]
+    length = np.cumsum(step)  # each object's steps add up to 0
+    longest, at = np.zeros(len(ops.objects), np.int64), np.zeros(len(ops.objects), np.int64)
+    if n:
+        begin = np.flatnonzero(np.diff(objects, prepend=-1))
+        most = np.maximum.reduceat(length, begin)
+        longest[objects[begin]] = most
+        first = np.lexsort((time, -length, objects))[begin]
+        at[objects[begin]] = time[first]
+    return Queues(longest, at, objects.astype(np.int32), time, length)
+
+
+@dataclass(frozen=True, eq=False)
+class LockOrder:
+    """Which objects threads acquire while they hold others.
+
+    Attributes
+    ----------
+    outer, inner : int32 (k,)
+        Distinct pairs of objects.
+    count : int64 (k,)
+    hold_outer, hold_inner : int64 (k,)
+        The first example of each: rows of :class:`Holds`.
+    """
+
+    outer: NDArray[np.int32]
+    inner: NDArray[np.int32]
+    count: Ints
+    hold_outer: Ints
+    hold_inner: Ints
+
+
+def lock_order(held: Holds) -> LockOrder:
+    """Return the pairs of objects of which one is acquired while the same thread holds the other."""
+    from ...kernels.waits.sync import MOST_HELD
+    from ...kernels.waits.sync import lock_order as list_pairs
+
+    order = np.lexsort((held.start, held.thread))
+    columns = (held.thread[order], held.object[order], held.start[order], held.end[order])
+    space = np.empty(MOST_HELD, np.int64)
+    capacity = 0
+    while True:
+        outer, inner = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+        pairs = list_pairs(*columns, space, outer, inner)
+        if pairs <= capacity or capacity == MOST_NESTED:
+            break
+        capacity = min(pairs, MOST_NESTED)
+    outer, inner = order[outer[:pairs]], order[inner[:pairs]]
+    objects = len(held) and int(held.object.max()) + 1
+    key = held.object[outer].astype(np.int64) * objects + held.object[inner]
+    by_time = np.argsort(held.start[inner], kind="stable")
+    _, first, count = np.unique(key[by_time], return_index=True, return_counts=True)
+    first = by_time[first]
+    return LockOrder(held.object[outer[first]], held.object[inner[first]], count, outer[first], inner[first])

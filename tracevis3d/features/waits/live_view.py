@@ -1,0 +1,261 @@
+"""The live threads: an amphitheatre of rows; what each does, waits for, and who lets it go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...layout.ticks import duration
+from ...live.growing import GrowingTrace
+from ...live.stream.calls import CallFlow, Ended
+from ...live.stream.lanes import Lanes
+from ...live.stream.live_view import (
+    BESIDE,
+    Flow,
+    Rows,
+    Said,
+    Section,
+    Text,
+    boxes,
+    colors,
+    rows,
+    said_of_call,
+)
+
+_MOST_ROWS = 24
+#: Levels of calls that a row shows; deeper ones are one with the last.
+_LEVELS = 12
+_WAIT, _RELEASE, _IO = 0, 1, 2
+#: Kinds: computing by level, waits, I/O, what lets another thread go on.
+_COMPUTES, _WAITS, _READS, _LINK = 0, _LEVELS, _LEVELS + 1, _LEVELS + 2
+_LINKS = 1 << 20  # added to the key of a link
+#: Scene units: how high the rows lie above each other and how far behind; height of a row's calls.
+_RADIUS, _BARS = 4.6, 0.52
+#: Waits and transfers whose words are remembered.
+_MOST_WORDS = 1 << 16
+#: Releases of an object that are remembered, to find whom a wait was for.
+_REMEMBERED = 512
+
+
+class Threads(Flow):
+    """Rows of threads on a half cylinder: computing, waiting, reading; links from releases to waits."""
+
+    direction = (0.36, -0.80, 0.48)
+    hidden_what = "rows of calls"
+
+    def __init__(self, growing: GrowingTrace, window_ns: int) -> None:
+        super().__init__(growing, window_ns)
+        self.calls = CallFlow(growing, lambda name: 0, 64)
+        self.lanes = Lanes(growing, _MOST_ROWS)
+        self._next = growing.batches("sync", 0)[1]
+        batches, _ = growing.batches("sync", 0)
+        # Of what came before only the last matters.
+        self._next -= min(len(batches), 64)
+        #: Number -> operation and object of waits and transfers, of the last ones.
+        self._words: dict[int, tuple[str, str]] = {}
+        self._numbered = 0
+        #: Object -> (time, lane) of its last releases.
+        self._released: dict[str, list[tuple[int, int]]] = {}
+        self._place = np.zeros((_MOST_ROWS, 2), np.float32)
+        self._waited = np.zeros(_MOST_ROWS)
+        self.waits = 0
+
+    def advance(self) -> Rows:
+        self.calls.learn()
+        parts = []
+        since = self.growing.now - self.window_ns
+        for thread in range(len(self.growing.calls_of_threads())):
+            if self.calls.has_news(thread) and (lane := self._lane(thread)) >= 0:
+                ended = self.calls.advance(thread, 2 * self.cell_ns, since)
+                if len(ended):
+                    self.lanes.see(lane, int(ended.time[:, 1].max()))
+                    parts.append(self._computing(lane, ended))
+        batches, self._next = self.growing.batches("sync", self._next)
+        for batch in batches:
+            parts += self._sync(batch, since)
+        self.hidden = self.calls.lost
+        return Rows.joined(parts)
+
+    def _lane(self, thread: int) -> int:
+        lane = self.lanes.lane(thread)
+        if self.lanes.changed:
+            self.relaid, self._waited[lane] = True, 0.0
+        self.lanes.changed = False
+        return lane
+
+    def settle(self) -> None:
+        self.lanes.release(self.growing.now - self.window_ns)
+        self.relaid |= self.lanes.changed
+        self.lanes.changed = False
+
+    def front(self, now: int) -> Rows:
+        parts = []
+        for lane, thread in self.lanes.used():
+            going = self.calls.open(thread, now)
+            if len(going):
+                parts.append(self._computing(lane, going))
+        return Rows.joined(parts)
+
+    def _computing(self, lane: int, ended: Ended) -> Rows:
+        level = np.minimum(ended.level, _LEVELS - 1)
+        shown = ended.level < _LEVELS
+        made = rows(ended.time, np.full(len(ended), lane), _COMPUTES + level, level, ended.function,
+                    ended.count)  # fmt: skip
+        return made[shown]
+
+    def _sync(self, batch: Any, since: int) -> list[Rows]:
+        """Return the rows of waits and I/O, and links to the waits from what ended them."""
+        recent = batch["end"] >= since
+        thread, kind = batch["thread"][recent], batch["kind"][recent]
+        start, end, thing = batch["start"][recent], batch["end"][recent], batch["object"][recent]
+        lane_of = {int(t): self._lane(int(t)) for t in np.unique(thread)}
+        lane = np.array([lane_of[int(t)] for t in thread], np.int64)
+        for t, last in zip(thread.tolist(), end.tolist(), strict=True):
+            if lane_of[t] >= 0:
+                self.lanes.see(lane_of[t], last)
+        names = batch["object names"]
+        links = []
+        # Every object's releases in order: a loop over operations, of which there are few beside calls.
+        for i in np.argsort(end, kind="stable")[-20_000:].tolist():
+            if lane[i] < 0 or thing[i] < 0:
+                continue
+            name = names.get(int(thing[i]), str(thing[i]))
+            if kind[i] == _RELEASE:
+                known = self._released.setdefault(name, [])
+                known.append((int(end[i]), int(lane[i])))
+                del known[:-_REMEMBERED]
+            elif kind[i] == _WAIT:
+                if end[i] - start[i] < self.cell_ns:
+                    continue
+                for when, who in reversed(self._released.get(name, ())):
+                    if when <= start[i]:
+                        break
+                    if when <= end[i] and who != lane[i]:
+                        links.append((when, int(end[i]), who, int(lane[i])))
+                        break
+        keep = (lane >= 0) & (kind != _RELEASE)
+        lane, kind = lane[keep], kind[keep]
+        time = np.stack([start[keep], np.maximum(end[keep], start[keep] + self.cell_ns)], axis=1)
+        waits = kind == _WAIT
+        self.waits += int(waits.sum())
+        np.add.at(self._waited, lane[waits], (time[waits, 1] - time[waits, 0]) / 1e9)
+        said = self._say(batch["operation names"], batch["operation"][recent][keep], names, thing[keep])
+        parts = [rows(time, lane, np.where(waits, _WAITS, _READS), said)]
+        if links:
+            given = np.array(links, np.int64)
+            least = np.maximum(given[:, 1], given[:, 0] + self.cell_ns)
+            parts.append(
+                rows(np.stack([given[:, 0], least], axis=1), _LINKS + given[:, 2] * _MOST_ROWS + given[:, 3],
+                     np.full(len(given), _LINK))
+            )  # fmt: skip
+        return parts
+
+    def _say(
+        self, operations: Any, operation: NDArray[Any], names: Any, things: NDArray[Any]
+    ) -> NDArray[np.float32]:
+        """Remember operation and object of some waits or transfers; return the numbers to ask for them by."""
+        both = np.stack([operation.astype(np.int64), things.astype(np.int64)], axis=1)
+        pairs, which = np.unique(both, axis=0, return_inverse=True)
+        number = np.empty(len(pairs), np.float32)
+        for i, (o, t) in enumerate(pairs.tolist()):
+            # Numbers have to be exact as float32; no window has so many.
+            self._numbered = (self._numbered + 1) % (1 << 24)
+            number[i] = self._numbered
+            self._words[self._numbered] = (operations.get(o, ""), names.get(t, "") if t >= 0 else "")
+        while len(self._words) > _MOST_WORDS:
+            del self._words[next(iter(self._words))]
+        return np.asarray(number[which.reshape(-1)])
+
+    def tell(self, row: Rows, at: int, now: int) -> Said | None:
+        key, kind = int(row.key[0]), int(row.kind[0, 0])
+        begin, end = (int(t) for t in row.time[0])
+        if key >= _LINKS:
+            giver, taker = divmod(key - _LINKS, _MOST_ROWS)
+            said = Said(f"{self.lanes.name(giver)} lets {self.lanes.name(taker)} go on")
+            ago = f"{duration(max(now - begin, 0))} ago"
+            said.rows = [("released", ago), ("later", duration(end - begin))]
+            return said
+        if kind < _WAITS:
+            said = said_of_call(self.growing, row, int(row.value[0, 1]), int(row.value[0, 2]), now)
+            said.rows += [("thread", self.lanes.name(key)), ("depth", str(int(row.value[0, 0]) + 1))]
+            return said
+        operation, thing = self._words.get(int(row.value[0, 0]), ("", ""))
+        said = Said("Wait" if kind == _WAITS else "Input or output", operation)
+        said.rows = [("object", thing)] if thing else []
+        said.rows += [
+            ("begun", f"{duration(max(now - begin, 0))} ago, at {duration(begin, 4)}"),
+            ("so far" if end >= now else "duration", duration(end - begin, 4)),
+            ("thread", self.lanes.name(key)),
+        ]
+        return said
+
+    def lay_out(self) -> None:
+        """Spread the rows on a quarter of a cylinder that opens towards the reader."""
+        used = [lane for lane, _ in self.lanes.used()]
+        n = max(len(used), 1)
+        share = np.arange(n) / max(n - 1, 1) if n > 1 else np.zeros(1)
+        # A few threads don't need all of it.
+        opening = min(1.0, 0.25 + n / 12)
+        angle = share * np.pi / 2 * opening
+        radius = max(_RADIUS, 0.42 * n)
+        self._place = np.zeros((_MOST_ROWS, 2), np.float32)
+        if used:
+            self._place[used, 0] = radius * np.sin(angle)
+            self._place[used, 1] = radius * (1 - np.cos(angle)) + 0.12 * np.arange(n)
+
+    def sections(self, given: Rows) -> Section:
+        out: Section = np.empty((len(given), 2, 4, 2), np.float32)
+        link = given.key >= _LINKS
+        own = ~link
+        across, base = self._place[given.key[own], 0], self._place[given.key[own], 1]
+        kind = given.kind[own, 0]
+        # Waits stand before the calls, so that both are seen.
+        before = np.where(kind >= _WAITS, -0.2, 0.0).astype(np.float32)
+        deep = np.where(kind >= _WAITS, 0.14, 0.42).astype(np.float32)
+        level = given.value[own, 0]
+        bars = _BARS / _LEVELS * np.stack([level, level + 1], axis=1)
+        bars[kind >= _WAITS] = [0.0, 0.34]
+        out[own] = boxes(np.stack([across + before, across + before + deep], axis=1), base[:, None] + bars)
+        pair = given.key[link] - _LINKS
+        for end, lane in ((0, pair // _MOST_ROWS), (1, pair % _MOST_ROWS)):
+            a, h = self._place[lane, 0] - 0.16, self._place[lane, 1] + 0.2
+            out[link, end] = boxes(
+                np.stack([a - 0.03, a + 0.03], axis=1), np.stack([h - 0.03, h + 0.03], axis=1)
+            )[:, 0]
+        return out
+
+    def colors(self) -> NDArray[np.float32]:
+        low, high = colors("8f7d57 e3cf9e")
+        shade = np.linspace(0, 1, _LEVELS)[:, None]
+        found = np.concatenate([low + (high - low) * shade, colors("2fae66 e8863a 4fb3ff")])
+        return np.asarray(found, np.float32)
+
+    def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        used = self._place
+        return (-0.25, float(used[:, 0].max()) + 0.45), (0.0, float(used[:, 1].max()) + _BARS + 0.1)
+
+    def legend(self) -> list[tuple[str, NDArray[np.float32]]]:
+        found = self.colors()
+        return [("computes, higher: deeper calls", found[_LEVELS - 3]), ("waits", found[_WAITS]),
+                ("reads or writes", found[_READS]), ("lets another go on", found[_LINK])]  # fmt: skip
+
+    def texts(self, now: int) -> list[Text]:
+        out = []
+        used = self.lanes.used()
+        n = len(used)
+        size = 0.34 if n <= 8 else max(0.2, 0.34 - 0.012 * (n - 8))
+        for lane, _ in used:
+            a, h = (float(x) for x in self._place[lane])
+            out.append(Text(self.lanes.name(lane), a, h + 0.06, size, room=BESIDE))
+        return out
+
+    def facts(self) -> str:
+        words = f"{self.waits:,} waits"
+        if self.waits:
+            worst = int(np.argmax(self._waited))
+            if self.lanes.threads[worst] >= 0:
+                words += f", longest {self.lanes.name(worst)}: {self._waited[worst]:.3g} s in all"
+        more = self.lanes.without
+        return words + (f"; {more} more threads not shown" if more else "")

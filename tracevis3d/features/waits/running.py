@@ -1,0 +1,86 @@
+"""How many threads run at once, and where a thread calls nothing: what a trace tells without waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .waits import Waits
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def running(waits: Waits, edges: Ints) -> Floats:
+    """Return how many threads run on average between each two of ``edges`` (n + 1,): float64 (n,).
+
+    A thread runs while it is within a call and does not wait; transfers count as running.
+    """
+    calls, ops, own = waits.trace.calls, waits.ops, waits.own
+    roots = np.flatnonzero(calls.depth == 1)
+    # What waits within no call (a thread that has nothing to do) did not run there in any case.
+    within = own[ops.call[own] >= 0]
+    plus = _passed(calls.start[roots], edges) - _passed(calls.end[roots], edges)
+    minus = _passed(ops.start[within], edges) - _passed(ops.end[within], edges)
+    mean: Floats = np.diff(plus - minus) / np.maximum(np.diff(edges), 1)
+    return np.maximum(mean, 0.0)
+
+
+def _passed(times: Ints, edges: Ints) -> Floats:
+    """Return the sum of the time since each of ``times`` at each of ``edges``."""
+    times = np.sort(times)
+    before = np.searchsorted(times, edges)
+    sums = np.concatenate([[0.0], np.cumsum(times, dtype=np.float64)])
+    return np.asarray(before * edges.astype(np.float64) - sums[before])
+
+
+@dataclass(frozen=True, eq=False)
+class Quiet:
+    """For each thread the longest time in which it begins and ends no call; it may wait there, or compute.
+
+    Attributes
+    ----------
+    start, end : int64 (threads,)
+        Equal where the thread has no call.
+    call : int64 (threads,)
+        The innermost call then; -1: none.
+    """
+
+    start: Ints
+    end: Ints
+    call: Ints
+
+
+def longest_quiet(waits: Waits) -> Quiet:
+    """Return the longest time without an event of each thread, among those within a call."""
+    from ...trace.build import innermost
+
+    calls, threads = waits.trace.calls, waits.trace.threads
+    n = len(threads)
+    start, end, call = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1, np.int64)
+    for t, (first, count) in enumerate(zip(threads.first.tolist(), threads.count.tolist())):
+        if not count:
+            continue
+        mine = slice(first, first + count)
+        times = np.sort(np.concatenate([calls.start[mine], calls.end[mine]]))
+        lasts = np.diff(times)
+        roots = np.flatnonzero(calls.depth[mine] == 1) + first
+        # Between two root calls the thread is in none.
+        root = roots[np.maximum(np.searchsorted(calls.start[roots], times[:-1], "right") - 1, 0)]
+        lasts = np.where(calls.end[root] > times[:-1], lasts, 0)
+        at = int(lasts.argmax()) if len(lasts) else 0
+        start[t], end[t] = times[at], times[at] + (lasts[at] if len(lasts) else 0)
+    known = end > start
+    which = np.flatnonzero(known).astype(np.int32)
+    call[known] = innermost(calls, threads.first, threads.count, which, (start[known] + end[known]) // 2)
+    return Quiet(start, end, call)
+
+
+def shares(waits: Waits, low: int, high: int, parts: int = 2000) -> Floats:
+    """Return for each number of threads, from 0, the share of the time in which about so many run."""
+    edges = np.unique(np.linspace(low, max(high, low + 1), parts + 1).astype(np.int64))
+    many = np.rint(running(waits, edges)).astype(np.int64)
+    found: Floats = np.bincount(many, np.diff(edges).astype(np.float64)) / max(int(edges[-1] - edges[0]), 1)
+    return found

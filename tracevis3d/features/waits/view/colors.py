@@ -1,0 +1,195 @@
+"""What colours say: of calls what they do with their time, of correspondences the thread that waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.palettes import PALETTES, Colors, Paint, cycle, parse
+from ....drawing.primitives import Legend, LegendEntry
+from ....views.call_colors import COLORS, coloring
+from ..waits import IO, WAIT, Waits
+from .layout import Composition
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int32]
+
+#: Values of the parameter ``color``.
+CALLS = {
+    "auto": "what calls do with their time, where waits or I/O are known; else their modules or functions",
+    "activity": "what takes most of a call's time: computing, waiting or I/O; stronger the more of it",
+    "printed": "SyncTrace's rule: brown without waits and I/O, red where waits are less than half of the "
+    "I/O, else green; stronger the more of it",
+    **{name: words for name, words in COLORS.items() if name != "auto"},
+}
+#: Values of the parameter ``waits``.
+CORRESPONDENCES = {
+    "thread": "by the thread that waits",
+    "object": "by the object that is waited for, grey where one thread alone ever waits for it",
+}
+# Sand, and Okabe and Ito's bluish green and vermilion: told apart with any colour vision.
+_COMPUTING, _WAITING, _IO = parse("d3c7ae 009e73 d55e00")
+_BROWN, _GREEN, _RED = parse("c69c6d 1f9d3a d62728")
+_STEPS = 7
+#: Clusters get paler level by level, in so many steps.
+_PALE = (0.72, 0.6, 0.5, 0.42, 0.36)
+_START = 0.38
+_GRAY = parse("9aa0a6")[0]
+_SAME, _SHARING = parse("d62728 8c5a2b")
+
+
+@dataclass(frozen=True, eq=False)
+class CallColors:
+    """Palette indices of calls and of clusters.
+
+    Attributes
+    ----------
+    of : callable
+        ``of(calls) -> int32``.
+    pale : int32 (len(_PALE), colours)
+        For each colour of calls its paler shades, level by level.
+    dark : int32 (colours,)
+        For each colour of calls that of its start.
+    first : int
+        The palette index of the first colour of calls.
+    """
+
+    of: Callable[[Ints], Indices]
+    pale: Indices
+    dark: Indices
+    first: int
+    legends: tuple[Legend, ...]
+
+    def clusters(self, calls: Ints, level: Ints) -> Indices:
+        """Return the colours of a cluster's bars: that of its longest call, paler with each level."""
+        step = np.clip(level, 0, len(_PALE) - 1)
+        return np.asarray(self.pale[step, self.of(calls) - self.first], np.int32)
+
+    def starts(self, calls: Ints) -> Indices:
+        """Return the colours of calls' start shading."""
+        return np.asarray(self.dark[self.of(calls) - self.first], np.int32)
+
+
+def color_calls(picture: Composition, paint: Paint) -> CallColors:
+    """Choose the colours of calls, by the parameter ``color``."""
+    p = picture.parameters
+    by = p.color
+    if by == "auto" and len(picture.waits.ops):
+        by = "activity"
+    if by in ("activity", "printed"):
+        colors, of, legends = _by_time(picture.waits, printed=by == "printed")
+    else:
+        rows = np.array([row.thread for row in picture.rows], np.int64)
+        found = coloring(picture.trace, by, PALETTES[p.palette], len(PALETTES[p.palette].kinds), rows)
+        colors, of = found.palette, found.of
+        legends = (found.legend,) if found.legend is not None and by != "thread" else ()
+    first = paint.add(colors)
+    pale = np.empty((len(_PALE), len(colors)), np.int32)
+    for i, share in enumerate(_PALE):
+        lighter = colors.copy()
+        lighter[:, 3] = share
+        pale[i] = paint.add(lighter) + np.arange(len(colors))
+    darker = colors.copy()
+    darker[:, :3] *= 1.0 - _START
+    dark = (paint.add(darker) + np.arange(len(colors))).astype(np.int32)
+    if first:
+        legends = tuple(_moved(legend, first) for legend in legends)
+    return CallColors(lambda calls: (of(calls) + first).astype(np.int32), pale, dark, first, legends)
+
+
+def _moved(legend: Legend, by: int) -> Legend:
+    ramp = (legend.ramp[0] + by, legend.ramp[1] + by) if legend.ramp else None
+    entries = tuple(LegendEntry(e.text, e.color + by, e.look) for e in legend.entries)
+    return Legend(legend.title, entries, ramp, legend.ramp_tick, legend.ramp_text)
+
+
+def shares(waits: Waits, calls: Ints, times: tuple[Ints, Ints]) -> tuple[Floats, Floats]:
+    """Return which shares of their durations calls wait and do I/O: dur^w / dur and dur^o / dur."""
+    all_ = waits.trace.calls
+    time = np.maximum(all_.end[calls] - all_.start[calls], 1)
+    return times[0][calls] / time, times[1][calls] / time
+
+
+def kinds(waited: Floats, transferred: Floats, printed: bool) -> tuple[Indices, Floats]:
+    """Return what calls' colours say (0: computing, 1: waiting, 2: I/O), and how strongly, 0 to 1.
+
+    Printed (SyncTrace, section IV-B3): computing where there is neither waiting nor I/O, else I/O where the
+    waiting is less than half of it, else waiting. The default: what takes most of the time; waiting and I/O
+    of less than half of it still tint the call by their share.
+    """
+    if printed:
+        kind = np.where(waited + transferred <= 0, 0, np.where(waited < 0.5 * transferred, 2, 1))
+    else:
+        kind = np.where(np.maximum(waited, transferred) < 0.01, 0, np.where(transferred > waited, 2, 1))
+    strength = np.where(kind == 1, waited, np.where(kind == 2, transferred, 1.0))
+    return kind.astype(np.int32), np.clip(strength, 0.0, 1.0)
+
+
+def _by_time(waits: Waits, printed: bool) -> tuple[Colors, Callable[[Ints], Indices], tuple[Legend, ...]]:
+    """Return colours by what calls do with their time."""
+    base, wait, io = (_BROWN, _GREEN, _RED) if printed else (_COMPUTING, _WAITING, _IO)
+    step = (np.arange(1, _STEPS + 1) / _STEPS)[:, None].astype(np.float32)
+    colors = np.vstack([base[None], base + step * (wait - base), base + step * (io - base)])
+    times = (waits.time_in(WAIT), waits.time_in(IO))
+
+    def of(calls: Ints) -> Indices:
+        kind, strength = kinds(*shares(waits, calls, times), printed)
+        place = np.clip(np.ceil(strength * _STEPS).astype(np.int32) - 1, 0, _STEPS - 1)
+        return np.where(kind == 0, 0, 1 + (kind - 1) * _STEPS + place).astype(np.int32)
+
+    entries = [LegendEntry("computes" if not printed else "neither waits nor transfers", 0)]
+    if len(times[0]) and times[0].max() > 0:
+        entries += [LegendEntry("waits, half of its time", (_STEPS + 1) // 2), LegendEntry("waits", _STEPS)]
+    if len(times[1]) and times[1].max() > 0:
+        entries.append(LegendEntry("reads or writes (I/O)", 2 * _STEPS))
+    return colors.astype(np.float32), of, (Legend("Calls", tuple(entries)),)
+
+
+def thread_colors(picture: Composition, paint: Paint) -> Indices:
+    """Return a palette index for each row: no two neighbours are alike, nor the last and the first."""
+    palette = PALETTES[picture.parameters.palette].kinds
+    first = paint.add(palette)
+    return (first + cycle(len(picture.rows), len(palette))).astype(np.int32)
+
+
+def object_colors(
+    picture: Composition, paint: Paint, rows: Ints, highlighted: str
+) -> tuple[Indices, list[int], tuple[Legend, ...]]:
+    """Return the colours of waits (rows of the operations) by their objects, and the objects that have one.
+
+    Objects that several threads wait for get colours, those that are waited for longest first; the others
+    are grey. With ``highlighted`` (an object's name): red for waits for just that object, brown where it is
+    one of several, grey else.
+    """
+    ops, palette = picture.waits.ops, PALETTES[picture.parameters.palette].kinds
+    gray = paint.add(_GRAY[None])
+    some = np.diff(ops.first)[rows] > 0
+    object = np.where(some, np.append(ops.object, 0)[ops.first[rows]], -1)
+    blocked, of = ops.per_object(np.flatnonzero(ops.blocked))
+    pairs = np.unique(np.stack([of.astype(np.int64), ops.thread[blocked]]), axis=1)
+    waiting = np.bincount(pairs[0], minlength=len(ops.objects))
+    if highlighted:
+        same, sharing = paint.add(_SAME[None]), paint.add(_SHARING[None])
+        names = [ops.of(row) for row in rows.tolist()]
+        color = [same if n == [highlighted] else sharing if highlighted in n else gray for n in names]
+        entries = (
+            LegendEntry(f"waits for {highlighted}", same),
+            LegendEntry("waits for it and others", sharing),
+            LegendEntry("waits for something else", gray),
+        )
+        shown = [i for i, name in enumerate(ops.objects) if name == highlighted]
+        return np.array(color, np.int32), shown, (Legend("Waits", entries),)
+    waited = np.bincount(of, ops.lasted[blocked], len(ops.objects)) * (waiting >= 2)
+    chosen = [o for o in np.argsort(-waited, kind="stable")[: len(palette)].tolist() if waited[o] > 0]
+    first = paint.add(palette)
+    table = np.full(len(ops.objects) + 1, gray, np.int32)
+    table[chosen] = first + np.arange(len(chosen))
+    lines = [
+        LegendEntry(f"{ops.objects[o]} ({int(waiting[o])} threads)", first + i) for i, o in enumerate(chosen)
+    ]
+    lines.append(LegendEntry("others, mostly of one thread", gray))
+    return table[object], chosen, (Legend("Object waited for", tuple(lines)),)

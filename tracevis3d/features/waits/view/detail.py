@@ -1,0 +1,69 @@
+"""The rows of threads in more detail, in the places that they have in their picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....drawing.frame import Frame
+from ....drawing.palettes import Paint
+from ....layout.cut import CutBuffers
+from ....trace.model import Trace
+from ....views.detail import Near, Pane, cut_nearer, readable
+from .calls import call_blocks, meaning, one_window
+from .captions import function_names
+from .colors import color_calls
+from .found_waits import waits_of
+from .layout import compose
+
+if TYPE_CHECKING:
+    from .view import Parameters
+
+
+class Closer:
+    """Threads that can be looked at from nearer, where time is straight and one for all rows.
+
+    See :class:`....views.detail.Closer`.
+    """
+
+    def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
+        (self._trace,) = traces
+        self._picture = compose(self._trace, waits_of(self._trace, parameters.rules), parameters, frame)
+        self.camera = self._picture.camera
+        window = one_window(self._picture)
+        self.panes: tuple[Pane, ...] = ()
+        if window is not None:
+            self.panes = (
+                Pane(
+                    0, window, (0.0, self._picture.theatre.width), self._picture.pixels_per_unit,
+                    ("call", "cluster", "start"),
+                ),
+            )  # fmt: skip
+        self._paint = Paint()
+        self._colors = color_calls(self._picture, self._paint)
+        self._buffers = CutBuffers()
+
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
+        """Return the calls and clusters of all rows, and names on those within ``seen``."""
+        picture, window = self._picture, self.panes[pane].window
+        finer = picture.pixels_per_unit / pixels_per_unit
+        cuts = tuple(
+            cut_nearer(
+                self._trace, cut, window, seen, finer * cut.resolution, np.array([row.thread], np.int64),
+                self._buffers,
+            )
+            for row, cut in zip(picture.rows, picture.cuts)
+        )  # fmt: skip
+        nearer = replace(picture, cuts=cuts, pixels_per_unit=pixels_per_unit)
+        low, high = ((min(max(t, window[0]), window[1]) - window[0]) / (window[1] - window[0]) for t in seen)
+        color = self._colors.of(np.concatenate([cut.calls for cut in cuts]))
+        names = function_names(nearer, color, picture.parameters.labels, (low, high))
+        return Near(
+            tuple(call_blocks(nearer, self._colors)),
+            tuple(readable(group, picture.least_text, pixels_per_unit) for group in names),
+            self._paint.palette,
+            {"start": meaning(self._trace)},
+        )

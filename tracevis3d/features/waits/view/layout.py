@@ -1,0 +1,406 @@
+"""Which threads are shown, what of them, and where their rows are."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.frame import Frame
+from ....drawing.primitives import Camera
+from ....drawing.projection import fit
+from ....errors import UsageError
+from ....layout.cut import Cut
+from ....layout.icicle import level_heights
+from ....trace.model import Trace
+from ....units import read_time
+from ....views.cached import derived
+from ....views.thread_selection import choose_threads, named_threads
+from ....views.time_window import time_window
+from ..waits import Waits
+from .amphitheatre import Theatre, folded, half_cylinder, semicircle, share_height
+from .overview import Overview, overview
+from .seriation import seriate
+from .skyline import place
+
+if TYPE_CHECKING:
+    from .view import Parameters
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Scene units that the time window is wide.
+WIDTH = 16.0
+#: Share of the picture that the drawing can have beside title, legend, notes and the rows' words.
+SHARE = (0.80, 0.78)
+#: Radius of the half cylinder, and heights of the main thread's panel, in scene units.
+RADIUS, MAIN_HEIGHT = 2.8, 1.7
+#: Free height between the main thread's panel and the half cylinder.
+_APART = 0.42
+_LEAST_ROW_PX = 36.0
+#: Rows of threads with less than this share of the most concerned one's time are left out by themselves.
+_CONCERNED = 0.004
+_MANY_ROWS = 16
+_HIGHEST_LEVEL = 0.16  # of the half cylinder's radius
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One thread's place.
+
+    Attributes
+    ----------
+    thread : int
+    window : (int, int)
+        Nanoseconds.
+    levels : int
+        Levels that are drawn.
+    """
+
+    thread: int
+    window: tuple[int, int]
+    levels: int
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """What is shown, and where: what all parts of the drawing are made from.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        From the top; the main thread, if there is one, is the first.
+    row_of : int64 (threads,)
+        Row of each thread of the trace; -1: not drawn.
+    main : bool
+        Whether the first row is the main thread's.
+    cuts : tuple of Cut
+        What each row shows.
+    edge : float64 (levels + 1,)
+        Distance outward at which each level begins.
+    low, high : int64 (rows,)
+        The rows' windows.
+    overviews : tuple of Overview
+        Of the main thread and of focused ones, where they are shown.
+    skyline : (float, float) or None
+        Distances outward on the main thread's row between which it is shown how many threads run.
+    theatre : Theatre
+    camera : Camera
+    pixels_per_unit : float
+    text : float
+        Line height of texts, in scene units.
+    """
+
+    trace: Trace
+    waits: Waits
+    parameters: Parameters
+    rows: tuple[Row, ...]
+    row_of: Ints
+    main: bool
+    cuts: tuple[Cut, ...]
+    edge: Floats
+    low: Ints
+    high: Ints
+    height: Floats
+    overviews: tuple[Overview, ...]
+    skyline: tuple[float, float] | None
+    theatre: Theatre
+    camera: Camera
+    pixels_per_unit: float
+    least_text: float
+    text: float
+    left_out: int
+
+    def share(self, row: Ints, time: Ints) -> Floats:
+        """Return where times lie in their rows' windows, from 0 to 1; not clipped."""
+        span = np.maximum(self.high[row] - self.low[row], 1)
+        return np.asarray((time - self.low[row]) / span, np.float64)
+
+    def out(self, level: Ints) -> Floats:
+        """Return the distance outward of a level's inner edge; level 0 is the first."""
+        return np.asarray(self.edge[np.clip(level, 0, len(self.edge) - 1)])
+
+    def reach(self, row: Ints) -> Floats:
+        """Return the distance outward of each row's outermost edge."""
+        return np.asarray(self.edge[np.array([r.levels for r in self.rows], np.int64)[row]])
+
+    def extent(self, row: Ints) -> Floats:
+        """Return the distance outward at which each row ends, with its overview."""
+        whole = self.reach(np.arange(len(self.rows)))
+        for one in self.overviews:
+            whole[one.row] = one.high
+        if self.skyline is not None:
+            whole[0] = self.skyline[1]
+        return np.asarray(whole[row])
+
+
+def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Composition:
+    """Choose what to show and lay out the rows.
+
+    Raises
+    ------
+    UsageError
+        If a window is empty, or a thread doesn't exist.
+    """
+    window = time_window(trace, p.start, p.end)
+    threads, main, left_out = _choose(trace, waits, p, frame, window)
+    windows = _windows(trace, p, window, threads)
+    # Among many rows, which are low, details are merged sooner; not on the main thread's.
+    coarser = min(max(len(threads) / _MANY_ROWS, 1.0), 3.0)
+    cuts = tuple(
+        _cut(trace, p, frame, t, w, len(threads), coarser, bent=not main or i > 0)
+        for i, (t, w) in enumerate(zip(threads.tolist(), windows))
+    )
+    levels = np.array([_levels(trace, cut) for cut in cuts], np.int64)
+    heights = folded(_heights(trace, cuts, windows, int(levels.max(initial=1)), p), p.fold)
+    edge = np.concatenate([[0.0], np.cumsum(heights)])
+    row_of = np.full(len(trace.threads), -1, np.int64)
+    row_of[threads] = np.arange(len(threads))
+    rows = tuple(Row(t, w, int(n)) for t, w, n in zip(threads.tolist(), windows, levels.tolist()))
+    weights = _weights(trace, p, threads)
+    over = _overviews(trace, p, frame, rows, weights, main, edge[levels])
+    reach = edge[levels]
+    reach[[one.row for one in over]] = [one.high for one in over]
+    skyline = None
+    if main and p.running and p.paper == 0.0:
+        skyline = place(float(reach[0]), float(edge[levels[0]]))
+        reach[0] = skyline[1]
+    theatre, camera, height = _theatre(p, reach, weights, main, frame)
+    height = height * edge[levels] / np.maximum(reach, 1e-9)
+    picture = Composition(
+        trace, waits, p, rows, row_of, main, cuts, edge, np.array([w[0] for w in windows], np.int64),
+        np.array([w[1] for w in windows], np.int64), height, over, skyline, theatre, camera, 0.0,
+        frame.least_text, 0.0, left_out,
+    )  # fmt: skip
+    pixels = _pixels_per_unit(camera, frame)
+    text = max(0.19, 1.75 * frame.least_text / pixels)
+    return replace(picture, pixels_per_unit=pixels, text=text)
+
+
+def _choose(
+    trace: Trace, waits: Waits, p: Parameters, frame: Frame, window: tuple[int, int]
+) -> tuple[Ints, bool, int]:
+    """Return the threads from the top, whether the first is the main thread, and how many are left out."""
+    known = derived(trace)
+    live = known.busy(window)
+    # Who has to do with waits matters as much as who is busy.
+    concerned = waits.waited + waits.hubs()[0]
+    weight = np.where((live > 0) | (concerned > 0), np.maximum(live // 8, 1) + concerned, 0)
+    pixels = frame.height * SHARE[1] * 0.72
+    budget, cost = pixels / _LEAST_ROW_PX, np.ones(len(live))
+    shown = np.where(weight >= _CONCERNED * weight.max(initial=0), weight, 0)
+    automatic = p.threads.strip() in ("", "auto")
+    chosen = choose_threads(trace, p.threads, "recorded", shown if automatic else weight, cost, budget)
+    hidden = set(named_threads(trace, p.hide, "hide").tolist()) if p.hide.strip() else set()
+    chosen = np.array([t for t in chosen.tolist() if t not in hidden], np.int64)
+    others = int(np.count_nonzero(weight)) - int(np.count_nonzero(weight[chosen]))
+    chosen = _ordered(trace, waits, p, chosen, weight)
+    first = _main(trace, waits, p, chosen, live)
+    if first < 0:
+        return chosen, False, others
+    return np.concatenate([[first], chosen[chosen != first]]), True, others
+
+
+def _main(trace: Trace, waits: Waits, p: Parameters, chosen: Ints, live: Ints) -> int:
+    """Return the thread that stands before the others; -1: none."""
+    if p.main == "none" or not len(chosen):
+        return -1
+    if p.main != "auto":
+        return int(named_threads(trace, p.main, "main")[0])
+    if len(chosen) < 2:
+        return -1
+    ended = waits.hubs()[0][chosen]
+    if ended.max() > 0:
+        return int(chosen[int(ended.argmax())])
+    return int(chosen[int(live[chosen].argmax())])
+
+
+def _ordered(trace: Trace, waits: Waits, p: Parameters, chosen: Ints, weight: Ints) -> Ints:
+    """Return the threads in the order that ``order`` says: names, or a word."""
+    if p.order == "strength":
+        strength = waits.matrix.dense(len(trace.threads))[np.ix_(chosen, chosen)]
+        return chosen[seriate(strength)]
+    if p.order == "recorded":
+        return chosen
+    if p.order == "busiest":
+        return chosen[np.argsort(-weight[chosen], kind="stable")]
+    if p.order == "name":
+        titles = [(trace.threads.title(t), t) for t in chosen.tolist()]
+        return np.array([t for _, t in sorted(titles)], np.int64)
+    given = [t for t in named_threads(trace, p.order, "order").tolist() if t in set(chosen.tolist())]
+    return np.array([*given, *(t for t in chosen.tolist() if t not in set(given))], np.int64)
+
+
+def _windows(trace: Trace, p: Parameters, window: tuple[int, int], threads: Ints) -> list[tuple[int, int]]:
+    """Return each row's window: that of all, or its own by ``windows``."""
+    own: dict[int, tuple[int, int]] = {}
+    for entry in filter(None, (part.strip() for part in p.windows.split(";"))):
+        match = re.fullmatch(r"(.+?)\s*=\s*(\S+)\s*\.\.\s*(\S+)", entry)
+        if match is None:
+            raise UsageError(
+                f"windows={entry}: a thread and its window are wanted, such as worker-1=20ms..80ms"
+            )
+        low, high = read_time("windows", match[2]), read_time("windows", match[3])
+        if not 0 <= low < high:
+            raise UsageError(f"windows={entry}: the end must be after the start")
+        own.update(dict.fromkeys(named_threads(trace, match[1], "windows").tolist(), (low, high)))
+    return [own.get(t, window) for t in threads.tolist()]
+
+
+def _cut(
+    trace: Trace,
+    p: Parameters,
+    frame: Frame,
+    thread: int,
+    window: tuple[int, int],
+    rows: int,
+    coarser: float,
+    *,
+    bent: bool,
+) -> Cut:
+    """Return what a row shows; a bent one has less room on paper."""
+    known = derived(trace)
+    pixels = frame.width * SHARE[0]
+    if not bent:
+        coarser = 1.0
+    elif p.paper > 0.5:
+        pixels = max(pixels * math.pi * 0.4 / rows, 40.0)  # a section of the semicircle
+    resolution = max(coarser * p.resolution * (window[1] - window[0]) / pixels, 1.0)
+    stop = window[1] + (window[1] >= known.call_span[1])
+    return known.index.cut(window[0], stop, 1, p.last_depth or None, resolution, [thread])
+
+
+def _levels(trace: Trace, cut: Cut) -> int:
+    shown = int(trace.calls.depth[cut.calls].max(initial=0))
+    return max(shown, int(cut.clusters.bottom.max(initial=0)), 1)
+
+
+def _heights(
+    trace: Trace, cuts: tuple[Cut, ...], windows: list[tuple[int, int]], levels: int, p: Parameters
+) -> Floats:
+    """Return the heights of levels: lower where less time is spent, as ``taper`` says."""
+    cover = np.zeros(levels)
+    for cut, (low, high) in zip(cuts, windows):
+        inside = np.minimum(trace.calls.end[cut.calls], high) - np.maximum(trace.calls.start[cut.calls], low)
+        cover += np.bincount(trace.calls.depth[cut.calls] - 1, inside, levels)[:levels]
+        c = cut.clusters
+        cover += np.bincount(c.depth - 1, c.end - c.start, levels)[:levels]
+    return level_heights(cover, p.taper)
+
+
+def _weights(trace: Trace, p: Parameters, threads: Ints) -> Floats:
+    weight = np.ones(len(threads))
+    if p.focus.strip():
+        weight[np.isin(threads, named_threads(trace, p.focus, "focus"))] = p.widen
+    return weight
+
+
+def _overviews(
+    trace: Trace,
+    p: Parameters,
+    frame: Frame,
+    rows: tuple[Row, ...],
+    weights: Floats,
+    main: bool,
+    reach: Floats,
+) -> tuple[Overview, ...]:
+    """Return the overviews: of the main thread and of focused ones."""
+    whole = derived(trace).call_span
+    resolution = p.resolution * (whole[1] - whole[0]) / (frame.width * SHARE[0])
+
+    def wanted(i: int, row: Row) -> bool:
+        part = p.overview == "always" or row.window[0] > whole[0] or row.window[1] < whole[1]
+        return part and p.overview != "none" and ((main and i == 0) or weights[i] > 1.0)
+
+    return tuple(
+        overview(trace, i, row.thread, float(reach[i]), resolution)
+        for i, row in enumerate(rows)
+        if wanted(i, row) and trace.threads.count[row.thread]
+    )
+
+
+def _theatre(
+    p: Parameters, reach: Floats, weight: Floats, main: bool, frame: Frame
+) -> tuple[Theatre, Camera, Floats]:
+    """Place the rows; ``reach`` is the height of each row's levels. Also return the rows' heights."""
+    n = len(reach)
+    lanes, paper = p.lanes, p.paper
+    bowl = slice(1 if main else 0, n)
+    rest = n - (1 if main else 0)
+    straight = (1.0 - lanes) * (1.0 - paper)
+    turned = math.radians(p.tilt) * straight
+    radius = RADIUS if main else RADIUS + 0.5 * (MAIN_HEIGHT + _APART)
+    least_px = 2.0 * radius * 105.0 * frame.width / 1920
+    rows = share_height(
+        reach[bowl], weight[bowl], spacing=p.spacing, least=min(2 * 9.0 / least_px, 1.4 / max(rest, 1)),
+        most=_HIGHEST_LEVEL,
+    )  # fmt: skip
+    base, angle = np.zeros((n, 2)), np.full(n, np.pi / 2)
+    upright, stretch = np.ones(n), np.ones(n)
+    base[bowl], angle[bowl], upright[bowl], stretch[bowl] = half_cylinder(
+        rows, radius, facing=p.facing, turned=turned, lanes=lanes
+    )
+    # Units of the edges become those of the half cylinder; levels of focused rows are higher too.
+    stretch[bowl] *= rows.unit * weight[bowl]
+    sector = np.zeros((n, 2))
+    sector[bowl] = semicircle(weight[bowl])
+    height = np.empty(n)
+    height[bowl] = (rows.high - rows.low) * radius
+    if main:
+        own = min(MAIN_HEIGHT * float(weight[0]) ** 0.5 / max(float(reach[0]), 1e-9), 0.34)
+        stretch[0] = own
+        height[0] = own * float(reach[0])
+        foot = radius * (1.0 if rest else 0.0) + _APART
+        out = p.pull * (1.0 - lanes)
+        base[0] = _tilted((-out + 0.35 * radius * lanes, foot), -turned)
+        angle[0] = np.pi / 2 - turned
+    zero = p.zero * 0.5 * WIDTH
+    room = 0.5 * WIDTH - zero
+    level = room / max(float(reach[bowl].max(initial=1.0)), 1e-9)
+    main_level = min(MAIN_HEIGHT / max(float(reach[0]) if n else 1.0, 1e-9), 0.34)
+    theatre = Theatre(
+        width=WIDTH, base=base, angle=angle, upright=upright, stretch=stretch, sector=sector,
+        centre=(0.5 * WIDTH, 0.0), zero=zero, level=level,
+        main_foot=_APART, main_level=main_level, paper=paper,
+        axis=(-0.25 * radius * straight, 0.0),
+    )  # fmt: skip
+    return theatre, _camera(p, theatre, reach), height
+
+
+def _tilted(point: tuple[float, float], angle: float) -> tuple[float, float]:
+    y, z = point
+    return (
+        y * math.cos(angle) - z * math.sin(angle),
+        y * math.sin(angle) + z * math.cos(angle),
+    )
+
+
+def _camera(p: Parameters, theatre: Theatre, reach: Floats) -> Camera:
+    """Return the camera: before the half cylinder, or straight before what is flat."""
+    straight = (1.0 - p.paper) * (1.0 - p.lanes)
+    turn = math.radians(p.turn) * (0.3 + 0.7 * straight) * (1.0 - p.paper)
+    tilt = math.radians(p.tilt) * straight
+    direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
+    n = len(reach)
+    steps = np.linspace(0.0, 1.0, 33)
+    row = np.repeat(np.arange(n), 2 * len(steps))
+    share = np.tile(steps, 2 * n)
+    out = np.repeat(np.stack([np.zeros(n), reach], axis=1).reshape(-1), len(steps))
+    points = np.vstack([theatre.place(row, share, out, 0.0), theatre.core(steps)])
+    low, high = points.min(axis=0) - 0.08, points.max(axis=0) + 0.08
+    high[1] += 0.25 * p.paper
+    return Camera(
+        direction=direction, low=tuple(low.tolist()), high=tuple(high.tolist()), lens=100.0,
+        projection="orthographic" if p.paper == 1.0 else "perspective",
+    )  # fmt: skip
+
+
+def _pixels_per_unit(camera: Camera, frame: Frame) -> float:
+    projection = fit(camera, frame, SHARE)
+    middle = (np.array(camera.low) + camera.high) / 2
+    here, there = projection.pixels([middle, middle + np.array([0.01, 0.0, 0.0])])
+    return float(np.hypot(*(there - here)) / 0.01)

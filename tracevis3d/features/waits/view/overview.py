@@ -1,0 +1,160 @@
+"""Overviews: the whole trace of a row's thread as a low bar, in which the row's window is framed.
+
+SyncTrace (section IV-B) keeps one above the main view; a focused thread has one too (section IV-C).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.primitives import Element, Labels, Lines, Wedges
+from ....layout import ticks
+from ....layout.cut import Cut
+from ....trace.model import Trace
+from ....views.cached import derived
+
+if TYPE_CHECKING:
+    from .colors import CallColors
+    from .layout import Composition
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Values of the parameter ``overview``.
+SHOWN = {
+    "auto": "above the main thread and beside focused ones, where a window shows a part of the trace",
+    "always": "also where all of the trace is shown",
+    "none": "nowhere",
+}
+#: An overview's height and its distance from the row: shares of the row's height, at least so many levels.
+_SHARE, _APART = 0.3, 0.22
+_LEAST, _LEAST_APART = 1.0, 0.5
+#: An overview merges what is narrower than this many times the row's own bound.
+_COARSER = 2.0
+_THICK, _FRAME = 0.03, 0.045
+#: Points of a line along a bent row.
+_POINTS = 25
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """The overview of one row.
+
+    Attributes
+    ----------
+    row : int
+    cut : Cut
+        The whole trace of the row's thread.
+    levels : int
+        Levels that share the bar.
+    low, high : float
+        Distances outward between which the bar lies.
+    """
+
+    row: int
+    cut: Cut
+    levels: int
+    low: float
+    high: float
+
+
+def overview(trace: Trace, row: int, thread: int, reach: float, resolution_ns: float) -> Overview:
+    """Lay out the overview of a row whose levels reach ``reach`` outward.
+
+    Parameters
+    ----------
+    resolution_ns : float
+        The time that a pixel covers, times the row's bound, if the row showed the whole trace.
+    """
+    known = derived(trace)
+    low, high = known.call_span
+    cut = known.index.cut(low, high + 1, 1, None, max(_COARSER * resolution_ns, 1.0), [thread])
+    deepest = int(trace.calls.depth[cut.calls].max(initial=1))
+    levels = max(deepest, int(cut.clusters.bottom.max(initial=1)))
+    apart = max(_APART * reach, _LEAST_APART)
+    return Overview(row, cut, levels, reach + apart, reach + apart + max(_SHARE * reach, _LEAST))
+
+
+def bars(picture: Composition, colors: CallColors, surface: int) -> list[Element]:
+    """Return the calls of the overviews, on plates."""
+    made: list[Element] = []
+    for one in picture.overviews:
+        ids, clusters = one.cut.calls, one.cut.clusters
+        calls = picture.trace.calls
+        row, zero = np.array([one.row]), np.zeros(1)
+        corner, first = picture.theatre.blocks(
+            row, zero, zero + 1, zero + one.low, zero + one.high, zero - 0.02, zero - 0.008
+        )
+        thread = np.array([picture.rows[one.row].thread], np.int64)
+        made.append(Wedges("overview row", corner, first, np.full(1, surface, np.int32), thread))
+        start = np.concatenate([calls.start[ids], clusters.start])
+        end = np.concatenate([calls.end[ids], clusters.end])
+        top = np.concatenate([calls.depth[ids], clusters.depth]).astype(np.int64) - 1
+        bottom = np.concatenate([calls.depth[ids], clusters.bottom]).astype(np.int64)
+        color = np.concatenate([colors.of(ids), colors.clusters(clusters.longest, 0 * clusters.longest)])
+        low, high = _shares(picture, start, end)
+        level = (one.high - one.low) / one.levels
+        row, ahead = np.full(len(start), one.row), np.full(len(start), _THICK)
+        corner, first = picture.theatre.blocks(
+            row, low, high, one.low + level * top, one.low + level * bottom, np.zeros(len(start)), ahead
+        )
+        which = np.concatenate([ids, clusters.longest.astype(np.int64)])
+        made.append(Wedges("overview", corner, first, color.astype(np.int32), which))
+    return made
+
+
+def frames(picture: Composition, color: int) -> list[Element]:
+    """Return a frame around each row's window in its overview, and lines from there to the row's ends."""
+    lines: list[Floats] = []
+    ids: list[int] = []
+    theatre, front = picture.theatre, _THICK + 0.012
+    for one in picture.overviews:
+        window = np.array(picture.rows[one.row].window, np.int64)
+        low, high = (float(share[0]) for share in _shares(picture, window[:1], window[1:]))
+        pad = 0.06 * (one.high - one.low)
+        along, back = np.linspace(low, high, _POINTS), np.linspace(high, low, _POINTS)
+        share = np.concatenate([along, back, [low]])
+        out = np.repeat([one.low - pad, one.high + pad, one.low - pad], [_POINTS, _POINTS, 1])
+        lines.append(theatre.place(np.full(len(share), one.row), share, out, front))
+        reach = float(picture.reach(np.array([one.row]))[0])
+        for inside, end in ((low, 0.0), (high, 1.0)):
+            share, out = np.linspace(inside, end, _POINTS), np.linspace(one.low - pad, reach, _POINTS)
+            lines.append(theatre.place(np.full(_POINTS, one.row), share, out, front))
+        ids += [picture.rows[one.row].thread] * 3
+    if not lines:
+        return []
+    first = np.concatenate([[0], np.cumsum([len(line) for line in lines])]).astype(np.int64)
+    width = np.tile([_FRAME, 0.5 * _FRAME, 0.5 * _FRAME], len(lines) // 3).astype(np.float32)
+    return [
+        Lines(
+            "overview window", np.concatenate(lines).astype(np.float32), first, width,
+            np.full(len(lines), color, np.int32), np.array(ids, np.int64),
+        )
+    ]  # fmt: skip
+
+
+def names(picture: Composition) -> Labels | None:
+    """Return what stands left of each overview: how long the whole trace is."""
+    if not picture.overviews or picture.parameters.paper > 0.0:
+        return None
+    span = derived(picture.trace).call_span
+    row = np.array([one.row for one in picture.overviews])
+    middle = np.array([(one.low + one.high) / 2 for one in picture.overviews])
+    anchor = picture.theatre.place(row, np.zeros(len(row)), middle, 0.0) - np.array([0.2, 0.0, 0.0])
+    n = len(row)
+    return Labels(
+        "overview", (f"all {ticks.duration(span[1] - span[0])}",) * n, anchor.astype(np.float32),
+        np.full(n, picture.text, np.float32), np.full(n, np.inf, np.float32), np.full(n, 6e8, np.float32), 1,
+    )  # fmt: skip
+
+
+def _shares(picture: Composition, start: Ints, end: Ints) -> tuple[Floats, Floats]:
+    """Return where times lie in the whole trace, from 0 to 1."""
+    first, last = derived(picture.trace).call_span
+    span = max(last - first, 1)
+    low = np.clip((start - first) / span, 0.0, 1.0)
+    return low, np.maximum(np.clip((end - first) / span, 0.0, 1.0), low)

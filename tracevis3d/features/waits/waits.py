@@ -1,0 +1,237 @@
+"""Who waits for whom: all that is found out about the synchronization of a trace's threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...trace.build import innermost
+from ...trace.model import IO, RELEASE, WAIT, Trace
+from .correspondences import Correspondences, waking_releases
+from .critical_path import CriticalPath, critical_path
+from .holds import Holds, LockOrder, Queues, holders_at, holds, lock_order, next_holds, queues
+from .operations import Operations, operations
+from .rules import Rules, read_rules
+
+Ints = NDArray[np.int64]
+
+#: How the holder of an object is known: not at all; the recording says so; it follows from who acquired the
+#: object before and has not released it; it is inferred from who acquired it next.
+SOURCES = ("unknown", "told", "follows", "inferred")
+UNKNOWN, TOLD, FOLLOWS, INFERRED = range(4)
+
+
+class Waits:
+    """The waits, releases and I/O of a trace, and what follows from them; each is computed when asked for.
+
+    Parameters
+    ----------
+    trace : Trace
+    rules : Rules, optional
+        The library's own if left out.
+    """
+
+    def __init__(self, trace: Trace, rules: Rules | None = None) -> None:
+        self.trace = trace
+        self.ops: Operations = operations(trace, rules or read_rules())
+
+    @cached_property
+    def woke(self) -> Correspondences:
+        """The release that ended each blocked wait, where one is known."""
+        return waking_releases(self.ops)
+
+    @cached_property
+    def waker(self) -> Ints:
+        """The release that ended each operation, as a row; -1: none is known. Int64 (n,)."""
+        found = np.full(len(self.ops), -1, np.int64)
+        found[self.woke.wait] = self.woke.release  # the last of each wait is the one that woke it
+        return found
+
+    @cached_property
+    def woken_at(self) -> Ints:
+        """When the release of :attr:`waker` happened; -1: unknown. Int64 (n,)."""
+        found = np.full(len(self.ops), -1, np.int64)
+        found[self.woke.wait] = self.woke.time
+        return found
+
+    @cached_property
+    def woken_by(self) -> NDArray[np.int32]:
+        """The thread that ended each wait; -1: unknown. Int32 (n,)."""
+        if not len(self.ops):
+            return np.empty(0, np.int32)
+        return np.where(self.waker >= 0, self.ops.thread[np.maximum(self.waker, 0)], -1).astype(np.int32)
+
+    @cached_property
+    def held(self) -> Holds:
+        """Who held what when."""
+        return holds(self.ops, self.trace.span_ns)
+
+    @cached_property
+    def held_by(self) -> NDArray[np.int32]:
+        """The thread that held a wait's first object when the wait began; -1: none, or unknown.
+
+        What the recording says itself goes before what follows from acquisitions and releases.
+        """
+        return self._holders[0]
+
+    @cached_property
+    def held_by_source(self) -> NDArray[np.uint8]:
+        """How :attr:`held_by` is known of each operation: an index into :data:`SOURCES`. Uint8 (n,)."""
+        return self._holders[1]
+
+    @cached_property
+    def _holders(self) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        ops = self.ops
+        found = np.full(len(ops), -1, np.int32)
+        source = np.zeros(len(ops), np.uint8)
+        rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ops.holds & (np.diff(ops.first) > 0))
+        if len(rows) and len(self.held):
+            object = ops.object[ops.first[rows]]
+            which = holders_at(self.held, object, ops.start[rows])
+            # Nobody held it, and yet the thread had to wait: it had been handed to the one that went on next.
+            following = next_holds(self.held, object, ops.start[rows])
+            handed = (which == -1) & (following >= 0)
+            handed[handed] = self.held.start[following[handed]] < ops.end[rows[handed]]
+            which = np.where(handed, following, which)
+            holder = np.where(which >= 0, self.held.thread[np.maximum(which, 0)], -1)
+            # A thread doesn't wait for itself: it holds the object again (a re-entrant lock).
+            found[rows] = np.where(holder == ops.thread[rows], -1, holder)
+            source[rows] = np.where(handed, INFERRED, FOLLOWS)
+        told = ops.blocked & (ops.holder >= 0)
+        found = np.where(told, ops.holder, found).astype(np.int32)
+        source = np.where(told, TOLD, source).astype(np.uint8)
+        return found, np.where(found >= 0, source, UNKNOWN).astype(np.uint8)
+
+    @cached_property
+    def function(self) -> NDArray[np.int32]:
+        """The function that does each operation; -1: it is on no stack. Int32 (n,).
+
+        It is that which calls what waits, releases or transfers, or what runs where that is no call.
+        """
+        ops, calls, threads = self.ops, self.trace.calls, self.trace.threads
+        if not len(calls):
+            return np.full(len(ops), -1, np.int32)
+        around = innermost(calls, threads.first, threads.count, ops.thread, ops.start)
+        call = np.where(ops.call >= 0, calls.parent[np.maximum(ops.call, 0)], around)
+        return np.where(call >= 0, calls.function[np.maximum(call, 0)], -1).astype(np.int32)
+
+    @cached_property
+    def queues(self) -> Queues:
+        """How many wait for each object at once."""
+        return queues(self.ops)
+
+    @cached_property
+    def order(self) -> LockOrder:
+        """Which objects are acquired while others are held."""
+        return lock_order(self.held)
+
+    @cached_property
+    def own(self) -> Ints:
+        """The blocked waits that lie in no other: their durations are what threads waited. Int64 (k,)."""
+        return np.flatnonzero((self.ops.kind == WAIT) & self.ops.blocked & ~self.ops.nested)
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """Who waits for whom."""
+        rows, threads = self.own, len(self.trace.threads)
+        by = self.woken_by[rows].astype(np.int64)
+        key = self.ops.thread[rows] * (threads + 1) + (by + 1)
+        pairs, back, count = np.unique(key, return_inverse=True, return_counts=True)
+        waited = np.bincount(back.reshape(-1), self.ops.lasted[rows], len(pairs))
+        return Matrix(
+            (pairs // (threads + 1)).astype(np.int32), (pairs % (threads + 1) - 1).astype(np.int32), count,
+            np.rint(waited).astype(np.int64),
+        )  # fmt: skip
+
+    @cached_property
+    def io_time(self) -> Ints:
+        """Nanoseconds of I/O of each thread that lie in no other I/O of it. Int64 (threads,)."""
+        ops = self.ops
+        rows = np.flatnonzero(ops.kind == IO)
+        total = np.zeros(len(self.trace.threads), np.int64)
+        bounds = np.searchsorted(ops.thread[rows], np.arange(len(total) + 1))
+        for t in range(len(total)):
+            mine = rows[bounds[t] : bounds[t + 1]]
+            if len(mine):
+                reach = np.maximum.accumulate(ops.end[mine])
+                from_ = np.maximum(ops.start[mine], np.concatenate([[0], reach[:-1]]))
+                total[t] = int(np.maximum(ops.end[mine] - from_, 0).sum())
+        return total
+
+    @cached_property
+    def waited(self) -> Ints:
+        """Nanoseconds that each thread waited. Int64 (threads,)."""
+        sums = np.bincount(self.ops.thread[self.own], self.ops.lasted[self.own], len(self.trace.threads))
+        return np.rint(sums).astype(np.int64)
+
+    def path(self, thread: int | None = None, time: int | None = None) -> CriticalPath:
+        """Return the critical path to an end; see :func:`.critical_path.critical_path`."""
+        return critical_path(self.trace, self.ops, self.woke, thread, time)
+
+    def kind_of_call(self, kind: int) -> NDArray[np.uint8]:
+        """Return 1 for the calls of S_w, S_r or S_o (``kind`` is WAIT, RELEASE or IO), uint8 (calls,)."""
+        member = np.zeros(len(self.trace.calls), np.uint8)
+        rows = np.flatnonzero((self.ops.kind == kind) & (self.ops.call >= 0))
+        member[self.ops.call[rows]] = 1
+        return member
+
+    def time_in(self, kind: int) -> Ints:
+        """Return dur^w, dur^r or dur^o of each call (SyncTrace, Eq. 4), int64 (calls,), in one pass."""
+        from ...kernels.waits.sync import add_up
+
+        calls = self.trace.calls
+        total = np.empty(len(calls), np.int64)
+        add_up(self.kind_of_call(kind), calls.parent, calls.start, calls.end, total)
+        return total
+
+    def hubs(self) -> tuple[Ints, Ints]:
+        """Return the nanoseconds of waiting that each thread ended, and of how many, int64 (threads,)."""
+        n, m = len(self.trace.threads), self.matrix
+        known = (m.by >= 0) & (m.by != m.thread)
+        ended = np.bincount(m.by[known], m.waited[known], n)
+        return np.rint(ended).astype(np.int64), np.bincount(m.by[known], minlength=n).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Who waits for whom: one row for each pair.
+
+    Attributes
+    ----------
+    thread : int32 (k,)
+        Who waits.
+    by : int32 (k,)
+        Who ended it; -1: unknown.
+    count, waited : int64 (k,)
+        How many waits, and their nanoseconds.
+    """
+
+    thread: NDArray[np.int32]
+    by: NDArray[np.int32]
+    count: Ints
+    waited: Ints
+
+    def dense(self, threads: int) -> NDArray[np.float64]:
+        """Return the nanoseconds as a matrix (threads, threads): row waits, column ended it."""
+        out = np.zeros((threads, threads))
+        known = self.by >= 0
+        np.add.at(out, (self.thread[known], self.by[known]), self.waited[known])
+        return out
+
+
+def find_waits(trace: Trace, rule_files: Sequence[str] = ()) -> Waits:
+    """Return what synchronizes the threads of ``trace``, by the rules of files and the library's own.
+
+    Raises
+    ------
+    InputError
+        If a rule file can't be read.
+    """
+    return Waits(trace, read_rules(rule_files))
+
+
+__all__ = ["IO", "RELEASE", "WAIT", "Matrix", "Waits", "find_waits"]

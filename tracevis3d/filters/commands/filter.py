@@ -1,0 +1,94 @@
+"""``tracevis3d filter``: what of a trace matters, and the trace that is left."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ...commands.arguments import Subcommands, command, complain, load, print_json, reading
+from ...errors import UsageError
+from ...terminal import Bar, table
+from .. import registry
+
+
+def _told(one: dict[str, Any]) -> str:
+    """Word the scope of a filter and what it did."""
+    done = {"hide": "hides", "fade": "fades", "sink": "sinks"}[one["effect"]]
+    below = ", with all below" if one["what"] == "subtree" else " alone"
+    scope = "the whole trace" if one["within"] is None else f"call {one['within']:,}"
+    return (
+        f"in {scope}: marks {one['marked_calls']:,} calls ({one['marked_subtrees']:,} distinct subtrees), "
+        f"{done} {one['settled_calls']:,}{below}"
+    )
+
+
+class _Push(argparse.Action):
+    """Put a filter on the stack: its option's name, and its settings."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        words: argparse.Namespace,
+        value: Any,
+        option: str | None = None,
+    ) -> None:
+        stack: list[str] = words.stack
+        stack.append(f"{self.metavar_name}({value or ''})" if option != "--with" else value)
+
+    @property
+    def metavar_name(self) -> str:
+        """Return the filter's name."""
+        return self.option_strings[0].removeprefix("--")
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "filter", run, "hide what doesn't matter, and write what is left")
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write the trace that is left; see 'formats'")
+    for name in registry.names():
+        parser.add_argument(
+            f"--{name}",
+            action=_Push,
+            nargs="?",
+            dest="stack",
+            default=[],
+            metavar="NAME=VALUE,...",
+            help=f"see 'filters {name}'",
+        )
+    parser.add_argument(
+        "--with", action=_Push, dest="stack", default=[], metavar="STACK",
+        help="filters with ; between them, such as 'utilities; name(pattern=log, what=call)'",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print what each filter did as JSON")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Apply the stack in the order of the words, tell what each filter did, write what is left."""
+    from ... import api
+    from ..facts import Facts
+    from ..reduce import reduced
+    from ..stack import apply, parse, summary
+
+    if not words.stack:
+        raise UsageError(f"no filter is given: there are {', '.join('--' + n for n in registry.names())}")
+    stack = parse("; ".join(words.stack))
+    if words.output:
+        api.check_writable(words.output, False)
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        bar(0.5, "filtering")
+        filtered = apply(stack, Facts(trace))
+        if words.output:
+            for sentence in api.save(reduced(trace, filtered), words.output, progress=bar):
+                bar.close()
+                complain(f"{words.output}: {sentence}")
+    facts = summary(stack, filtered)
+    if words.json:
+        print_json({"file": words.trace, **facts})
+        return
+    rows = [(told["filter"], _told(told)) for told in facts["filters"]]
+    rows += [(applied.as_text(), "off") for applied in stack if not applied.on]
+    rows += [(name, f"{facts[name]:,}") for name in ("calls", "shown", "hidden", "faded", "sunk")]
+    print(table(rows))

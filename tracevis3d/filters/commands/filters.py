@@ -1,0 +1,50 @@
+"""``tracevis3d filters``: the filters and their parameters."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...commands.arguments import Subcommands, command, print_json
+from ...commands.views import shown
+from ...terminal import table
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "filters", run, "list the filters, or the parameters of one")
+    parser.add_argument("filter", metavar="FILTER", nargs="?")
+    parser.add_argument("--json", action="store_true")
+
+
+def run(words: argparse.Namespace) -> None:
+    """List them, or describe one."""
+    from ...parameters import declared
+    from .. import registry
+    from ..stack import EFFECTS, WHAT
+
+    chosen = [registry.find(words.filter)] if words.filter else registry.loadable()
+    if words.json:
+        print_json(
+            [
+                {
+                    "name": f.name,
+                    "sentence": f.sentence,
+                    "category": f.category,
+                    "parameters": [vars(p) for p in declared(f.parameters)],
+                }
+                for f in chosen
+            ]
+        )
+        return
+    if not words.filter:
+        print(table([(f.name, f"{f.sentence} ({f.category})") for f in chosen]))
+        return
+    one = chosen[0]
+    print(f"{one.name}: {one.sentence}\n")
+    rows = [(f"{p.name}={shown(p.default)}", p.described()) for p in declared(one.parameters)]
+    rows += [
+        ("effect=hide", f"What becomes of the marked calls. One of {', '.join(EFFECTS)}"),
+        ("what=subtree", "What is meant. " + "; ".join(f"{name}: {words}" for name, words in WHAT.items())),
+        ("within=-1", "The call whose subtree it acts on. -1: the whole trace"),
+    ]
+    print(table(rows))

@@ -1,0 +1,126 @@
+"""What filters know of a trace; each fact is computed when it is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.compact import CompactTrace, compact
+from ..analysis.grammar import Occurrences
+from ..analysis.sets import Sets, distinct_sets
+from ..trace.model import Trace
+
+
+class Facts:
+    """A trace as filters see it.
+
+    Parameters
+    ----------
+    trace : Trace
+    graph : CompactTrace, optional
+        Its compact trace, if it is known already.
+    """
+
+    def __init__(self, trace: Trace, graph: CompactTrace | None = None) -> None:
+        self.trace = trace
+        self._graph = graph
+
+    @cached_property
+    def graph(self) -> CompactTrace:
+        """The compact trace."""
+        return self._graph or compact(self.trace.calls, self.trace.threads)
+
+    @cached_property
+    def sequences(self) -> Occurrences:
+        """The sequences of callees that occur again: the rules of the graph's grammar, and where they are."""
+        return Occurrences(self.graph)
+
+    @cached_property
+    def sets(self) -> Sets:
+        """The distinct sets of functions of its subtrees."""
+        return distinct_sets(self.graph.subtrees)
+
+    @cached_property
+    def caller_pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The different pairs of a function and one that it calls: int64 (k,) each, ascending."""
+        subtrees, edges, n = self.graph.subtrees, self.graph.edges, max(len(self.trace.functions), 1)
+        function = subtrees.function.astype(np.int64)
+        pairs = np.unique(function[edges.source] * n + function[edges.child])
+        return pairs // n, pairs % n
+
+    @cached_property
+    def fan_in(self) -> NDArray[np.int64]:
+        """How many different functions call each function, int64 (functions,)."""
+        return np.bincount(self.caller_pairs[1], minlength=len(self.trace.functions))
+
+    @cached_property
+    def fan_out(self) -> NDArray[np.int64]:
+        """How many different functions each function calls, int64 (functions,)."""
+        return np.bincount(self.caller_pairs[0], minlength=len(self.trace.functions))
+
+    @cached_property
+    def modules_in(self) -> NDArray[np.int64]:
+        """From how many different modules each function is called, int64 (functions,).
+
+        The module is the outermost part of a function's containers that isn't its class; functions of
+        which nothing is known count as one module.
+        """
+        caller, called = self.caller_pairs
+        module = self.module_of.astype(np.int64)
+        count = int(module.max(initial=0)) + 2
+        pairs = np.unique(called * count + module[caller] + 1)
+        return np.bincount(pairs // count, minlength=len(self.trace.functions))
+
+    @cached_property
+    def module_of(self) -> NDArray[np.int32]:
+        """The container that is not a class which each function lives in, int32 (functions,); -1: none."""
+        containers = self.trace.containers
+        classes = containers.kind == 2
+        # A parent comes before its children, so one pass settles nested classes.
+        outer = np.arange(len(containers), dtype=np.int32)
+        for c in np.flatnonzero(classes).tolist():
+            parent = int(containers.parent[c])
+            outer[c] = outer[parent] if parent >= 0 else -1
+        own = np.asarray(self.trace.functions.container)
+        return np.where(own >= 0, np.append(outer, np.int32(-1))[own], -1).astype(np.int32)
+
+    @cached_property
+    def methods(self) -> list[tuple[str, str]]:
+        """The class and the bare name of each function: ``("Point", "__init__")``; no class: empty."""
+        return [_method(label) for label in self.trace.functions.label]
+
+    @cached_property
+    def short_names(self) -> list[str]:
+        """The name of each function without its class: ``__init__``."""
+        return [bare for _, bare in self.methods]
+
+    @cached_property
+    def roles(self) -> list[str]:
+        """What kind of function each is, a key of :data:`.roles.ROLES`."""
+        from .roles import of_functions
+
+        return of_functions(self)
+
+    @cached_property
+    def utilityhood(self) -> NDArray[np.float64]:
+        """How much of a utility each function is, float64 (functions,), 0 to 1.
+
+        ``U(r) = fanin(r)/N * ln(N / (fanout(r) + 1)) / ln N`` with N functions: called from many places,
+        calling few (Hamou-Lhadj and Lethbridge).
+        """
+        n = len(self.trace.functions)
+        if n < 2:
+            return np.zeros(n)
+        return np.asarray(np.maximum(self.fan_in / n * np.log(n / (self.fan_out + 1)) / np.log(n), 0.0))
+
+
+def _method(label: str) -> tuple[str, str]:
+    bare = label.split("(", 1)[0].rstrip() if not label.startswith("(") else label
+    for mark in ("::", "."):
+        before, found, name = bare.rpartition(mark)
+        if found and before:
+            owner = before.rpartition(mark)[2].rpartition("$")[2]
+            return owner.split("<", 1)[0], name
+    return "", bare

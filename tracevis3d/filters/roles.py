@@ -1,0 +1,118 @@
+"""Functions with a role in object-oriented programs: accessors, constructors, polymorphic operations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..parameters import parameter
+from .facts import Facts
+from .registry import Filter, Marked
+
+_ACCESSOR = re.compile(
+    r"(?:get|set|is|has|fget|fset)(?=[A-Z_0-9]|$)|__(?:get|set|del)(?:attr|item|attribute)?__$"
+)
+_CONSTRUCTOR = frozenset(
+    ("<init>", "<clinit>", "__init__", "__new__", "__post_init__", "__init_subclass__", "constructor",
+     ".ctor", ".cctor", "ctor", "initialize")
+)  # fmt: skip
+_DESTRUCTOR = frozenset(("__del__", "finalize", "Finalize", "dealloc", "Drop", "drop", "destructor"))
+
+
+#: Roles of functions with a few words on each.
+ROLES = {
+    "constructor": "makes or ends an object",
+    "accessor": "only gets or sets something",
+    "utility": "is called from many places and calls little",
+    "polymorphic": "several classes implement an operation of this name",
+    "function": "anything else",
+}
+
+
+@dataclass(frozen=True)
+class AccessorParameters:
+    """What counts as an accessor."""
+
+    leaves: bool = parameter(True, "Only functions that call nothing else in this trace")
+
+
+@dataclass(frozen=True)
+class ConstructorParameters:
+    """What counts as a constructor."""
+
+    destructors: bool = parameter(True, "Destructors too")
+
+
+@dataclass(frozen=True)
+class PolymorphicParameters:
+    """What counts as polymorphic."""
+
+    classes: int = parameter(2, "Classes that must implement an operation of this name", low=2)
+
+
+def accessors(facts: Facts, p: AccessorParameters) -> Marked:
+    """Mark functions named like ``getName``, ``is_empty``, ``__getattr__``."""
+    flags = _by_method(facts, lambda owner, name: _ACCESSOR.match(name) is not None)
+    return Marked("function", flags & (facts.fan_out == 0) if p.leaves else flags)
+
+
+def constructors(facts: Facts, p: ConstructorParameters) -> Marked:
+    """Mark functions that make or end objects, as Java, Python, C++, C#, Rust and JavaScript name them."""
+
+    def test(owner: str, name: str) -> bool:
+        if name in _CONSTRUCTOR or (owner and name == owner):
+            return True
+        return p.destructors and (name in _DESTRUCTOR or name == f"~{owner}")
+
+    return Marked("function", _by_method(facts, test))
+
+
+def polymorphic(facts: Facts, p: PolymorphicParameters) -> Marked:
+    """Mark methods whose name several classes implement; constructors and special methods don't count."""
+    owners: dict[str, set[str]] = {}
+    for owner, name in facts.methods:
+        if owner:
+            owners.setdefault(name, set()).add(owner)
+
+    def test(owner: str, name: str) -> bool:
+        special = name in _CONSTRUCTOR or name in _DESTRUCTOR or name == owner or name.startswith("__")
+        return bool(owner) and not special and len(owners[name]) >= p.classes
+
+    return Marked("function", _by_method(facts, test))
+
+
+def of_functions(facts: Facts) -> list[str]:
+    """Return the role of each function, for icons: the first of :data:`ROLES` that fits."""
+    from .utilities import Parameters, mark
+
+    marks = (
+        constructors(facts, ConstructorParameters()).flags,
+        accessors(facts, AccessorParameters()).flags,
+        mark(facts, Parameters()).flags,
+        polymorphic(facts, PolymorphicParameters()).flags,
+    )
+    found = np.full(len(facts.methods), len(marks))
+    for place in range(len(marks) - 1, -1, -1):
+        found[marks[place]] = place
+    return [tuple(ROLES)[place] for place in found.tolist()]
+
+
+def _by_method(facts: Facts, test: Callable[[str, str], bool]) -> np.ndarray:  # type: ignore[type-arg]
+    return np.fromiter((test(owner, name) for owner, name in facts.methods), np.bool_, len(facts.methods))
+
+
+FILTERS = {
+    f.name: f
+    for f in (
+        Filter("accessors", "Accessing methods", "functions that only get or set something",
+               "object-oriented", AccessorParameters, accessors),
+        Filter("constructors", "Constructors and destructors", "functions that make or end objects",
+               "object-oriented", ConstructorParameters, constructors),
+        Filter("polymorphic", "Implementations of polymorphic operations",
+               "methods whose name several classes implement", "object-oriented", PolymorphicParameters,
+               polymorphic),
+    )
+}  # fmt: skip

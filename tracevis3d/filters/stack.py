@@ -1,0 +1,275 @@
+"""A stack of filters: which ones, in which order, on what part of the trace, and what becomes of the marked.
+
+Written as text, a stack is filters with ``;`` between them, each ``name(parameter=value, ...)``, with
+``effect=``, ``what=`` and ``within=`` beside the filter's own parameters; ``!`` before a name switches it
+off: ``utilities(least=0.5); constructors(effect=fade); !patterns``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import parameters as declarations
+from ..errors import UsageError
+from . import registry
+from .facts import Facts
+
+#: What becomes of marked calls; the number is that in :attr:`Filtered.state`.
+SHOWN, HIDDEN, FADED, SUNK = 0, 1, 2, 3
+EFFECTS = {"hide": HIDDEN, "fade": FADED, "sink": SUNK}
+#: What of a marked call is meant.
+WHAT = {"subtree": "the call and all below it", "call": "the call alone; its callees move up to its caller"}
+#: Of a whole trace.
+WHOLE = -1
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A filter in a stack.
+
+    Attributes
+    ----------
+    name : str
+    values : mapping
+        Of the filter's own parameters, those that differ from the defaults, as texts or values.
+    effect : {"hide", "fade", "sink"}
+    what : {"subtree", "call"}
+    within : int
+        The call whose subtree it acts on; :data:`WHOLE` for the whole trace.
+    on : bool
+    """
+
+    name: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    effect: str = "hide"
+    what: str = "subtree"
+    within: int = WHOLE
+    on: bool = True
+
+    def parameters(self) -> Any:
+        """Return the filter's parameters.
+
+        Raises
+        ------
+        UsageError
+            If there is no such filter, or a value doesn't fit.
+        """
+        if self.effect not in EFFECTS:
+            raise UsageError(f"{self.name}: effect={self.effect}: one of {', '.join(EFFECTS)} is wanted")
+        if self.what not in WHAT:
+            raise UsageError(f"{self.name}: what={self.what}: one of {', '.join(WHAT)} is wanted")
+        try:
+            return declarations.read(registry.find(self.name).parameters, self.values)
+        except UsageError as error:
+            text = str(error)
+            raise UsageError(
+                text if text.startswith("there is no filter") else f"{self.name}: {text}"
+            ) from None
+
+    def as_text(self) -> str:
+        """Return the filter as :func:`parse` reads it."""
+        words = [f"{name}={_quoted(value)}" for name, value in self.values.items()]
+        words += [f"effect={self.effect}"] if self.effect != "hide" else []
+        words += [f"what={self.what}"] if self.what != "subtree" else []
+        words += [f"within={self.within}"] if self.within != WHOLE else []
+        inside = f"({', '.join(words)})" if words else ""
+        return f"{'' if self.on else '!'}{self.name}{inside}"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one filter of a stack did.
+
+    Attributes
+    ----------
+    name, effect, within
+        As in :class:`Applied`.
+    marked : int
+        Calls that it marked within its scope.
+    nodes : int
+        Distinct subtrees that these calls are of.
+    settled : int
+        Calls that end up with its effect: those marked, those below them where subtrees are meant, less
+        those that a later filter settles otherwise.
+    """
+
+    name: str
+    effect: str
+    within: int
+    marked: int
+    nodes: int
+    settled: int
+
+
+@dataclass(frozen=True, eq=False)
+class Filtered:
+    """What a stack makes of a trace.
+
+    Attributes
+    ----------
+    state : uint8 (n,)
+        SHOWN, HIDDEN, FADED or SUNK for each call.
+    told : list of Told
+        For each filter that is on, in order.
+    own : uint8 (n,)
+        1 for the calls that are hidden and were marked themselves, not only a caller of theirs.
+    """
+
+    state: NDArray[np.uint8]
+    told: list[Told]
+    own: NDArray[np.uint8]
+
+    def count(self, state: int) -> int:
+        """Return the number of calls in a state."""
+        return int(np.count_nonzero(self.state == state))
+
+
+def apply(stack: Sequence[Applied], facts: Facts) -> Filtered:
+    """Apply a stack; of several filters that mark a call the last one counts. Linear in calls, for each.
+
+    Raises
+    ------
+    UsageError
+        If a filter, a parameter or a scope doesn't exist.
+    """
+    from ..kernels.tree.filters import settle
+
+    calls, subtrees = facts.trace.calls, facts.graph.subtrees
+    n = len(calls)
+    state = np.zeros(n, np.uint8)
+    own = np.zeros(n, np.uint8)
+    by = np.full(n, 255, np.uint8)
+    extent = np.ascontiguousarray(calls.extent, np.int64)
+    used = [applied for applied in stack if applied.on]
+    if len(used) > 250:
+        raise UsageError(f"the stack has {len(used):,} filters: 250 are the most")
+    counts = []
+    for number, applied in enumerate(used):
+        low, high = 0, n
+        if applied.within != WHOLE:
+            if not 0 <= applied.within < n:
+                raise UsageError(f"{applied.name}: within={applied.within}: there is no such call")
+            low, high = applied.within, applied.within + int(calls.extent[applied.within])
+        marks = registry.find(applied.name).mark(facts, applied.parameters())
+        if marks.of == "call":
+            flags, of_call = marks.flags.view(np.uint8), np.empty(0, np.int32)
+        else:
+            node = marks.flags if marks.of == "node" else marks.flags[subtrees.function]
+            flags, of_call = np.ascontiguousarray(node).view(np.uint8), subtrees.of_call
+        seen = np.zeros(len(subtrees), np.uint8)
+        marked = settle(
+            extent, np.ascontiguousarray(flags), of_call, subtrees.of_call, low, high,
+            applied.what == "subtree", EFFECTS[applied.effect], number, state, by, own, seen,
+        )  # fmt: skip
+        counts.append((int(marked), int(np.count_nonzero(seen))))
+    settled = np.bincount(by, minlength=256)
+    told = [
+        Told(a.name, a.effect, a.within, marked, nodes, int(settled[i]))
+        for i, (a, (marked, nodes)) in enumerate(zip(used, counts, strict=True))
+    ]
+    return Filtered(state, told, own)
+
+
+_ONE = re.compile(r"\s*(!?)\s*([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_WORD = re.compile(r"""\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|[^,"]*?)\s*(?:,|$)""", re.DOTALL)
+
+
+def parse(text: str) -> list[Applied]:
+    """Return the stack that a text stands for; each filter is checked.
+
+    Raises
+    ------
+    UsageError
+        One sentence: which part is off.
+    """
+    stack = []
+    for part in _parts(text):
+        match = _ONE.fullmatch(part)
+        if not match:
+            raise UsageError(
+                f"the filter {part.strip()!r} can't be read: name(parameter=value, ...) is wanted"
+            )
+        off, name, inside = match.groups()
+        stack.append(_applied(name, _words(part, inside or ""), not off))
+    return stack
+
+
+def as_text(stack: Sequence[Applied]) -> str:
+    """Return a stack as :func:`parse` reads it."""
+    return "; ".join(applied.as_text() for applied in stack)
+
+
+def _parts(text: str) -> list[str]:
+    """Split at semicolons that stand in no quotes."""
+    found = re.findall(r"""(?:"(?:[^"\\]|\\.)*"|[^;"])+""", text)
+    return [part for part in found if part.strip()]
+
+
+def _words(part: str, inside: str) -> dict[str, str]:
+    values: dict[str, str] = {}
+    at = 0
+    while at < len(inside.rstrip()):
+        match = _WORD.match(inside, at)
+        if not match or match.end() == at:
+            raise UsageError(f"the filter {part.strip()!r} can't be read from {inside[at:].strip()!r} on")
+        value = match[2]
+        if value.startswith('"'):
+            value = re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL)
+        values[match[1]] = value
+        at = match.end()
+    return values
+
+
+def _applied(name: str, values: dict[str, str], on: bool) -> Applied:
+    known = {p.name for p in declarations.declared(registry.find(name).parameters)}
+    effect = values.pop("effect", "hide") if "effect" not in known else "hide"
+    what = values.pop("what", "subtree") if "what" not in known else "subtree"
+    within = WHOLE
+    if "within" in values and "within" not in known:
+        text = values.pop("within")
+        try:
+            within = int(text)
+        except ValueError:
+            raise UsageError(f"{name}: within={text}: the number of a call is wanted") from None
+    applied = Applied(name, values, effect, what, within, on)
+    applied.parameters()
+    return applied
+
+
+def _quoted(value: Any) -> str:
+    text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+    if not text or re.search(r'[,;"()\\]|^\s|\s$', text):
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return text
+
+
+def summary(stack: Sequence[Applied], filtered: Filtered) -> dict[str, Any]:
+    """Return what the stack did, as ``tracevis3d filter --json`` prints it."""
+    used = (applied for applied in stack if applied.on)
+    return {
+        "calls": len(filtered.state),
+        "shown": filtered.count(SHOWN),
+        "hidden": filtered.count(HIDDEN),
+        "faded": filtered.count(FADED),
+        "sunk": filtered.count(SUNK),
+        "filters": [
+            {
+                "filter": applied.as_text(),
+                "name": told.name,
+                "effect": told.effect,
+                "what": applied.what,
+                "within": None if told.within == WHOLE else told.within,
+                "marked_calls": told.marked,
+                "marked_subtrees": told.nodes,
+                "settled_calls": told.settled,
+            }
+            for applied, told in zip(used, filtered.told, strict=True)
+        ],
+    }

@@ -1,0 +1,61 @@
+"""Chrome Trace Event JSON, as VizTracer, Chromium, uftrace, PyTorch's Kineto, Clang and others write it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...progress import Progress
+from ..registry import LIKELY, MAYBE, NO, SURE, Format
+
+if TYPE_CHECKING:
+    from ...trace.model import Trace
+
+_ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*(?:\{|\]|$)")
+_PHASE = re.compile(rb'"ph"\s*:\s*"[A-Za-z(),]"')
+_EVENTS = re.compile(rb'"traceEvents"\s*:\s*(?:\[|$)')
+
+
+def sniff(head: bytes, name: str) -> float:
+    """Tell by the first bytes whether this is a Chrome trace: see :class:`..registry.Format`."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text[:1] == b"{":
+        if _EVENTS.search(text):
+            return SURE
+        if b'"$schema"' in text and b"speedscope" in text:
+            return NO
+        # Records line by line, or an object whose events come late.
+        return LIKELY if _PHASE.search(text) else (MAYBE / 2 if _looks_like_trace(name) else NO)
+    if _ARRAY_OF_OBJECTS.match(text):
+        if _PHASE.search(text):
+            return SURE
+        return MAYBE if len(text) < 64 and text.rstrip() in (b"[]", b"[", b"[{}]") else NO
+    return NO
+
+
+def _looks_like_trace(name: str) -> bool:
+    return name.endswith(".json") and "trace" in name
+
+
+def _read(path: Path, progress: Progress) -> Trace:
+    from .read import read
+
+    return read(path, progress)
+
+
+def _write(trace: Trace, path: Path, progress: Progress) -> None:
+    from .write import write
+
+    write(trace, path, progress)
+
+
+FORMAT = Format(
+    name="chrome",
+    title="Chrome Trace Event JSON",
+    suffixes=(".json",),
+    sniff=sniff,
+    read=_read,
+    write=_write,
+    holds=("sync", "counters", "flows", "spans", "instants"),
+)

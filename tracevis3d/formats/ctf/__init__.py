@@ -1,0 +1,1 @@
+"""LTTng's Common Trace Format."""

@@ -1,0 +1,250 @@
+"""What Linux' own events tell (LTTng's kernel traces): system calls, who is off its core, who wakes whom.
+
+Each event says on which processor it happened; which thread runs there the scheduler's last switch says.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...trace.events import BEGIN, END
+from ...trace.model import RELEASE, WAIT
+from ...trace.recording import Recording
+
+Ints = NDArray[np.int64]
+
+#: Events by name -> their number here; those of system calls are known by how they begin.
+SWITCH, WAKING, FORK, STATE, ENTRY, EXIT = range(6)
+_NAMES = {
+    "sched_switch": SWITCH,
+    "sched_waking": WAKING,
+    "sched_process_fork": FORK,
+    "lttng_statedump_process_state": STATE,
+}
+_ENTRY, _EXIT = ("syscall_entry_", "sys_"), "syscall_exit_"
+_FIELDS = {
+    SWITCH: re.compile(
+        rb'prev_comm = "([^"]*)".*?prev_tid = (\d+).*?prev_state = (?:\( .*?container = )?(\d+)'
+        rb'.*?next_comm = "([^"]*)".*?next_tid = (\d+)'
+    ),
+    WAKING: re.compile(rb'comm = "([^"]*)".*?\btid = (\d+)'),
+    FORK: re.compile(rb'child_comm = "([^"]*)".*?child_tid = (\d+).*?child_pid = (\d+)'),
+    STATE: re.compile(rb'\btid = (\d+).*?\bpid = (\d+).*?name = "([^"]*)"'),
+    EXIT: re.compile(rb"\bret = (-?\d+)"),
+}
+_CPU = re.compile(rb"\bcpu_id = (\d{1,9})\b")
+OFF, PREEMPTED = "linux:schedule", "linux:schedule (preempted)"
+
+
+def number_of(name: str) -> int:
+    """Return which of the kernel's events this is; -1: none that is read."""
+    if name in _NAMES:
+        return _NAMES[name]
+    return EXIT if name.startswith(_EXIT) else ENTRY if name.startswith(_ENTRY) else -1
+
+
+class KernelEvents:
+    """Collects the kernel's events, and makes calls, waits and releases of them at the end."""
+
+    def __init__(self) -> None:
+        # Line, time, processor, kind, thread, another thread or value, text.
+        self._rows: list[Ints] = []
+        self._texts: dict[bytes, int] = {}
+        self._process: dict[int, int] = {}
+        self._title: dict[int, bytes] = {}
+
+    def __len__(self) -> int:
+        return sum(len(rows) for rows in self._rows)
+
+    def take(self, kind: int, name: str, line: Ints, time: Ints, fields: list[bytes]) -> NDArray[np.bool_]:
+        """Take the events of one name; return which could be understood."""
+        understood = np.ones(len(line), np.bool_)
+        made = np.full((len(line), 7), -1, np.int64)
+        made[:, 0], made[:, 1], made[:, 3] = line, time, kind
+        pattern = _FIELDS.get(kind)
+        short = name.removeprefix(_EXIT)
+        for prefix in _ENTRY:
+            short = short.removeprefix(prefix)
+        call = self._texts.setdefault(short.encode(), len(self._texts))
+        for i, text in enumerate(fields):
+            cpu = _CPU.search(text)
+            made[i, 2] = int(cpu[1]) if cpu else 0
+            found = pattern.search(text) if pattern is not None else None
+            if kind in (ENTRY, EXIT):
+                made[i, 5:] = int(found[1]) if found else 0, call
+            elif found is None:
+                made[i, 3], understood[i] = -1, False
+            elif kind == SWITCH:
+                before, prev, state, after, following = found.groups()
+                self._title[int(prev)], self._title[int(following)] = before, after
+                made[i, 4:] = int(prev), int(following), int(state)
+            elif kind == WAKING:
+                self._title.setdefault(int(found[2]), found[1])
+                made[i, 4] = int(found[2])
+            elif kind == FORK:
+                self._process[int(found[2])] = int(found[3])
+                made[i, 3] = -1
+            else:
+                self._process.setdefault(int(found[1]), int(found[2]))
+                self._title.setdefault(int(found[1]), found[3])
+                made[i, 3] = -1
+        self._rows.append(made[made[:, 3] >= 0])
+        return understood
+
+    def finish(self, recording: Recording) -> Ints:
+        """Hand over waits and releases, and return the events of calls.
+
+        Returns
+        -------
+        int64 (n, 5)
+            Line, thread, kind, function, time; in the order of each thread.
+        """
+        rows = np.concatenate([np.empty((0, 7), np.int64), *self._rows])
+        rows = rows[np.argsort(rows[:, 0], kind="stable")]
+        is_switch = rows[:, 3] == SWITCH
+        switches = rows[is_switch]
+        if not len(switches):
+            return np.empty((0, 5), np.int64)
+        line, time, cpu, kind, _, value, text = rows.T
+        running = _running(switches, line, cpu)
+        # A thread that is made leaves the call of who made it, which it never entered.
+        newborn = (kind == EXIT) & (value == 0) & np.isin(text, self._clones())
+        called = ((kind == ENTRY) | (kind == EXIT)) & ~newborn & (running > 0)
+        entered, left = _next_of_another_kind(running[called], kind[called] == ENTRY)
+        at = np.flatnonzero(called)
+        entered, left = at[entered], at[left]
+        # Who goes off a core, and when it is back.
+        n = len(switches)
+        tid = np.concatenate([switches[:, 4], switches[:, 5]])
+        when = np.concatenate([2 * switches[:, 0], 2 * switches[:, 0] + 1])
+        order = np.lexsort((when, tid))
+        off, back = _next_of_another_kind(tid[order], order < n)
+        off, back = order[off], order[back] - n
+        some = switches[off, 4] > 0
+        off, back = switches[off[some]], switches[back[some]]
+        asleep = off[:, 6] != 0
+        module = (("module", "scheduler"),)
+        away = np.where(asleep, recording.function(OFF, containers=module),
+                        recording.function(PREEMPTED, containers=module))  # fmt: skip
+        names = [recording.function(name.decode("utf-8", "replace"), containers=(("module", "system calls"),))
+                 for name in self._texts] or [-1]  # fmt: skip
+        call = np.array(names)[text[entered]]
+        events = np.concatenate(
+            [
+                _events(running[entered], line[entered], 0, BEGIN, call, time[entered]),
+                _events(running[left], line[left], 0, END, -1, time[left]),
+                _events(off[:, 4], off[:, 0], 0, BEGIN, away, off[:, 1], asleep * np.cumsum(asleep)),
+                _events(off[:, 4], back[:, 0], 0, END, -1, back[:, 1]),
+                self._lives(recording, np.concatenate([running, switches[:, 5]]),
+                            np.concatenate([line, switches[:, 0]]), np.concatenate([time, switches[:, 1]])),
+            ]
+        )  # fmt: skip
+        thread, at_line, rank = events.T[:3]
+        events = events[np.lexsort((rank, at_line, thread))]
+        sleeps = np.flatnonzero(events[:, 6])
+        sleeps = sleeps[np.argsort(events[sleeps, 6])]
+        waking = np.flatnonzero((kind == WAKING) & (running >= 0))
+        number = {t: self._thread(recording, t) for t in np.unique(events[:, 0]).tolist()}
+        self._add_sync(recording, number, rows[waking], running[waking], off[asleep], back[asleep], sleeps)
+        threads = np.array([number[t] for t in events[:, 0].tolist()], np.int64)
+        return np.stack([events[:, 1], threads, events[:, 3], events[:, 4], events[:, 5]], axis=1)
+
+    def _clones(self) -> list[int]:
+        return [i for name, i in self._texts.items() if name in (b"clone", b"clone3", b"fork", b"vfork")]
+
+    def _lives(self, recording: Recording, thread: Ints, line: Ints, time: Ints) -> Ints:
+        """Return a call for each thread, from the first to the last that is known of it."""
+        known = thread > 0
+        thread, line, time = thread[known], line[known], time[known]
+        order = np.lexsort((line, thread))
+        thread, line, time = thread[order], line[order], time[order]
+        ids, first = np.unique(thread, return_index=True)
+        last = np.append(first[1:], len(thread)) - 1
+        names = np.array([recording.function(self._name(t)) for t in ids.tolist()], np.int64)
+        return np.concatenate(
+            [
+                _events(ids, line[first], -1, BEGIN, names, time[first]),
+                _events(ids, line[last], 1, END, -1, time[last]),
+            ]
+        )
+
+    def _name(self, tid: int) -> str:
+        return self._title.get(tid, b"").decode("utf-8", "replace") or f"thread {tid}"
+
+    def _thread(self, recording: Recording, tid: int) -> int:
+        process = self._process.get(tid, tid)
+        recording.name_thread(process, tid, self._name(tid))
+        recording.name_process(process, self._name(process))
+        return recording.thread(process, tid)
+
+    def _add_sync(
+        self,
+        recording: Recording,
+        number: dict[int, int],
+        waking: Ints,
+        by: Ints,
+        off: Ints,
+        back: Ints,
+        event: Ints,
+    ) -> None:
+        """Add sleeps, and who ends them; interrupts are threads of their processor."""
+        known = np.isin(waking[:, 4], np.array(list(number), np.int64))
+        waking, by = waking[known], by[known]
+        who = []
+        for tid, cpu in zip(by.tolist(), waking[:, 2].tolist()):
+            if tid not in number:
+                number[-1 - cpu] = recording.thread("interrupts", f"cpu{cpu}")
+                recording.name_thread("interrupts", f"cpu{cpu}", f"interrupts of processor {cpu}")
+            who.append(number.get(tid, number.get(-1 - cpu, -1)))
+        objects = {
+            t: (recording.text("objects", f"wake-up of {self._name(t)} ({t})"),)
+            for t in np.unique(np.concatenate([waking[:, 4], off[:, 4]])).tolist()
+        }
+        sleeping = [number[t] for t in off[:, 4].tolist()]
+        for kind, name, thread, start, end, whose, call in (
+            (RELEASE, "sched_waking", who, waking[:, 1], waking[:, 1], waking[:, 4], None),
+            (WAIT, OFF, sleeping, off[:, 1], back[:, 1], off[:, 4], event),
+        ):
+            if len(start):
+                recording.add_sync(
+                    thread=thread, kind=np.full(len(start), kind),
+                    name=np.full(len(start), recording.text("sync", name)), start=start, end=end,
+                    contended=np.full(len(start), 1 if kind == WAIT else -1),
+                    objects=[objects[t] for t in whose.tolist()], event=call,
+                )  # fmt: skip
+
+
+def _events(
+    thread: Ints, line: Ints, rank: int, kind: int, function: Ints | int, time: Ints, mark: Ints | int = 0
+) -> Ints:
+    """Return rows of thread, line, rank among those of one line, kind, function, time and a mark."""
+    n = len(thread)
+    rows: Ints = np.stack(
+        [thread, line, np.full(n, rank), np.full(n, kind), np.broadcast_to(function, n), time,
+         np.broadcast_to(mark, n)], axis=1,
+    ).astype(np.int64)  # fmt: skip
+    return rows
+
+
+def _running(switches: Ints, line: Ints, cpu: Ints) -> Ints:
+    """Return which thread runs on an event's processor just before it, int64 (n,); -1: unknown."""
+    found = np.full(len(line), -1, np.int64)
+    for one in np.unique(cpu).tolist():
+        mine = switches[switches[:, 2] == one]
+        here = np.flatnonzero(cpu == one)
+        if len(mine):
+            at = np.searchsorted(mine[:, 0], line[here]) - 1
+            found[here] = np.where(at >= 0, mine[np.maximum(at, 0), 5], mine[0, 4])
+    return found
+
+
+def _next_of_another_kind(group: Ints, begins: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Return begins that are followed, in their group, directly by an end; and these ends."""
+    order = np.argsort(group, kind="stable")
+    group, begins = group[order], begins[order]
+    pair = np.flatnonzero(begins[:-1] & ~begins[1:] & (group[:-1] == group[1:]))
+    begun: Ints = order[pair]
+    return begun, order[pair + 1]

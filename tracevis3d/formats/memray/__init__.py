@@ -1,0 +1,1 @@
+"""memray's recordings, its own files and as text."""

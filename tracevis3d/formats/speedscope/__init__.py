@@ -1,0 +1,1 @@
+"""speedscope's JSON."""

@@ -1,0 +1,1 @@
+"""uftrace's folders."""

@@ -1,0 +1,1 @@
+"""Kernels of the comparison: joins, similarities, groups, findings."""

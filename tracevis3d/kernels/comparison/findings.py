@@ -1,0 +1,130 @@
+"""Sums and marks along a tree of call paths, whose nodes come after their parents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..jit import kernel
+
+#: How a call path stands to the other trace: called as often as is to be expected, more or less often, in
+#: one trace alone, and below such a one.
+ALIKE, RECOUNTED, ALONE, BELOW = 0, 1, 2, 3
+
+
+@kernel
+def inherit(parent: Any, value: Any) -> None:
+    """Give nodes whose ``value`` is negative that of their parent (-1: none); both are int32 (n,)."""
+    for i in range(len(parent)):
+        if value[i] < 0 and parent[i] >= 0:
+            value[i] = value[parent[i]]
+
+
+@kernel
+def add_up(parent: Any, total: Any) -> None:
+    """Add to each node of ``total`` (float64 (n,)) the totals of the nodes below it; parent is int32 (n,)."""
+    for back in range(len(parent)):
+        i = len(parent) - 1 - back
+        if parent[i] >= 0:
+            total[parent[i]] += total[i]
+
+
+@kernel
+def find_outermost_nodes(parent: Any, chosen: Any, within: Any) -> None:
+    """Fill ``within`` with which nodes lie below a ``chosen`` one; both are uint8 (n,)."""
+    for i in range(len(parent)):
+        within[i] = 0
+        if parent[i] >= 0 and (within[parent[i]] or chosen[parent[i]]):
+            within[i] = 1
+
+
+@kernel
+def judge(
+    parent: Any, calls_a: Any, calls_b: Any, tolerance: float, state: Any, before: Any, factor: Any
+) -> None:
+    """Compare how often the paths are called with how often that is to be expected.
+
+    Either as often as in A, or as many times more often as the caller is.
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+    calls_a, calls_b : int64 (n,)
+    tolerance : float
+        Share of the calls that may be more or less than expected.
+    state : uint8 (n,)
+        Filled: ALIKE, RECOUNTED, ALONE or BELOW.
+    before, factor : float64 (n,)
+        Filled: how many calls of B one of A lets expect, by the callers alone, and with the node's own.
+    """
+    for i in range(len(parent)):
+        above = parent[i]
+        expected = 1.0
+        if above >= 0:
+            expected = factor[above]
+        if above >= 0 and state[above] >= ALONE:
+            state[i] = BELOW
+            before[i] = 1.0
+            factor[i] = 1.0
+            continue
+        a, b = float(calls_a[i]), float(calls_b[i])
+        if abs(b - a) <= abs(b - expected * a):
+            expected = 1.0
+        before[i] = expected
+        factor[i] = expected
+        if calls_a[i] == 0 or calls_b[i] == 0:
+            state[i] = ALONE
+            continue
+        apart = abs(b - expected * a)
+        state[i] = ALIKE
+        if apart > 0.5 and apart > tolerance * max(expected * a, b):
+            state[i] = RECOUNTED
+            factor[i] = b / a
+
+
+@kernel
+def find_stretches(extent: Any, parent: Any, thread: Any, matched: Any, first: Any, last: Any) -> int:
+    """Find runs of neighbouring calls none of which has a match, nor any call below them.
+
+    Calls are neighbours if they have one caller, and no call that matches, or has such below it, comes
+    between them.
+
+    Parameters
+    ----------
+    extent, parent, thread : int64 (n,), int64 (n,), int32 (n,)
+        Of the calls, in pre-order.
+    matched : uint8 (n,)
+        1 for a call that matches, or has one below it that does.
+    first, last : int64 (n,)
+        Filled: the outermost calls at both ends of each run.
+
+    Returns
+    -------
+    int
+        How many runs there are.
+    """
+    runs = 0
+    i = 0
+    while i < len(extent):
+        if matched[i]:
+            i += 1
+            continue
+        follows = False
+        if runs > 0:
+            before = last[runs - 1]
+            follows = before + extent[before] == i and parent[before] == parent[i]
+            follows = follows and thread[before] == thread[i]
+        if not follows:
+            first[runs] = i
+            runs += 1
+        last[runs - 1] = i
+        i += extent[i]
+    return runs
+
+
+@kernel
+def mark_above(parent: Any, mark: Any) -> None:
+    """Mark every call above a marked one: ``mark`` is uint8 (n,), ``parent`` int64 (n,), in pre-order."""
+    for back in range(len(parent)):
+        i = len(parent) - 1 - back
+        if mark[i] and parent[i] >= 0:
+            mark[parent[i]] = 1

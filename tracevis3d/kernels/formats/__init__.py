@@ -1,0 +1,1 @@
+"""Kernels of formats: scanners from bytes to columns, and writers."""

@@ -1,0 +1,1 @@
+"""Kernels of the interactions: phases, sequences and chords as images."""

@@ -1,0 +1,1 @@
+"""Kernels of layouts: level of detail, bundles, tubes, picking."""

@@ -1,0 +1,1 @@
+"""Kernels of the live feed: calls that grow, bars that flow."""

@@ -1,0 +1,1 @@
+"""Kernels of memory: blocks of a recording and of a feed."""

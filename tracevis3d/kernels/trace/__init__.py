@@ -1,0 +1,1 @@
+"""Kernels of the model: calls from events, packing, search, measures."""

@@ -1,0 +1,1 @@
+"""Kernels of call trees: distinct subtrees, grammar, filters, tree layouts."""

@@ -1,0 +1,400 @@
+"""Cone trees: rings of discs that don't overlap, computed once per distinct subtree."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..jit import inline, kernel
+from .discs import enclose
+
+_TURN = 2.0 * math.pi
+#: Most steps by which a ring's radius is narrowed down, and the spare angle that is close enough.
+_NARROWINGS = 40
+_CLOSE = 5e-4
+#: Discs overlap by rounding alone if it is by less than this share of the square of their distance.
+_ROUNDING = 1e-9
+#: Steps by which a ring grows on which discs overlap that are no neighbours.
+_WIDER = 1.01
+
+
+@inline
+def _smallest(r: Any, k: Any) -> Any:
+    """Return the radius of the smallest ring on which all neighbours of ``k`` discs fit.
+
+    The half angle of the largest chord is the unknown: with that the sum of all angles is concave, and its
+    slope finite. So Newton's steps end on the side on which everything fits, whatever the radii.
+    """
+    total, widest = 0.0, 0.0
+    last = r[k - 1]
+    for i in range(k):
+        total += r[i]
+        widest = max(widest, last + r[i])
+        last = r[i]
+    # If all chords were alike; the ring is never smaller than that.
+    sine = min(math.sin(math.pi / k) * widest * k / (2.0 * total), 1.0)
+    half = math.asin(sine)
+    for _ in range(_NARROWINGS):
+        cosine = math.sqrt(max(1.0 - sine * sine, 0.0))
+        excess, slope = -math.pi, 0.0
+        for i in range(k):
+            part = (last + r[i]) / widest
+            last = r[i]
+            if part == 1.0:
+                excess += half
+                slope += 1.0
+            else:
+                u = part * sine
+                excess += math.asin(u)
+                slope += part * cosine / math.sqrt(1.0 - u * u)
+        if excess <= 0.0 and (excess > -_CLOSE or sine == 1.0):
+            break
+        half = min(max(half - excess / slope, 0.5 * half), 0.5 * math.pi)
+        sine = math.sin(half) if half < 0.5 * math.pi else 1.0
+    return 0.5 * widest / sine
+
+
+@inline
+def _stand(r: Any, base: Any, k: Any, radius: Any, x: Any, y: Any) -> Any:
+    """Put the discs from ``base`` on on a ring, one behind the other, clockwise from +x; returns if they fit.
+
+    What is left of the turn is shared out between them. Two that stand opposite each other stay there: more
+    than half a turn would bring them together again. Angles are added by turning, which needs no more than a
+    root for each disc.
+    """
+    spare, most = math.pi, 0.0
+    last = r[base + k - 1]
+    for i in range(base, base + k):
+        u = 0.5 * (last + r[i]) / radius
+        spare -= math.asin(min(u, 1.0))
+        most = max(most, u)
+        last = r[i]
+    if k == 1:
+        spare = 0.0
+    if spare < -_ROUNDING:
+        return False
+    more = 2.0 * spare / k
+    opposite = most > math.cos(0.25 * more)
+    if opposite and k > 1:
+        more = 2.0 * spare / (k - 1)
+    more_c, more_s = math.cos(more), math.sin(more)
+    c, s = 1.0, 0.0
+    x[base], y[base] = radius, 0.0
+    for i in range(base + 1, base + k):
+        u = 0.5 * (r[i - 1] + r[i]) / radius
+        turn_c, turn_s = 1.0 - 2.0 * u * u, 2.0 * u * math.sqrt(max(1.0 - u * u, 0.0))
+        c, s = c * turn_c - s * turn_s, s * turn_c + c * turn_s
+        if not (opposite and u >= most):
+            c, s = c * more_c - s * more_s, s * more_c + c * more_s
+        x[i], y[i] = radius * c, -radius * s
+    return True
+
+
+@inline
+def _meet(r: Any, base: Any, k: Any, x: Any, y: Any, stack: Any) -> Any:
+    """Whether discs on a ring overlap that are no neighbours.
+
+    Only discs without a larger one between them can; those before that can still be met are on the stack. The
+    largest comes first, so nothing reaches beyond it.
+    """
+    stack[0] = base
+    for i in range(base, base + k):
+        if r[i] > r[stack[0]]:
+            stack[0] = i
+    first = stack[0]
+    top = np.int64(1)
+    for step in range(1, k):
+        i = first + step
+        if i >= base + k:
+            i -= k
+        for s in range(top - 1):
+            j = stack[s]
+            dx, dy, both = x[i] - x[j], y[i] - y[j], r[i] + r[j]
+            if dx * dx + dy * dy < both * both * (1.0 - _ROUNDING):
+                return True
+        while top > 1 and r[stack[top - 1]] <= r[i]:
+            top -= 1
+        stack[top] = i
+        top += 1
+    return False
+
+
+@inline
+def _rings(r: Any, k: Any, alone: Any, x: Any, y: Any, stack: Any) -> None:
+    """Lay ``k`` discs around their caller: on one ring of radius ``alone`` or little more, if that is not 0.
+
+    Else on rings around each other in their order, from the inside out: a spiral of them, with the first disc
+    in the middle. Discs of one ring lie beyond all of the ring before; so only those of one ring can meet.
+    """
+    base = np.int64(0)
+    inner, radius = 0.0, alone
+    if alone == 0.0:
+        x[0], y[0] = 0.0, 0.0
+        inner = r[0]
+        base = np.int64(1)
+    while base < k:
+        n = k - base
+        widest = 0.0
+        if alone == 0.0:
+            # As many as fit by the sum of their angles.
+            taken = 0.0
+            n = np.int64(0)
+            while base + n < k:
+                wider = max(widest, r[base + n])
+                taken += 2.0 * math.asin(r[base + n] / (inner + wider))
+                if taken > _TURN and n > 0:
+                    break
+                widest = wider
+                n += 1
+            radius = inner + widest
+        while not _stand(r, base, n, radius, x, y) or (n > 3 and _meet(r, base, n, x, y, stack)):
+            # A small one between two large ones: a wider ring, with room between all, or fewer on it.
+            if alone > 0.0:
+                radius *= _WIDER
+            else:
+                n = max(n - 1 - n // 16, np.int64(1))
+                widest = 0.0
+                for i in range(base, base + n):
+                    widest = max(widest, r[i])
+                radius = inner + widest
+        inner = radius + widest
+        base += n
+
+
+@kernel
+def lay_cones(
+    first: Any,
+    child: Any,
+    own: Any,
+    gap: float,
+    most: int,
+    radius: Any,
+    ring: Any,
+    x: Any,
+    y: Any,
+    r: Any,
+    disc_x: Any,
+    disc_y: Any,
+    stack: Any,
+    place: Any,
+) -> None:
+    """Lay the children of each class around its apex, children before parents.
+
+    Parameters
+    ----------
+    first : int64 (m + 1,)
+    child : int32 (e,)
+        The children of class ``c`` are ``child[first[c]:first[c + 1]]``, each below ``c``.
+    own : float64 (m,)
+        Radius of the class's own node.
+    gap : float
+        Room around the disc of each of several children, as a share of its node's radius.
+    most : int
+        More children than this are laid on several rings.
+    radius : float64 (m,)
+        Filled: radius of the disc around the node and all that is below it, its apex at the centre.
+    ring : float64 (m,)
+        Filled: distance of the farthest child's centre from the apex.
+    x, y : float64 (e,)
+        Filled: where each child's apex is, from its parent's. Children stand clockwise, seen from above
+        (+z), in the order of the calls; one that is larger than the ring of the others stands in the middle.
+    r, disc_x, disc_y : float64 (degree,)
+    stack : int64 (degree,)
+    place : float64 (3,)
+        Working space, for the largest degree.
+    """
+    for c in range(len(first) - 1):
+        at = first[c]
+        k = first[c + 1] - at
+        for i in range(k):
+            # In nodes: a share of the disc would grow from level to level without bounds.
+            r[i] = radius[child[at + i]] + gap * own[child[at + i]]
+        radius[c] = own[c]
+        ring[c] = 0.0
+        if k == 1:
+            x[at], y[at] = 0.0, 0.0
+            radius[c] = max(own[c], radius[child[at]])
+        if k < 2:
+            continue
+        if k == 2:
+            # Side by side; the disc around them is known.
+            x[at], y[at], x[at + 1], y[at + 1] = r[1], 0.0, -r[0], 0.0
+            ring[c] = max(r[0], r[1])
+            radius[c] = max(own[c], r[0] + r[1])
+            continue
+        largest, second, least = np.int64(0), 0.0, r[0]
+        for i in range(1, k):
+            least = min(least, r[i])
+            if r[i] > r[largest]:
+                second = r[largest]
+                largest = np.int64(i)
+            else:
+                second = max(second, r[i])
+        # A much larger child stands in the middle: a ring through its centre would be empty inside.
+        central = r[largest] > 2.0 * second
+        around = 0.0
+        if k <= most:
+            around = _smallest(r, k) if least < r[largest] else least / math.sin(math.pi / k)
+            central &= 1.3 * (r[largest] + 2.0 * second) < around + r[largest]
+        if central:
+            around = 0.0
+            for i in range(largest, 0, -1):
+                r[i] = r[i - 1]
+            r[0] = radius[child[at + largest]] + gap * own[child[at + largest]]
+        _rings(r, k, around, disc_x, disc_y, stack)
+        if around > 0.0 and least == r[largest]:
+            place[0], place[1], place[2] = 0.0, 0.0, around + least
+        else:
+            enclose(r, k, disc_x, disc_y, place)
+        far = 0.0
+        for i in range(k):
+            j = at + i
+            if central and i <= largest:
+                j = at + i - 1 if i > 0 else at + largest
+            x[j], y[j] = disc_x[i] - place[0], disc_y[i] - place[1]
+            far = max(far, x[j] * x[j] + y[j] * y[j])
+        ring[c] = math.sqrt(far)
+        radius[c] = max(own[c], place[2])
+
+
+@kernel
+def choose_nodes(
+    first: Any,
+    child: Any,
+    worth: Any,
+    x: Any,
+    y: Any,
+    focus: Any,
+    weight: float,
+    heap_key: Any,
+    heap: Any,
+    node: Any,
+    parent: Any,
+    edge: Any,
+    depth: Any,
+    place_x: Any,
+    place_y: Any,
+    distance: Any,
+    opened: Any,
+    roots: int,
+    budget: int,
+) -> Any:
+    """Open the nodes that matter most, one after the other, until the budget is used up.
+
+    A node's degree of interest is its own worth less its distance from the focus (Furnas 1986): ``worth -
+    weight * distance``. Of the closed nodes the most interesting one is opened if all its children fit. Those
+    on the way to the focus are there anyway, each with the next one alone until it is opened itself.
+
+    Parameters
+    ----------
+    first : int64 (m + 1,)
+    child : int32 (e,)
+    worth : float64 (m,)
+    x, y : float64 (e,)
+        As :func:`lay_cones` fills them.
+    focus : int64 (f,)
+        The path of the focus: ordinals of its root, and of edges from there on; may be empty.
+    weight : float
+        How much a step away from the focus costs.
+    heap_key : float64 (n,)
+    heap : int64 (n,)
+        Working space.
+    node : int32 (n,)
+    parent : int64 (n,)
+    edge : int64 (n,)
+    depth : int32 (n,)
+    place_x, place_y : float64 (n,)
+    distance : int32 (n,)
+    opened : uint8 (n,)
+        The shown nodes: class, which shown node calls it, by which edge, depth, place, steps from the focus,
+        whether its children are shown (0: no, 1: all, 2: the one on the way to the focus). The first
+        ``roots`` of ``node``, ``parent`` (-1), ``edge`` (-1), ``depth``, ``place_x``, ``place_y`` and
+        ``distance`` are filled before; those on the way to the focus follow. These are not counted.
+    roots : int
+    budget : int
+        The most nodes, but for those on the way to the focus.
+
+    Returns
+    -------
+    int
+        How many nodes are shown.
+    """
+    shown = np.int64(roots)
+    steps = len(focus)
+    if steps > 0:
+        above = focus[0]
+        for d in range(1, steps):
+            k = first[node[above]] + focus[d]
+            opened[above] = 2
+            node[shown], parent[shown], edge[shown] = child[k], above, k
+            depth[shown] = depth[above] + 1
+            place_x[shown], place_y[shown] = place_x[above] + x[k], place_y[above] + y[k]
+            distance[shown], opened[shown] = steps - 1 - d, 0
+            above = shown
+            shown += 1
+    most = budget + shown - roots
+    size = np.int64(0)
+    for i in range(shown):
+        key = worth[node[i]] - weight * distance[i]
+        at = size
+        size += 1
+        while at > 0 and heap_key[(at - 1) // 2] < key:
+            heap_key[at] = heap_key[(at - 1) // 2]
+            heap[at] = heap[(at - 1) // 2]
+            at = (at - 1) // 2
+        heap_key[at] = key
+        heap[at] = i
+    while size > 0:
+        i = heap[0]
+        size -= 1
+        if size > 0:
+            key = heap_key[size]
+            last = heap[size]
+            at = np.int64(0)
+            while True:
+                below = 2 * at + 1
+                if below >= size:
+                    break
+                if below + 1 < size and heap_key[below + 1] > heap_key[below]:
+                    below += 1
+                if heap_key[below] <= key:
+                    break
+                heap_key[at] = heap_key[below]
+                heap[at] = heap[below]
+                at = below
+            heap_key[at] = key
+            heap[at] = last
+        c = node[i]
+        low, high = first[c], first[c + 1]
+        there = low - 1
+        if opened[i] == 2:
+            there = low + focus[depth[i]]
+        if low == high or shown + (high - low) - (there >= low) > most:
+            continue
+        opened[i] = 1
+        for k in range(low, high):
+            if k == there:
+                continue
+            j = shown
+            shown += 1
+            node[j] = child[k]
+            parent[j] = i
+            edge[j] = k
+            depth[j] = depth[i] + 1
+            place_x[j] = place_x[i] + x[k]
+            place_y[j] = place_y[i] + y[k]
+            opened[j] = 0
+            distance[j] = distance[i] + 1
+            if first[child[k] + 1] > first[child[k]]:
+                key = worth[child[k]] - weight * distance[j]
+                at = size
+                size += 1
+                while at > 0 and heap_key[(at - 1) // 2] < key:
+                    heap_key[at] = heap_key[(at - 1) // 2]
+                    heap[at] = heap[(at - 1) // 2]
+                    at = (at - 1) // 2
+                heap_key[at] = key
+                heap[at] = j
+    return shown

@@ -1,0 +1,1 @@
+"""Recording what memory a program takes."""

@@ -1,0 +1,96 @@
+"""What memory the program takes, sampled: the blocks that live, by ``tracemalloc``, and the whole process.
+
+Python tells of no single allocation. What lives is compared from one look to the next; what is allocated and
+freed between two of them is not seen.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from array import array
+from collections import Counter
+from typing import Any
+
+from .. import state
+
+#: Frames of a call site.
+FRAMES = 8
+#: At most this share of the time goes into looking at blocks.
+_SHARE = 0.1
+
+_open, _read, _close = os.open, os.read, os.close
+
+
+def samples() -> dict[str, float]:
+    """Return the counters' values now: resident bytes where the system tells them, and Python's blocks."""
+    values = {"Python memory blocks": float(sys.getallocatedblocks())}
+    try:
+        fd = _open("/proc/self/statm", os.O_RDONLY)
+    except OSError:
+        return values
+    try:
+        pages = int(_read(fd, 200).split()[1])
+    finally:
+        _close(fd)
+    values["resident memory (bytes)"] = float(pages * os.sysconf("SC_PAGE_SIZE"))
+    return values
+
+
+class Allocations:
+    """The blocks that live, as kinds: the same call site, the same size, so many.
+
+    A look takes the longer the more blocks there are; then there are fewer looks.
+    """
+
+    def __init__(self) -> None:
+        import _tracemalloc
+
+        self._traces: Any = _tracemalloc._get_traces
+        self._halt = _tracemalloc.stop
+        self._ours = not _tracemalloc.is_tracing()
+        self._sites: dict[Any, int] = {}
+        self._next = 0.0
+        if self._ours:
+            _tracemalloc.start(FRAMES)
+
+    def look(self, now: bool = False) -> tuple[dict[int, Any], bytes] | None:
+        """Return the new call sites, and columns of site (uint32), size and count (int64) of what lives.
+
+        None if it is too early for another look; ``now`` looks anyway.
+        """
+        began = time.perf_counter()
+        if began < self._next and not now:
+            return None
+        # What is made here is traced too: nothing is made for each block.
+        kinds = Counter(self._traces())
+        new: dict[int, Any] = {}
+        site, sizes, counts = array("I"), array("q"), array("q")
+        for (_, size, stack, _), n in kinds.items():
+            known = self._sites.get(stack)
+            if known is None:
+                known = self._sites[stack] = -1 if _is_ours(stack) else len(self._sites)
+                if known >= 0:
+                    new[known] = stack
+            if known >= 0:
+                site.append(known)
+                sizes.append(size)
+                counts.append(n)
+        living = site.tobytes() + sizes.tobytes() + counts.tobytes()
+        took = time.perf_counter() - began
+        self._next = began + took / _SHARE
+        return new, living
+
+    def stop(self) -> None:
+        """Look no more, and let Python forget what it kept for us."""
+        if self._ours:
+            self._halt()
+
+
+def _is_ours(stack: Any) -> bool:
+    """Whether the recorder made an allocation, by itself or through what it called."""
+    return stack[0][0].startswith(state.FOLDER) or any(file == _SESSION for file, _ in stack)
+
+
+_SESSION = os.path.join(state.FOLDER, "session.py")

@@ -1,0 +1,179 @@
+"""The process beside the recorded program that writes the file, or publishes, or both.
+
+It outlives whatever kills the program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .spool import Spool, out_of_the_way
+
+#: A line of the pipe to the program that is a suggestion begins so.
+SUGGESTION = b"\x01"
+#: Bytes that are taken at a time.
+_PIECE = 1 << 12
+
+_CODE = "import sys; sys.path.insert(0, sys.argv[1]); from {module} import main; main(sys.argv[2:])"
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Where a recording is published.
+
+    Attributes
+    ----------
+    endpoint : str
+    key, peers : str
+        Key files, as :class:`tracevis3d.live.endpoint.Keys` has them; empty for none.
+    suggestions : bool
+        Whether viewers may suggest something.
+    """
+
+    endpoint: str
+    key: str = ""
+    peers: str = ""
+    suggestions: bool = False
+
+
+class Helper:
+    """Starts the writer, and waits for it at the end.
+
+    The writer sees the program's end by a pipe that nobody writes to; the program sees the writer's by
+    another. The writer is no child of the program's: a program that waits for its children meets its own.
+
+    Parameters
+    ----------
+    path : str
+        The file; empty for none.
+    feed : Feed, optional
+    program : str
+        What viewers call the program.
+    isolated : bool
+        Whether the writer needs nothing but Python itself.
+
+    Attributes
+    ----------
+    folder : str
+        The recording's, for as long as it takes.
+    spool : Spool
+        What the writer reads.
+    endpoint : str
+        Where the feed is; empty without one.
+
+    Raises
+    ------
+    OSError
+        If the output can't be written, or the writer not be started.
+    ValueError
+        If the feed can't be published: the sentence says why.
+    """
+
+    def __init__(self, path: str, feed: Feed | None = None, program: str = "", isolated: bool = True) -> None:
+        if path:
+            path = os.path.abspath(path)
+            # Tell now, and not at the end, that the file can't be written.
+            with open(path, "wb"):
+                pass
+        self.folder = _new_folder()
+        self.spool = Spool(self.folder)
+        alive, mine = os.pipe()
+        answer, theirs = os.pipe()
+        package = __package__ or ""
+        root = __file__
+        for _ in range(package.count(".") + 2):
+            root = os.path.dirname(root)
+        module, flag = f"{package}.writer", "-I" if isolated else "-P"
+        words = [root, self.folder, path, str(alive), str(theirs)]
+        if feed is not None:
+            # ZeroMQ may lie where only the program's own environment leads.
+            module, flag = f"{package.rsplit('.', 2)[0]}.live.recorded", "-P"
+            words.append(json.dumps({**asdict(feed), "program": program}))
+        try:
+            _start([sys.executable, flag, "-c", _CODE.format(module=module), *words], (alive, theirs))
+        finally:
+            os.close(alive)
+            os.close(theirs)
+        self._alive, self._answer = out_of_the_way(mine), out_of_the_way(answer)
+        self._read, self._close, self._set_blocking = os.read, os.close, os.set_blocking
+        self._heard = b""
+        self.endpoint = self._hear_endpoint() if feed is not None else ""
+
+    def _hear_endpoint(self) -> str:
+        said = b""
+        while not said.endswith(b"\n") and (piece := self._read(self._answer, 1)):
+            said += piece
+        text = said.decode("utf-8", "replace").strip()
+        # What went wrong is said without an end of line.
+        if not said.endswith(b"\n"):
+            self.abandon()
+            raise ValueError(text or "the process that publishes the feed can't be started")
+        return text
+
+    def part(self, number: int) -> str:
+        """Return the path of a file that the writer reads and deletes."""
+        return os.path.join(self.folder, f"part-{number}")
+
+    def finish(self) -> str:
+        """Wait for the writer and return its sentence."""
+        self._close(self._alive)
+        self._set_blocking(self._answer, True)
+        said, self._heard = self._heard, b""
+        while piece := self._read(self._answer, _PIECE):
+            said += piece
+        self._close(self._answer)
+        # Suggestions that come when all is over are too late.
+        lines = [line for line in said.split(b"\n") if not line.startswith(SUGGESTION)]
+        return b"\n".join(lines).decode("utf-8", "replace")
+
+    def suggestions(self) -> list[dict[str, Any]]:
+        """Return what viewers have suggested since this was asked last; never waits."""
+        self._set_blocking(self._answer, False)
+        try:
+            while piece := self._read(self._answer, _PIECE):
+                self._heard += piece
+        except OSError:
+            pass  # nothing has come
+        *lines, self._heard = self._heard.split(b"\n")
+        return [json.loads(line[len(SUGGESTION) :]) for line in lines if line.startswith(SUGGESTION)]
+
+    def abandon(self) -> None:
+        """Let go of the pipes in a process that was forked."""
+        for fd in (self._alive, self._answer):
+            try:  # noqa: SIM105
+                self._close(fd)
+            except OSError:
+                pass  # the program has closed it
+
+
+def _new_folder() -> str:
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        if os.path.isdir(os.environ.get(name, "")):
+            base = os.environ[name]
+            break
+    else:
+        base = "/tmp" if os.path.isdir("/tmp") else os.getcwd()
+    folder = os.path.join(base, f"tracevis3d-{os.getpid()}-{os.urandom(4).hex()}")
+    os.mkdir(folder, 0o700)
+    return folder
+
+
+def _start(words: list[str], keep: tuple[int, ...]) -> None:
+    """Start a program that is nobody's child, and that has the descriptors ``keep``."""
+    if not hasattr(os, "posix_spawn"):
+        import subprocess
+
+        for fd in keep:
+            os.set_inheritable(fd, True)
+        subprocess.Popen(words, close_fds=False)
+        return
+    for fd in keep:
+        os.set_inheritable(fd, True)
+    # The shell goes at once and leaves the writer to init.
+    shell = ["/bin/sh", "-c", 'exec >/dev/null 2>&1; "$@" </dev/null &', "sh", *words]
+    process = os.posix_spawn(shell[0], shell, os.environ)
+    os.waitpid(process, 0)

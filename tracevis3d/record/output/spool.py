@@ -1,0 +1,228 @@
+"""The way from the recorded program to the writer beside it: sections appended to a file.
+
+The program appends raw columns, which costs it next to nothing; another process makes JSON of them. A
+section is a header and its bytes. Whatever kills the program, the sections that it has written stay. A file
+that is long enough is followed by another; the writer deletes what it has read.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from typing import BinaryIO
+
+#: Kind, number of the thread (or of a file, see VIZTRACER), bytes that follow.
+HEADER = struct.Struct("<cxxxIQ")
+
+#: JSON: what the recording is.
+BEGIN = b"B"
+#: JSON: a thread's native id and name.
+THREAD = b"T"
+#: JSON: functions by the number of their code (see CALLS): ``[name, file, line]``.
+FUNCTIONS = b"F"
+#: JSON: objects by number: ``[label, file, line]``, or a list of the numbers of which it is a group.
+OBJECTS = b"O"
+#: Numbers (int64) of begun calls' functions, that of None for an end; then as many times (int64 nanoseconds).
+CALLS = b"C"
+#: Rows of :data:`STRIDE` numbers, int64 nanoseconds or float64 microseconds as BEGIN says.
+ROWS = b"R"
+#: JSON: the waits that have not ended yet, as rows without an end; replaces the thread's section before.
+WAITING = b"W"
+#: A file (by its number) in which VizTracer has put its events.
+VIZTRACER = b"V"
+#: JSON: values of counters at a time.
+COUNTERS = b"M"
+#: JSON: a flush is through that began at this time: what ended before has been written.
+FLUSHED = b"L"
+#: JSON: the recording was ended in order, and when; the last flush follows.
+END = b"E"
+#: JSON: call sites of allocations by number: stacks of ``[file, line]``, the innermost first.
+SITES = b"S"
+#: The time (8 bytes, as in ROWS) and which blocks live then: the call sites of all kinds of them (uint32),
+#: then their sizes, then how many there are (int64).
+LIVING = b"A"
+#: JSON: a moment that a mark in memray's file stands for (:mod:`..memory.with_memray`).
+MARK = b"K"
+#: JSON: how many rows the program has dropped because the writer is too far behind.
+DROPPED = b"D"
+#: JSON: what the process is called, where that is known only after BEGIN.
+PROCESS = b"P"
+#: Nothing: the next file goes on.
+NEXT = b"N"
+
+#: Bytes of a file after which another follows.
+FULL = 1 << 25
+#: Bytes that are read at once.
+_PIECE = 1 << 24
+
+#: Numbers of a row: operation, object, start, end, flags, other (a thread's number + 1 or bytes).
+STRIDE = 6
+#: Flags of a row.
+CONTENDED, FAILED, TIMED_OUT = 1, 2, 4
+
+
+def file_name(folder: str, number: int) -> str:
+    """Return the path of the spool's file ``number``, from 1."""
+    return os.path.join(folder, f"spool-{number}")
+
+
+class Spool:
+    """The program's end of the files.
+
+    Parameters
+    ----------
+    folder : str
+        Where they lie.
+
+    Raises
+    ------
+    OSError
+        By :meth:`add`, if the file can't be written, or is no longer what the descriptor stands for: a
+        program may close descriptors that it does not know.
+    """
+
+    def __init__(self, folder: str) -> None:
+        # Kept, so that recording I/O does not record this.
+        self._write, self._stat, self._close = os.write, os.fstat, os.close
+        self._open, self._path_stat = os.open, os.stat
+        self._folder = folder
+        self._number = self._size = 0
+        self._past: list[tuple[str, int]] = []
+        self._held: list[bytes] | None = None
+        self._begin_file()
+
+    def _begin_file(self) -> None:
+        self._number += 1
+        self._size = 0
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        self._fd = out_of_the_way(self._open(file_name(self._folder, self._number), flags, 0o600))
+        self._file = self._stat(self._fd)
+
+    def add(self, kind: bytes, number: int, data: bytes) -> None:
+        """Append a section."""
+        header = HEADER.pack(kind, number, len(data))
+        if self._held is None:
+            self._append(header + data)
+        else:
+            self._held += header, data
+
+    def hold(self) -> None:
+        """Keep what is appended from here on until :meth:`let_go`.
+
+        Each call of the system's lets another thread run, and waits until it gives way: where many threads
+        compute on few cores, a flush of single sections would take seconds.
+        """
+        self._held = []
+
+    def let_go(self) -> None:
+        """Append what was held, in one go."""
+        held, self._held = self._held, None
+        if held:
+            self._append(b"".join(held))
+
+    def _append(self, data: bytes) -> None:
+        if not self._is_ours(self._fd):
+            raise OSError("the program has closed the recording's file")
+        view = memoryview(data)
+        self._size += len(view)
+        while view:
+            view = view[self._write(self._fd, view) :]
+
+    def roll(self) -> None:
+        """Go on in another file if this one is long enough, so that what was read can be deleted."""
+        if self._size < FULL:
+            return
+        before, size, number = self._fd, self._size, self._number
+        # The next one is there before anybody looks for it.
+        self._begin_file()
+        self._write(before, HEADER.pack(NEXT, 0, 0))
+        self._close(before)
+        self._past.append((file_name(self._folder, number), size))
+
+    def waiting(self) -> int:
+        """Return how many bytes of full files wait for the writer."""
+        while self._past:
+            try:
+                self._path_stat(self._past[0][0])
+                break
+            except OSError:
+                self._past.pop(0)
+        return sum(size for _, size in self._past)
+
+    def close(self) -> None:
+        """Let go of the file; it stays."""
+        try:
+            if self._is_ours(self._fd):
+                self._close(self._fd)
+        except OSError:
+            pass
+
+    def _is_ours(self, fd: int) -> bool:
+        now = self._stat(fd)
+        return (now.st_ino, now.st_dev) == (self._file.st_ino, self._file.st_dev)
+
+
+def out_of_the_way(fd: int) -> int:
+    """Move a descriptor to a high number, where programs that number their own don't meet it."""
+    try:
+        import fcntl
+    except ImportError:
+        return fd
+    try:
+        moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 700)
+    except OSError:
+        return fd
+    os.close(fd)
+    return moved
+
+
+def sections(data: bytes) -> Iterator[tuple[bytes, int, bytes, int]]:
+    """Yield kind, number, bytes and where the next one begins, of all whole sections in ``data``."""
+    at = 0
+    while at + HEADER.size <= len(data):
+        kind, number, size = HEADER.unpack_from(data, at)
+        start = at + HEADER.size
+        if start + size > len(data):
+            return
+        at = start + size
+        yield kind, number, data[start:at], at
+
+
+class Reader:
+    """The writer's end of the files of one process; they need not be there yet.
+
+    Parameters
+    ----------
+    folder : str
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder, self._number, self._rest = folder, 1, b""
+        self._file: BinaryIO | None = None
+
+    def read(self) -> Iterator[list[tuple[bytes, int, bytes]]]:
+        """Yield the sections that have come since the last time, piece by piece."""
+        if self._file is None:
+            try:
+                self._file = open(file_name(self._folder, self._number), "rb")  # noqa: SIM115
+            except FileNotFoundError:
+                return
+        while piece := self._file.read(_PIECE):
+            self._rest += piece
+            came, end, full = [], 0, False
+            for kind, thread, data, end in sections(self._rest):  # noqa: B007
+                full = full or kind == NEXT
+                came.append((kind, thread, data))
+            self._rest = self._rest[end:]
+            yield came
+            if full:
+                self._file.close()
+                os.unlink(file_name(self._folder, self._number))
+                self._number += 1
+                self._file = open(file_name(self._folder, self._number), "rb")  # noqa: SIM115
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            self._file.close()

@@ -1,0 +1,218 @@
+"""The program that writes the file: reads the spool as it grows, and ends it when the recorded one ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO, Protocol
+
+from ..subprocesses.children import Children, Section
+from .encode import Encoder
+from .spool import Reader
+
+#: Seconds between two looks at the spool.
+_EVERY = 0.05
+
+
+class Output:
+    """A JSON file in the making, packed or not; at every moment it can be read up to the last flush."""
+
+    def __init__(self, path: str) -> None:
+        self._file: BinaryIO = open(path, "wb")  # noqa: SIM115 (closed by close)
+        self._pack: Any = zlib.compressobj(1, zlib.DEFLATED, 31) if path.endswith(".gz") else None
+        self._first = self._is_open = True
+        self._put(b'{"displayTimeUnit":"ns","traceEvents":[\n')
+
+    def add(self, lines: list[bytes]) -> None:
+        """Append events."""
+        if lines:
+            self._put((b"" if self._first else b",\n") + b",\n".join(lines))
+            self._first = False
+
+    def flush(self) -> None:
+        """Let everything be read that was added."""
+        if not self._is_open:
+            return
+        if self._pack is not None:
+            self._file.write(self._pack.flush(zlib.Z_SYNC_FLUSH))
+        self._file.flush()
+
+    def close(self) -> None:
+        """End the file."""
+        self._put(b"\n]}\n")
+        if self._pack is not None:
+            self._file.write(self._pack.flush())
+        self._file.close()
+        self._is_open = False
+
+    def _put(self, data: bytes) -> None:
+        self._file.write(self._pack.compress(data) if self._pack is not None else data)
+
+
+def follow(folder: str, alive: int) -> Iterator[list[tuple[bytes, int, bytes]]]:
+    """Yield the sections that the spool holds and will hold, piece by piece, until ``alive`` ends.
+
+    Parameters
+    ----------
+    folder : str
+    alive : int
+        The end of a pipe that the recorded program holds open at its other end.
+    """
+    reader, running = Reader(folder), True
+    while running:
+        ready, _, _ = select.select([alive], [], [], _EVERY)
+        running = not ready
+        yield from reader.read()
+    reader.close()
+
+
+class Sink(Protocol):
+    """What takes the sections of all processes of a recording."""
+
+    def take(self, folder: str, sections: list[Section] | None) -> None:
+        """Take sections of the process whose files lie in ``folder``; None when it has ended."""
+
+    def flush(self) -> None:
+        """Let everybody have what was taken."""
+
+    def close(self) -> None:
+        """All processes have ended."""
+
+    def sentence(self) -> str:
+        """Say what became of it so far."""
+
+
+class File:
+    """A recording's file.
+
+    Parameters
+    ----------
+    folder : str
+        The recording's.
+    path : str
+        The file.
+    """
+
+    def __init__(self, folder: str, path: str) -> None:
+        self._path, self._output = path, Output(path)
+        self._first = Encoder(folder)
+        self._encoders = {folder: self._first}
+
+    def take(self, folder: str, sections: list[Section] | None) -> None:
+        """Take sections of a process."""
+        encoder = self._encoders.get(folder)
+        if encoder is None:
+            encoder = self._encoders[folder] = Encoder(folder, self._first)
+        if sections is None:
+            self._output.add(list(encoder.finish()))
+        for section in sections or ():
+            self._output.add(list(encoder.lines(*section)))
+
+    def flush(self) -> None:
+        """Let everything be read that was taken."""
+        self._output.flush()
+
+    def close(self) -> None:
+        """End the file."""
+        self._output.close()
+
+    def sentence(self) -> str:
+        """Say what was written of all processes."""
+        self._output.flush()
+        encoders = list(self._encoders.values())
+        calls, waits, releases, transfers, allocations, lost = (
+            sum(getattr(encoder, name) for encoder in encoders)
+            for name in ("calls", "waits", "releases", "transfers", "allocations", "lost")
+        )
+        processes = f", {len(encoders):,} processes" if len(encoders) > 1 else ""
+        blocks = f", {allocations:,} allocations" if allocations else ""
+        said = (
+            f"{self._path}: {calls:,} calls, {waits:,} waits, {releases:,} releases, "
+            f"{transfers:,} transfers{blocks}{processes}; {os.path.getsize(self._path) / 1e6:.1f} MB"
+        )
+        return said + (", and VizTracer's buffer was full for a while" if lost else "")
+
+
+def serve(folder: str, alive: int, sinks: Sequence[Sink], say: Callable[[str], None]) -> None:
+    """Hand on what the spools in ``folder`` hold and will hold, until all processes have ended.
+
+    ``say`` gets one sentence when ``alive`` ends: the first process waits for it, and for no other process.
+    """
+    children = Children(folder)
+
+    def hand_on_children() -> bool:
+        came = False
+        for name, sections in children.take():
+            came = True
+            for sink in sinks:
+                sink.take(name, sections)
+        return came
+
+    for came in follow(folder, alive):
+        for sink in sinks:
+            sink.take(folder, came)
+        hand_on_children()
+        for sink in sinks:
+            sink.flush()
+    for sink in sinks:
+        sink.take(folder, None)
+    # Twice: what was new the first time is read the second.
+    hand_on_children()
+    hand_on_children()
+    said = False
+    while running := children.running():
+        if not said:
+            others = "one process that it started still runs and is"
+            if running > 1:
+                others = f"{running:,} processes that it started still run and are"
+            say("; ".join([*(sink.sentence() for sink in sinks), f"{others} added to it"]))
+            said = True
+        time.sleep(_EVERY)
+        if hand_on_children():
+            for sink in sinks:
+                sink.flush()
+    for sink in sinks:
+        sink.close()
+    if not said:
+        say("; ".join(sink.sentence() for sink in sinks))
+
+
+def stand_aside() -> None:
+    """Leave the recorded program's session, and let it go first where there are few cores."""
+    if hasattr(os, "setsid"):
+        with contextlib.suppress(OSError):  # the shell has done so
+            os.setsid()
+        os.nice(10)
+
+
+def teller(answer: int) -> Callable[[str], None]:
+    """Return what tells the first process one sentence, by a pipe of which that is the end."""
+
+    def say(said: str) -> None:
+        with contextlib.suppress(OSError):  # nobody is left to be told
+            os.write(answer, said.encode())
+            os.close(answer)
+
+    return say
+
+
+def main(words: list[str]) -> None:
+    """Run as a process of its own: the folder, the output, and the two pipes' descriptors."""
+    folder, path, alive, answer = words[0], words[1], int(words[2]), int(words[3])
+    stand_aside()
+
+    say = teller(answer)
+    try:
+        serve(folder, alive, [File(folder, path)], say)
+    except OSError as error:
+        say(f"{path}: can't be written: {error.strerror or error}")
+    except Exception as error:
+        say(f"{path}: the recording is incomplete: {type(error).__name__}: {error}")
+    shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(0)

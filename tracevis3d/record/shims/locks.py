@@ -1,0 +1,385 @@
+"""Locks that record who asked for them, who got them and who let them go.
+
+A raw lock's ``__enter__`` reaches no tracer, so what ``threading.Lock()`` and ``threading.RLock()`` return is
+replaced. Acquiring a lock that is free takes no time on record: the clock is read once. Rows are appended by
+an operator, because profile hooks are called for methods.
+"""
+
+from __future__ import annotations
+
+import _thread
+import sys
+from types import FrameType
+from typing import Any
+
+from .. import state
+from ..operations import RELEASE, WAIT, operation
+from ..output.spool import CONTENDED, FAILED, TIMED_OUT
+from ..state import local
+
+LOCK_ACQUIRE, LOCK_RELEASE = operation("Lock.acquire", WAIT), operation("Lock.release", RELEASE)
+RLOCK_ACQUIRE, RLOCK_RELEASE = operation("RLock.acquire", WAIT), operation("RLock.release", RELEASE)
+
+_allocate = _thread.allocate_lock
+_RawLock = type(_allocate())
+_RawRLock: Any = _thread.RLock
+_try_rlock, _release_rlock = _RawRLock.acquire, _RawRLock.release
+
+#: Modules whose locks are a part of something that is recorded as a whole; they count where they block.
+_PARTS = frozenset(("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread"))
+#: Modules whose locks are left as they are.
+_LEFT = frozenset(("importlib._bootstrap", "_frozen_importlib", "importlib._bootstrap_external"))
+
+
+def _maker(frame: FrameType | None) -> tuple[str, FrameType | None]:
+    """Return the module that makes a lock, and its frame; a condition's lock is its maker's."""
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if not (
+            (module == "threading" and frame.f_code.co_qualname == "Condition.__init__")
+            or frame.f_code.co_filename.startswith(state.FOLDER)
+        ):
+            return module, frame
+        frame = frame.f_back
+    return "", None
+
+
+def _append(asked: list[list[int]] | None, one: list[int]) -> list[list[int]]:
+    if asked is None:
+        return [one]
+    asked.append(one)
+    return asked
+
+
+def _answer(lock: Lock | RLock, holder: int) -> None:
+    """Tell those who asked while the lock was taken, and its new holder had not run yet, who that was.
+
+    Whoever lets go of it next is who had it when they asked.
+    """
+    asked, lock._asked = lock._asked, None
+    for one in asked or ():
+        one[0] = holder
+
+
+class _LockMeta(type):
+    """Makes a lock for whoever asks: recorded, recorded where it blocks, or raw."""
+
+    def __call__(cls) -> Any:
+        if not state.recording:
+            return _allocate()
+        module, frame = _maker(sys._getframe(1))
+        if module in _LEFT:
+            return _allocate()
+        made = type.__call__(InnerLock if module in _PARTS else Lock)
+        made._raw = _allocate()
+        made._number = state.new_object("Lock", frame)
+        made._holder = 0
+        made._asked = None
+        return made
+
+    def __instancecheck__(cls, other: object) -> bool:
+        return type.__instancecheck__(cls, other) or isinstance(other, _RawLock)
+
+
+class Lock(metaclass=_LockMeta):
+    """A lock as ``threading.Lock()`` returns it, recorded."""
+
+    __slots__ = ("__weakref__", "_asked", "_holder", "_number", "_raw")
+    _raw: Any
+    _number: int
+    _holder: int
+    _asked: list[list[int]] | None
+
+    def acquire(self, blocking: Any = True, timeout: Any = -1) -> bool:
+        start = state.clock()
+        usual = blocking is True and timeout == -1
+        if usual and self._raw.acquire(False):
+            log = local.log
+            self._holder = log.number
+            if state.recording:
+                rows = log.rows
+                rows += (LOCK_ACQUIRE, self._number, start, start, 0, 0)
+            return True
+        return self._ask(start, blocking, timeout, usual)
+
+    def __enter__(self) -> bool:
+        start = state.clock()
+        if self._raw.acquire(False):
+            log = local.log
+            self._holder = log.number
+            if state.recording:
+                rows = log.rows
+                rows += (LOCK_ACQUIRE, self._number, start, start, 0, 0)
+            return True
+        return self._ask(start, True, -1, True)
+
+    def _ask(self, start: float, blocking: Any, timeout: Any, tried: bool) -> bool:
+        """Acquire in a way that may block, fail or raise; ``tried`` tells that it was not free."""
+        asked = [self._holder]
+        flags = CONTENDED if tried or self._raw.locked() else 0
+        pending = local.pending
+        if blocking:
+            if flags and not asked[0]:
+                self._asked = _append(self._asked, asked)
+            pending.append((LOCK_ACQUIRE, self._number, start, asked[0]))
+        try:
+            got: bool = self._raw.acquire(blocking, timeout)
+        finally:
+            if blocking:
+                pending.pop()
+        if got:
+            self._holder = local.number
+        else:
+            flags |= TIMED_OUT if blocking else FAILED
+        if state.recording:
+            local.add((LOCK_ACQUIRE, self._number, start, state.clock(), flags, asked[0]))
+        return got
+
+    def release(self) -> None:
+        # The time is taken first: who waits may run before this thread does again.
+        at = state.clock()
+        holder, self._holder = self._holder, 0
+        if self._asked:
+            _answer(self, holder)
+        try:
+            self._raw.release()
+        except BaseException:
+            self._holder = holder
+            raise
+        if state.recording:
+            rows = local.log.rows
+            rows += (LOCK_RELEASE, self._number, at, at, 0, 0)
+
+    def __exit__(self, *error: object) -> None:
+        at = state.clock()
+        holder, self._holder = self._holder, 0
+        if self._asked:
+            _answer(self, holder)
+        try:
+            self._raw.release()
+        except BaseException:
+            self._holder = holder
+            raise
+        if state.recording:
+            rows = local.log.rows
+            rows += (LOCK_RELEASE, self._number, at, at, 0, 0)
+
+    def locked(self) -> bool:
+        return bool(self._raw.locked())
+
+    acquire_lock, release_lock, locked_lock = acquire, release, locked
+
+    def _is_owned(self) -> bool:
+        # What a condition would find out by trying.
+        return bool(self._raw.locked())
+
+    def _at_fork_reinit(self) -> None:
+        self._raw._at_fork_reinit()
+        self._holder = 0
+
+    def __repr__(self) -> str:
+        return repr(self._raw)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("cannot pickle '_thread.lock' object")
+
+
+class InnerLock(Lock):
+    """A lock within an event, a queue or the like: recorded where somebody has to wait for it."""
+
+    __slots__ = ("_waiting",)
+    _waiting: int
+
+    def acquire(self, blocking: Any = True, timeout: Any = -1) -> bool:
+        start = state.clock()
+        if blocking is True and timeout == -1 and self._raw.acquire(False):
+            self._holder = local.number
+            return True
+        return self._ask_inside(start, blocking, timeout)
+
+    def __enter__(self) -> bool:
+        start = state.clock()
+        if self._raw.acquire(False):
+            self._holder = local.number
+            return True
+        return self._ask_inside(start, True, -1)
+
+    def _ask_inside(self, start: float, blocking: Any, timeout: Any) -> bool:
+        if not blocking or timeout != -1:
+            got: bool = self._raw.acquire(blocking, timeout)
+            if got:
+                self._holder = local.number
+            return got
+        self._waiting = getattr(self, "_waiting", 0) + 1
+        try:
+            return self._ask(start, blocking, timeout, True)
+        finally:
+            self._waiting -= 1
+
+    def release(self) -> None:
+        if getattr(self, "_waiting", 0):
+            Lock.release(self)
+        else:
+            self._holder = 0
+            self._asked = None
+            self._raw.release()
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
+    acquire_lock, release_lock = acquire, release
+
+
+class _RLockMeta(type):
+    """Makes a lock, and takes raw ones for its own, as their type's ``isinstance`` does."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return _make_rlock(sys._getframe(1), cls, *args, **kwargs)
+
+    def __instancecheck__(cls, other: object) -> bool:
+        return type.__instancecheck__(cls, other) or isinstance(other, _RawRLock)
+
+
+class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
+    """A lock as ``threading.RLock()`` returns it; the outermost acquisition and release are recorded."""
+
+    __slots__ = ("_asked", "_depth", "_holder", "_number", "_part", "_waiting")
+    _asked: list[list[int]] | None
+    _depth: int
+    _holder: int
+    _number: int
+    _part: bool
+    _waiting: int
+
+    def acquire(self, blocking: Any = True, timeout: Any = -1) -> bool:
+        start = state.clock()
+        usual = blocking is True and timeout == -1
+        if usual and _try_rlock(self, False):
+            self._depth += 1
+            if self._depth == 1:
+                log = local.log
+                self._holder = log.number
+                if state.recording and not self._part:
+                    rows = log.rows
+                    rows += (RLOCK_ACQUIRE, self._number, start, start, 0, 0)
+            return True
+        return self._ask(start, blocking, timeout, usual)
+
+    __enter__ = acquire
+
+    def _ask(self, start: float, blocking: Any, timeout: Any, tried: bool) -> bool:
+        asked = [self._holder]
+        inner = self._is_owned()
+        flags = CONTENDED if tried or (asked[0] and not inner) else 0
+        pending = local.pending
+        if blocking:
+            if flags and not asked[0]:
+                self._asked = _append(self._asked, asked)
+            pending.append((RLOCK_ACQUIRE, self._number, start, asked[0]))
+        self._waiting += 1
+        try:
+            got: bool = _try_rlock(self, blocking, timeout)
+        finally:
+            self._waiting -= 1
+            if blocking:
+                pending.pop()
+        if got:
+            self._depth += 1
+            self._holder = local.number
+        else:
+            flags |= TIMED_OUT if blocking else FAILED
+        if state.recording and not inner and (flags & CONTENDED or not self._part):
+            local.add((RLOCK_ACQUIRE, self._number, start, state.clock(), flags, asked[0]))
+        return got
+
+    def release(self) -> None:
+        if self._depth != 1 or not self._is_owned():
+            _release_rlock(self)  # raises if it is not ours
+            self._depth -= 1
+            return
+        at = state.clock()
+        if self._asked:
+            _answer(self, self._holder)
+        self._depth = self._holder = 0
+        _release_rlock(self)
+        if state.recording and (self._waiting or not self._part):
+            local.add((RLOCK_RELEASE, self._number, at, at, 0, 0))
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
+    # A condition lets go of all levels at once, and takes them again.
+
+    def _release_save(self) -> Any:
+        depth, at = self._depth, state.clock()
+        if self._is_owned():
+            if self._asked:
+                _answer(self, self._holder)
+            self._depth = self._holder = 0
+        saved = _RawRLock._release_save(self)
+        if state.recording and (self._waiting or not self._part):
+            local.add((RLOCK_RELEASE, self._number, at, at, 0, 0))
+        return saved, depth
+
+    def _acquire_restore(self, saved: Any) -> None:
+        start, holder = state.clock(), self._holder
+        inner, depth = saved
+        pending = local.pending
+        pending.append((RLOCK_ACQUIRE, self._number, start, holder))
+        self._waiting += 1
+        try:
+            _RawRLock._acquire_restore(self, inner)
+        finally:
+            self._waiting -= 1
+            pending.pop()
+        self._depth, self._holder = depth, local.number
+        if state.recording and (holder or not self._part):
+            flags = CONTENDED if holder else 0
+            local.add((RLOCK_ACQUIRE, self._number, start, state.clock(), flags, holder))
+
+    def _at_fork_reinit(self) -> None:
+        _RawRLock._at_fork_reinit(self)
+        self._depth = self._holder = 0
+
+    def __repr__(self) -> str:
+        return str(_RawRLock.__repr__(self)).replace(" RLock object", " _thread.RLock object", 1)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("cannot pickle '_thread.RLock' object")
+
+
+def _make_rlock(frame: FrameType, cls: Any, *args: Any, **kwargs: Any) -> Any:
+    module, maker = _maker(frame)
+    if not state.recording or module in _LEFT or args or kwargs:
+        # It takes no arguments: let it complain in its own words.
+        return _RawRLock(*args, **kwargs)
+    made = type.__call__(cls)
+    made._part = module in _PARTS
+    made._number = state.new_object("RLock", maker)
+    made._depth = made._holder = made._waiting = 0
+    made._asked = None
+    return made
+
+
+def make_rlock(*args: Any, **kwargs: Any) -> Any:
+    """Stand for ``threading.RLock``, which is a function."""
+    if (args or kwargs) and (3, 13) <= sys.version_info < (3, 15):
+        import warnings
+
+        text = "Passing arguments to RLock is deprecated and will be removed in 3.15"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+    return _make_rlock(sys._getframe(1), RLock, *args, **kwargs)
+
+
+for _cls, _like in ((Lock, _RawLock), (InnerLock, _RawLock), (RLock, _RawRLock)):
+    # What a program prints of them stays the same.
+    _cls.__name__ = _cls.__qualname__ = _like.__name__
+    _cls.__module__ = "_thread"
+
+
+def is_part(lock: Any) -> bool:
+    """Return whether a lock (a condition's) is a part of something that is recorded as a whole, or raw."""
+    kind = type(lock)
+    if kind is InnerLock or kind is _RawLock or kind is _RawRLock:
+        return True
+    return kind is RLock and lock._part

@@ -1,0 +1,79 @@
+"""Sockets, encrypted ones and selectors: how long they take, and how many bytes they move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from .. import state
+from ..operations import IO, operation
+from ..output.spool import FAILED
+from ..patches import Patches
+from ..state import local
+
+_CALLS = (
+    *("connect", "connect_ex", "_accept", "recv", "recv_into", "recvfrom", "recvfrom_into", "recvmsg"),
+    *("send", "sendall", "sendto", "sendmsg"),
+)
+_SSL_CALLS = ("read", "write", "do_handshake")
+_SELECTORS = ("SelectSelector", "PollSelector", "EpollSelector", "DevpollSelector", "KqueueSelector")
+
+
+def _label(sock: Any) -> str:
+    try:
+        return f"socket:{sock.fileno()}:{sock.family.name}"
+    except (AttributeError, OSError):
+        return "socket:?"
+
+
+def _selector(selector: Any) -> str:
+    try:
+        return f"selector:{selector.fileno()}"
+    except (AttributeError, OSError, ValueError):
+        return "selector"
+
+
+def _timed(name: str, label: Callable[[Any], str]) -> Callable[[Any], Any]:
+    number = operation(name, IO)
+
+    def make(original: Any) -> Any:
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not state.recording:
+                return original(self, *args, **kwargs)
+            what, start, moved, flags = state.named_object(label(self)), state.clock(), 0, FAILED
+            try:
+                result = original(self, *args, **kwargs)
+                flags = 0
+                if type(result) is bytes:
+                    moved = len(result)
+                elif type(result) is int:
+                    moved = result
+                elif result is None and args and type(args[0]) is bytes:
+                    moved = len(args[0])
+                return result
+            finally:
+                local.add((number, what, start, state.clock(), flags, moved))
+
+        return call
+
+    return make
+
+
+def patch_socket(patches: Patches, socket: ModuleType) -> None:
+    """Record what all sockets do."""
+    for name in _CALLS:
+        patches.wrap(socket.socket, name, _timed(f"socket.{name.lstrip('_')}", _label))
+
+
+def patch_ssl(patches: Patches, ssl: ModuleType) -> None:
+    """Record what encrypted sockets do."""
+    for name in _SSL_CALLS:
+        patches.wrap(ssl.SSLSocket, name, _timed(f"SSLSocket.{name}", _label))
+
+
+def patch_selectors(patches: Patches, selectors: ModuleType) -> None:
+    """Record how long an event loop waits for I/O."""
+    for cls in _SELECTORS:
+        if cls in vars(selectors):
+            patches.wrap(vars(selectors)[cls], "select", _timed("select", _selector))

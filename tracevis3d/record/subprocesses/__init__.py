@@ -1,0 +1,1 @@
+"""Recording the processes that a recorded program starts."""

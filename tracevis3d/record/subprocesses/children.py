@@ -1,0 +1,73 @@
+"""The writer's side of processes that a recorded one has started: what they have told, and when they end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from ..output.spool import Reader
+from .child import ALIVE, PREFIX, lock
+
+Section = tuple[bytes, int, bytes]
+
+
+class Children:
+    """All processes but the first of one recording.
+
+    Parameters
+    ----------
+    folder : str
+        The recording's.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._known: dict[str, _Child] = {}
+        self._new: list[str] = []
+
+    def take(self) -> Iterator[tuple[str, list[Section] | None]]:
+        """Yield what has come, in pieces: a process's folder and its sections, None when it has ended."""
+        # What was there when the first process was read last; it has told by now what these refer to.
+        for name in self._new:
+            self._known[name] = _Child(os.path.join(self._folder, name))
+        for child in self._known.values():
+            if not child.ended:
+                yield from child.take()
+        try:
+            entries = os.listdir(self._folder)
+        except OSError:
+            entries = []
+        self._new = [name for name in entries if name.startswith(PREFIX) and name not in self._known]
+
+    def running(self) -> int:
+        """Return how many have not ended, or not been read to their end."""
+        return len(self._new) + sum(not child.ended for child in self._known.values())
+
+
+class _Child:
+    """One process."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._reader = Reader(folder)
+        self.ended = False
+
+    def take(self) -> Iterator[tuple[str, list[Section] | None]]:
+        # Asked before reading: what it wrote last is there then.
+        gone = not self._lives()
+        for came in self._reader.read():
+            yield self._folder, came
+        if gone:
+            self.ended = True
+            self._reader.close()
+            yield self._folder, None
+
+    def _lives(self) -> bool:
+        fd = os.open(os.path.join(self._folder, ALIVE), os.O_RDWR)
+        try:
+            lock(fd, False)
+        except OSError:
+            return True
+        finally:
+            os.close(fd)
+        return False

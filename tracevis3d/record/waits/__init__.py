@@ -1,0 +1,1 @@
+"""Recording waits, releases and I/O."""

@@ -1,0 +1,130 @@
+"""asyncio: what its tasks wait for, each task on a track of its own.
+
+Tasks take turns on one thread, so their waits overlap there; a task by itself waits for one thing at a time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from .. import state
+from ..operations import CALL, RELEASE, WAIT, operation
+from ..output.spool import CONTENDED, FAILED
+from ..patches import Patches
+from .synchronization import number_of, register
+
+#: Tracks of tasks are numbered from here on, above every thread's native id.
+FIRST_TASK = 1_000_000_000
+_numbers = itertools.count(FIRST_TASK)
+_logs: dict[int, tuple[weakref.ref[Any], state.ThreadLog]] = {}
+_SLEEP = operation("asyncio.sleep", CALL)
+
+
+def _log(current_task: Callable[[], Any]) -> state.ThreadLog:
+    """Return the buffer of the running task; the thread's where no task runs."""
+    try:
+        task = current_task()
+    except RuntimeError:
+        task = None
+    if task is None:
+        return state.local.log
+    known = _logs.get(id(task))
+    if known is not None and known[0]() is task:
+        return known[1]
+    log = state.new_log()
+    log.tid = next(_numbers)
+    log.name = f"{task.get_name()} (asyncio)"
+    log.is_task = True
+    key = id(task)
+
+    def gone(_: object) -> None:
+        log.ended = True
+        _logs.pop(key, None)
+
+    _logs[key] = weakref.ref(task, gone), log
+    return log
+
+
+def _wait(kind: str, name: str, blocks: Callable[[Any], bool], find: Any) -> Callable[[Any], Any]:
+    number = operation(f"asyncio.{kind}.{name}", WAIT)
+
+    def make(original: Any) -> Any:
+        async def wait(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not state.recording:
+                return await original(self, *args, **kwargs)
+            what, log = number_of(self, f"asyncio.{kind}"), _log(find)
+            flags = CONTENDED if blocks(self) else 0
+            start = state.clock()
+            mine = (number, what, start, 0)
+            log.pending.append(mine)
+            try:
+                return await original(self, *args, **kwargs)
+            except BaseException:
+                flags |= FAILED
+                raise
+            finally:
+                log.pending.remove(mine)
+                log.rows.extend((number, what, start, state.clock(), flags, 0))
+
+        return wait
+
+    return make
+
+
+def _release(kind: str, name: str, find: Any) -> Callable[[Any], Any]:
+    number = operation(f"asyncio.{kind}.{name}", RELEASE)
+
+    def make(original: Any) -> Any:
+        def release(self: Any, *args: Any, **kwargs: Any) -> Any:
+            at = state.clock()
+            result = original(self, *args, **kwargs)
+            if state.recording:
+                _log(find).rows.extend((number, number_of(self, f"asyncio.{kind}"), at, at, 0, 0))
+            return result
+
+        return release
+
+    return make
+
+
+def _sleep(find: Any) -> Callable[[Any], Any]:
+    def make(original: Any) -> Any:
+        async def sleep(delay: Any, result: Any = None) -> Any:
+            log, start = _log(find), state.clock()
+            try:
+                return await original(delay, result)
+            finally:
+                if state.recording:
+                    log.rows.extend((_SLEEP, 0, start, state.clock(), 0, 0))
+
+        return sleep
+
+    return make
+
+
+def patch_asyncio(patches: Patches, asyncio: ModuleType) -> None:
+    """Record asyncio's locks, events, semaphores, conditions and queues."""
+    find = asyncio.current_task
+    for kind in ("Lock", "Event", "Semaphore", "Condition", "Queue"):
+        patches.wrap(getattr(asyncio, kind), "__init__", register(f"asyncio.{kind}", parts=False))
+    for kind, names, blocks in (
+        ("Lock", ("acquire",), lambda self: self.locked()),
+        ("Event", ("wait",), lambda self: not self.is_set()),
+        ("Semaphore", ("acquire",), lambda self: self.locked()),
+        ("Condition", ("wait",), lambda _: True),
+    ):
+        for name in names:
+            patches.wrap(getattr(asyncio, kind), name, _wait(kind, name, blocks, find))
+    for kind, names in (("Lock", ("release",)), ("Event", ("set",)), ("Semaphore", ("release",))):
+        for name in names:
+            patches.wrap(getattr(asyncio, kind), name, _release(kind, name, find))
+    patches.wrap(asyncio.Condition, "notify", _release("Condition", "notify", find))
+    patches.wrap(asyncio.Queue, "get", _wait("Queue", "get", lambda self: self.empty(), find))
+    patches.wrap(asyncio.Queue, "put_nowait", _release("Queue", "put", find))
+    patches.wrap(asyncio.Queue, "join", _wait("Queue", "join", lambda self: self._unfinished_tasks > 0, find))
+    patches.wrap(asyncio.Queue, "task_done", _release("Queue", "task_done", find))
+    patches.wrap(asyncio, "sleep", _sleep(find))

@@ -1,0 +1,1 @@
+"""Elements of a drawing as meshes and instances."""

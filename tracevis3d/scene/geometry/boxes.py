@@ -1,0 +1,112 @@
+"""Boxes become instances of chamfered unit boxes, one template part per colour and rough proportion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...drawing.primitives import Boxes
+from ...kernels.layout.box_parts import box_parts, recode
+from .. import materials
+from ..digest import digest
+from ..styles import Light, Style
+from . import templates
+from .instances import Instances, placed
+
+#: Beyond so many parts the template itself would be slow: then depth and height share one proportion.
+_MOST_PARTS = 4096
+_WIDEST_CHAMFER = 0.16
+#: Boxes of lower buckets than this, across the view, are plain: under 4 chamfers wide.
+_NARROW = 2
+_WIDTH_OF_RIB = 2.4  # in chamfers
+
+
+def chamfer_width(boxes: Boxes, style: Style) -> float:
+    """Return the width of the edges, in scene units: a share of the usual box height."""
+    if not len(boxes):
+        return 1.0
+    sample = boxes.size[:: max(1, len(boxes) // 1000)]
+    # Of high, thin plates the thickness counts: their edges stay fine.
+    height = float(np.median(np.minimum(sample[:, 2], 8 * sample[:, 1])))
+    if not height > 0:
+        height = float(np.median(sample.max(axis=1)))
+    return max(style.chamfer * height, 1e-9)
+
+
+def _codes(boxes: Boxes, edge: float, colors: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return each box's template part, and each part's code (colour and buckets), same shapes together."""
+    n = templates.BUCKETS
+    size = np.ascontiguousarray(boxes.size, np.float32)
+    color = np.ascontiguousarray(boxes.color, np.int32)
+    part = np.empty(len(boxes), np.int32)
+    used = np.zeros(colors * n**3, np.uint8)
+    box_parts(size, color, np.float32(edge), n, colors, part, used)
+    codes = np.flatnonzero(used)
+    if len(codes) > _MOST_PARTS:
+        # All boxes of one colour and width share the parts of the middle depth and height.
+        codes_kept, rank_of = np.unique(
+            codes // n**2 * n**2 + int(np.median(codes % n**2)), return_inverse=True
+        )
+    else:
+        codes_kept, rank_of = codes, np.arange(len(codes))
+    by_shape = np.argsort(codes_kept % n**3, kind="stable")
+    place = np.empty(len(by_shape), np.int32)
+    place[by_shape] = np.arange(len(by_shape), dtype=np.int32)
+    rank = np.zeros(len(used), np.int32)
+    rank[codes] = place[rank_of]
+    recode(part, rank)
+    return part, codes_kept[by_shape]
+
+
+def _shares(code: int, facing: int) -> tuple[float, float, float] | None:
+    """Return the chamfer's share of the box along x, y and z for a bucket code.
+
+    None: across the view the box is hardly wider than its chamfers would be, so that it gets none.
+    """
+    n = templates.BUCKETS
+    buckets = (code // n**2 % n, code // n % n, code % n)
+    if min(b for axis, b in enumerate(buckets) if axis != facing) < _NARROW:
+        return None
+    x, y, z = (min(_WIDEST_CHAMFER, 2.0 ** -(b + 0.5)) for b in buckets)
+    return x, y, z
+
+
+def _ribs(code: int, facing: int) -> int:
+    """Return how many ribs a cluster of this proportion has: odd, ribs about equally high everywhere."""
+    upwards = 2 if facing != 2 else 1
+    height = 2.0 ** (code // templates.BUCKETS ** (2 - upwards) % templates.BUCKETS + 0.5)
+    return int(min(max(3, round(height / _WIDTH_OF_RIB)), 61)) | 1
+
+
+def lay(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light) -> Instances:
+    """Return the instances that show ``boxes``; ``palette`` is sRGB (k, 4)."""
+    facing = int(np.argmax(np.abs(light.facing)))
+    part, codes = _codes(boxes, chamfer_width(boxes, style), len(palette))
+
+    def template(name: str) -> Any:
+        shape_of = codes % templates.BUCKETS**3
+        parts = []
+        for same in np.split(codes, np.flatnonzero(np.diff(shape_of)) + 1) if len(codes) else ():
+            code = int(same[0])
+            ribs = _ribs(code, facing) if boxes.look == "cluster" else 0
+            shape = templates.box(_shares(code, facing), facing, ribs)
+            parts.append((shape, palette[same // templates.BUCKETS**3]))
+        return templates.template(name, parts, style, light, materials.veil(boxes.look))
+
+    return Instances(
+        boxes.low,
+        boxes.size,
+        part,
+        boxes.id,
+        boxes.time,
+        materials.surface(boxes.look, style),
+        digest(codes, palette[codes // templates.BUCKETS**3], style, light, boxes.look),
+        template,
+    )
+
+
+def show(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light, name: str) -> Any:
+    """Return the object that shows ``boxes``; ``palette`` is sRGB (k, 4)."""
+    return placed(name, lay(boxes, palette, style, light))

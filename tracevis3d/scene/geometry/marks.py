@@ -1,0 +1,41 @@
+"""Marks become instances of a small solid sign, one template part per colour."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...drawing.primitives import Marks
+from .. import materials
+from ..digest import digest
+from ..styles import Light, Style
+from . import templates
+from .instances import Instances, placed
+
+
+def lay(marks: Marks, palette: NDArray[np.float32], style: Style, light: Light) -> Instances:
+    """Return the instances that show ``marks``; ``palette`` is sRGB (k, 4)."""
+    used, part = np.unique(np.clip(marks.color, 0, len(palette) - 1), return_inverse=True)
+
+    def template(name: str) -> Any:
+        shape = templates.mark_shape(marks.shape, marks.along)
+        return templates.template(name, [(shape, palette[used])], style, light)
+
+    size = np.asarray(marks.size, np.float32)
+    return Instances(
+        np.asarray(marks.point, np.float32),
+        size if size.ndim == 2 else np.repeat(size[:, None], 3, axis=1),
+        part.astype(np.int32),
+        marks.id,
+        np.empty((0, 2), np.float32),
+        materials.surface(marks.look, style),
+        digest(marks.shape, marks.along, palette[used], style, light),
+        template,
+    )
+
+
+def show(marks: Marks, palette: NDArray[np.float32], style: Style, light: Light, name: str) -> Any:
+    """Return the object that shows ``marks``; ``palette`` is sRGB (k, 4)."""
+    return placed(name, lay(marks, palette, style, light))

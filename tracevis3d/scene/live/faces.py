@@ -1,0 +1,114 @@
+"""Which faces of a live view's bars can be seen: the others are not drawn.
+
+Drawing takes time by the face, and without a graphics card that is most of the time there is. From where a
+live view is looked at as a rule, half of a box's faces are turned away, whichever of its bars it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...live.stream.pages import FACES
+
+#: Edges of a bar with four corners at the start and four at the end.
+EDGES = np.array(
+    [[0, 1], [1, 2], [2, 3], [0, 3], [4, 5], [5, 6], [6, 7], [4, 7], [0, 4], [1, 5], [2, 6], [3, 7]], np.int32
+)
+#: Where each of :data:`.ring.FACES` looks: an axis (time, across, height) and a direction along it.
+_LOOKS = ((0, -1), (0, 1), (2, -1), (1, 1), (2, 1), (1, -1))
+ALL = (True,) * len(_LOOKS)
+#: Scene units that bars may reach beyond the extent that their view tells.
+_BEYOND = 0.3
+#: An eye without perspective is so far away.
+_FAR = 1e5
+
+Faces = tuple[bool, ...]
+
+
+def seen(
+    eyes: Sequence[Sequence[float]], low: Sequence[float], high: Sequence[float], straight: bool
+) -> Faces:
+    """Return which faces can be seen of boxes that lie anywhere between two corners.
+
+    Parameters
+    ----------
+    eyes : sequence of (time, across, height)
+        Where it is looked at from.
+    low, high : (time, across, height)
+    straight : bool
+        Whether all sides are parallel to the axes; if not, this holds for the ends alone.
+    """
+    return tuple(
+        (axis > 0 and not straight)
+        or any(
+            eye[axis] > low[axis] - _BEYOND if side > 0 else eye[axis] < high[axis] + _BEYOND for eye in eyes
+        )
+        for axis, side in _LOOKS
+    )
+
+
+def eyes_on(scene: Any) -> Iterator[NDArray[np.float64]]:
+    """Yield the places from which a scene is looked at: its camera, and the 3D views that show it."""
+    if scene.camera is not None:
+        yield _eye(scene.camera.matrix_world, scene.camera.data.type != "ORTHO")
+    for window in bpy.context.window_manager.windows:
+        if window.scene != scene:
+            continue
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                space = area.spaces.active
+                for view in (space.region_3d, *space.region_quadviews):
+                    yield _eye(view.view_matrix.inverted_safe(), view.is_perspective)
+
+
+def pixels_along(scene: Any, first: Sequence[float], last: Sequence[float]) -> float:
+    """Return how many pixels lie between two places where they are shown largest; 0: nothing shows them."""
+    longest = 0.0
+    if bpy.app.background:
+        return longest  # there are windows without a screen: pictures are as fine as they can be
+    ends = np.ones((2, 4))
+    ends[:, :3] = first, last
+    for window in bpy.context.window_manager.windows:
+        if window.scene != scene:
+            continue
+        for area in window.screen.areas:
+            if area.type != "VIEW_3D":
+                continue
+            region = next(r for r in area.regions if r.type == "WINDOW")
+            seen_at = ends @ np.array(area.spaces.active.region_3d.perspective_matrix).T
+            if (seen_at[:, 3] <= 0).any():
+                # One end lies behind who looks: he is close.
+                return float("inf")
+            at = seen_at[:, :2] / seen_at[:, 3:] * (region.width / 2, region.height / 2)
+            longest = max(longest, float(np.linalg.norm(at[1] - at[0])))
+    return longest
+
+
+def _eye(matrix: Any, perspective: bool) -> NDArray[np.float64]:
+    found = np.array(matrix.translation)
+    return found if perspective else found + _FAR * np.array(matrix.col[2][:3])
+
+
+@lru_cache(maxsize=8)
+def topology(faces: Faces, n: int) -> tuple[NDArray[np.int32], ...]:
+    """Return what :func:`..geometry.meshes.fill` wants beside the places for ``n`` bars with these faces.
+
+    Returns
+    -------
+    corner, first, edge, corner_edge : int32
+    """
+    kept = FACES[np.array(faces)]
+    sides = [tuple(sorted((face[k], face[(k + 1) % 4]))) for face in kept.tolist() for k in range(4)]
+    used = [edge for edge in EDGES.tolist() if tuple(sorted(edge)) in sides]
+    number = {tuple(sorted(edge)): i for i, edge in enumerate(used)}
+    bars = np.arange(n, dtype=np.int32)[:, None]
+    corner = (kept.reshape(1, -1) + 8 * bars).reshape(-1).astype(np.int32)
+    edge = (np.array(used).reshape(1, -1) + 8 * bars).reshape(-1, 2).astype(np.int32)
+    corner_edge = (np.array([number[side] for side in sides])[None] + len(used) * bars).reshape(-1)
+    return corner, np.arange(0, len(corner), 4, dtype=np.int32), edge, corner_edge.astype(np.int32)

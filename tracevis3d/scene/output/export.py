@@ -1,0 +1,263 @@
+"""Scene files: .blend for Blender, .glb and .usdc for everything else."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError, MissingDependency, UsageError
+from ...progress import Progress, silent
+from .. import compat, materials
+from ..build import Built
+from ..geometry import meshes
+from ..node_groups import Builder
+from .glb import Scene
+from .redirect import quiet
+from .render import prepare, replacing
+
+#: What a standard initial scene of Blender holds: nobody's work.
+_INITIAL: tuple[set[str], ...] = ({"Cube", "Light", "Camera"}, set())
+
+
+def write(
+    built: Built, path: str | os.PathLike[str], *, engine: str = "auto", progress: Progress = silent
+) -> None:
+    """Write a built scene to ``path``: .blend, .glb or .usdc.
+
+    Raises
+    ------
+    UsageError
+        If the suffix is none of these.
+    InputError
+        If the file can't be written.
+    MissingDependency
+        If this Blender is built without the format.
+    """
+    target = Path(path)
+    suffix = target.suffix.lower()
+    writers = {".blend": _blend, ".glb": _glb, ".usdc": _usd}
+    if suffix not in writers:
+        raise UsageError(f"{path}: the suffix {suffix!r} is none of {' '.join(writers)}")
+    progress(0.1, f"writing {suffix}")
+    if suffix == ".blend":
+        prepare(built, engine if engine != "auto" else _always(built), 0, transparent=False)
+    with replacing(target) as partial:
+        # Operators tell Python's own standard output what they did.
+        with quiet(), contextlib.redirect_stdout(io.StringIO()):
+            writers[suffix](built, partial)
+        if not partial.is_file():
+            raise InputError(f"{target}: Blender wrote nothing there")
+    progress(1.0, "written")
+
+
+def _always(built: Built) -> str:
+    """Return the engine that a .blend is set to: it is not rendered here."""
+    return "workbench" if built.style.name == "flat" and "workbench" in compat.engine_ids() else "cycles"
+
+
+def _blend(built: Built, path: Path) -> None:
+    others = [scene for scene in bpy.data.scenes if scene is not built.scene]
+    window = bpy.context.window
+    before = window.scene if window is not None else None
+    if window is not None:
+        window.scene = built.scene
+    _show_in_viewports()
+    if bpy.app.background and not bpy.data.filepath and len(others) == 1 and _is_initial(others[0]):
+        bpy.data.batch_remove([*others[0].objects, *others[0].collection.children_recursive, others[0]])
+        before = None
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=True)
+    if window is not None and before is not None:
+        window.scene = before
+
+
+def _is_initial(scene: Any) -> bool:
+    return {shown.name for shown in scene.objects} in _INITIAL
+
+
+def _show_in_viewports() -> None:
+    """Let 3D views show what the picture shows: through the camera, with the data's colours."""
+    for screen in bpy.data.screens:
+        for area in screen.areas:
+            space: Any
+            for space in area.spaces:
+                if space.type == "VIEW_3D":
+                    space.shading.type = "SOLID"
+                    space.shading.light, space.shading.color_type = "FLAT", "VERTEX"
+                    space.shading.background_type = "WORLD"
+                    space.overlay.show_floor = space.overlay.show_axis_x = space.overlay.show_axis_y = False
+                    space.overlay.show_extras = space.overlay.show_cursor = False
+                    if space.region_3d is not None:
+                        space.region_3d.view_perspective = "CAMERA"
+
+
+@contextlib.contextmanager
+def _plain(built: Built) -> Iterator[list[Any]]:
+    """Make plain meshes of everything in the collection, whose materials other programs understand.
+
+    Each object becomes one mesh with its instances made real, and a colour attribute ``Color``: the
+    colours that Workbench shows, with the light in them.
+    """
+    graph = bpy.context.evaluated_depsgraph_get() if bpy.context.scene is built.scene else None
+    if graph is None:
+        graph = built.scene.view_layers[0].depsgraph
+        graph.update()
+    collection = bpy.data.collections.new(f"{built.collection.name} plain")
+    built.scene.collection.children.link(collection)
+    material = _shown_as_is(built.style.name)
+    made: list[Any] = []
+    try:
+        for shown in built.collection.objects:
+            if shown.type != "MESH" or shown.name.endswith(" wall"):
+                continue
+            modifier = shown.modifiers.new("real", "NODES")
+            modifier.node_group = _real_group()
+            graph.update()
+            mesh = bpy.data.meshes.new_from_object(shown.evaluated_get(graph), depsgraph=graph)
+            shown.modifiers.remove(modifier)
+            mesh.name = f"{shown.name} plain"
+            mesh.materials.clear()
+            mesh.materials.append(material)
+            _keep_one_color(mesh)
+            plain = bpy.data.objects.new(f"{shown.name} plain", mesh)
+            plain.matrix_world = shown.matrix_world
+            collection.objects.link(plain)
+            made.append(plain)
+        yield made
+    finally:
+        data = [plain.data for plain in made]
+        bpy.data.batch_remove([*made, collection])
+        bpy.data.batch_remove([*data, material])
+
+
+def _keep_one_color(mesh: Any) -> None:
+    """Leave the colour attribute ``Color`` as the only attribute besides the shape and ids."""
+    source = mesh.color_attributes.get(materials.SHADED)
+    if source is not None:
+        values = np.empty(4 * len(source.data), np.float32)
+        source.data.foreach_get("color", values)
+        domain = source.domain
+        for name in (materials.TINT, materials.SHADED):
+            if (old := mesh.attributes.get(name)) is not None:
+                mesh.attributes.remove(old)
+        meshes.set_color(mesh, "Color", domain, values, active=True)
+    for name in ("part", "size", "start", "end"):
+        if (old := mesh.attributes.get(name)) is not None:
+            mesh.attributes.remove(old)
+
+
+def _real_group() -> Any:
+    name = "TraceVis3D Make real"
+    if (tree := bpy.data.node_groups.get(name)) is not None:
+        return tree
+    make = Builder.geometry(name, 1)
+    make.input("Geometry", "Geometry")
+    make.output("Geometry", "Geometry")
+    given = make.node("NodeGroupInput").outputs["Geometry"]
+    real = make.node("GeometryNodeRealizeInstances", feed={"Geometry": given}).outputs[0]
+    make.node("NodeGroupOutput", feed={0: real})
+    return make.tree
+
+
+def _shown_as_is(style: str) -> Any:
+    """Return a material in the terms that glTF and USD know: the colour attribute as an emission."""
+    material = bpy.data.materials.new(f"TraceVis3D plain {style}")
+    shader = Builder.shader(material)
+    color = shader.node("ShaderNodeVertexColor", layer_name="Color").outputs["Color"]
+    principled = shader.node("ShaderNodeBsdfPrincipled", feed={"Base Color": color, "Roughness": 1.0})
+    shader.node("ShaderNodeOutputMaterial", feed={"Surface": principled.outputs[0]})
+    return material
+
+
+@contextlib.contextmanager
+def _active(scene: Any) -> Iterator[None]:
+    """Let the exporters, which write the window's scene, see ``scene``."""
+    window = bpy.context.window
+    before: Any = window.scene if window is not None else None
+    if window is not None:
+        window.scene = scene
+    try:
+        if window is not None:
+            yield
+        else:
+            with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+                yield
+    finally:
+        if window is not None:
+            window.scene = before
+
+
+def _only(scene: Any, wanted: list[Any]) -> None:
+    for shown in scene.objects:
+        shown.select_set(shown in wanted, view_layer=scene.view_layers[0])
+
+
+def _glb(built: Built, path: Path) -> None:
+    scene = Scene()
+    with _plain(built) as plain:
+        for shown in plain:
+            position, color, triangle = _triangles(shown.data)
+            scene.add_mesh(shown.name, np.array(shown.matrix_world), position, color, triangle)
+    eye, view = built.camera, built.view
+    near, far = float(eye.data.clip_start), float(eye.data.clip_end)
+    ratio = built.frame.width / built.frame.height
+    words: dict[str, Any]
+    if view.perspective:
+        tall = 2 * math.atan(view.tangent / ratio)
+        lens = {"aspectRatio": ratio, "yfov": tall, "znear": near, "zfar": far}
+        words = {"name": eye.name, "type": "perspective", "perspective": lens}
+    else:
+        lens = {"xmag": view.tangent, "ymag": view.tangent / ratio, "znear": near, "zfar": far}
+        words = {"name": eye.name, "type": "orthographic", "orthographic": lens}
+    scene.add_camera(eye.name, np.array(eye.matrix_world), words)
+    scene.write(path, "TraceVis3D")
+
+
+def _triangles(mesh: Any) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.uint32]]:
+    """Return vertices, linear colours and triangles of a mesh, a vertex per corner if colours need it."""
+    position = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", position)
+    position = position.reshape(-1, 3)
+    attribute = mesh.color_attributes["Color"]
+    color = np.empty(4 * len(attribute.data), np.float32)
+    attribute.data.foreach_get("color", color)
+    mesh.calc_loop_triangles()
+    triangle = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    if attribute.domain == "CORNER":
+        mesh.loop_triangles.foreach_get("loops", triangle)
+        vertex = np.empty(len(mesh.loops), np.int32)
+        mesh.attributes[".corner_vert"].data.foreach_get("value", vertex)
+        position = position[vertex]
+    else:
+        mesh.loop_triangles.foreach_get("vertices", triangle)
+    return position, color.reshape(-1, 4), triangle.astype(np.uint32).reshape(-1, 3)
+
+
+def _usd(built: Built, path: Path) -> None:
+    if not getattr(bpy.app.build_options, "usd", False):
+        raise MissingDependency("This Blender is built without USD: write .blend or .glb.")
+    with _active(built.scene), _plain(built) as plain:
+        _only(built.scene, [*plain, built.camera])
+        write: Any = bpy.ops.wm.usd_export
+        known = write.get_rna_type().properties.keys()
+        options = {
+            "selected_objects_only": True,
+            "export_animation": False,
+            "export_materials": True,
+            "generate_preview_surface": True,
+            "export_mesh_colors": True,
+            "export_custom_properties": True,
+            "export_textures": False,
+            "export_textures_mode": "KEEP",
+            "convert_world_material": False,
+            "export_lights": False,
+        }
+        write(filepath=str(path), **{k: v for k, v in options.items() if k in known})

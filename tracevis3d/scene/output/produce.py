@@ -1,0 +1,116 @@
+"""From a drawing to a file, whatever its suffix."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...drawing.output import FILMS, STILLS, Output, check
+from ...drawing.primitives import Drawing
+from ...drawing.viewpoints import Stop
+from ...progress import Progress, part, silent
+from ..build import build, clear
+from .render import still
+
+
+@dataclass
+class Produced:
+    """What came of it.
+
+    Attributes
+    ----------
+    stages : dict
+        Seconds of each stage.
+    counts : dict
+        Labels shown and left out, overlaps, and the engine.
+    """
+
+    stages: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, Any] = field(default_factory=dict)
+
+
+def produce(
+    drawing: Drawing,
+    path: str | os.PathLike[str],
+    output: Output,
+    *,
+    stops: Sequence[Stop] = (),
+    changing: Callable[[float], Drawing] | None = None,
+    progress: Progress = silent,
+) -> Produced:
+    """Build ``drawing`` in a scene of its own, write the file, and remove the scene.
+
+    Scene files play the drawing's time, or hold the ``stops`` if there are any. With ``changing`` a film
+    shows what that returns for each share of it.
+
+    Raises
+    ------
+    UsageError, InputError, MissingDependency, Cancelled
+    """
+    check(path, output)
+    suffix = Path(path).suffix.lower()
+    produced = Produced()
+    scene = bpy.data.scenes.new("TraceVis3D")
+    built = None
+    try:
+        started = time.perf_counter()
+        built = build(
+            drawing, style=output.style, frame=output.frame, scene=scene, progress=part(progress, 0.0, 0.15)
+        )
+        produced.stages["build"] = time.perf_counter() - started
+        produced.counts.update(built.counts)
+        started = time.perf_counter()
+        rest = part(progress, 0.15, 1.0)
+        if suffix in STILLS:
+            produced.counts["engine"] = still(
+                built,
+                path,
+                engine=output.engine,
+                samples=output.samples,
+                transparent=output.transparent,
+                progress=rest,
+            )
+            produced.stages["render"] = time.perf_counter() - started
+        elif suffix in FILMS:
+            from . import film
+
+            make = film.film if changing is None else partial(film.changing, draw=changing)
+            done = make(
+                built,
+                path=path,
+                engine=output.engine,
+                samples=output.samples,
+                seconds=output.seconds,
+                fps=output.fps,
+                progress=rest,
+            )
+            produced.counts["engine"], produced.counts["frames"] = done
+            produced.stages["render"] = time.perf_counter() - started
+        else:
+            from . import export
+            from .film import play
+
+            if stops:
+                from ..window.viewpoints import place
+
+                place(built, stops, output.fps)
+            else:
+                play(built, output.seconds, output.fps)
+            export.write(built, path, engine=output.engine, progress=rest)
+            produced.stages["export"] = time.perf_counter() - started
+    finally:
+        if built is not None:
+            clear(built.collection)
+            bpy.data.collections.remove(built.collection)
+        # A .blend of its own has taken the place of Blender's initial scene: a file needs one.
+        if len(bpy.data.scenes) > 1:
+            bpy.data.scenes.remove(scene)
+    progress(1.0, "done")
+    return produced

@@ -1,0 +1,275 @@
+"""Still pictures of a built scene."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...errors import Cancelled, InputError, UsageError
+from ...progress import Progress, silent
+from .. import compat
+from ..build import Built, apply_frame
+from . import engines
+from .redirect import interruptible, quiet
+
+_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".exr": "OPEN_EXR", ".webp": "WEBP"}
+_MOST_PIXELS_OF_WEBP = 16_383
+#: Samples per pixel where the user leaves them to us.
+_SAMPLES = {"workbench": 16, "eevee": 32, "cycles": 16}
+_SAMPLES_OF_FILMS = {"workbench": 8, "eevee": 16, "cycles": 12}
+
+
+def still(
+    built: Built,
+    path: str | os.PathLike[str],
+    *,
+    engine: str = "auto",
+    samples: int = 0,
+    transparent: bool = False,
+    progress: Progress = silent,
+) -> str:
+    """Render a picture into a file, which appears only when it is complete.
+
+    Parameters
+    ----------
+    built : Built
+    path : path
+        .png .jpg .jpeg .exr .webp
+    engine : {"auto", "workbench", "eevee", "cycles"}
+    samples : int
+        Per pixel; 0 leaves it to us.
+    transparent : bool
+        No background (not for .jpg).
+    progress : Progress
+        May be called from a thread of the renderer.
+
+    Returns
+    -------
+    str
+        The engine.
+
+    Raises
+    ------
+    UsageError
+        If suffix or engine are not known.
+    InputError
+        If the file can't be written.
+    MissingDependency
+        If the engine does not work here.
+    Cancelled
+        If the user stopped it.
+    """
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in _FORMATS:
+        raise UsageError(f"{path}: the suffix {suffix!r} is none of {' '.join(_FORMATS)}")
+    if suffix == ".webp" and max(built.frame.width, built.frame.height) > _MOST_PIXELS_OF_WEBP:
+        raise UsageError(f"{path}: WebP holds at most {_MOST_PIXELS_OF_WEBP:,} pixels a side; use .png")
+    scene = built.scene
+    name = prepare(built, engine, samples, transparent)
+    settings = scene.render.image_settings
+    compat.set_still_output(settings, _FORMATS[suffix])
+    settings.color_mode = "RGBA" if transparent and suffix != ".jpg" else "RGB"
+    if suffix == ".png":
+        settings.color_depth, settings.compression = "8", 30
+    elif suffix == ".exr":
+        settings.color_depth = "16"
+    else:
+        settings.quality = 95
+    with replacing(target) as partial:
+        scene.render.filepath = str(partial)
+        run(scene, partial, progress, frames=1)
+        if suffix == ".png":
+            _write_png_density(partial, built.frame.dpi)
+        elif suffix in (".jpg", ".jpeg"):
+            _write_jpeg_density(partial, built.frame.dpi)
+    return name
+
+
+def prepare(built: Built, engine: str, samples: int, transparent: bool, film: bool = False) -> str:
+    """Set the scene up for an engine; return our name of it."""
+    name = engines.suited(built.style.name, film) if engine == "auto" else engine
+    scene = built.scene
+    scene.render.engine = engines.identifier(name)
+    apply_frame(scene, built.frame)
+    scene.render.film_transparent = transparent
+    scene.render.use_file_extension = True
+    scene.render.use_overwrite, scene.render.use_placeholder = True, False
+    scene.render.use_compositing = scene.render.use_sequencer = False
+    scene.render.use_stamp = False
+    for shown in built.collection.objects:
+        if shown.name.startswith(f"{built.collection.name} wall") or shown.get("tracevis3d_part") == "wall":
+            shown.hide_render = transparent
+    count = samples or (_SAMPLES_OF_FILMS if film else _SAMPLES)[name]
+    if name == "workbench":
+        steps = (5, 8, 11, 16, 32)
+        scene.display.render_aa = str(next((s for s in steps if s >= count), 32))
+    elif name == "eevee":
+        scene.eevee.taa_render_samples = count
+        for setting, value in (("use_raytracing", False), ("use_shadows", True), ("shadow_ray_count", 2)):
+            if hasattr(scene.eevee, setting):
+                setattr(scene.eevee, setting, value)
+    else:
+        _prepare_cycles(scene, count, exact=built.style.emission >= 1.0)
+    return name
+
+
+def _prepare_cycles(scene: Any, samples: int, exact: bool) -> None:
+    cycles = scene.cycles
+    cycles.samples = samples
+    cycles.use_adaptive_sampling, cycles.adaptive_threshold = True, 0.02
+    cycles.adaptive_min_samples = min(8, samples)
+    cycles.seed = 0
+    cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 1, 1, 0
+    cycles.transparent_max_bounces = 16
+    cycles.use_light_tree = False
+    if scene.world is not None:
+        # The world is one even white: looking for its bright parts is wasted.
+        scene.world.cycles.sampling_method = "NONE"
+    cycles.caustics_reflective = cycles.caustics_refractive = False
+    cycles.pixel_filter_type, cycles.filter_width = "BLACKMAN_HARRIS", 1.5
+    # Without light there is no noise; a denoiser could only change colours.
+    cycles.use_denoising = not exact and bpy.app.build_options.cycles and _has_denoiser(scene)
+    scene.render.use_persistent_data = False
+    scene.render.threads_mode = "AUTO"
+
+
+def _has_denoiser(scene: Any) -> bool:
+    try:
+        scene.cycles.denoiser = "OPENIMAGEDENOISE"
+    except TypeError:
+        return False
+    # Nothing blurs what the denoiser is told of surfaces: it needs no cleaning, which takes most of its time.
+    for setting, value in (
+        ("denoising_input_passes", "RGB_ALBEDO_NORMAL"),
+        ("denoising_prefilter", "NONE"),
+        ("denoising_quality", "BALANCED"),
+    ):
+        if hasattr(scene.cycles, setting):
+            setattr(scene.cycles, setting, value)
+    return True
+
+
+_SAMPLE = re.compile(r"Sample (\d+)/(\d+)")
+
+
+def run(scene: Any, output: Path, progress: Progress, frames: int, animation: bool = False) -> None:
+    """Render, quietly, with progress.
+
+    Raises
+    ------
+    Cancelled, InputError
+    """
+    stop: list[BaseException] = []
+    state = {"frame": 0, "share": 0.0}
+
+    def tell(share: float, what: str) -> None:
+        if stop:
+            return
+        try:
+            progress(share, what)
+        except BaseException as error:  # Blender would swallow it: kept until the render returns
+            stop.append(error)
+
+    def on_stats(text: Any, *_: Any) -> None:
+        if (found := _SAMPLE.search(str(text))) is not None:
+            state["share"] = int(found[1]) / max(int(found[2]), 1)
+            tell((state["frame"] + state["share"]) / frames, "rendering")
+
+    def on_frame(*_: Any) -> None:
+        state["frame"] += 1
+        state["share"] = 0.0
+        tell(min(state["frame"] / frames, 1.0), f"rendering frame {state['frame']} of {frames}")
+
+    handlers: list[tuple[Any, Callable[..., None]]] = [(bpy.app.handlers.render_stats, on_stats)]
+    if animation:
+        handlers.append((bpy.app.handlers.render_post, on_frame))
+    tell(0.0, "rendering")
+    for chain, function in handlers:
+        chain.append(function)
+    try:
+        result: Any = None
+        with quiet() as written, interruptible(lambda: output.unlink(missing_ok=True)):
+            try:
+                result = bpy.ops.render.render(
+                    animation=animation, write_still=not animation, scene=scene.name
+                )
+            except RuntimeError as error:
+                raise InputError(f"{output}: Blender could not render: {_reason(str(error))}") from None
+            log = written()
+    finally:
+        for chain, function in handlers:
+            if function in chain:
+                chain.remove(function)
+    if stop:
+        raise stop[0]
+    if "CANCELLED" in result:
+        raise Cancelled("Rendering was stopped.")
+    if not output.is_file():
+        raise InputError(f"{output.parent}: Blender wrote no picture there: {_reason(log)}")
+    tell(1.0, "rendered")
+    if stop:
+        raise stop[0]
+
+
+def _reason(log: str) -> str:
+    lines = [line.strip() for line in log.splitlines() if line.strip() and "EGL" not in line]
+    told = [line for line in lines if "rror" in line or "annot" in line]
+    return (told or lines or ["it gives no reason"])[-1]
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Yield a name in the same folder to write to; it takes the target's place when all is done.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, or it can't be written to.
+    """
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: there is no folder {target.parent}")
+    if target.is_dir():
+        raise InputError(f"{target} is a folder: name a file in it")
+    if not os.access(target.parent, os.W_OK):
+        raise InputError(f"{target}: the folder {target.parent} can't be written to")
+    partial = (target.parent / f".{target.stem[:80]}.{os.getpid()}.part{target.suffix.lower()}").absolute()
+    try:
+        yield partial
+        os.replace(partial, target)
+    except OSError as error:
+        raise InputError(f"{target}: it can't be written ({error.strerror or error})") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _write_png_density(path: Path, dpi: float) -> None:
+    """Write the picture's dots per inch into its pHYs chunk."""
+    data = path.read_bytes()
+    per_metre = round(dpi / 0.0254)
+    body = b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1)
+    chunk = struct.pack(">I", 9) + body + struct.pack(">I", zlib.crc32(body))
+    header = 8 + 25  # signature, IHDR
+    rest = data[header:]
+    at = 0
+    while rest[at + 4 : at + 8] not in (b"pHYs", b"IDAT", b""):
+        at += 12 + struct.unpack(">I", rest[at : at + 4])[0]
+    end = at + 21 if rest[at + 4 : at + 8] == b"pHYs" else at
+    path.write_bytes(data[:header] + rest[:at] + chunk + rest[end:])
+
+
+def _write_jpeg_density(path: Path, dpi: float) -> None:
+    """Write the picture's dots per inch into its JFIF header."""
+    with path.open("r+b") as file:
+        head = file.read(20)
+        if head[:4] == b"\xff\xd8\xff\xe0" and head[6:11] == b"JFIF\0":
+            file.seek(13)
+            file.write(struct.pack(">BHH", 1, min(round(dpi), 65_535), min(round(dpi), 65_535)))

@@ -1,0 +1,163 @@
+"""Several drawings in one scene: where each stands, which one is attended to, and a look at all of them.
+
+A drawing's objects keep their own coordinates; where the drawing stands is their ``delta_location``, which
+animation leaves alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drawing.frame import Frame
+from ..drawing.primitives import Camera
+from ..layout.lettering import clean, set_texts, shorten
+from . import camera
+from .digest import digest
+from .parts import MADE_FROM, PART
+from .styles import Style
+from .text import shapes
+from .text.glyphs import typeface
+
+Floats = NDArray[np.float64]
+#: Part of a drawing's name above it.
+SIGN = "sign"
+#: Parts that light and ground a picture: two of them would be too many.
+_GROUND = ("key light", "wall")
+_OVERVIEW = "TraceVis3D overview"
+#: Between two drawings, and height of a sign's line, as shares of the width of what stands there.
+_GAP, _SIGN = 0.12, 0.045
+
+
+def put(collection: Any, place: Sequence[float]) -> None:
+    """Let the drawing in ``collection`` stand at ``place``."""
+    for shown in collection.objects:
+        if shown.parent is None and tuple(shown.delta_location) != tuple(place):
+            shown.delta_location = place
+
+
+def free_place(
+    low: Floats, high: Floats, taken: Sequence[tuple[Floats, Floats]], direction: int = 0
+) -> tuple[float, float, float]:
+    """Return where a drawing may stand so that it overlaps none.
+
+    Parameters
+    ----------
+    low, high : float64 (3,)
+        The drawing's own box.
+    taken : sequence of (low, high)
+        Boxes of those that stand already, where they stand.
+    direction : {0, 1, 2}
+        To their right, behind them, or above them.
+    """
+    place = np.zeros(3)
+    if taken:
+        lows, highs = (np.array(ends, np.float64) for ends in zip(*taken, strict=True))
+        gap = _GAP * max(float((highs - lows)[:, direction].max()), float((high - low)[direction]), 1e-3)
+        place[direction] = highs[:, direction].max() + gap - low[direction]
+    return float(place[0]), float(place[1]), float(place[2])
+
+
+def room_for_sign(low: Floats, high: Floats, facing: int) -> Floats:
+    """Return the highest coordinates of a drawing's box with the sign above it."""
+    with_sign = high.copy()
+    with_sign[1 if facing == 2 else 2] += 2.0 * _SIGN * float(high[0] - low[0])
+    return with_sign
+
+
+def sign(collection: Any, text: str, low: Floats, high: Floats, style: Style, facing: int) -> None:
+    """Write ``text`` above the drawing in ``collection``, in its own coordinates, unless it is there.
+
+    ``facing`` is the axis across the side that is looked at: 1, or 2 for what is seen from above.
+    """
+    key = digest(text, low, high, style, facing)
+    before = next((shown for shown in collection.objects if shown.get(PART) == SIGN), None)
+    if before is not None and before.get(MADE_FROM) == key:
+        return
+    if before is not None:
+        remove(before)
+    width = float(high[0] - low[0])
+    face = typeface()
+    height = _SIGN * width
+    size = height * face.size_per_line
+    words = shorten(clean(text), width / size, face) or "…"
+    up = np.array([0.0, 1.0, 0.0] if facing == 2 else [0.0, 0.0, 1.0])
+    # Behind what is drawn, so that it lies over nothing.
+    start = np.array([low[0], high[1], high[2]]) + 0.5 * height * up
+    right = np.array([1.0, 0.0, 0.0])
+    setting = set_texts([words], start[None], right[None], up[None], np.array([size]), face)
+    ink = np.array([[*style.ink, 1.0]], np.float32)
+    shown = shapes.texts(f"{collection.name} {SIGN}", setting, ink, style)
+    shown[PART], shown[MADE_FROM] = SIGN, key
+    collection.objects.link(shown)
+
+
+def remove(shown: Any) -> None:
+    """Remove an object with its data."""
+    from .build import discard
+
+    discard([shown])
+
+
+def attend(collections: Sequence[Any], active: Any, overview: bool) -> None:
+    """Let pictures show what is wanted: the ``active`` drawing alone, with its frame, or all of them.
+
+    In the 3D view all drawings stay visible. Only one lights the scene.
+    """
+    several = len(collections) > 1
+    for collection in collections:
+        mine = collection == active
+        for shown in collection.objects:
+            part = shown.get(PART)
+            if shown.parent is not None and shown.parent.type == "CAMERA":
+                hidden = unseen = not mine or overview
+            elif part == "wall":
+                # It would cut through what stands farther back.
+                hidden, unseen = not mine or several, not mine or overview
+            elif part in _GROUND:
+                hidden = unseen = not mine
+            elif part == SIGN:
+                # The active drawing's title is in its frame.
+                hidden, unseen = not several or (mine and not overview), not overview
+            else:
+                hidden, unseen = False, not mine and not overview
+            if shown.hide_viewport != hidden:
+                shown.hide_viewport = hidden
+            if shown.hide_render != unseen:
+                shown.hide_render = unseen
+
+
+def overview_camera(scene: Any, like: Any, boxes: Sequence[tuple[Floats, Floats]], frame: Frame) -> Any:
+    """Return a camera that sees all ``boxes`` from the side that the camera ``like`` looks from."""
+    rotation = np.array(like.matrix_world.to_3x3())
+    words = Camera(
+        direction=tuple(rotation[:, 2].tolist()),
+        low=(0.0, 0.0, 0.0),
+        high=(0.0, 0.0, 0.0),
+        up=tuple(rotation[:, 1].tolist()),
+        projection="perspective" if like.data.type == "PERSP" else "orthographic",
+        lens=like.data.lens,
+    )
+    corners = [corner for low, high in boxes for corner in itertools.product(*zip(low, high, strict=True))]
+    margin = 0.03 * frame.width
+    region = (margin, margin, frame.width - margin, frame.height - margin)
+    view = camera.fit(words, frame, region, np.array(corners, np.float64))
+    before = next((o for o in scene.collection.objects if o.get(PART) == "overview"), None)
+    eye = camera.place(view, _OVERVIEW, before)
+    if before is None:
+        eye[PART] = "overview"
+        scene.collection.objects.link(eye)
+    return eye
+
+
+def drop_overview(scene: Any) -> None:
+    """Remove the overview's camera."""
+    for shown in [o for o in scene.collection.objects if o.get(PART) == "overview"]:
+        data = shown.data
+        bpy.data.objects.remove(shown)
+        bpy.data.cameras.remove(data)

@@ -1,0 +1,1 @@
+"""Texts, rulers and legends as geometry."""

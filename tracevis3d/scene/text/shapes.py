@@ -1,0 +1,98 @@
+"""Meshes of what is not data: texts, rulers and the frame's colour patches. All shine by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...layout.lettering import Setting
+from .. import materials
+from ..color import linear
+from ..geometry import meshes
+from ..styles import Style
+
+
+def _inked(name: str, mesh: Any, colors: NDArray[np.float32], style: Style) -> Any:
+    """Return an object of ``mesh`` whose points have the sRGB ``colors``; it casts no shadow."""
+    light = linear(colors)
+    if len(light):
+        meshes.set_color(mesh, materials.TINT, "POINT", light)
+        meshes.set_color(mesh, materials.SHADED, "POINT", light, active=True)
+    mesh.materials.append(materials.surface("ink", style))
+    shown = bpy.data.objects.new(name, mesh)
+    for ray in ("visible_shadow", "visible_diffuse", "visible_glossy", "visible_transmission"):
+        setattr(shown, ray, False)
+    return shown
+
+
+def texts(name: str, setting: Setting, colors: NDArray[np.float32], style: Style) -> Any:
+    """Return one object of many texts; ``colors`` (n, 4) is sRGB, one per text."""
+    first = np.arange(0, len(setting.corner), 3, dtype=np.int32)
+    mesh = meshes.polygons(name, setting.position, setting.corner, first)
+    return _inked(name, mesh, np.repeat(colors, setting.vertices, axis=0), style)
+
+
+def patches(name: str, corner: NDArray[np.floating[Any]], colors: NDArray[np.float32], style: Style) -> Any:
+    """Return one object of rectangles: ``corner`` (4 n, 3), four in a row, and sRGB ``colors`` (n, 4)."""
+    n = len(colors)
+    mesh = meshes.polygons(
+        name,
+        corner.astype(np.float32),
+        np.arange(4 * n, dtype=np.int32),
+        np.arange(0, 4 * n, 4, dtype=np.int32),
+    )
+    return _inked(name, mesh, np.repeat(colors, 4, axis=0), style)
+
+
+# The unit square prism around the x axis: corners as (end, side, side), and its faces.
+_PRISM = np.array([[x, y, z] for x in (0, 1) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+_FACES = np.array(
+    [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]], np.int32
+)
+
+
+def bars(
+    name: str,
+    start: NDArray[np.floating[Any]],
+    end: NDArray[np.floating[Any]],
+    width: NDArray[np.floating[Any]],
+    colors: NDArray[np.float32],
+    style: Style,
+) -> Any:
+    """Return one object of straight bars of square section.
+
+    Parameters
+    ----------
+    name : str
+    start, end : float (n, 3)
+    width : float (n,)
+    colors : float32 (n, 4)
+        sRGB.
+    style : Style
+    """
+    n = len(start)
+    along = np.asarray(end, np.float64) - start
+    length = np.linalg.norm(along, axis=1, keepdims=True)
+    axis = along / np.maximum(length, 1e-12)
+    helper = np.where(np.abs(axis[:, 2:3]) < 0.9, [[0.0, 0.0, 1.0]], [[0.0, 1.0, 0.0]])
+    side = np.cross(axis, helper)
+    side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-12)
+    other = np.cross(axis, side)
+    w = np.asarray(width, np.float64)[:, None, None]
+    position = (
+        np.asarray(start)[:, None]
+        + along[:, None] * _PRISM[None, :, :1]
+        + side[:, None] * _PRISM[None, :, 1:2] * w
+        + other[:, None] * _PRISM[None, :, 2:] * w
+    )
+    corner = (_FACES[None] + 8 * np.arange(n, dtype=np.int32)[:, None, None]).reshape(-1)
+    mesh = meshes.polygons(
+        name,
+        position.reshape(-1, 3).astype(np.float32),
+        corner.astype(np.int32),
+        np.arange(0, 24 * n, 4, dtype=np.int32),
+    )
+    return _inked(name, mesh, np.repeat(colors, 8, axis=0), style)

@@ -1,0 +1,1 @@
+"""What the window needs of a scene: element metadata, highlights, detail, viewpoints."""

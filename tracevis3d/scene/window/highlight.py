@@ -1,0 +1,157 @@
+"""Elements lit up in the 3D view: drawn over the scene with its own depth, so that nothing of it changes.
+
+Lighting up by an attribute of the points would make Blender evaluate the instances of the whole object, and
+take a step of undo with it, each time the mouse moves; this costs what is lit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from .element_metadata import Held
+
+Ints = NDArray[np.int64]
+Color = tuple[float, float, float, float]
+
+#: Corners of a box are numbered x * 4 + y * 2 + z.
+_TRIANGLES = np.array(
+    [
+        t
+        for a, b, c, d in ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+        for t in ((a, b, c), (a, c, d))
+    ],
+    np.int32,
+)
+_EDGES = np.array(
+    [(0, 1), (0, 2), (0, 4), (3, 1), (3, 2), (3, 7), (5, 1), (5, 4), (5, 7), (6, 2), (6, 4), (6, 7)], np.int32
+)
+_CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], np.float32)
+#: How much nearer to the eye than the surface itself it is drawn.
+_NEARER = 5e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """Surfaces and edges of some elements.
+
+    Attributes
+    ----------
+    point : float32 (v, 3)
+    triangle : int32 (t, 3)
+    edge : int32 (e, 2)
+    """
+
+    point: NDArray[np.float32]
+    triangle: NDArray[np.int32]
+    edge: NDArray[np.int32]
+
+
+def outline(holds: Held, elements: Ints) -> Outline:
+    """Return the outline of some elements, in the object's coordinates."""
+    if holds.word in ("Boxes", "Marks"):
+        return box_outline(*holds.bounds(elements))
+    return _tube_outline(holds, elements)
+
+
+def box_outline(low: NDArray[Any], high: NDArray[Any]) -> Outline:
+    """Return the outline of boxes from ``low`` to ``high`` (n, 3)."""
+    n = len(low)
+    point = low[:, None] + (high - low)[:, None] * _CORNERS[None]
+    base = 8 * np.arange(n, dtype=np.int32)[:, None, None]
+    return Outline(
+        np.ascontiguousarray(point.reshape(-1, 3), np.float32),
+        np.ascontiguousarray((base + _TRIANGLES[None]).reshape(-1, 3), np.int32),
+        np.ascontiguousarray((base + _EDGES[None]).reshape(-1, 2), np.int32),
+    )
+
+
+def _tube_outline(holds: Held, elements: Ints) -> Outline:
+    which = np.asarray(elements, np.int64)
+    count = holds.first[which + 1] - holds.first[which]
+    start = np.cumsum(count) - count
+    section = np.repeat(holds.first[which] - start, count) + np.arange(int(count.sum()))
+    sides = holds.sides
+    point = holds.ring[section].reshape(-1, 3)
+    # Pieces between a section and the next one of the same tube.
+    inner = np.ones(len(section), np.bool_)
+    inner[(start + count - 1)[count > 0]] = False
+    a = np.flatnonzero(inner)[:, None] * sides + np.arange(sides)[None]
+    b = np.flatnonzero(inner)[:, None] * sides + (np.arange(sides)[None] + 1) % sides
+    triangle = np.stack(
+        [np.stack([a, b, b + sides], axis=-1), np.stack([a, b + sides, a + sides], axis=-1)], axis=2
+    )
+    return Outline(
+        np.ascontiguousarray(point, np.float32),
+        np.ascontiguousarray(triangle.reshape(-1, 3), np.int32),
+        np.empty((0, 2), np.int32),
+    )
+
+
+class Highlight:
+    """An outline on its way to the screen: made where a window draws, for it needs the window's GPU.
+
+    Parameters
+    ----------
+    shape : Outline
+    fill, line : (r, g, b, a)
+        sRGB.
+    width : float
+        Of the edges, in pixels; 0: none are drawn.
+    """
+
+    def __init__(self, shape: Outline, fill: Color, line: Color, width: float) -> None:
+        import gpu
+        from gpu_extras.batch import batch_for_shader
+
+        self._fill, self._line, self._width = fill, line, width
+        self._surface = self._edges = None
+        self._fill_shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+        self._line_shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+        if len(shape.triangle):
+            self._surface = batch_for_shader(
+                self._fill_shader, "TRIS", {"pos": shape.point}, indices=shape.triangle
+            )
+        if len(shape.edge) and width > 0:
+            self._edges = batch_for_shader(
+                self._line_shader, "LINES", {"pos": shape.point}, indices=shape.edge
+            )
+
+    def draw(self, matrix: Matrix, view: Any, scale: float = 1.0) -> None:
+        """Draw it in a ``POST_VIEW`` handler.
+
+        Parameters
+        ----------
+        matrix : Matrix
+            The object's.
+        view : bpy.types.RegionView3D
+        scale : float
+            Pixels of the screen per pixel of ``width``.
+        """
+        import gpu
+
+        nearer = (
+            Matrix.Scale(1.0 - _NEARER, 4)
+            if view.is_perspective
+            else Matrix.Translation((0.0, 0.0, _NEARER * max(view.view_distance, 1.0)))
+        )
+        gpu.state.depth_test_set("LESS_EQUAL")
+        gpu.state.blend_set("ALPHA")
+        with gpu.matrix.push_pop():
+            gpu.matrix.load_matrix(nearer @ gpu.matrix.get_model_view_matrix() @ matrix)
+            if self._surface is not None:
+                self._fill_shader.bind()
+                self._fill_shader.uniform_float("color", self._fill)
+                self._surface.draw(self._fill_shader)
+            if self._edges is not None:
+                self._line_shader.bind()
+                self._line_shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+                self._line_shader.uniform_float("lineWidth", self._width * scale)
+                self._line_shader.uniform_float("color", self._line)
+                self._edges.draw(self._line_shader)
+        gpu.state.depth_test_set("NONE")
+        gpu.state.blend_set("NONE")

@@ -1,0 +1,171 @@
+"""Stops in Blender: a camera and a marker in the timeline for each, with its caption in the picture."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...drawing.frame import Frame
+from ...drawing.primitives import Camera
+from ...drawing.viewpoints import Stop
+from ...layout.lettering import clean, set_texts
+from .. import camera, compat
+from ..build import Built
+from ..parts import PART
+from ..text import shapes
+from ..text.glyphs import typeface
+
+#: Seconds at each stop.
+SECONDS = 4.0
+#: The caption's margin, its line height and its greatest width, as shares of the picture's height.
+_MARGIN, _LINE, _WIDEST = 0.035, 0.034, 1.5
+#: The share of the picture's height that is kept for the caption.
+_KEPT = 0.16
+_MOST_LINES = 4
+#: Markers that are stops begin with this (a thin blank), so that they are found again.
+_SIGN = "\u2009"
+#: Objects that some stops hide have this property.
+_HIDES = "tracevis3d_hides"
+
+
+def region(frame: Frame) -> camera.Rectangle:
+    """Return the part of the picture that shows the scene, below the caption."""
+    margin = _MARGIN * frame.height
+    return margin, margin, frame.width - margin, (1.0 - _KEPT) * frame.height
+
+
+def place(built: Built, stops: Sequence[Stop], fps: int = 24) -> int:
+    """Give a built scene its stops; return the number of frames.
+
+    Each stop is a camera, bound to a marker of its name: its frames show what belongs to it.
+
+    Parameters
+    ----------
+    built : Built
+    stops : sequence of Stop
+    fps : int
+        Frames a second.
+    """
+    scene = built.scene
+    length = max(2, round(SECONDS * fps))
+    leave(scene, built.collection)
+    _stand_still(built)
+    eyes = [_eye(built, i, stop) for i, stop in enumerate(stops)]
+    scene.render.fps, scene.render.fps_base = fps, 1.0
+    scene.frame_start, scene.frame_end, scene.frame_step = 1, length * len(stops), 1
+    for i, (stop, eye) in enumerate(zip(stops, eyes)):
+        marker = scene.timeline_markers.new(_SIGN + stop.name, frame=1 + i * length)
+        marker.camera = eye
+    kinds = {kind for stop in stops for kind in stop.shows}
+    own = [i for i, stop in enumerate(stops) if stop.camera is None]
+    for shown in built.collection.objects:
+        kind = shown.get("tracevis3d_kind", "")
+        if kind in kinds:
+            _show(shown, [i for i, stop in enumerate(stops) if kind in stop.shows], len(stops), length)
+        elif shown.parent == built.camera:
+            _show(shown, own, len(stops), length)
+        elif shown.get(PART, "").startswith("stop ") and shown.type == "MESH":
+            _show(shown, [int(shown[PART].split()[1])], len(stops), length)
+    scene.camera = eyes[0] if eyes else built.camera
+    scene.frame_set(1)
+    return length * len(stops)
+
+
+def leave(scene: Any, collection: Any) -> None:
+    """Remove the stops of an earlier time, with their markers; what they hid is seen again."""
+    gone = [shown for shown in collection.objects if shown.get(PART, "").startswith("stop ")]
+    if not gone:
+        return
+    for marker in list(scene.timeline_markers):
+        if marker.name.startswith(_SIGN):
+            scene.timeline_markers.remove(marker)
+    for shown in gone:
+        _remove(shown)
+    for shown in collection.objects:
+        if shown.pop(_HIDES, None) is not None:
+            shown.animation_data_clear()
+            shown.hide_render = shown.hide_viewport = False
+
+
+def _stand_still(built: Built) -> None:
+    """Let neither the drawing's time nor the camera move."""
+    for shown in built.collection.objects:
+        for modifier in shown.modifiers:
+            if compat.has_input(modifier, "Play"):
+                compat.set_input(modifier, "Play", False)
+    eye = built.camera
+    pose = eye.matrix_world.copy()
+    eye.animation_data_clear()
+    eye.matrix_world = pose
+
+
+def _remove(shown: Any) -> None:
+    import bpy
+
+    data = shown.data
+    bpy.data.objects.remove(shown)
+    if data is not None and data.users == 0:
+        bpy.data.batch_remove([data])
+
+
+def _eye(built: Built, index: int, stop: Stop) -> Any:
+    """Return the camera of a stop, made with its caption."""
+    if stop.camera is None:
+        return built.camera
+    corners = np.array(list(itertools.product(*zip(stop.camera.low, stop.camera.high))), np.float64)
+    words: Camera = stop.camera
+    view = camera.fit(words, built.frame, region(built.frame), corners)
+    name = f"{built.collection.name} {stop.name}"
+    eye = camera.place(view, name)
+    eye[PART] = f"stop {index} camera"
+    eye.delta_location = built.camera.delta_location
+    built.collection.objects.link(eye)
+    for part, shown in _caption(built, stop, camera.Pane.of(view), name):
+        shown[PART] = f"stop {index} {part}"
+        shown["tracevis3d_kind"] = f"stop {part}"
+        built.collection.objects.link(shown)
+        shown.parent = eye
+    return eye
+
+
+def _caption(built: Built, stop: Stop, pane: camera.Pane, name: str) -> Iterable[tuple[str, Any]]:
+    """Make the caption's plate and text on a pane before the camera."""
+    frame, faces = built.frame, typeface()
+    line = _LINE * frame.height
+    size = line * faces.size_per_line
+    text = clean(stop.caption)
+    faces.need([text, "…"])
+    widest = min(_WIDEST * frame.height, frame.width - 2 * _MARGIN * frame.height)
+    per_line = max(20, int(widest / max(faces.width(text) * size / max(len(text), 1), 1e-9)))
+    lines = textwrap.wrap(text, per_line, max_lines=_MOST_LINES, placeholder=" …") or [""]
+    left, top = _MARGIN * frame.height, frame.height - 0.5 * _MARGIN * frame.height
+    # A band across the picture, so that nothing of the scene is cut off in the middle.
+    low = top - (len(lines) + 0.4) * line
+    corner = np.array([(0, low), (frame.width, low), (frame.width, frame.height), (0, frame.height)])
+    plate: NDArray[np.float32] = np.array([[*built.style.background[:3], 1.0]], np.float32)
+    ink = np.array([[*built.style.ink, 1.0]] * len(lines), np.float32)
+    at = pane.local(corner)
+    yield "plate", shapes.patches(f"{name} plate", at, plate, built.style)
+    start = pane.local(np.array([[left, top - (i + 0.8) * line] for i in range(len(lines))]))
+    start[:, 2] += 2e-4 * pane.depth
+    n = len(lines)
+    setting = set_texts(
+        lines, start, np.tile([1.0, 0.0, 0.0], (n, 1)), np.tile([0.0, 1.0, 0.0], (n, 1)),
+        np.full(n, size * pane.unit), faces,
+    )  # fmt: skip
+    yield "caption", shapes.texts(f"{name} caption", setting, ink, built.style)
+
+
+def _show(shown: Any, stops: list[int], count: int, length: int) -> None:
+    """Let an object be seen in the frames of some stops alone; such keyframes hold their value."""
+    shown[_HIDES] = True
+    for i in range(count):
+        hidden = i not in stops
+        for setting in ("hide_render", "hide_viewport"):
+            setattr(shown, setting, hidden)
+            shown.keyframe_insert(setting, frame=1 + i * length)

@@ -1,0 +1,199 @@
+"""What a view shows to those who come nearer: the same things in the same places, and more of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields, replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drawing.primitives import Boxes, Camera, Element, Labels, Meaning
+from ..drawing.projection import Projection
+from ..layout.cut import Clusters, Cut, CutBuffers
+from ..trace.model import Trace
+from .cached import derived
+
+#: Names are so many times as high as what can just be read.
+_NAME = 3.2
+
+
+@dataclass(frozen=True)
+class Pane:
+    """A part of a view along which one thing runs along x: the time of a trace, or bytes.
+
+    Attributes
+    ----------
+    source : int
+        Which of the view's traces.
+    window : (float, float)
+        Nanoseconds, or bytes, that it shows.
+    x : (float, float)
+        Where that begins and ends.
+    pixels_per_unit : float
+        For which its drawing was made.
+    kinds : tuple of str
+        Kinds of elements that what is seen from near takes the place of.
+    """
+
+    source: int
+    window: tuple[float, float]
+    x: tuple[float, float]
+    pixels_per_unit: float
+    kinds: tuple[str, ...] = ("call", "cluster")
+
+    def at(self, x: float) -> float:
+        """Return what lies at an x, within the window."""
+        low, high = self.x
+        share = min(max((x - low) / (high - low), 0.0), 1.0)
+        return self.window[0] + share * (self.window[1] - self.window[0])
+
+    def place(self, value: float) -> float:
+        """Return the x of a nanosecond or byte, within the pane."""
+        low, high = self.window
+        share = min(max((value - low) / (high - low), 0.0), 1.0)
+        return self.x[0] + share * (self.x[1] - self.x[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """What stands in for a pane's own calls and clusters.
+
+    Attributes
+    ----------
+    parts : tuple of Boxes or Wedges
+    names : tuple of Labels
+        On what is seen.
+    palette : float32 (k, 4)
+        sRGB, of both.
+    meaning : dict
+        As :attr:`..drawing.primitives.Drawing.meaning`, for parts whose ids are no calls.
+    opened : int64 (k,)
+        What has been opened, ascending, for the next look of a :class:`SolidCloser`.
+    """
+
+    parts: tuple[Element, ...]
+    names: tuple[Labels, ...]
+    palette: NDArray[np.float32]
+    meaning: dict[str, Meaning] = field(default_factory=dict)
+    opened: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+class Closer(Protocol):
+    """A view that can be looked at from nearer, along one thing that runs along x.
+
+    Attributes
+    ----------
+    panes : tuple of Pane
+    camera : Camera
+        That of its drawing.
+    """
+
+    panes: tuple[Pane, ...]
+    camera: Camera
+
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
+        """Return what one pane shows, with more detail where one looks.
+
+        Parameters
+        ----------
+        pane : int
+        seen : (float, float)
+            Nanoseconds, or bytes, within which there is more detail: all from a pixel on.
+        pixels_per_unit : float
+            How many pixels a scene unit takes where one looks.
+        """
+        ...
+
+
+@runtime_checkable
+class SolidCloser(Protocol):
+    """A view that can be looked at from nearer, from all sides: what is near is what looks large.
+
+    Attributes
+    ----------
+    source : int
+        Which of the view's traces.
+    kinds : tuple of str
+        Kinds of elements that what is seen from near takes the place of.
+    camera : Camera
+        That of its drawing.
+    """
+
+    source: int
+    kinds: tuple[str, ...]
+    camera: Camera
+
+    def look_from(self, eye: Projection, kept: NDArray[np.int64]) -> Near | None:
+        """Return what the view shows to an eye; None if it is what its picture shows.
+
+        Parameters
+        ----------
+        eye : Projection
+            In the drawing's coordinates.
+        kept : int64 (k,)
+            What the last look has opened, ascending: it stays open for a while when one goes away.
+        """
+        ...
+
+
+def cut_nearer(
+    trace: Trace,
+    picture: Cut,
+    window: tuple[float, float],
+    seen: tuple[float, float],
+    resolution: float,
+    threads: NDArray[np.int64],
+    buffers: CutBuffers,
+) -> Cut:
+    """Return a cut of ``window`` that is as fine as ``resolution`` within ``seen``, and else as ``picture``.
+
+    Parameters
+    ----------
+    trace : Trace
+    picture : Cut
+        What the picture shows of the window.
+    window, seen : (float, float)
+        Nanoseconds.
+    resolution : float
+        Nanoseconds.
+    threads : int64 (k,)
+    buffers : CutBuffers
+    """
+    calls, known = trace.calls, derived(trace)
+    first, last = round(window[0]), round(window[1])
+    low, high = max(math.floor(seen[0]), first), min(math.ceil(seen[1]), last)
+    # Calls without duration at the very end are part of the whole.
+    stop = max(high + (high >= known.call_span[1]), low + 1)
+
+    def part(t0: int, t1: int, at: float) -> Cut:
+        return known.index.cut(t0, t1, picture.depth0, picture.depth1, max(at, 1.0), threads, buffers)
+
+    parts = [part(low, stop, resolution)]
+    # What reaches into it is there already.
+    if low > first:
+        left = part(first, low, picture.resolution)
+        parts.append(replace(left, calls=left.calls[calls.end[left.calls] < low]))
+    if stop < last:
+        right = part(stop, last, picture.resolution)
+        parts.append(replace(right, calls=right.calls[calls.start[right.calls] >= stop]))
+    columns = {f.name: np.concatenate([getattr(p.clusters, f.name) for p in parts]) for f in fields(Clusters)}
+    return replace(
+        parts[0], calls=np.concatenate([p.calls for p in parts]), clusters=Clusters(**columns),
+        t0=first, t1=max(stop, last),
+    )  # fmt: skip
+
+
+def within(boxes: Boxes, first: float, last: float) -> Boxes:
+    """Return boxes cut off at two places along x, where their names are to stand; some get no width."""
+    start = np.clip(boxes.low[:, 0], first, last)
+    end = np.clip(boxes.low[:, 0] + boxes.size[:, 0], first, last)
+    low, size = boxes.low.copy(), boxes.size.copy()
+    low[:, 0], size[:, 0] = start, end - start
+    return replace(boxes, low=low, size=size)
+
+
+def readable(names: Labels, least_text: float, pixels_per_unit: float) -> Labels:
+    """Return names as high as can be read well from near, not as high as their boxes are."""
+    return replace(names, height=np.minimum(names.height, _NAME * least_text / pixels_per_unit))

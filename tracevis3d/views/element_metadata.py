@@ -1,0 +1,141 @@
+"""What the elements of a drawing stand for, as numbers that can be kept beside them.
+
+They are for whoever points at an element when the trace itself is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drawing.primitives import Boxes, Drawing, Element, Image
+from ..trace.model import Trace
+from .cached import derived
+
+Ints = NDArray[np.int64]
+
+#: Kinds of elements whose ids are calls.
+CALLS = ("call", "cluster")
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """What each of the ``n`` elements of one part of a drawing stands for.
+
+    Attributes
+    ----------
+    calls : dict
+        One of the view's traces -> int64 (n,): the call of it, the longest one of a cluster; -1: none.
+    function, depth, thread : int32 (n,) or (0,)
+        Of the call, of the first trace where there are several; empty where nothing is a call.
+    duration, own : float32 (n,) or (0,)
+        Nanoseconds of the call, and of them in itself.
+    count : int64 (n,) or (0,)
+        How many calls each stands for; empty: one.
+    values : tuple of (str, float64 (n,))
+        What else is told of each.
+    texts : tuple of (str, tuple of str (n,))
+        What is told in words.
+    """
+
+    calls: dict[int, Ints]
+    function: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    depth: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    thread: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    duration: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
+    own: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
+    count: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    values: tuple[tuple[str, NDArray[np.float64]], ...] = ()
+    texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Standing | None:
+    """Return what the elements of one part of ``drawing`` stand for; None if for no calls."""
+    values: tuple[tuple[str, NDArray[np.float64]], ...] = ()
+    texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    if isinstance(element, Image):
+        return None
+    meaning = drawing.meaning.get(element.kind)
+    if element.kind not in CALLS and meaning is None:
+        return None
+    calls = {element.source: np.asarray(element.id, np.int64)}
+    if meaning is not None:
+        if element.kind not in CALLS:
+            calls = {source: _taken(column, element.id, -1) for source, column in meaning.calls}
+        values = tuple((title, _taken(column, element.id, np.nan)) for title, column in meaning.values)
+        texts = tuple(
+            (title, tuple(words[i] if i >= 0 else "" for i in _taken(column, element.id, -1).tolist()))
+            for title, words, column in meaning.texts
+        )
+    if not calls:
+        return Standing({}, values=values, texts=texts)
+    # The trace that the elements are of, where some are of one trace and some of another.
+    source, ids = next(((s, c) for s, c in calls.items() if (c >= 0).any()), next(iter(calls.items())))
+    trace = traces[source]
+    columns = trace.calls
+    known = np.clip(ids, 0, max(len(columns) - 1, 0))
+    if not len(columns):
+        return Standing(calls, values=values, texts=texts)
+    return Standing(
+        calls,
+        np.where(ids >= 0, columns.function[known], -1).astype(np.int32),
+        columns.depth[known],
+        columns.thread[known],
+        (columns.end[known] - columns.start[known]).astype(np.float32),
+        derived(trace).self_time[known].astype(np.float32),
+        element.count if isinstance(element, Boxes) else np.empty(0, np.int64),
+        values,
+        texts,
+    )
+
+
+def _taken(column: NDArray[Any], ids: Ints, missing: float) -> NDArray[Any]:
+    """Return ``column[ids]``, and ``missing`` where there is no such id."""
+    if not len(column):
+        return np.full(len(ids), missing, np.asarray(column).dtype)
+    inside = (ids >= 0) & (ids < len(column))
+    return np.where(inside, np.asarray(column)[np.clip(ids, 0, len(column) - 1)], missing)
+
+
+@dataclass(frozen=True)
+class FunctionWords:
+    """What people call a function.
+
+    Attributes
+    ----------
+    label : str
+    module : str
+        The containers that it is in, outermost first; empty if unknown.
+    file : str
+        Empty if unknown.
+    line : int
+        0 if unknown.
+    """
+
+    label: str
+    module: str = ""
+    file: str = ""
+    line: int = 0
+
+
+def words_of(trace: Trace, function: int) -> FunctionWords:
+    """Return what people call a function of ``trace``."""
+    functions = trace.functions
+    path: list[str] = []
+    container = int(functions.container[function]) if len(functions.container) else -1
+    while container >= 0:
+        path.append(trace.containers.name[container])
+        container = int(trace.containers.parent[container])
+    # A package's name is often the beginning of its module's.
+    path = [name for i, name in enumerate(path) if not i or not path[i - 1].startswith(name)]
+    file = int(functions.file[function]) if len(functions.file) else -1
+    return FunctionWords(
+        functions.label[function],
+        ".".join(reversed(path)),
+        trace.files[file] if file >= 0 else "",
+        int(functions.line[function]) if len(functions.line) else 0,
+    )
