@@ -108,7 +108,7 @@ def details(n: int) -> list[dict[str, Any]]:
     """Measure the boxes and names of an icicle from near, against drawing the same window anew."""
     trace = program(n)
     view, frame = registry.find("icicle"), Frame(1920, 1080)
-    closer: Any = view.closer((trace,), view.parameters(), frame) if view.closer else None
+    closer: Any = view.level_of_detail((trace,), view.parameters(), frame) if view.level_of_detail else None
     (pane,) = closer.panes
     low, high = pane.window
     rng = np.random.default_rng(1)
@@ -130,7 +130,9 @@ def cones(n: int) -> list[dict[str, Any]]:
     view, frame = registry.find("cone"), Frame(1920, 1080)
     result = []
     for name, trace in [*traces, (f"{n:,} calls", program(n))]:
-        closer: Any = view.closer((trace,), view.parameters(), frame) if view.closer else None
+        closer: Any = (
+            view.level_of_detail((trace,), view.parameters(), frame) if view.level_of_detail else None
+        )
         picture = closer.picture
         seeds = np.flatnonzero(picture.closed)
         largest = seeds[np.argsort(-picture.below[seeds], kind="stable")[:3]]

@@ -22,7 +22,7 @@ from tracevis3d.features.memory.curves import site_table
 from tracevis3d.features.memory.live.live_view import Memory as Live
 from tracevis3d.features.memory.pyramid import Items, Pyramid
 from tracevis3d.features.memory.view import VIEW, Parameters
-from tracevis3d.features.memory.view.detail import Closer
+from tracevis3d.features.memory.view.detail import LevelOfDetail
 from tracevis3d.formats.names import split
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
@@ -154,7 +154,7 @@ def view_rows(memory: Memory) -> list[dict[str, Any]]:
         result.append(
             row(f"{what}: its .blend of {size:.1f} MB opened", opened, saved, "drawn, built and saved")
         )
-    closer = Closer((trace,), Parameters(), Frame())
+    closer = LevelOfDetail((trace,), Parameters(), Frame())
     (pane,) = closer.panes
     low, high = pane.window
     for nearer in (2, 10, 100, 1000, 100_000):

@@ -10,7 +10,7 @@ from tracevis3d.kernels.layout.pick_bars import pick_bar
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
 from tracevis3d.live.stream import VIEWS, live_view
-from tracevis3d.live.stream.calls import CallFlow
+from tracevis3d.live.stream.calls import CallStream
 from tracevis3d.live.stream.live_view import LENGTH, Kinds, Rows
 from tracevis3d.live.stream.pages import MOST_PAGES, PAGE, TRIANGLES, Ring
 
@@ -61,7 +61,7 @@ def ended(events) -> list[tuple[int, int, int]]:
 @settings(deadline=None, max_examples=150)
 def test_each_call_flows_once_however_it_comes(events, cuts, cell) -> None:
     growing = started()
-    flow = CallFlow(growing, lambda name: 0, 128)
+    flow = CallStream(growing, lambda name: 0, 128)
     rows, at = [], 0
     for size in (*cuts, len(events)):
         part = events[at : at + size]
@@ -89,7 +89,7 @@ def test_each_call_flows_once_however_it_comes(events, cuts, cell) -> None:
 def test_forgetting_leaves_the_flow_as_it_is() -> None:
     growing = started()
     growing.most_calls = 60
-    flow = CallFlow(growing, lambda name: 0, 128)
+    flow = CallStream(growing, lambda name: 0, 128)
     growing.add(calls([(BEGIN, 0, 0, 0), (BEGIN, 0, 1, 1)]))
     seen = 0
     for i in range(200):

@@ -33,7 +33,7 @@ def test_nothing_moves_and_each_call_in_sight_is_shown_once(trace):
     view = registry.find("icicle")
     parameters = view.parameters()
     drawn = view.draw((trace,), parameters, FRAME, lambda *_: None)
-    closer = view.closer((trace,), parameters, FRAME)
+    closer = view.level_of_detail((trace,), parameters, FRAME)
     (pane,) = closer.panes
     low, high = pane.window
     seen = (low + (high - low) // 3, low + (high - low) // 2)
@@ -66,7 +66,7 @@ def test_the_whole_window_at_the_pictures_own_resolution_is_the_picture(trace):
     view = registry.find("icicle")
     parameters = view.parameters()
     drawn = view.draw((trace,), parameters, FRAME, lambda *_: None)
-    closer = view.closer((trace,), parameters, FRAME)
+    closer = view.level_of_detail((trace,), parameters, FRAME)
     (pane,) = closer.panes
     near = closer.look(0, pane.window, pane.pixels_per_unit)
     calls, clusters = near.parts
@@ -81,7 +81,7 @@ def test_walls_that_face_each_other_come_nearer_one_by_one(walls):
     view = registry.find("compare")
     parameters = view.parameters(walls=walls, tau=0.3)
     drawn = view.draw((a, b), parameters, FRAME, lambda *_: None)
-    closer = view.closer((a, b), parameters, FRAME)
+    closer = view.level_of_detail((a, b), parameters, FRAME)
     assert [pane.source for pane in closer.panes] == [0, 1]
     for pane, trace in zip(closer.panes, (a, b), strict=True):
         before = next(e for e in drawn.elements if (e.kind, e.source) == ("call", pane.source))
@@ -108,7 +108,7 @@ def test_walls_that_face_each_other_come_nearer_one_by_one(walls):
 def test_a_fan_has_no_more_to_show():
     traces = tuple(walked_traces.walked_trace(seed, steps=2000) for seed in (1, 2, 3))
     view = registry.find("compare")
-    assert view.closer(traces, view.parameters(), FRAME).panes == ()
+    assert view.level_of_detail(traces, view.parameters(), FRAME).panes == ()
 
 
 def test_rows_of_threads_come_nearer_where_time_is_straight():
@@ -116,7 +116,7 @@ def test_rows_of_threads_come_nearer_where_time_is_straight():
     view = registry.find("threads")
     parameters = view.parameters()
     drawn = view.draw((trace,), parameters, FRAME, lambda *_: None)
-    closer = view.closer((trace,), parameters, FRAME)
+    closer = view.level_of_detail((trace,), parameters, FRAME)
     (pane,) = closer.panes
     low, high = pane.window
     seen = (low + (high - low) // 3, low + (high - low) // 2)
@@ -136,7 +136,7 @@ def test_rows_of_threads_come_nearer_where_time_is_straight():
         assert reach[0] - 1e-5 <= group.anchor[:, 0].min()
         assert group.anchor[:, 0].max() <= reach[1] + 1e-5
     # On the paper's semicircle time is bent, and windows of their own have no time in common.
-    assert view.closer((trace,), view.parameters(paper=1.0), FRAME).panes == ()
+    assert view.level_of_detail((trace,), view.parameters(paper=1.0), FRAME).panes == ()
 
 
 def test_blocks_of_memory_come_apart_from_near():
@@ -144,7 +144,7 @@ def test_blocks_of_memory_come_apart_from_near():
     view = registry.find("memory")
     parameters = view.parameters(order="creation", color="none")
     drawn = view.draw((trace,), parameters, FRAME, lambda *_: None)
-    closer = view.closer((trace,), parameters, FRAME)
+    closer = view.level_of_detail((trace,), parameters, FRAME)
     (pane,) = closer.panes
     low, high = pane.window
     seen = (low + 0.3 * (high - low), low + 0.35 * (high - low))

@@ -626,12 +626,12 @@ def test_the_budget_is_that_of_what_is_in_sight() -> None:
 def test_a_cone_tree_comes_nearer_to_an_eye() -> None:
     from tracevis3d.drawing.primitives import Camera
     from tracevis3d.drawing.projection import fit
-    from tracevis3d.views.detail import SolidCloser
+    from tracevis3d.views.detail import SpatialLevelOfDetail
 
     trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
     p = read(Parameters, {"budget": 60})
-    closer, picture = VIEW.closer((trace,), p, Frame()), compose(trace, p)
-    assert isinstance(closer, SolidCloser)
+    closer, picture = VIEW.level_of_detail((trace,), p, Frame()), compose(trace, p)
+    assert isinstance(closer, SpatialLevelOfDetail)
     nothing = np.empty(0, np.int64)
     assert closer.look_from(fit(closer.camera, Frame()), nothing) is None
     seeds = np.flatnonzero(picture.closed)
@@ -651,5 +651,5 @@ def test_a_cone_tree_comes_nearer_to_an_eye() -> None:
     names = [text for group in near.names for text in group.text]
     assert names
     assert {group.kind for group in near.names} == {"function"}
-    flat = VIEW.closer((trace,), read(Parameters, {"layout": "bubble"}), Frame())
+    flat = VIEW.level_of_detail((trace,), read(Parameters, {"layout": "bubble"}), Frame())
     assert flat.look_from(eye, nothing) is None

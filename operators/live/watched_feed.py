@@ -156,7 +156,7 @@ class Feed:
     def show_in(self, scene: bpy.types.Scene) -> None:
         """Show the live view in a scene."""
         from ...tracevis3d.live.stream import live_view
-        from ...tracevis3d.scene.live.live_view import FlowScene
+        from ...tracevis3d.scene.live.live_view import LiveScene
 
         self._lost_sight, self.trouble = False, ""
         made = live_view(self.view, self.subscriber.trace, self.window_ns)
@@ -164,7 +164,7 @@ class Feed:
             made.arrange(self.by_site, self.logarithmic)
             made.zoom(*self.sight)
         self._titled = self.program()
-        self.shown = FlowScene(made, scene, self.style, self._titled)
+        self.shown = LiveScene(made, scene, self.style, self._titled)
         self._watch_drawing()
 
     def program(self) -> str:

@@ -8,7 +8,7 @@ from .primitives import Camera
 
 
 @dataclass(frozen=True)
-class Stop:
+class Viewpoint:
     """A place to look from, and what is told there.
 
     Attributes

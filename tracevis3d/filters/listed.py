@@ -18,7 +18,7 @@ from ..analysis.subtrees import distinct_subtrees
 from ..trace.model import Trace
 from . import registry
 from .facts import Facts
-from .stack import HIDDEN, WHOLE, Applied, Filtered
+from .stack import HIDDEN, WHOLE, Applied, FilterResult
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Listed:
         return 0 if before is None else int(before[high] - before[low])
 
 
-def listed(stack: Sequence[Applied], facts: Facts, filtered: Filtered, whole: bool = False) -> Listed:
+def listed(stack: Sequence[Applied], facts: Facts, filtered: FilterResult, whole: bool = False) -> Listed:
     """Return what is listed under a stack, in time linear in the calls.
 
     Parameters
@@ -92,7 +92,7 @@ def _of_nodes(stack: Sequence[Applied], facts: Facts) -> NDArray[np.bool_] | Non
 
 
 def _of_calls(
-    trace: Trace, filtered: Filtered, hidden: NDArray[np.bool_], before: NDArray[np.int64], whole: bool
+    trace: Trace, filtered: FilterResult, hidden: NDArray[np.bool_], before: NDArray[np.int64], whole: bool
 ) -> Listed:
     from ..kernels.tree.filters import find_shown_below, keep_calls
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..trace.model import Calls, Trace
-from .stack import HIDDEN, Filtered
+from .stack import HIDDEN, FilterResult
 
 
-def reduced(trace: Trace, filtered: Filtered) -> Trace:
+def reduced(trace: Trace, filtered: FilterResult) -> Trace:
     """Return the trace without its hidden calls, in linear time.
 
     Callees of a hidden call that aren't hidden themselves move up to the nearest caller that is left. Times

@@ -108,7 +108,7 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
-class Filtered:
+class FilterResult:
     """What a stack makes of a trace.
 
     Attributes
@@ -130,7 +130,7 @@ class Filtered:
         return int(np.count_nonzero(self.state == state))
 
 
-def apply(stack: Sequence[Applied], facts: Facts) -> Filtered:
+def apply(stack: Sequence[Applied], facts: Facts) -> FilterResult:
     """Apply a stack; of several filters that mark a call the last one counts. Linear in calls, for each.
 
     Raises
@@ -173,7 +173,7 @@ def apply(stack: Sequence[Applied], facts: Facts) -> Filtered:
         Told(a.name, a.effect, a.within, marked, nodes, int(settled[i]))
         for i, (a, (marked, nodes)) in enumerate(zip(used, counts, strict=True))
     ]
-    return Filtered(state, told, own)
+    return FilterResult(state, told, own)
 
 
 _ONE = re.compile(r"\s*(!?)\s*([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
@@ -250,7 +250,7 @@ def _quoted(value: Any) -> str:
     return text
 
 
-def summary(stack: Sequence[Applied], filtered: Filtered) -> dict[str, Any]:
+def summary(stack: Sequence[Applied], filtered: FilterResult) -> dict[str, Any]:
     """Return what the stack did, as ``tracevis3d filter --json`` prints it."""
     used = (applied for applied in stack if applied.on)
     return {

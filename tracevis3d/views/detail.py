@@ -57,7 +57,7 @@ class Pane:
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class Detail:
     """What stands in for a pane's own calls and clusters.
 
     Attributes
@@ -70,7 +70,7 @@ class Near:
     meaning : dict
         As :attr:`..drawing.primitives.Drawing.meaning`, for parts whose ids are no calls.
     opened : int64 (k,)
-        What has been opened, ascending, for the next look of a :class:`SolidCloser`.
+        What has been opened, ascending, for the next look of a :class:`SpatialLevelOfDetail`.
     """
 
     parts: tuple[Element, ...]
@@ -80,7 +80,7 @@ class Near:
     opened: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
 
-class Closer(Protocol):
+class LevelOfDetail(Protocol):
     """A view that can be looked at from nearer, along one thing that runs along x.
 
     Attributes
@@ -93,7 +93,7 @@ class Closer(Protocol):
     panes: tuple[Pane, ...]
     camera: Camera
 
-    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
         """Return what one pane shows, with more detail where one looks.
 
         Parameters
@@ -108,7 +108,7 @@ class Closer(Protocol):
 
 
 @runtime_checkable
-class SolidCloser(Protocol):
+class SpatialLevelOfDetail(Protocol):
     """A view that can be looked at from nearer, from all sides: what is near is what looks large.
 
     Attributes
@@ -125,7 +125,7 @@ class SolidCloser(Protocol):
     kinds: tuple[str, ...]
     camera: Camera
 
-    def look_from(self, eye: Projection, kept: NDArray[np.int64]) -> Near | None:
+    def look_from(self, eye: Projection, kept: NDArray[np.int64]) -> Detail | None:
         """Return what the view shows to an eye; None if it is what its picture shows.
 
         Parameters

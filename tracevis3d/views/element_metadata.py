@@ -23,7 +23,7 @@ CALLS = ("call", "cluster")
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class ElementMetadata:
     """What each of the ``n`` elements of one part of a drawing stands for.
 
     Attributes
@@ -53,7 +53,7 @@ class Standing:
     texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Standing | None:
+def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> ElementMetadata | None:
     """Return what the elements of one part of ``drawing`` stand for; None if for no calls."""
     values: tuple[tuple[str, NDArray[np.float64]], ...] = ()
     texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -72,15 +72,15 @@ def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Sta
             for title, words, column in meaning.texts
         )
     if not calls:
-        return Standing({}, values=values, texts=texts)
+        return ElementMetadata({}, values=values, texts=texts)
     # The trace that the elements are of, where some are of one trace and some of another.
     source, ids = next(((s, c) for s, c in calls.items() if (c >= 0).any()), next(iter(calls.items())))
     trace = traces[source]
     columns = trace.calls
     known = np.clip(ids, 0, max(len(columns) - 1, 0))
     if not len(columns):
-        return Standing(calls, values=values, texts=texts)
-    return Standing(
+        return ElementMetadata(calls, values=values, texts=texts)
+    return ElementMetadata(
         calls,
         np.where(ids >= 0, columns.function[known], -1).astype(np.int32),
         columns.depth[known],

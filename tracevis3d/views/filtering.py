@@ -18,7 +18,7 @@ from ..drawing.primitives import Drawing
 from ..errors import UsageError
 from ..filters.facts import Facts
 from ..filters.listed import Listed, listed
-from ..filters.stack import Filtered, apply, parse
+from ..filters.stack import FilterResult, apply, parse
 from ..progress import Progress
 from ..trace.model import Trace
 from .cached import derived
@@ -30,7 +30,7 @@ _MOST = 8
 _MOST_LISTED = 4
 
 
-def outcome(trace: Trace, text: str) -> Filtered:
+def outcome(trace: Trace, text: str) -> FilterResult:
     """Return what a stack makes of a trace, and what each of its filters did; it is kept.
 
     Raises
@@ -39,7 +39,7 @@ def outcome(trace: Trace, text: str) -> Filtered:
         If the stack can't be read, or names what the trace hasn't.
     """
     key = ("filters " + text, 0)
-    found: Filtered = _kept(trace, key, "filters ", _MOST, lambda: apply(parse(text), facts_of(trace)))
+    found: FilterResult = _kept(trace, key, "filters ", _MOST, lambda: apply(parse(text), facts_of(trace)))
     return found
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..drawing.primitives import Drawing
     from ..progress import Progress
     from ..trace.model import Trace
-    from .detail import Closer, SolidCloser
+    from .detail import LevelOfDetail, SpatialLevelOfDetail
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class View:
         A dataclass whose fields are declared with :func:`tracevis3d.parameters.parameter`.
     draw : callable
         ``draw(traces, parameters, frame, progress) -> Drawing``.
-    closer : callable or None
-        ``closer(traces, parameters, frame)``: a :class:`tracevis3d.views.detail.Closer`, or a
-        ``SolidCloser``.
+    level_of_detail : callable or None
+        ``level_of_detail(traces, parameters, frame)``: a :class:`.detail.LevelOfDetail` or a
+        ``SpatialLevelOfDetail``.
     """
 
     name: str
@@ -45,7 +45,9 @@ class View:
     traces: tuple[int, int]
     parameters: type
     draw: Callable[[Sequence[Trace], Any, Frame, Progress], Drawing]
-    closer: Callable[[Sequence[Trace], Any, Frame], Closer | SolidCloser] | None = None
+    level_of_detail: Callable[[Sequence[Trace], Any, Frame], LevelOfDetail | SpatialLevelOfDetail] | None = (
+        None
+    )
 
 
 #: Name of a view -> module of this package that defines ``VIEW``.

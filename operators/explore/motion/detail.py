@@ -15,7 +15,7 @@ from ....tracevis3d.drawing.filtered import thinned
 from ....tracevis3d.drawing.primitives import Drawing
 from ....tracevis3d.errors import TraceVisError
 from ....tracevis3d.views import registry
-from ....tracevis3d.views.detail import Near, SolidCloser
+from ....tracevis3d.views.detail import Detail, SpatialLevelOfDetail
 from ....tracevis3d.views.element_metadata import standing
 from ...state import filter_stacks, settings, sources
 from ...task import idle
@@ -95,10 +95,10 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
     if traces is None or settings.of(view).stale or view.library is not None:
         return False
     declared = registry.find(settings.of(view).view)
-    if declared.closer is None:
+    if declared.level_of_detail is None:
         return False
     closer = _closer_of(view, declared, traces, settings.frame_of(scene))
-    if isinstance(closer, SolidCloser):
+    if isinstance(closer, SpatialLevelOfDetail):
         return _come_near(view, closer, traces, region, eye)
     changed = False
     for i, pane in enumerate(closer.panes):
@@ -144,7 +144,7 @@ def show(
 
 
 def _come_near(
-    view: bpy.types.Collection, closer: SolidCloser, traces: list[Any], region: Any, eye: Any
+    view: bpy.types.Collection, closer: SpatialLevelOfDetail, traces: list[Any], region: Any, eye: Any
 ) -> bool:
     """Let a view show what opens from near, all around; returns whether it shows something else now."""
     from ....tracevis3d.scene.window import detail_objects
@@ -168,7 +168,7 @@ def _come_near(
 
 def _enter(
     view: bpy.types.Collection,
-    near: Near,
+    near: Detail,
     source: int,
     kinds: tuple[str, ...],
     camera: Any,
@@ -281,7 +281,7 @@ def _closer_of(view: bpy.types.Collection, declared: Any, traces: list[Any], fra
         while len(_closers) >= _MOST_CLOSERS:
             del _closers[next(iter(_closers))]
         figure = api.view(declared.name, *traces, **values)
-        _closers[key] = declared.closer(traces, figure.parameters, frame)
+        _closers[key] = declared.level_of_detail(traces, figure.parameters, frame)
     return _closers[key]
 
 

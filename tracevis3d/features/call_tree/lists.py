@@ -20,7 +20,7 @@ from ...analysis.search import Query, matching_functions
 from ...errors import UsageError
 from ...filters import patterns
 from ...filters.facts import Facts
-from ...filters.stack import HIDDEN, Filtered
+from ...filters.stack import HIDDEN, FilterResult
 from . import nodes
 
 Ints = NDArray[np.int64]
@@ -94,7 +94,7 @@ class Listing:
 
 
 def model(
-    facts: Facts, filtered: Filtered | None = None, sort: str = "occurrences", contains: str = ""
+    facts: Facts, filtered: FilterResult | None = None, sort: str = "occurrences", contains: str = ""
 ) -> Listing:
     """Return the functions that are called, with their occurrences: SEAT's Model view.
 
@@ -130,7 +130,7 @@ def repeated(
     p: patterns.Parameters | None = None,
     sort: str = "calls",
     contains: str = "",
-    filtered: Filtered | None = None,
+    filtered: FilterResult | None = None,
 ) -> Listing:
     """Return the patterns, subtrees of one kind that occur again: SEAT's Pattern view.
 
@@ -202,7 +202,7 @@ def repeated(
 
 
 def sequences(
-    facts: Facts, sort: str = "calls", contains: str = "", filtered: Filtered | None = None
+    facts: Facts, sort: str = "calls", contains: str = "", filtered: FilterResult | None = None
 ) -> Listing:
     """Return the sequences of callees that occur again: the rules of the grammar of the compact trace.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...analysis.compact import CompactTrace
 from ...errors import UsageError
 from ...filters.facts import Facts
-from ...filters.stack import HIDDEN, Filtered
+from ...filters.stack import HIDDEN, FilterResult
 from ...trace.model import Trace
 
 #: Orders of the list.
@@ -38,7 +38,7 @@ class FunctionTable:
         What a filter stack makes of the trace.
     """
 
-    def __init__(self, facts: Facts, filtered: Filtered | None = None) -> None:
+    def __init__(self, facts: Facts, filtered: FilterResult | None = None) -> None:
         calls, subtrees, n = facts.trace.calls, facts.graph.subtrees, len(facts.trace.functions)
         self.facts = facts
         covered = subtrees.extent.astype(np.float64) * subtrees.occurrences

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...layout.ticks import duration
 from ...live.growing import GrowingTrace
-from ...live.stream.live_view import Flow, Rows, Said, Section, Text, colors, rows
+from ...live.stream.live_view import LiveView, Rows, Said, Section, Text, colors, rows
 from ..call_tree.icicle.live_view import module
 
 #: Modules that are told apart, and places on the ring; the last of each is that of all others.
@@ -27,7 +27,7 @@ _RAIL = 1 << 24  # added to the key of a rail
 _RAILS = _PIECES
 
 
-class Interactions(Flow):
+class Interactions(LiveView):
     """Modules on a ring; chords from who calls to who is called, as thick as there are calls."""
 
     along = "y"

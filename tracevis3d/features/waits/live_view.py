@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ...layout.ticks import duration
 from ...live.growing import GrowingTrace
-from ...live.stream.calls import CallFlow, Ended
+from ...live.stream.calls import CallStream, Ended
 from ...live.stream.lanes import Lanes
 from ...live.stream.live_view import (
     BESIDE,
-    Flow,
+    LiveView,
     Rows,
     Said,
     Section,
@@ -39,7 +39,7 @@ _MOST_WORDS = 1 << 16
 _REMEMBERED = 512
 
 
-class Threads(Flow):
+class Threads(LiveView):
     """Rows of threads on a half cylinder: computing, waiting, reading; links from releases to waits."""
 
     direction = (0.36, -0.80, 0.48)
@@ -47,7 +47,7 @@ class Threads(Flow):
 
     def __init__(self, growing: GrowingTrace, window_ns: int) -> None:
         super().__init__(growing, window_ns)
-        self.calls = CallFlow(growing, lambda name: 0, 64)
+        self.calls = CallStream(growing, lambda name: 0, 64)
         self.lanes = Lanes(growing, _MOST_ROWS)
         self._next = growing.batches("sync", 0)[1]
         batches, _ = growing.batches("sync", 0)

@@ -8,7 +8,7 @@ from ...errors import UsageError
 
 if TYPE_CHECKING:
     from ..growing import GrowingTrace
-    from .live_view import Flow
+    from .live_view import LiveView
 
 #: Names of the live views, with a few words on each.
 VIEWS = {
@@ -26,7 +26,7 @@ _MODULES = {
 }
 
 
-def live_view(view: str, growing: GrowingTrace, window_ns: int) -> Flow:
+def live_view(view: str, growing: GrowingTrace, window_ns: int) -> LiveView:
     """Return the live view of that name.
 
     Raises
@@ -38,5 +38,7 @@ def live_view(view: str, growing: GrowingTrace, window_ns: int) -> Flow:
 
     if view not in VIEWS:
         raise UsageError(f"{view}: no live view: there are {', '.join(VIEWS)}")
-    made: Flow = getattr(import_module(_MODULES[view], __package__), view.capitalize())(growing, window_ns)
+    made: LiveView = getattr(import_module(_MODULES[view], __package__), view.capitalize())(
+        growing, window_ns
+    )
     return made

@@ -38,7 +38,7 @@ class Ended:
         return len(self.level)
 
 
-class CallFlow:
+class CallStream:
     """The calls of all threads, as they end.
 
     Parameters

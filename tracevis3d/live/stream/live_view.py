@@ -41,7 +41,7 @@ class Rows:
     value : float32 (n, 3)
         What else decides where it lies.
     kind : int32 (n, 2)
-        Kind at the start and at the end, of which :meth:`Flow.colors` says the colour.
+        Kind at the start and at the end, of which :meth:`LiveView.colors` says the colour.
     """
 
     time: Ints
@@ -225,7 +225,7 @@ class Kinds:
         return found
 
 
-class Flow(ABC):
+class LiveView(ABC):
     """A live view.
 
     Coordinates are time, across and height. ``along`` says where time runs to: ``x`` has *now* at the right

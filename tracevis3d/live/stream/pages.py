@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...drawing.palettes import OTHER
-from .live_view import LENGTH, MOST_COARSE, Flow, Rows
+from .live_view import LENGTH, MOST_COARSE, LiveView, Rows
 
 #: Rows of a page; pages at most.
 PAGE, MOST_PAGES = 2048, 64
@@ -88,7 +88,7 @@ class Ring:
         Rows that had to go while they were in the window, since there is no more room.
     """
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: LiveView) -> None:
         self.flow = flow
         self.pages: list[Page] = []
         self.open = Page(MOST_OPEN, 0)

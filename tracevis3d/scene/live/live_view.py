@@ -2,7 +2,7 @@
 
 Everything is made once. A tick moves objects and writes attributes of the few pages that have changed; no
 mesh is made in it and no step of undo. Python keeps references only until undo or another file replaces what
-they point to: then :meth:`FlowScene.find` looks them up by name.
+they point to: then :meth:`LiveScene.find` looks them up by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...drawing.frame import Frame
 from ...drawing.primitives import Camera
 from ...layout.picking import Ray
 from ...layout.ticks import duration, time_ticks
-from ...live.stream.live_view import BESIDE, CELLS, LEAST_CELLS, LENGTH, Flow, Said, Text
+from ...live.stream.live_view import BESIDE, CELLS, LEAST_CELLS, LENGTH, LiveView, Said, Text
 from ...live.stream.pages import TRIANGLES, Page, Ring
 from .. import camera, lighting, materials, styles
 from ..color import is_dark
@@ -65,7 +65,7 @@ class Pointed:
     across: float
 
 
-class FlowScene:
+class LiveScene:
     """The objects of a live view.
 
     Parameters
@@ -85,7 +85,7 @@ class FlowScene:
         Pages written in the last tick, and meshes made for pages.
     """
 
-    def __init__(self, flow: Flow, scene: Any, style: str, title: str) -> None:
+    def __init__(self, flow: LiveView, scene: Any, style: str, title: str) -> None:
         self.flow, self.ring, self.title = flow, Ring(flow), title
         self.style = styles.named(style)
         self.scene_name = scene.name

@@ -14,7 +14,7 @@ import bpy
 
 from ...drawing.output import FILMS, STILLS, Output, check
 from ...drawing.primitives import Drawing
-from ...drawing.viewpoints import Stop
+from ...drawing.viewpoints import Viewpoint
 from ...progress import Progress, part, silent
 from ..build import build, clear
 from .render import still
@@ -41,7 +41,7 @@ def produce(
     path: str | os.PathLike[str],
     output: Output,
     *,
-    stops: Sequence[Stop] = (),
+    stops: Sequence[Viewpoint] = (),
     changing: Callable[[float], Drawing] | None = None,
     progress: Progress = silent,
 ) -> Produced:

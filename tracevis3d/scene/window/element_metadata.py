@@ -38,8 +38,8 @@ _MOST = 2**31 - 1
 _PIN_HEIGHT, _PIN_BALL = 1.8, 1.3
 
 
-class Standing(Protocol):
-    """What the elements stand for: :class:`tracevis3d.views.element_metadata.Standing` is one."""
+class ElementMetadata(Protocol):
+    """What the elements stand for: :class:`tracevis3d.views.element_metadata.ElementMetadata` is one."""
 
     calls: dict[int, Ints]
     values: tuple[tuple[str, NDArray[np.float64]], ...]
@@ -65,7 +65,7 @@ def hold(collection: Any, drawing: Drawing, standing: list[Any]) -> None:
             write(shown, drawing.elements[place], standing[place])
 
 
-def write(shown: Any, element: Element, standing: Standing | None) -> None:
+def write(shown: Any, element: Element, standing: ElementMetadata | None) -> None:
     """Write to the mesh of ``shown`` what ``element``, which it shows, stands for."""
     global _stamp
     _stamp += 1
@@ -122,7 +122,7 @@ def write(shown: Any, element: Element, standing: Standing | None) -> None:
         mesh[f"{_PREFIX}value_{i}"] = np.asarray(values[which], np.float64).tolist()
 
 
-class Held:
+class PickableMesh:
     """The elements that one object shows, in the object's own coordinates.
 
     Attributes
@@ -411,7 +411,7 @@ def _guessed(mesh: Any) -> str:
 
 #: Objects that were read last; a view has about ten.
 _MOST_KEPT = 256
-_kept: OrderedDict[tuple[int, str, int], Held] = OrderedDict()
+_kept: OrderedDict[tuple[int, str, int], PickableMesh] = OrderedDict()
 
 
 def _key(mesh: Any) -> tuple[int, str, int]:
@@ -419,7 +419,7 @@ def _key(mesh: Any) -> tuple[int, str, int]:
     return mesh.session_uid, str(mesh.get(_PREFIX + "stamp", "")), len(mesh.vertices)
 
 
-def held(shown: Any) -> Held | None:
+def held(shown: Any) -> PickableMesh | None:
     """Return what ``shown`` holds of a drawing; None if it is no object of a drawing's elements."""
     if shown.type != "MESH" or shown.data is None or (_PREFIX + "kind") not in shown:
         return None
@@ -427,7 +427,7 @@ def held(shown: Any) -> Held | None:
     key = _key(mesh)
     found = _kept.get(key)
     if found is None:
-        found = _kept[key] = Held(shown)
+        found = _kept[key] = PickableMesh(shown)
         while len(_kept) > _MOST_KEPT:
             _kept.popitem(last=False)
     else:

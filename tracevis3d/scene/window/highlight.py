@@ -13,7 +13,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from .element_metadata import Held
+from .element_metadata import PickableMesh
 
 Ints = NDArray[np.int64]
 Color = tuple[float, float, float, float]
@@ -51,7 +51,7 @@ class Outline:
     edge: NDArray[np.int32]
 
 
-def outline(holds: Held, elements: Ints) -> Outline:
+def outline(holds: PickableMesh, elements: Ints) -> Outline:
     """Return the outline of some elements, in the object's coordinates."""
     if holds.word in ("Boxes", "Marks"):
         return box_outline(*holds.bounds(elements))
@@ -70,7 +70,7 @@ def box_outline(low: NDArray[Any], high: NDArray[Any]) -> Outline:
     )
 
 
-def _tube_outline(holds: Held, elements: Ints) -> Outline:
+def _tube_outline(holds: PickableMesh, elements: Ints) -> Outline:
     which = np.asarray(elements, np.int64)
     count = holds.first[which + 1] - holds.first[which]
     start = np.cumsum(count) - count

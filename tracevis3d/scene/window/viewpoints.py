@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...drawing.frame import Frame
 from ...drawing.primitives import Camera
-from ...drawing.viewpoints import Stop
+from ...drawing.viewpoints import Viewpoint
 from ...layout.lettering import clean, set_texts
 from .. import camera, compat
 from ..build import Built
@@ -39,7 +39,7 @@ def region(frame: Frame) -> camera.Rectangle:
     return margin, margin, frame.width - margin, (1.0 - _KEPT) * frame.height
 
 
-def place(built: Built, stops: Sequence[Stop], fps: int = 24) -> int:
+def place(built: Built, stops: Sequence[Viewpoint], fps: int = 24) -> int:
     """Give a built scene its stops; return the number of frames.
 
     Each stop is a camera, bound to a marker of its name: its frames show what belongs to it.
@@ -113,7 +113,7 @@ def _remove(shown: Any) -> None:
         bpy.data.batch_remove([data])
 
 
-def _eye(built: Built, index: int, stop: Stop) -> Any:
+def _eye(built: Built, index: int, stop: Viewpoint) -> Any:
     """Return the camera of a stop, made with its caption."""
     if stop.camera is None:
         return built.camera
@@ -133,7 +133,7 @@ def _eye(built: Built, index: int, stop: Stop) -> Any:
     return eye
 
 
-def _caption(built: Built, stop: Stop, pane: camera.Pane, name: str) -> Iterable[tuple[str, Any]]:
+def _caption(built: Built, stop: Viewpoint, pane: camera.Pane, name: str) -> Iterable[tuple[str, Any]]:
     """Make the caption's plate and text on a pane before the camera."""
     frame, faces = built.frame, typeface()
     line = _LINE * frame.height

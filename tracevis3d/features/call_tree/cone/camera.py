@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....drawing.projection import fit
-from .layout import Composition
+from .layout import Layout
 from .parameters import Parameters
 
 Floats = NDArray[np.float64]
@@ -21,7 +21,7 @@ _OF_BALL = 0.84
 SHARE = (0.86, 0.8)
 
 
-def whole(picture: Composition, p: Parameters, frame: Frame) -> Camera:
+def whole(picture: Layout, p: Parameters, frame: Frame) -> Camera:
     """Return the camera that sees all of the tree."""
     if len(picture.balls):
         elevation = np.radians(p.elevation)
@@ -86,7 +86,7 @@ def vector(v: Floats) -> tuple[float, float, float]:
     return float(v[0]), float(v[1]), float(v[2])
 
 
-def _outline(picture: Composition, p: Parameters) -> Floats:
+def _outline(picture: Layout, p: Parameters) -> Floats:
     """Return points that must be in the picture, and hold all that is drawn in their middle, (n, 3)."""
     balls = picture.radius[:, None, None] * np.concatenate([np.eye(3), -np.eye(3)])
     turn = np.linspace(0, 2 * np.pi, 24, endpoint=False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ....drawing.frame import Frame
 from ....drawing.projection import Projection
 from ....trace.model import Trace
-from ....views.detail import Near
+from ....views.detail import Detail
 from . import labels as names
 from .camera import whole
 from .elements import KINDS, Paint, elements, meaning
@@ -21,8 +21,8 @@ from .paths import find_path
 from .prepared import prepare
 
 
-class Closer:
-    """A cone tree that can be looked at from all sides; see :class:`....views.detail.SolidCloser`."""
+class LevelOfDetail:
+    """A cone tree that can be looked at from all sides; see ``views.detail``."""
 
     source = 0
     kinds: tuple[str, ...] = (*KINDS, "path")
@@ -33,7 +33,7 @@ class Closer:
         self.picture = self._ready.picture
         self.camera = whole(self._ready.picture, self._ready.parameters, frame)
 
-    def look_from(self, eye: Projection, kept: NDArray[np.int64]) -> Near | None:
+    def look_from(self, eye: Projection, kept: NDArray[np.int64]) -> Detail | None:
         """Return all that stands for calls, with the subtrees opened that look large from there."""
         ready, p = self._ready, self._ready.parameters
         if p.layout != "cone":
@@ -45,7 +45,7 @@ class Closer:
         paint = Paint.of(picture, ready.colors, faded)
         path = find_path(picture, p)
         groups = names.labels(picture, eye, ~faded, path, p)
-        return Near(
+        return Detail(
             tuple(elements(picture, paint, path, p)),
             tuple(replace(group) for group in groups if group.kind == "function" and len(group)),
             paint.palette,

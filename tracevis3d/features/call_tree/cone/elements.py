@@ -12,7 +12,7 @@ from ....drawing.filtered import taken
 from ....drawing.palettes import BASE, GRID, OTHER
 from ....drawing.primitives import Lines, Marks, Meaning, Tubes
 from ....views.call_colors import Coloring
-from .layout import DASHED, Composition
+from .layout import DASHED, Layout
 from .parameters import Parameters
 
 Floats = NDArray[np.float64]
@@ -61,14 +61,14 @@ class Paint:
     kinds: int
 
     @classmethod
-    def of(cls, picture: Composition, colors: Coloring, faded: NDArray[np.bool_]) -> Paint:
+    def of(cls, picture: Layout, colors: Coloring, faded: NDArray[np.bool_]) -> Paint:
         """Return the colours of a picture; linking parents are seen through, as what a filter fades is."""
         pale = faded | picture.linking
         return cls(*_colors(picture, colors, pale), pale, len(colors.palette))
 
 
 def elements(
-    picture: Composition, paint: Paint, path: Ints, p: Parameters, shown: NDArray[np.bool_] | None = None
+    picture: Layout, paint: Paint, path: Ints, p: Parameters, shown: NDArray[np.bool_] | None = None
 ) -> list[Any]:
     """Return what stands for calls, or for those of ``shown`` (n,), and the path."""
     color, pale = paint.color, paint.pale
@@ -91,7 +91,7 @@ def elements(
     return [element for element in found if len(element)]
 
 
-def surroundings(picture: Composition, paint: Paint, p: Parameters) -> list[Any]:
+def surroundings(picture: Layout, paint: Paint, p: Parameters) -> list[Any]:
     """Return what stands around the tree: shadows on the floor, and rims of balls."""
     return [
         *_shadows(picture, paint.neutral["surface"], p),
@@ -99,7 +99,7 @@ def surroundings(picture: Composition, paint: Paint, p: Parameters) -> list[Any]
     ]
 
 
-def meaning(picture: Composition, call: Ints) -> dict[str, Meaning]:
+def meaning(picture: Layout, call: Ints) -> dict[str, Meaning]:
     """Return what the elements stand for; ``call`` (n,) as whoever points at them counts."""
     told = Meaning(
         calls=((0, call),),
@@ -112,7 +112,7 @@ def meaning(picture: Composition, call: Ints) -> dict[str, Meaning]:
 
 
 def _colors(
-    picture: Composition, colors: Coloring, faded: NDArray[np.bool_]
+    picture: Layout, colors: Coloring, faded: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.float32], dict[str, int]]:
     """Return each node's colour, the palette, and where its neutrals are."""
     kinds = len(colors.palette)
@@ -129,7 +129,7 @@ def _colors(
     return color, palette.astype(np.float32), neutral
 
 
-def _shells(picture: Composition, color: NDArray[np.int32], p: Parameters) -> list[Any]:
+def _shells(picture: Layout, color: NDArray[np.int32], p: Parameters) -> list[Any]:
     """Return the rings that the callees of open nodes stand on, and their cones' translucent surfaces."""
     # One or two callees need no ring to be seen as those of one caller.
     count = np.bincount(picture.nodes.parent[picture.nodes.parent >= 0], minlength=len(picture))
@@ -167,9 +167,7 @@ def _float(points: Floats) -> NDArray[np.float32]:
     return np.asarray(points, np.float32)
 
 
-def _nodes(
-    picture: Composition, color: NDArray[np.int32], faded: NDArray[np.bool_], p: Parameters
-) -> list[Marks]:
+def _nodes(picture: Layout, color: NDArray[np.int32], faded: NDArray[np.bool_], p: Parameters) -> list[Marks]:
     """Return the nodes: balls, and closed subtrees as full cones below them."""
     along: Any = "x" if p.recline else "z"
     closed = np.flatnonzero(picture.closed)
@@ -200,7 +198,7 @@ def _nodes(
     return found
 
 
-def _links(picture: Composition, color: int, p: Parameters) -> Lines:
+def _links(picture: Layout, color: int, p: Parameters) -> Lines:
     """Return the lines from callers to callees, wider where more calls go."""
     inner = np.flatnonzero(picture.nodes.parent >= 0)
     stops = [picture.center[picture.nodes.parent[inner]], picture.center[inner]]
@@ -214,7 +212,7 @@ def _links(picture: Composition, color: int, p: Parameters) -> Lines:
     )  # fmt: skip
 
 
-def _horizons(picture: Composition, color: int) -> list[Any]:
+def _horizons(picture: Layout, color: int) -> list[Any]:
     """Return the rims of the balls that hold hyperbolic space: an equator, and the outline from the front."""
     if not len(picture.balls):
         return []
@@ -231,7 +229,7 @@ def _horizons(picture: Composition, color: int) -> list[Any]:
     ]  # fmt: skip
 
 
-def _dashes(picture: Composition, color: NDArray[np.int32], p: Parameters) -> list[Lines]:
+def _dashes(picture: Layout, color: NDArray[np.int32], p: Parameters) -> list[Lines]:
     """Return a dashed ring around each node that shows some of its callees and not others."""
     partly = np.flatnonzero(picture.missing > 0)
     if not len(partly):
@@ -253,7 +251,7 @@ def _dashes(picture: Composition, color: NDArray[np.int32], p: Parameters) -> li
     ]  # fmt: skip
 
 
-def _stacks(picture: Composition, color: NDArray[np.int32], p: Parameters) -> list[Marks]:
+def _stacks(picture: Layout, color: NDArray[np.int32], p: Parameters) -> list[Marks]:
     """Return the stacks of rings above nodes that repeat in a row: a ring for each factor of ten."""
     if p.opening == 0:
         return []
@@ -273,7 +271,7 @@ def _stacks(picture: Composition, color: NDArray[np.int32], p: Parameters) -> li
     ]  # fmt: skip
 
 
-def _shadows(picture: Composition, color: int, p: Parameters) -> list[Marks]:
+def _shadows(picture: Layout, color: int, p: Parameters) -> list[Marks]:
     """Return the shadows that the upper cones throw on the floor, straight down."""
     if p.opening == 0 or p.recline:
         return []
@@ -289,7 +287,7 @@ def _shadows(picture: Composition, color: int, p: Parameters) -> list[Marks]:
     ]  # fmt: skip
 
 
-def _path_tube(picture: Composition, path: Ints, color: int, p: Parameters) -> Tubes:
+def _path_tube(picture: Layout, path: Ints, color: int, p: Parameters) -> Tubes:
     """Return the path as one tube from node to node."""
     way, width = picture.center[path], picture.radius[path]
     if p.opening == 0:

@@ -12,7 +12,7 @@ from ....drawing.primitives import Labels
 from ....drawing.projection import Projection
 from ....layout.ticks import count
 from .camera import vector
-from .layout import DASHED, Composition
+from .layout import DASHED, Layout
 from .occupied import Occupied, occupied
 from .parameters import Parameters
 
@@ -54,7 +54,7 @@ _PLACES = (
 
 
 def labels(
-    picture: Composition,
+    picture: Layout,
     projection: Projection,
     named: NDArray[np.bool_],
     path: Ints,
@@ -132,7 +132,7 @@ def labels(
     return found
 
 
-def _in_sight(picture: Composition, projection: Projection) -> NDArray[np.bool_]:
+def _in_sight(picture: Layout, projection: Projection) -> NDArray[np.bool_]:
     """Return which nodes are in the picture, and before the camera, bool (n,)."""
     ahead = (picture.center - projection.eye) @ projection.forward > picture.radius
     if not projection.perspective:
@@ -144,7 +144,7 @@ def _in_sight(picture: Composition, projection: Projection) -> NDArray[np.bool_]
 
 
 def _placed(
-    picture: Composition, named: Ints, must: NDArray[np.bool_], projection: Projection, unit: Floats,
+    picture: Layout, named: Ints, must: NDArray[np.bool_], projection: Projection, unit: Floats,
     there: Occupied, frame: Frame, p: Parameters,
 ) -> list[tuple[int, str, _Place, float]]:  # fmt: skip
     """Return which names are written, where, and before which depth: the first ones have the choice."""
@@ -177,7 +177,7 @@ def _placed(
     return chosen
 
 
-def _reach(picture: Composition) -> Floats:
+def _reach(picture: Layout) -> Floats:
     """Return how far what is drawn at each node reaches to its sides, float64 (n,)."""
     reach = picture.radius * np.where(picture.missing > 0, 1.1 * DASHED, 1.0)
     # In a plan closed subtrees are discs around their nodes; no cone has a height there.
@@ -192,7 +192,7 @@ def _box(x: float, y: float, align: int, text: str, tall: float) -> tuple[float,
     return left, y - 0.45 * tall, left + wide, y + 0.45 * tall
 
 
-def _ranks(picture: Composition, toward: Floats, path: Ints) -> Floats:
+def _ranks(picture: Layout, toward: Floats, path: Ints) -> Floats:
     rank = np.log2(1.0 + picture.below) - 0.6 * picture.nodes.depth
     inner = picture.nodes.parent >= 0
     offset = np.zeros(len(picture))
@@ -212,7 +212,7 @@ def _units_per_pixel(projection: Projection, points: Floats) -> Floats:
     return np.asarray(0.01 / np.maximum(np.hypot(*(there - here).T), 1e-9))
 
 
-def _texts(picture: Composition, node: int, closed: bool) -> list[str]:
+def _texts(picture: Layout, node: int, closed: bool) -> list[str]:
     """Return what can be written at a node, the best first."""
     trace, graph = picture.trace, picture.graph
     text = trace.functions.label[graph.subtrees.function[picture.nodes.node[node]]]

@@ -56,7 +56,7 @@ _LEAST_DROP = 0.35
 
 
 @dataclass(frozen=True, eq=False)
-class Composition:
+class Layout:
     """The shown nodes and their places: what all parts of the drawing are made from.
 
     Attributes
@@ -172,7 +172,7 @@ class Composition:
         return point
 
 
-def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Composition:
+def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout:
     """Choose the nodes by their degree of interest and lay them out.
 
     Parameters
@@ -215,7 +215,7 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Compos
     placed = {"cone": _cones, "bubble": _bubbles, "hyperbolic": _balls}[p.layout](
         trace, graph, forest, nodes, own, below, facing, p
     )
-    return Composition(
+    return Layout(
         trace, graph, forest, threads, nodes, _calls(trace, graph, nodes, threads), iterations, below,
         placed.center, placed.radius, placed.ring, placed.disc, placed.foot,
         _rims(nodes, placed, p), nodes.way, placed.around,
@@ -226,7 +226,7 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Compos
 
 @dataclass(frozen=True, eq=False)
 class _Placed:
-    """The places of the shown nodes; as in :class:`Composition`."""
+    """The places of the shown nodes; as in :class:`Layout`."""
 
     center: Floats
     radius: Floats

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.projection import Projection
-from .layout import Composition
+from .layout import Layout
 from .layouts.rooms import SHARE
 from .parameters import Parameters
 
@@ -92,7 +92,7 @@ class Occupied:
 
 
 def occupied(
-    picture: Composition, path: Ints, projection: Projection, p: Parameters, shown: NDArray[np.bool_]
+    picture: Layout, path: Ints, projection: Projection, p: Parameters, shown: NDArray[np.bool_]
 ) -> Occupied:
     """Return what the tree takes of the picture: balls, closed cones, links, rings and the path.
 

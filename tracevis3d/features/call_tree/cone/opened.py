@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.projection import Projection
-from .layout import SKIRT, Composition, find_focus, shown_way
+from .layout import SKIRT, Layout, find_focus, shown_way
 from .layouts import cone
 from .layouts import rooms as cone_rooms
 from .layouts.rooms import Opened, Rooms
@@ -43,7 +43,7 @@ def nearer(
     projection: Projection,
     kept: Ints = _NONE,
     shown: NDArray[np.bool_] | None = None,
-) -> tuple[Composition, Ints]:
+) -> tuple[Layout, Ints]:
     """Return the picture with the subtrees opened that look large, and the calls that those stand for.
 
     All that the picture shows stays where it is. The budget is that of what is in sight.
@@ -73,7 +73,7 @@ def nearer(
 
 
 def in_the_way(
-    picture: Composition, place: tuple[Floats, Floats], approach: float, projection: Projection
+    picture: Layout, place: tuple[Floats, Floats], approach: float, projection: Projection
 ) -> NDArray[np.bool_]:
     """Return which nodes stand between the camera and the place that it goes to (:func:`goal`), bool (n,)."""
     low, high = place
@@ -124,7 +124,7 @@ def goal(ready: Prepared) -> tuple[Floats, Floats]:
     return middle - half, middle + half
 
 
-def rooms_of(picture: Composition, which: Ints, p: Parameters) -> Rooms:
+def rooms_of(picture: Layout, which: Ints, p: Parameters) -> Rooms:
     """Return some of the picture's nodes with the rooms that they have."""
     nodes, (plan, axis, sign) = picture.nodes, _axes(p)
     # The calls of a thread come after none of them.
@@ -179,7 +179,7 @@ def _pixels(middle: Floats, reach: Floats, projection: Projection) -> Floats:
     return np.asarray(np.where(ahead & (inside | within), np.where(cut, _CUT, 1.0) * pixels, 0.0))
 
 
-def _thin(picture: Composition, projection: Projection) -> Floats:
+def _thin(picture: Layout, projection: Projection) -> Floats:
     """Return the widest that a line at each node is, by the nearer of its ends."""
     deep = np.abs((picture.center - projection.eye) @ projection.forward)
     half = projection.tangent * (deep if projection.perspective else np.ones(len(picture)))
@@ -188,7 +188,7 @@ def _thin(picture: Composition, projection: Projection) -> Floats:
     return np.asarray(np.maximum(np.minimum(widest, above), 0.25 * widest))
 
 
-def _with(ready: Prepared, seeds: Ints, opened: Opened) -> Composition:
+def _with(ready: Prepared, seeds: Ints, opened: Opened) -> Layout:
     """Return the picture with what appears in its closed subtrees."""
     picture, p = ready.picture, ready.parameters
     n, given = len(picture), len(seeds)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .layout import Composition
+from .layout import Layout
 from .parameters import Parameters
 
 Ints = NDArray[np.int64]
 
 
-def find_path(picture: Composition, p: Parameters) -> Ints:
+def find_path(picture: Layout, p: Parameters) -> Ints:
     """Return the shown nodes of the path drawn as a tube, callers first.
 
     From the first root each step goes to the shown callee with the most time, or calls, in all its

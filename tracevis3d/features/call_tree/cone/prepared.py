@@ -16,7 +16,7 @@ from ....filters.reduce import reduced
 from ....progress import Progress, silent
 from ....trace.model import Trace
 from ....views.call_colors import Coloring, coloring
-from .layout import Composition, closed_radius, compose, extents, levels, own_radius, worth_of
+from .layout import Layout, closed_radius, compose, extents, levels, own_radius, worth_of
 from .layouts.rooms import Ground
 from .parameters import Parameters
 
@@ -53,7 +53,7 @@ class Prepared:
     state: NDArray[np.uint8]
     hidden: Ints
     facts: dict[str, Any]
-    picture: Composition
+    picture: Layout
     colors: Coloring
 
     @cached_property
@@ -73,11 +73,11 @@ class Prepared:
         every = extents(picture.trace, graph)
         return np.asarray(worth_of(picture.trace, graph, every, self.parameters))
 
-    def calls(self, picture: Composition) -> Ints:
+    def calls(self, picture: Layout) -> Ints:
         """Return the call of the whole trace that each node stands for; -1 for a thread."""
         return np.where(picture.call >= 0, self.original[picture.call], -1)
 
-    def faded(self, picture: Composition) -> NDArray[np.bool_]:
+    def faded(self, picture: Layout) -> NDArray[np.bool_]:
         """Return which nodes a filter fades, bool (n,)."""
         call = self.calls(picture)
         faded = np.zeros(len(picture), np.bool_)
@@ -140,7 +140,7 @@ def _settled(p: Parameters) -> Parameters:
     return p
 
 
-def _sink(picture: Composition, sunk: NDArray[np.bool_], p: Parameters) -> Composition:
+def _sink(picture: Layout, sunk: NDArray[np.bool_], p: Parameters) -> Layout:
     """Move sunk nodes, with what is below them, up to half their cone away from where they would stand."""
     if not sunk.any():
         return picture

@@ -23,9 +23,9 @@ from ....views.call_colors import Coloring
 from ....views.registry import View
 from . import labels as names
 from .camera import SHARE, on_the_way, whole
-from .detail import Closer
+from .detail import LevelOfDetail
 from .elements import Paint, elements, meaning, surroundings
-from .layout import Composition
+from .layout import Layout
 from .opened import goal, in_the_way, nearer
 from .parameters import QUANTITIES, Parameters
 from .paths import find_path
@@ -95,7 +95,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
 
 
 def _legends(
-    colors: Coloring, picture: Composition, closed: NDArray[np.bool_], neutral: dict[str, int], path: bool,
+    colors: Coloring, picture: Layout, closed: NDArray[np.bool_], neutral: dict[str, int], path: bool,
     faded: bool, p: Parameters,
 ) -> tuple[Legend, ...]:  # fmt: skip
     found = [colors.legend] if colors.legend else []
@@ -128,7 +128,7 @@ def _title(trace: Trace) -> str:
 
 
 def _notes(
-    trace: Trace, picture: Composition, facts: dict[str, Any], opened: int, p: Parameters
+    trace: Trace, picture: Layout, facts: dict[str, Any], opened: int, p: Parameters
 ) -> tuple[str, ...]:
     shown = int(np.count_nonzero(picture.nodes.depth > 1))
     stood = int(picture.iterations[picture.nodes.depth > 1].sum())
@@ -156,7 +156,7 @@ def _notes(
     return tuple(notes)
 
 
-def _order_in_words(picture: Composition, p: Parameters) -> str:
+def _order_in_words(picture: Layout, p: Parameters) -> str:
     if p.layout == "bubble":
         return "callees stand clockwise in the order of the calls, from the line to their caller on"
     if p.layout == "hyperbolic":
@@ -177,7 +177,7 @@ VIEW = View(
     traces=(1, 1),
     parameters=Parameters,
     draw=draw,
-    closer=Closer,
+    level_of_detail=LevelOfDetail,
 )
 
 __all__ = ["VIEW", "Labels", "Parameters", "draw", "find_path"]

@@ -13,7 +13,7 @@ from ....layout.icicle import place_boxes
 from ....layout.scales import Scale
 from ....views.call_colors import Coloring
 from ....views.call_measures import Measure
-from .layout import WIDTH, Composition
+from .layout import WIDTH, Layout
 
 if TYPE_CHECKING:
     from .view import Parameters
@@ -31,7 +31,7 @@ def measured(shown: Measure | None, p: Parameters, cut: Cut) -> tuple[Scale, Flo
     return Scale.over(kind, np.concatenate([calls, clusters])), calls, clusters
 
 
-def call_boxes(picture: Composition, cut: Cut, colors: Coloring, share: Floats) -> Boxes:
+def call_boxes(picture: Layout, cut: Cut, colors: Coloring, share: Floats) -> Boxes:
     """Return the boxes of the calls of ``cut``; ``share`` (n,) is how thick each is, 0 to 1."""
     calls, ids = picture.trace.calls, cut.calls
     level = calls.depth[ids].astype(np.int64) - picture.first_depth
@@ -49,7 +49,7 @@ def call_boxes(picture: Composition, cut: Cut, colors: Coloring, share: Floats) 
     )
 
 
-def cluster_boxes(picture: Composition, cut: Cut, colors: Coloring, share: Floats) -> Boxes:
+def cluster_boxes(picture: Layout, cut: Cut, colors: Coloring, share: Floats) -> Boxes:
     """Return the boxes of the clusters of ``cut``; ``share`` (c,) is how thick each is, 0 to 1."""
     c = cut.clusters
     low = c.depth.astype(np.int64) - picture.first_depth
@@ -70,7 +70,7 @@ def cluster_boxes(picture: Composition, cut: Cut, colors: Coloring, share: Float
 
 
 def _boxes(
-    picture: Composition, kind: str, start: Ints, end: Ints, low_level: Ints, high_level: Ints,
+    picture: Layout, kind: str, start: Ints, end: Ints, low_level: Ints, high_level: Ints,
     thread: NDArray[np.int32], share: Floats, color: NDArray[np.int32], ids: Ints,
     count: Ints | None = None,
 ) -> Boxes:  # fmt: skip

@@ -13,14 +13,14 @@ from ....layout.cut import CutBuffers
 from ....trace.model import Trace
 from ....views.call_colors import coloring
 from ....views.call_measures import measure
-from ....views.detail import Near, Pane, cut_nearer, readable, within
+from ....views.detail import Detail, Pane, cut_nearer, readable, within
 from .boxes import call_boxes, cluster_boxes, measured
 from .layout import WIDTH, compose
 from .names import names_on_fronts
 
 
-class Closer:
-    """An icicle that can be looked at from nearer; see :class:`....views.detail.Closer`."""
+class LevelOfDetail:
+    """An icicle that can be looked at from nearer; see :class:`....views.detail.LevelOfDetail`."""
 
     def __init__(self, traces: Sequence[Trace], parameters: object, frame: Frame) -> None:
         (self._trace,) = traces
@@ -37,7 +37,7 @@ class Closer:
         self._scale, _, _ = measured(self._measure, p, self._base)
         self._buffers = CutBuffers()
 
-    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
         """Return calls and clusters of the whole window, and names on those within ``seen``."""
         picture, p, window = self._picture, self._picture.parameters, self.panes[pane].window
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
@@ -53,4 +53,6 @@ class Closer:
         first, last = (self.panes[pane].place(t) for t in seen)
         nearer = replace(picture, pixels_per_unit=pixels_per_unit)
         names = names_on_fronts(nearer, within(calls, first, last), clusters, p.labels)
-        return Near((calls, clusters), (readable(names, picture.least_text, pixels_per_unit),), self._palette)
+        return Detail(
+            (calls, clusters), (readable(names, picture.least_text, pixels_per_unit),), self._palette
+        )

@@ -40,7 +40,7 @@ _LEAST_LEVEL_PX = 4.0
 
 
 @dataclass(frozen=True, eq=False)
-class Composition:
+class Layout:
     """What is shown, and where the lanes lie: what all parts of the drawing are made from.
 
     Attributes
@@ -90,7 +90,7 @@ class Composition:
         return -(self.plate + 1.08 * self.reach)
 
 
-def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut, str]:
+def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str]:
     """Choose what to show and lay out the lanes; also return the cut, and a note on threads left out.
 
     Raises
@@ -133,7 +133,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut
         usual = float(np.median(lanes.height)) if len(lanes) else 0.0
         plate, reach = min(0.12, 0.15 * usual), p.opening * p.relief * min(4.8, 1.3 * usual)
         lanes = replace(lanes, back=p.opening * p.recede * (plate + 1.08 * reach) * np.arange(len(threads)))
-        picture = Composition(
+        picture = Layout(
             trace,
             p,
             window,
@@ -156,7 +156,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Composition, Cut
     return replace(picture, pixels_per_unit=now), cut, _left_out(trace, picture, cut, busy)
 
 
-def _left_out(trace: Trace, picture: Composition, cut: Cut, busy: Ints) -> str:
+def _left_out(trace: Trace, picture: Layout, cut: Cut, busy: Ints) -> str:
     """Return a note on the threads that have calls in the window and are not drawn; empty if none is."""
     others = np.setdiff1d(np.flatnonzero(busy > 0), picture.threads)
     if not len(others):
@@ -221,7 +221,7 @@ def _camera(p: Parameters, lanes: Lanes, front: float, left: float) -> Camera:
     )
 
 
-def _pixels_per_unit(picture: Composition, frame: Frame) -> float:
+def _pixels_per_unit(picture: Layout, frame: Frame) -> float:
     """Return how many pixels a unit along x covers where the wall is nearest to the camera."""
     projection = fit(picture.camera, frame, _SHARE)
     step = 0.01

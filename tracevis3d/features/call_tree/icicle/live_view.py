@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....live.growing import GrowingTrace
-from ....live.stream.calls import CallFlow, Ended
+from ....live.stream.calls import CallStream, Ended
 from ....live.stream.lanes import LEVELS, Lanes
 from ....live.stream.live_view import (
     BESIDE,
     LENGTH,
-    Flow,
     Kinds,
+    LiveView,
     Rows,
     Said,
     Section,
@@ -34,7 +34,7 @@ _MOST_NAMES, _LEAST_SHARE = 90, 0.035
 _PALE = 0.45
 
 
-class Icicle(Flow):
+class Icicle(LiveView):
     """Calls of each thread, one upon the other."""
 
     hidden_what = "calls deeper than 64, or of threads beyond 16"
@@ -43,7 +43,7 @@ class Icicle(Flow):
         super().__init__(growing, window_ns)
         self.kinds = Kinds()
         self._by_function = False
-        self.calls = CallFlow(growing, self._kind, LEVELS)
+        self.calls = CallStream(growing, self._kind, LEVELS)
         self.lanes = Lanes(growing, _MOST_LANES)
         self._table = self.lanes.levels(_TOTAL, _HIGHEST, _GAP)
         #: Duration, number, start, end, key and function of calls whose names may be shown.

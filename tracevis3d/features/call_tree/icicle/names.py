@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from ....drawing.primitives import Boxes, Labels
 from ....layout.icicle import widest_gaps
 from ....trace.model import Trace
-from .layout import CHARACTER, Composition
+from .layout import CHARACTER, Layout
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def names_on_fronts(picture: Composition, boxes: Boxes, clusters: Boxes, most: int) -> Labels:
+def names_on_fronts(picture: Layout, boxes: Boxes, clusters: Boxes, most: int) -> Labels:
     """Return the functions' names for the widest boxes, on their front faces."""
     trace = picture.trace
     height = np.minimum(0.74 * boxes.size[:, 2], picture.text)
@@ -49,7 +49,7 @@ def names_on_fronts(picture: Composition, boxes: Boxes, clusters: Boxes, most: i
 
 
 def _hidden_by_neighbours(
-    picture: Composition, boxes: Boxes, clusters: Boxes, which: NDArray[np.int64]
+    picture: Layout, boxes: Boxes, clusters: Boxes, which: NDArray[np.int64]
 ) -> NDArray[np.float32]:
     """Return how much thicker neighbours hide of the left and right ends of the fronts ``which``, (n, 2).
 
@@ -76,7 +76,7 @@ def _hidden_by_neighbours(
     return hidden
 
 
-def names_on_tops(picture: Composition, boxes: Boxes, clusters: Boxes, most: int) -> Labels:
+def names_on_tops(picture: Layout, boxes: Boxes, clusters: Boxes, most: int) -> Labels:
     """Return names for boxes too low for a text on their front, where their tops are free.
 
     That is on the step before the thickest box that stands on it, or between two of them. Only for a

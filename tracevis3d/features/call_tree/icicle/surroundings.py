@@ -11,14 +11,14 @@ from ....layout import ticks
 from ....layout.scales import Scale
 from ....views.call_measures import Measure
 from ....views.thread_selection import lane_title
-from .layout import WIDTH, Composition
+from .layout import WIDTH, Layout
 
 #: Width of thin lines in scene units.
 _HAIR = 0.012
 _DEPTH_STEPS = [factor * 10**power for power in range(10) for factor in (1, 2, 5)]
 
 
-def terraces(picture: Composition, color: int) -> list[Boxes]:
+def terraces(picture: Layout, color: int) -> list[Boxes]:
     """Return the steps that the lanes stand on, and the risers behind them."""
     lanes, n = picture.lanes, len(picture.lanes)
     if not n:
@@ -40,7 +40,7 @@ def terraces(picture: Composition, color: int) -> list[Boxes]:
     return [steps, risers]
 
 
-def time_axis(picture: Composition) -> Axis:
+def time_axis(picture: Layout) -> Axis:
     """Return the ruler of time, along the front edge of the lowest terrace."""
     start, end = picture.window
     found = ticks.time_ticks(start, end, 11)
@@ -59,7 +59,7 @@ def time_axis(picture: Composition) -> Axis:
     )
 
 
-def grid(picture: Composition, axis: Axis, color: int) -> Lines:
+def grid(picture: Layout, axis: Axis, color: int) -> Lines:
     """Return a line for each tick of the time axis that climbs the terraces behind the boxes."""
     lanes = picture.lanes
     path = [(picture.front, 0.0)]
@@ -75,7 +75,7 @@ def grid(picture: Composition, axis: Axis, color: int) -> Lines:
     )  # fmt: skip
 
 
-def depth_axis(picture: Composition) -> tuple[Axis, ...]:
+def depth_axis(picture: Layout) -> tuple[Axis, ...]:
     """Return the ruler of stack depth where there is one lane; among several the names take its place."""
     lanes = picture.lanes
     if len(lanes) != 1:
@@ -101,14 +101,14 @@ def depth_axis(picture: Composition) -> tuple[Axis, ...]:
     )
 
 
-def _facing(picture: Composition) -> Vector:
+def _facing(picture: Layout) -> Vector:
     """Return the horizontal direction across the camera's view: texts along it are level in the picture."""
     x, y, _ = picture.camera.direction
     length = math.hypot(x, y)
     return (-y / length, x / length, 0.0) if length > 1e-6 else (1.0, 0.0, 0.0)
 
 
-def lane_names(picture: Composition) -> Labels:
+def lane_names(picture: Layout) -> Labels:
     """Return the threads' names, left of their lanes; none where there is only one lane."""
     lanes, n = picture.lanes, len(picture.lanes)
     if n <= 1:
@@ -129,7 +129,7 @@ def lane_names(picture: Composition) -> Labels:
     )
 
 
-def measure_ruler(picture: Composition, shown: Measure, scale: Scale, color: int) -> tuple[Lines, Labels]:
+def measure_ruler(picture: Layout, shown: Measure, scale: Scale, color: int) -> tuple[Lines, Labels]:
     """Return a ruler along y on the floor at the right end, and its texts, which stand upright."""
     # Texts stand below each other in the picture, as far apart as the floor is seen from above.
     seen = picture.reach * math.hypot(picture.camera.direction[2], 0.3 * picture.camera.direction[0])

@@ -30,8 +30,8 @@ from ....views.call_measures import MEASURES, Measure, measure
 from ....views.registry import View
 from ....views.thread_selection import ORDERS
 from .boxes import call_boxes, cluster_boxes, measured
-from .detail import Closer
-from .layout import Composition, compose
+from .detail import LevelOfDetail
+from .layout import Layout, compose
 from .names import names_on_fronts, names_on_tops
 from .surroundings import depth_axis, grid, lane_names, measure_ruler, terraces, time_axis
 
@@ -206,9 +206,7 @@ def _title(trace: Trace) -> str:
     )
 
 
-def _notes(
-    picture: Composition, cut: Cut, shown: Measure | None, scale: Scale, left_out: str
-) -> tuple[str, ...]:
+def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_out: str) -> tuple[str, ...]:
     p, trace = picture.parameters, picture.trace
     notes = [] if cut.total else ["no call lies in this window"]
     low, high = picture.window
@@ -247,5 +245,5 @@ VIEW = View(
     traces=(1, 1),
     parameters=Parameters,
     draw=draw,
-    closer=Closer,
+    level_of_detail=LevelOfDetail,
 )

@@ -22,7 +22,7 @@ from ....trace.model import Trace
 from ....views.time_window import time_window
 from ...call_tree.icicle.layout import WIDTH
 from ..matching.many_traces import letter_of
-from ..view.layout import Composition, Content, Wall, content, level_lanes, pixel_scale
+from ..view.layout import Content, Layout, Wall, content, level_lanes, pixel_scale
 from ..view.names import file_name
 from ..view.walls import Fold
 
@@ -136,7 +136,7 @@ class Stage:
     camera : Camera
     pixels_per_unit : float
     least_text, text : float
-        As in :class:`.Composition`.
+        As in :class:`.Layout`.
     same_scale : bool
     """
 
@@ -151,17 +151,17 @@ class Stage:
     text: float
     same_scale: bool
 
-    def pair(self, back: int, front: int, band: float) -> Composition:
+    def pair(self, back: int, front: int, band: float) -> Layout:
         """Return two walls, by their places, as a comparison of two; ``band`` is a share of the gap."""
         behind, before = self.walls[back], self.walls[front]
         # In the plane in which bridges are bundled the roots of both lie outermost.
         walls = (replace(behind, fold=replace(behind.fold, side=1)), before)
-        return Composition(
+        return Layout(
             walls, self.gap, max(self.gap, 1e-3) * band, self.camera, self.pixels_per_unit,
             self.least_text, self.text, 0, self.same_scale,
         )  # fmt: skip
 
-    def view_of_names(self) -> Composition:
+    def view_of_names(self) -> Layout:
         """Return what :func:`..view.names.names` looks at to place names on the walls."""
         return self.pair(0, len(self.walls) - 1, 1.0)
 

@@ -14,7 +14,7 @@ from ....drawing.frame import Frame
 from ....drawing.output import Output
 from ....drawing.palettes import OTHER
 from ....drawing.primitives import Boxes, Camera, Drawing, Lines, Tubes
-from ....drawing.viewpoints import Stop
+from ....drawing.viewpoints import Viewpoint
 from ....parameters import read
 from ....progress import Progress, part, silent
 from ....views import registry
@@ -90,7 +90,7 @@ def default_settings(story: Story, walk: bool = False) -> dict[str, Any]:
 def with_stops(
     story: Story, frame: Frame, walk: str = "", settings: dict[str, Any] | None = None,
     progress: Progress = silent,
-) -> tuple[Drawing, list[Stop]]:  # fmt: skip
+) -> tuple[Drawing, list[Viewpoint]]:  # fmt: skip
     """Return the comparison with all that its stops show, and the stops.
 
     Parameters
@@ -191,7 +191,9 @@ def below(story: Story, trace: int, call: int, ids: Ints) -> Flags:
     return (ids >= call) & (ids < call + extent)
 
 
-def _staged(stage: Stage, told: Sequence[Told], without: Flags | None = None) -> tuple[Drawing, list[Stop]]:
+def _staged(
+    stage: Stage, told: Sequence[Told], without: Flags | None = None
+) -> tuple[Drawing, list[Viewpoint]]:
     """Add to a drawing what its stops show, and return the stops, the first with all in colour.
 
     The matches ``without`` (m,) are no context: they would hide the coarser ones that they explain.
@@ -211,7 +213,7 @@ def _staged(stage: Stage, told: Sequence[Told], without: Flags | None = None) ->
         if without is not None:
             context = _only(context, ~without[context.id], context.kind)
         elements.append(context)
-    stops = [Stop("Overview", drawing.title, None, _MATCHES)]
+    stops = [Viewpoint("Overview", drawing.title, None, _MATCHES)]
     for i, words in enumerate(told, 1):
         shows = [f"{_FRAME} {i}"]
         for element in frames:
@@ -224,7 +226,7 @@ def _staged(stage: Stage, told: Sequence[Told], without: Flags | None = None) ->
             elements += [_only(element, words.matches[element.id], f"match {i}") for element in matches]
             if "tube" in drawing.meaning:
                 meaning[f"match {i}"] = drawing.meaning["tube"]
-        stops.append(Stop(words.name, words.caption, _look(stage, words), tuple(shows)))
+        stops.append(Viewpoint(words.name, words.caption, _look(stage, words), tuple(shows)))
     kept = tuple(element for element in elements if len(element))
     return replace(drawing, palette=palette, elements=kept, labels=labels, meaning=meaning), stops
 

@@ -15,7 +15,7 @@ from ....drawing.primitives import Boxes, Labels, Lines
 from ....views.cached import derived
 from ..matching.match import Comparison
 from .annotations.frames import Pen, frames, plates
-from .layout import Composition, Wall
+from .layout import Layout, Wall
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -181,7 +181,7 @@ class Runs:
 
 
 def repetitions(
-    picture: Composition, runs: tuple[Runs, Runs], source: int, most: int, color: int
+    picture: Layout, runs: tuple[Runs, Runs], source: int, most: int, color: int
 ) -> tuple[list[Lines | Boxes], Labels | None]:
     """Return red frames around neighbours that repeat, and how often, those first that are wide on any wall.
 

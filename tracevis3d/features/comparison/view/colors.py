@@ -13,7 +13,7 @@ from ....drawing.palettes import OTHER, PALETTES, Paint, parse
 from ....drawing.primitives import Legend, LegendEntry
 from ....layout import ticks
 from ..matching.match import Comparison
-from .layout import Composition
+from .layout import Layout
 from .matches import Chosen, Grouping
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def positions(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> tup
 
 def of_matches(
     comparison: Comparison,
-    picture: Composition,
+    picture: Layout,
     chosen: Chosen,
     grouping: Grouping,
     paint: Paint,

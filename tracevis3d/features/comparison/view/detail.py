@@ -13,7 +13,7 @@ from ....drawing.palettes import Paint
 from ....layout.cut import CutBuffers
 from ....progress import silent
 from ....trace.model import Trace
-from ....views.detail import Near, Pane, cut_nearer, readable, within
+from ....views.detail import Detail, Pane, cut_nearer, readable, within
 from . import colors
 from .boxes import boxes_of, explained
 from .names import names
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .parameters import Parameters
 
 
-class Closer:
-    """Two walls that can be looked at from nearer; see :class:`....views.detail.Closer`. A fan can't."""
+class LevelOfDetail:
+    """Two walls that can be looked at from nearer; see ``views.detail``. A fan can't."""
 
     def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
         from .view import still
@@ -43,7 +43,7 @@ class Closer:
         )
         self._palette = drawing.palette
 
-    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
         """Return the calls and clusters of one wall, and names on those within ``seen``."""
         bundles, p = self._bundles, self._p
         picture = bundles.picture
@@ -63,4 +63,4 @@ class Closer:
         first, last = (self.panes[pane].place(t) for t in seen)
         nearer = replace(picture, pixels_per_unit=pixels_per_unit)
         texts = names(nearer, near, within(parts[0], first, last), p.labels)
-        return Near(tuple(parts), (readable(texts, picture.least_text, pixels_per_unit),), paint.palette)
+        return Detail(tuple(parts), (readable(texts, picture.least_text, pixels_per_unit),), paint.palette)

@@ -17,7 +17,7 @@ from ....drawing.primitives import Boxes, Camera, Lines, Tubes
 from ....errors import UsageError
 from ....trace.model import Trace
 from ..matching.match import Comparison
-from .layout import OVERVIEW, Composition, Wall
+from .layout import OVERVIEW, Layout, Wall
 from .matches import Chosen
 from .overview import Skyline
 
@@ -124,7 +124,7 @@ def within(comparison: Comparison, chosen: Chosen, text: str, name: str = "focus
 
 
 def highlight(
-    picture: Composition,
+    picture: Layout,
     lines: tuple[Skyline, Skyline],
     chosen: Chosen,
     inside: tuple[Flags, Flags],
@@ -166,7 +166,7 @@ def highlight(
     return made
 
 
-def _strips(line: Skyline, picture: Composition, bars: Ints, color: int) -> Boxes:
+def _strips(line: Skyline, picture: Layout, bars: Ints, color: int) -> Boxes:
     wall, n = line.wall, len(bars)
     y0, y1, z0, z1 = wall.fold.plate(picture.behind - _BEYOND, OVERVIEW + 2 * _BEYOND, _PLATE, 0.0)
     low = np.stack([wall.offset + bars * line.bar, np.full(n, y0), np.full(n, z0)], axis=1)
@@ -182,7 +182,7 @@ def _strips(line: Skyline, picture: Composition, bars: Ints, color: int) -> Boxe
     )
 
 
-def _arcs(picture: Composition, line: Skyline, bars: Ints, calls: Ints, stack: Flags, color: int) -> Lines:
+def _arcs(picture: Layout, line: Skyline, bars: Ints, calls: Ints, stack: Flags, color: int) -> Lines:
     """Return arcs from the outermost calls of the focus around ``calls`` to intervals of the other trace."""
     wall = picture.walls[1 - line.wall.source]
     root = _outermost(wall, calls, stack)
@@ -215,7 +215,7 @@ def _outermost(wall: Wall, calls: Ints, stack: Flags) -> Ints:
         top[rises] = above[rises]
 
 
-def closer(picture: Composition, elements: Sequence[Tubes | Lines], which: Flags) -> Camera | None:
+def closer(picture: Layout, elements: Sequence[Tubes | Lines], which: Flags) -> Camera | None:
     """Return the camera that looks at the matches ``which`` and the walls at their ends; None without any."""
     points = []
     for element in elements:

@@ -157,7 +157,7 @@ class Wall:
 
 
 @dataclass(frozen=True, eq=False)
-class Composition:
+class Layout:
     """Both walls, the gap between them, and the camera.
 
     Attributes
@@ -311,7 +311,7 @@ def seen_contents(
     return (a, b), same
 
 
-def wall_scales(picture: Composition, frame: Frame) -> tuple[float, float]:
+def wall_scales(picture: Layout, frame: Frame) -> tuple[float, float]:
     """Return how many pixels a unit along x covers in the middle of each wall."""
     projection = fit(picture.camera, frame, _SHARE)
     found = []
@@ -340,7 +340,7 @@ def shares(traces: tuple[Trace, Trace], p: Parameters) -> tuple[tuple[float, flo
 def compose(
     contents: tuple[Content, Content], p: Parameters, frame: Frame, same: bool, shift: int,
     context: bool = False,
-) -> Composition:  # fmt: skip
+) -> Layout:  # fmt: skip
     """Lay out both walls, B moved by ``shift`` nanoseconds against A.
 
     ``context`` makes room for overviews of the whole traces, with rulers of their own.
@@ -400,7 +400,7 @@ def compose(
         )
     camera = _camera(p, walls, gap, beyond)
     pair = (walls[0], walls[1])
-    return Composition(
+    return Layout(
         pair, gap, max(gap, 1e-3) * p.band, camera, pixel_scale(camera, frame), frame.least_text, text, shift,
         same, behind, space, beyond, lean, row,
     )  # fmt: skip

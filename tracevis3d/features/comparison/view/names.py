@@ -10,7 +10,7 @@ from ....layout import ticks
 from ....trace.model import Trace
 from ...call_tree.icicle.layout import WIDTH
 from ..matching.many_traces import letter_of
-from .layout import Composition, Wall
+from .layout import Layout, Wall
 from .overview import Skyline
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ _LEAST_WIDTH = 2.5
 _ARROW = " › "
 
 
-def names(picture: Composition, wall: Wall, boxes: Boxes, most: int) -> Labels:
+def names(picture: Layout, wall: Wall, boxes: Boxes, most: int) -> Labels:
     """Return functions' names on the widest boxes.
 
     Where levels are too low for a line of text, calls that take up most of their callers share one: their
@@ -133,13 +133,13 @@ def file_name(trace: Trace) -> str:
 _SPACE = 0.05
 
 
-def _ruler_at(picture: Composition, wall: Wall, beyond: float) -> tuple[float, float]:
+def _ruler_at(picture: Layout, wall: Wall, beyond: float) -> tuple[float, float]:
     """Return the y and z of a ruler of time that lies ``beyond`` the roots; A's lies by its lean farther."""
     lean = picture.lean if beyond and wall.fold.side > 0 else 0.0
     return wall.fold.stage(beyond + lean + _SPACE)
 
 
-def trace_names(picture: Composition, lines: tuple[Skyline, Skyline] | None) -> Labels:
+def trace_names(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> Labels:
     """Return which trace each wall shows and what its ruler tells, at the left end of the ruler."""
     anchor, text = np.zeros((2, 3), np.float32), []
     for s, wall in enumerate(picture.walls):
@@ -165,7 +165,7 @@ def _ticks(window: tuple[int, int], wall: Wall) -> ticks.Ticks:
     return ticks.time_ticks(*window, max(2, round(11 * wall.width / WIDTH)))
 
 
-def rulers(picture: Composition, lines: tuple[Skyline, Skyline] | None) -> tuple[Axis, ...]:
+def rulers(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> tuple[Axis, ...]:
     """Return the rulers of time along the outer edges of both walls, and of overviews of more than that."""
     made = []
     for s, wall in enumerate(picture.walls):
@@ -178,7 +178,7 @@ def rulers(picture: Composition, lines: tuple[Skyline, Skyline] | None) -> tuple
     return tuple(made)
 
 
-def _ruler(picture: Composition, wall: Wall, window: tuple[int, int], beyond: float) -> Axis:
+def _ruler(picture: Layout, wall: Wall, window: tuple[int, int], beyond: float) -> Axis:
     found = _ticks(window, wall)
     per_ns = wall.width / max(window[1] - window[0], 1)
     return Axis(

@@ -13,7 +13,7 @@ from ....drawing.primitives import Axis, Boxes, Legend, LegendEntry, Lines
 from ....layout import ticks
 from ..matching.match import Comparison
 from .colors import UNMATCHED
-from .layout import BAR_DEEP, OVERVIEW, Composition, Wall
+from .layout import BAR_DEEP, OVERVIEW, Layout, Wall
 from .matches import Chosen, unmatched_calls
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Skyline:
 
 
 def skylines(
-    comparison: Comparison, picture: Composition, chosen: Chosen, windows: tuple[tuple[int, int], ...]
+    comparison: Comparison, picture: Layout, chosen: Chosen, windows: tuple[tuple[int, int], ...]
 ) -> tuple[Skyline, Skyline]:
     """Sum up what matches when.
 
@@ -200,7 +200,7 @@ def farthest(lines: tuple[Skyline, Skyline]) -> float:
 
 
 def overview(
-    lines: tuple[Skyline, Skyline], picture: Composition, paint: Any, p: Parameters
+    lines: tuple[Skyline, Skyline], picture: Layout, paint: Any, p: Parameters
 ) -> tuple[list[Boxes | Lines], tuple[Legend, ...], list[str], tuple[Axis, ...]]:
     """Return what stands behind both walls, what its colours say, notes, and the scales of the bars.
 
@@ -256,9 +256,7 @@ def overview(
     return made, tuple(legends), notes, _scales(lines, picture, highest)
 
 
-def _place(
-    line: Skyline, picture: Composition, which: Ints, low: float, length: Floats, thick: Floats
-) -> Any:
+def _place(line: Skyline, picture: Layout, which: Ints, low: float, length: Floats, thick: Floats) -> Any:
     """Return ``low`` and ``size`` of boxes on intervals, from ``low`` beyond the roots outwards."""
     wall, bar = line.wall, line.bar
     y0, y1, z0, z1 = wall.fold.outward(low, length, thick)
@@ -267,9 +265,7 @@ def _place(
     return corner.astype(np.float32), size.astype(np.float32)
 
 
-def _bars(
-    line: Skyline, picture: Composition, highest: float, far: float, widest: float, first: int
-) -> Boxes:
+def _bars(line: Skyline, picture: Layout, highest: float, far: float, widest: float, first: int) -> Boxes:
     which = np.flatnonzero(line.total > 0)
     length = OVERVIEW * line.total[which] / highest
     thick = _THIN + (BAR_DEEP - _THIN) * (line.spread[which] / widest if widest > 0 else np.zeros(len(which)))
@@ -281,7 +277,7 @@ def _bars(
     )
 
 
-def _strip(line: Skyline, picture: Composition, first: int) -> Boxes:
+def _strip(line: Skyline, picture: Layout, first: int) -> Boxes:
     """Return the strip between wall and bars: the redder, the more of the time has no match."""
     which = np.flatnonzero(line.alone > _LEAST_ALONE)
     low, high = (share * picture.space for share in _STRIP)
@@ -292,7 +288,7 @@ def _strip(line: Skyline, picture: Composition, first: int) -> Boxes:
     return Boxes("unmatched", corner, size, (first + shade).astype(np.int32), which, source=line.wall.source)
 
 
-def _window(line: Skyline, picture: Composition, color: int) -> list[Boxes | Lines]:
+def _window(line: Skyline, picture: Layout, color: int) -> list[Boxes | Lines]:
     """Return the slab under the bars of what the wall shows, and lines from it to the wall's ends."""
     wall = line.wall
     left, right = (float(line.x(t)) for t in wall.window)
@@ -320,7 +316,7 @@ def _window(line: Skyline, picture: Composition, color: int) -> list[Boxes | Lin
     return [slab, lines]
 
 
-def _scales(lines: tuple[Skyline, Skyline], picture: Composition, highest: float) -> tuple[Axis, ...]:
+def _scales(lines: tuple[Skyline, Skyline], picture: Layout, highest: float) -> tuple[Axis, ...]:
     """Return a scale of the bars' lengths at the left end of each row."""
     if not highest > 0:
         return ()

@@ -12,7 +12,7 @@ from ....drawing.primitives import Lines, Look, Tubes
 from ....layout.buffers import Buffers
 from ....layout.bundle import bundle
 from .control_tree import ControlTree, control_tree
-from .layout import Composition, Wall
+from .layout import Layout, Wall
 from .matches import Chosen, Grouping
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _LAYER = 0.008
 _buffers = Buffers()
 
 
-def control(picture: Composition, chosen: Chosen, grouping: Grouping, p: Parameters) -> ControlTree:
+def control(picture: Layout, chosen: Chosen, grouping: Grouping, p: Parameters) -> ControlTree:
     """Return the control trees of the groups in the plane of the two icicles: x, and v across."""
     floor = p.resolution / picture.pixels_per_unit
 
@@ -57,7 +57,7 @@ def control(picture: Composition, chosen: Chosen, grouping: Grouping, p: Paramet
 
 
 def tubes(
-    picture: Composition,
+    picture: Layout,
     chosen: Chosen,
     tree: ControlTree,
     color: NDArray[np.int32],

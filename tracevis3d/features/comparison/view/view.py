@@ -30,9 +30,9 @@ from .annotations.marks import MARK, OUTLIER, multiplicities, outliers, outlying
 from .annotations.reading_rules import annotate, signs
 from .boxes import Runs, boxes_of, explained, repetitions
 from .control_tree import ControlTree
-from .detail import Closer
+from .detail import LevelOfDetail
 from .focus import closer, highlight, named, stacks, within
-from .layout import Composition, compose, content, seen_contents, shares
+from .layout import Layout, compose, content, seen_contents, shares
 from .match_settings import comparing
 from .matches import Chosen, Grouping
 from .names import names, rulers, title, trace_names
@@ -60,7 +60,7 @@ _FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), par
 class _Bundles:
     """All that tubes are swept from, but for the parameters of :data:`.parameters.MOVING`."""
 
-    picture: Composition
+    picture: Layout
     shown: Chosen
     tree: ControlTree
     color: NDArray[np.int32]
@@ -423,7 +423,7 @@ def _facts(comparison: match.Comparison) -> tuple[tuple[str, tuple[tuple[str, st
     return (("Similarities", (*rows, *found)),)
 
 
-def _title(comparison: match.Comparison, picture: Composition) -> str:
+def _title(comparison: match.Comparison, picture: Layout) -> str:
     names_ = [title(w) for w in picture.walls]
     shares_ = []
     for s, trace in enumerate(comparison.traces):
@@ -434,7 +434,7 @@ def _title(comparison: match.Comparison, picture: Composition) -> str:
     return f"{names_[0]}  against  {names_[1]}:  {text} of the time is in calls that match"
 
 
-def _of_shapes(picture: Composition, p: Parameters) -> list[str]:
+def _of_shapes(picture: Layout, p: Parameters) -> list[str]:
     """Return what is told by shapes, not by colours."""
     notes = ["tubes are as wide as their calls last"]
     if p.plates == "coverage":
@@ -445,7 +445,7 @@ def _of_shapes(picture: Composition, p: Parameters) -> list[str]:
 
 
 def _notes(
-    comparison: match.Comparison, picture: Composition, chosen: Chosen, shown: Chosen, aligned: str,
+    comparison: match.Comparison, picture: Layout, chosen: Chosen, shown: Chosen, aligned: str,
     p: Parameters, more: list[str],
 ) -> tuple[str, ...]:  # fmt: skip
     tubes_ = min(p.tubes, len(shown))
@@ -479,5 +479,5 @@ VIEW = View(
     traces=(2, 12),
     parameters=Parameters,
     draw=draw,
-    closer=Closer,
+    level_of_detail=LevelOfDetail,
 )

@@ -12,7 +12,7 @@ from ....drawing.frame import Frame
 from ....drawing.primitives import Image, Tubes
 from ....errors import UsageError
 from ....layout.bundle import bundle
-from .layout import Composition, Drum, Floats, Ints
+from .layout import Drum, Floats, Ints, Layout
 from .parameters import Parameters
 from .radial import control_points, petals
 
@@ -103,7 +103,7 @@ def choose(drum: Drum, p: Parameters, first_of_all: NDArray[np.bool_] | None = N
     )
 
 
-def pulled(picture: Composition, drum: Drum, p: Parameters) -> NDArray[np.bool_]:
+def pulled(picture: Layout, drum: Drum, p: Parameters) -> NDArray[np.bool_]:
     """Return which pairs are to be pulled out of their bundles, bool (pairs,).
 
     Raises
@@ -126,7 +126,7 @@ def pulled(picture: Composition, drum: Drum, p: Parameters) -> NDArray[np.bool_]
     return which
 
 
-def routes(picture: Composition, drum: Drum, p: Parameters, straight: bool = False) -> tuple[Floats, Floats]:
+def routes(picture: Layout, drum: Drum, p: Parameters, straight: bool = False) -> tuple[Floats, Floats]:
     """Return the curve of each pair in the closed drum's cross-section, (pairs, samples, 2), and its ends.
 
     Where ``straight`` they are not bundled.
@@ -172,7 +172,7 @@ def opacities(curve: Floats, p: Parameters) -> Floats:
 
 
 def tubes(
-    picture: Composition,
+    picture: Layout,
     drum: Drum,
     chosen: Chosen,
     radius: Floats,
@@ -211,7 +211,7 @@ def tubes(
 
 
 def flat_bundles(
-    picture: Composition,
+    picture: Layout,
     drum: Drum,
     colors: tuple[NDArray[np.float32], NDArray[np.float32]],
     p: Parameters,

@@ -83,7 +83,7 @@ class Drum:
 
 
 @dataclass(frozen=True, eq=False)
-class Composition:
+class Layout:
     """All drums, the hierarchy that they share, and the camera.
 
     Attributes
@@ -175,7 +175,7 @@ def place_along(found: Interactions, low: int, high: int, window: tuple[int, int
     return np.asarray((np.arange(high - low) + 0.5) / max(high - low, 1), np.float64)
 
 
-def compose(traces: Sequence[Trace], p: Parameters) -> Composition:
+def compose(traces: Sequence[Trace], p: Parameters) -> Layout:
     """Choose what is shown and where it stands.
 
     Raises
@@ -194,7 +194,7 @@ def compose(traces: Sequence[Trace], p: Parameters) -> Composition:
     flat = p.opening == 0 and p.unroll in (0.0, 1.0)
     camera = _camera(drums, sectors, p)
     right, above = camera_axes(camera.direction, camera.up)
-    return Composition(given.hierarchy, sectors, given.order, drums, camera, right, above, flat)
+    return Layout(given.hierarchy, sectors, given.order, drums, camera, right, above, flat)
 
 
 def _data(traces: Sequence[Trace], p: Parameters) -> tuple[Hierarchy, list[Interactions], SectorOrder | None]:

@@ -9,7 +9,7 @@ from ....drawing.frame import Frame
 from ....drawing.primitives import Image, Lines, Marks
 from ..hierarchy import Hierarchy
 from ..interactions import Interactions, Rare
-from .layout import Composition, Drum, Floats
+from .layout import Drum, Floats, Layout
 from .parameters import Parameters
 from .radial import Sectors
 from .sequence import contributions, even_rows, frequencies, sequence_image, timed_rows
@@ -36,7 +36,7 @@ def spans(hierarchy: Hierarchy, sectors: Sectors, found: Interactions) -> Floats
 
 
 def sequence(
-    picture: Composition,
+    picture: Layout,
     drum: Drum,
     ramp: NDArray[np.uint8],
     p: Parameters,
@@ -78,7 +78,7 @@ def sequence(
     return Image("sequence", point.astype(np.float32), image, t.astype(np.float32), drum.source)
 
 
-def _seen(picture: Composition, drum: Drum, s: Floats, p: Parameters) -> NDArray[np.bool_]:
+def _seen(picture: Layout, drum: Drum, s: Floats, p: Parameters) -> NDArray[np.bool_]:
     """Return where along the mantle it is shown: where the camera sees its inner side, or everywhere."""
     if p.mantle == "whole" or drum.bend.unroll > 0.85:
         return np.ones(len(s), np.bool_)
@@ -140,7 +140,7 @@ def brackets(drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Lines:
     return _lines("marked stretch", points, 3.5 * _HAIR, color, drum.source)
 
 
-def pins(picture: Composition, drum: Drum, rare: list[Rare], path: NDArray[np.float32], color: int) -> Marks:
+def pins(picture: Layout, drum: Drum, rare: list[Rare], path: NDArray[np.float32], color: int) -> Marks:
     """Return a bead for each lone call: where it ends on the mantle, or further back where another one is.
 
     Parameters

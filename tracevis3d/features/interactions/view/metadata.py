@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ....drawing.primitives import Meaning
 from ....layout import ticks
 from ..phases import Phases, characteristic, describe, enclosing_call, letter
-from .layout import Composition, Drum, Ints
+from .layout import Drum, Ints, Layout
 
 #: A drum's elements of one kind: trace, calls, values, texts.
 _Row = tuple[int, Ints, Mapping[str, Any], Mapping[str, Sequence[str]]]
@@ -84,7 +84,7 @@ class Meanings:
         return Meaning(tuple(calls.items()), values, texts)
 
 
-def of_sectors(meanings: Meanings, picture: Composition, drum: Drum) -> int:
+def of_sectors(meanings: Meanings, picture: Layout, drum: Drum) -> int:
     """Tell of each node of the hierarchy what it is and how much it calls; returns the root's id."""
     h, found = picture.hierarchy, drum.found
     first, stop = h.first_element()
@@ -101,7 +101,7 @@ def of_sectors(meanings: Meanings, picture: Composition, drum: Drum) -> int:
     return meanings.add("sector", drum.source, np.full(len(h), -1), columns, {"element": words})
 
 
-def of_phases(meanings: Meanings, picture: Composition, drum: Drum, kind: str, phases: Phases) -> int:
+def of_phases(meanings: Meanings, picture: Layout, drum: Drum, kind: str, phases: Phases) -> int:
     """Tell of each phase when it is, within which call, and who calls whom in it; returns the first id."""
     found, trace = drum.found, drum.trace
     columns: dict[str, list[str]] = {"kind": [], "from": [], "to": [], "within": [], "told by": []}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.primitives import Labels, Lines, Wedges
-from .layout import RELIEF, RING, Composition, Drum, Floats, vector
+from .layout import RELIEF, RING, Drum, Floats, Layout, vector
 from .parameters import Parameters
 from .radial import spread
 
@@ -23,7 +23,7 @@ _BEFORE = 3.0
 
 
 def ring(
-    picture: Composition, drum: Drum, activity: Floats, most: float, color: NDArray[np.int32], p: Parameters
+    picture: Layout, drum: Drum, activity: Floats, most: float, color: NDArray[np.int32], p: Parameters
 ) -> Wedges:
     """Return a block for each node of the hierarchy but the root.
 
@@ -74,7 +74,7 @@ def ring(
 
 
 def names(
-    picture: Composition, activity: Floats, text: float, color: int, p: Parameters
+    picture: Layout, activity: Floats, text: float, color: int, p: Parameters
 ) -> tuple[list[Labels], Lines | None]:
     """Return the names of the busiest elements and of their containers, and the lines that lead to them.
 
@@ -119,7 +119,7 @@ def _upright(
 
 
 def _columns(
-    picture: Composition, nodes: NDArray[np.int64], anchor: Floats, value: dict[int, float], text: float,
+    picture: Layout, nodes: NDArray[np.int64], anchor: Floats, value: dict[int, float], text: float,
     color: int,
 ) -> tuple[list[Labels], Lines | None]:  # fmt: skip
     right, up = picture.right, picture.up
@@ -184,7 +184,7 @@ def _columns(
 
 
 def _along(
-    mine: NDArray[np.int64], nodes: NDArray[np.int64], picture: Composition, y: Floats
+    mine: NDArray[np.int64], nodes: NDArray[np.int64], picture: Layout, y: Floats
 ) -> NDArray[np.int64]:
     """Order names along the opened ring, from its lower end in the picture: then no lines cross."""
     s = picture.sectors.middle[nodes[mine]]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ....drawing.primitives import Axis, Boxes, Labels, Lines
 from ....layout import ticks
 from ..phases import characteristic, describe, letter, phase_runs
-from .layout import Composition, Drum, Floats
+from .layout import Drum, Floats, Layout
 from .parameters import Parameters
 
 _STRIP = 0.5
@@ -20,7 +20,7 @@ _BAR = 0.14
 _TOOTH = 0.16
 
 
-def foot(picture: Composition) -> float:
+def foot(picture: Layout) -> float:
     """Return how far below the drums (or to the left, where time goes down) the timeline begins."""
     s = np.linspace(0, 1, 129)
     lowest = np.inf
@@ -37,7 +37,7 @@ def _front(drum: Drum) -> float:
 
 
 def strips(
-    picture: Composition, drum: Drum, first_color: int, colors: int, text: float
+    picture: Layout, drum: Drum, first_color: int, colors: int, text: float
 ) -> tuple[list[Boxes], list[Labels]]:
     """Return the phases as a strip of boxes along time, the finer steps as a narrower one, with their names.
 
@@ -69,7 +69,7 @@ def strips(
     return boxes, labels
 
 
-def bars(picture: Composition, drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Boxes | None:
+def bars(picture: Layout, drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Boxes | None:
     """Return bars above the phases at stretches (n, 2) of the time; None where the drum is flat."""
     if drum.bend.length <= 0 or not len(edge):
         return None
@@ -98,7 +98,7 @@ def _laid(drum: Drum, edge: Floats, low: float, high: float) -> tuple[Floats, Fl
 
 
 def _phase_names(
-    picture: Composition, drum: Drum, position: Floats, size: Floats, color: NDArray[np.int32], text: float
+    picture: Layout, drum: Drum, position: Floats, size: Floats, color: NDArray[np.int32], text: float
 ) -> Labels:
     overall = drum.counts
     words = []
@@ -121,9 +121,7 @@ def _phase_names(
     )  # fmt: skip
 
 
-def recurring(
-    picture: Composition, drum: Drum, color: int, text: float
-) -> tuple[Lines | None, Labels | None]:
+def recurring(picture: Layout, drum: Drum, color: int, text: float) -> tuple[Lines | None, Labels | None]:
     """Return a brace below rounds, and below steps that recur in a row, with how often they do.
 
     A brace has a tooth where each round begins.
@@ -164,7 +162,7 @@ def recurring(
     return lines, labels
 
 
-def axis(picture: Composition, drum: Drum, p: Parameters, text: float) -> Axis | None:
+def axis(picture: Layout, drum: Drum, p: Parameters, text: float) -> Axis | None:
     """Return the ruler of calls or of time; None where the drum is flat."""
     bend = drum.bend
     if bend.length <= 0:

@@ -22,7 +22,7 @@ from ..interactions import Rare, rarest
 from ..layers import layers
 from ..phases import describe, find_repeats
 from . import chords, mantle, metadata, ring, timeline
-from .layout import Composition, Drum, compose, vector
+from .layout import Drum, Layout, compose, vector
 from .metadata import Meanings
 from .parameters import Parameters
 
@@ -161,7 +161,7 @@ def _paint(p: Parameters) -> _Paint:
     return paint
 
 
-def _text_size(picture: Composition, frame: Frame) -> float:
+def _text_size(picture: Layout, frame: Frame) -> float:
     """Return the line height of texts in scene units: what can be read at the size of the picture."""
     low, high = np.array(picture.camera.low), np.array(picture.camera.high)
     corners = np.array(
@@ -179,7 +179,7 @@ def _text_size(picture: Composition, frame: Frame) -> float:
 
 
 def _drum(
-    picture: Composition, drum: Drum, paint: _Paint, p: Parameters, frame: Frame, meaning: Meanings,
+    picture: Layout, drum: Drum, paint: _Paint, p: Parameters, frame: Frame, meaning: Meanings,
     notes: list[str], counts: dict[str, int],
 ) -> list[Any]:  # fmt: skip
     """Return the calls of one drum: as tubes and as the sequence on the mantle, or as flat bundles."""
@@ -251,7 +251,7 @@ def _drum(
     return elements
 
 
-def against_layers(picture: Composition, drum: Drum) -> NDArray[np.bool_]:
+def against_layers(picture: Layout, drum: Drum) -> NDArray[np.bool_]:
     """Return which pairs of a drum call against the layers, bool (pairs,)."""
     found = drum.found
     return layers(picture.hierarchy, found.caller, found.callee, drum.counts)[1]
@@ -262,15 +262,13 @@ def _numbered(element: Any, first: int) -> Any:
     return replace(element, id=element.id + first) if first else element
 
 
-def _mean(meaning: Meanings, picture: Composition, drum: Drum, kind: str, chosen: chords.Chosen) -> int:
+def _mean(meaning: Meanings, picture: Layout, drum: Drum, kind: str, chosen: chords.Chosen) -> int:
     """Tell what tubes stand for; returns the id of the first."""
     who = [describe(picture.hierarchy, drum.found, pair) for pair in chosen.pair.tolist()]
     return meaning.add(kind, drum.source, chosen.call, {"calls": chosen.count}, {"from and to": who})
 
 
-def _lone(
-    picture: Composition, drum: Drum, rare: list[Rare], color: int, p: Parameters
-) -> tuple[Tubes, Marks]:
+def _lone(picture: Layout, drum: Drum, rare: list[Rare], color: int, p: Parameters) -> tuple[Tubes, Marks]:
     """Return the ways of lone calls, and a bead on each."""
     pair, row = (np.array([getattr(r, name) for r in rare], np.int64) for name in ("pair", "first"))
     lone = chords.Chosen(
@@ -285,7 +283,7 @@ def _lone(
 
 
 def _told(
-    picture: Composition, drum: Drum, rare: list[Rare], tubes: Tubes, beads: Marks, p: Parameters,
+    picture: Layout, drum: Drum, rare: list[Rare], tubes: Tubes, beads: Marks, p: Parameters,
     meaning: Meanings,
 ) -> list[Any]:  # fmt: skip
     """Return what lone calls are drawn as, with what it stands for."""
@@ -299,7 +297,7 @@ def _told(
     ]
 
 
-def _spelled(picture: Composition, drum: Drum, rare: Rare) -> str:
+def _spelled(picture: Layout, drum: Drum, rare: Rare) -> str:
     """Return who calls whom; of elements that stand for several it is the function."""
     h, found, trace = picture.hierarchy, drum.found, drum.trace
     ends = [int(found.caller[rare.pair]), int(found.callee[rare.pair])]
@@ -315,7 +313,7 @@ def _spelled(picture: Composition, drum: Drum, rare: Rare) -> str:
     )
 
 
-def _rare_names(picture: Composition, drum: Drum, beads: Marks, color: int) -> list[Labels]:
+def _rare_names(picture: Layout, drum: Drum, beads: Marks, color: int) -> list[Labels]:
     """Return the numbers on the beads; the legend says what they are."""
     if not len(beads):
         return []
@@ -333,12 +331,12 @@ def _rare_names(picture: Composition, drum: Drum, beads: Marks, color: int) -> l
     ]  # fmt: skip
 
 
-def _number(picture: Composition, drum: Drum, i: int) -> str:
+def _number(picture: Layout, drum: Drum, i: int) -> str:
     """Return what a lone call is called: 1, 2, ...; of two traces A1, B1, ..."""
     return f"{'AB'[drum.source] if len(picture.drums) > 1 else ''}{i + 1}"
 
 
-def _rare_entries(picture: Composition, drum: Drum, rare: list[Rare], color: int) -> tuple[LegendEntry, ...]:
+def _rare_entries(picture: Layout, drum: Drum, rare: list[Rare], color: int) -> tuple[LegendEntry, ...]:
     found = drum.found
     return tuple(
         LegendEntry(
@@ -352,7 +350,7 @@ def _rare_entries(picture: Composition, drum: Drum, rare: list[Rare], color: int
 
 
 def _sector_colors(
-    picture: Composition, activity: list[NDArray[np.float64]], paint: _Paint
+    picture: Layout, activity: list[NDArray[np.float64]], paint: _Paint
 ) -> list[NDArray[np.int32]]:
     """Return the colour of each node for each drum; of two, what only one of them has stands out there."""
     h = picture.hierarchy
@@ -379,7 +377,7 @@ def _sector_colors(
     return result
 
 
-def presence(picture: Composition, activity: list[NDArray[np.float64]]) -> NDArray[np.int32]:
+def presence(picture: Layout, activity: list[NDArray[np.float64]]) -> NDArray[np.int32]:
     """Return where each node is called: -1 in both traces, 0 in A alone, 1 in B alone, 2 moved.
 
     An element of one trace alone has moved if there is one of the same name elsewhere in the other alone.
@@ -413,7 +411,7 @@ def _stretch(text: str) -> tuple[int, int] | None:
 
 
 def _marks(
-    picture: Composition, drum: Drum, marked: tuple[int, int], paint: _Paint, p: Parameters, notes: list[str],
+    picture: Layout, drum: Drum, marked: tuple[int, int], paint: _Paint, p: Parameters, notes: list[str],
     meaning: Meanings,
 ) -> list[Any]:  # fmt: skip
     """Return the marked stretch and its repeats: framed on the mantle, and as bars above the phases."""
@@ -444,7 +442,7 @@ def _marks(
 
 
 def _legends(
-    picture: Composition, paint: _Paint, p: Parameters, lone: tuple[LegendEntry, ...]
+    picture: Layout, paint: _Paint, p: Parameters, lone: tuple[LegendEntry, ...]
 ) -> tuple[Legend, ...]:
     if p.color == "time":
         drum = picture.drums[0]
@@ -478,7 +476,7 @@ def _legends(
     return tuple(found)
 
 
-def _layer_entries(picture: Composition, paint: _Paint, p: Parameters) -> tuple[LegendEntry, ...]:
+def _layer_entries(picture: Layout, paint: _Paint, p: Parameters) -> tuple[LegendEntry, ...]:
     counts = [int(d.counts[against_layers(picture, d)].sum()) for d in picture.drums]
     words = " and ".join(f"{n:,}" for n in counts)
     return (
@@ -487,7 +485,7 @@ def _layer_entries(picture: Composition, paint: _Paint, p: Parameters) -> tuple[
     )
 
 
-def _title(traces: Sequence[Trace], picture: Composition, p: Parameters) -> str:
+def _title(traces: Sequence[Trace], picture: Layout, p: Parameters) -> str:
     names = [
         trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace" for trace in traces
     ]
@@ -498,7 +496,7 @@ def _title(traces: Sequence[Trace], picture: Composition, p: Parameters) -> str:
     return f"{', '.join(names)}: {calls} {p.relation} between {int(h.merged.sum()):,} {h.kind}"
 
 
-def _notes(picture: Composition, p: Parameters) -> list[str]:
+def _notes(picture: Layout, p: Parameters) -> list[str]:
     notes = []
     for drum in picture.drums:
         whole = len(drum.found) == drum.high - drum.low

@@ -18,7 +18,7 @@ from ....layout.ticks import size as bytes_text
 from ....live.growing import GrowingTrace
 from ....live.stream.live_view import (
     CELLS,
-    Flow,
+    LiveView,
     Rows,
     Said,
     Section,
@@ -66,7 +66,7 @@ _CHARACTER = 0.5
 _LEAST_SIGHT = 1e-6
 
 
-class Memory(Flow):
+class Memory(LiveView):
     """Blocks of memory: in use, idle, given back; and on the wall beside them what all of them do."""
 
     along = "y"

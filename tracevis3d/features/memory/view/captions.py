@@ -11,7 +11,7 @@ from ....drawing.primitives import Axis, Labels, Legend, LegendEntry, Lines, Mar
 from ....layout import ticks
 from ..findings import MemoryFinding
 from ..summary import MemoryUse
-from .layout import DEPTH, PLATE, WIDTH, Composition
+from .layout import DEPTH, PLATE, WIDTH, Layout
 from .terrain import Heights, Pieces
 from .wall import on_wall
 
@@ -24,7 +24,7 @@ _LEAST_DISTRICT = 0.006
 _CHARACTER = 0.52
 
 
-def byte_axis(picture: Composition) -> Axis:
+def byte_axis(picture: Layout) -> Axis:
     """Return the ruler along the front edge: bytes, or addresses."""
     p, made = picture.parameters, picture.arrangement
     low, high = picture.span
@@ -61,7 +61,7 @@ def _byte_steps(low: float, high: float, most: int = 8) -> list[float]:
     return [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def time_axis(picture: Composition) -> Axis:
+def time_axis(picture: Layout) -> Axis:
     """Return the ruler along time, at the right edge."""
     low, high = picture.window
     if picture.use.has_times:
@@ -78,7 +78,7 @@ def time_axis(picture: Composition) -> Axis:
     )  # fmt: skip
 
 
-def height_axis(picture: Composition, scale: Heights, beside: float = 0.0) -> Axis | None:
+def height_axis(picture: Layout, scale: Heights, beside: float = 0.0) -> Axis | None:
     """Return the ruler of heights, so far beside the far corner; None for the flat picture."""
     if picture.reach < 0.3:
         return None
@@ -109,7 +109,7 @@ def height_axis(picture: Composition, scale: Heights, beside: float = 0.0) -> Ax
     )  # fmt: skip
 
 
-def site_names(picture: Composition, hair: int) -> tuple[Lines, Labels] | None:
+def site_names(picture: Layout, hair: int) -> tuple[Lines, Labels] | None:
     """Return the names of call sites behind their districts, and lines to them; those with most bytes win."""
     made, p = picture.arrangement, picture.parameters
     if not len(made.site_first) or not p.labels:
@@ -174,7 +174,7 @@ def longest(labels: Labels) -> float:
 
 
 def findings(
-    picture: Composition, cut: Pieces, color: int
+    picture: Layout, cut: Pieces, color: int
 ) -> tuple[list[Marks | Lines], list[Labels], Legend | None]:
     """Mark what was found: at the block that shows it best, or along the curve on the wall."""
     shown = _chosen(picture.use.findings, picture.parameters.findings)
@@ -242,7 +242,7 @@ def _chosen(found: tuple[MemoryFinding, ...], most: int) -> list[MemoryFinding]:
     return chosen[:most]
 
 
-def _place(picture: Composition, cut: Pieces, finding: MemoryFinding) -> tuple[float, float, float] | None:
+def _place(picture: Layout, cut: Pieces, finding: MemoryFinding) -> tuple[float, float, float] | None:
     """Return the top of the piece that shows a finding best: the highest end, or the widest of churn."""
     items, use = picture.items, picture.use
     order = picture.arrangement.pyramid.order
@@ -269,7 +269,7 @@ def _place(picture: Composition, cut: Pieces, finding: MemoryFinding) -> tuple[f
     return x, float(picture.y(int(cut.end[best]))), float(PLATE + picture.reach * cut.high[best])
 
 
-def _numbers(picture: Composition, texts: list[str], anchor: NDArray[np.float32], text: float) -> Labels:
+def _numbers(picture: Layout, texts: list[str], anchor: NDArray[np.float32], text: float) -> Labels:
     n = len(texts)
     stand, lie = picture.fold
     return Labels(

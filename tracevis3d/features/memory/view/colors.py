@@ -12,7 +12,7 @@ from ....drawing.primitives import Legend, LegendEntry
 from ....layout import ticks
 from ..findings import GRID, cohorts
 from ..summary import moment
-from .layout import Composition
+from .layout import Layout
 
 Indices = NDArray[np.int32]
 
@@ -50,7 +50,7 @@ class BlockColors:
         return (self.first + _SHADES * self.kind[item] + shade).astype(np.int32)
 
 
-def block_colors(picture: Composition, paint: Paint) -> BlockColors:
+def block_colors(picture: Layout, paint: Paint) -> BlockColors:
     """Choose the kinds, and put their shades into the palette."""
     p, items, use = picture.parameters, picture.items, picture.use
     chosen = PALETTES[p.palette]
@@ -93,7 +93,7 @@ def block_colors(picture: Composition, paint: Paint) -> BlockColors:
     return BlockColors(kind, first, grey, tuple(legends))
 
 
-def _ranked(picture: Composition, most: int) -> tuple[list[str], str, Indices, NDArray[np.int64]]:
+def _ranked(picture: Layout, most: int) -> tuple[list[str], str, Indices, NDArray[np.int64]]:
     """Return the names of the kinds that get colours, what kinds are, and of each position the kind's place.
 
     Last comes how often the kind changes before a position: an item between two changes is of one kind.
@@ -110,7 +110,7 @@ def _ranked(picture: Composition, most: int) -> tuple[list[str], str, Indices, N
     return [names[i] for i in best.tolist()], title, mine, changes
 
 
-def _kinds(picture: Composition) -> tuple[Indices, list[str], str]:
+def _kinds(picture: Layout) -> tuple[Indices, list[str], str]:
     """Return the kind of each block, the kinds' names, and what they are."""
     use, trace = picture.use, picture.trace
     if picture.parameters.color == "thread":

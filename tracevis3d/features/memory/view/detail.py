@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ....drawing.frame import Frame
 from ....drawing.palettes import Paint
 from ....trace.model import Trace
-from ....views.detail import Near, Pane
+from ....views.detail import Detail, Pane
 from ..pyramid import Items
 from .colors import block_colors
 from .layout import WIDTH, breaks, compose
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .parameters import Parameters
 
 
-class Closer:
-    """A terrain in which neighbours come apart when one zooms in; see :class:`....views.detail.Closer`."""
+class LevelOfDetail:
+    """A terrain in which neighbours come apart when one zooms in; see ``views.detail``."""
 
     def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
         (trace,) = traces
@@ -39,7 +39,7 @@ class Closer:
         # Nobody's height changes on the way.
         self._heights = heights(self._picture)
 
-    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
         """Return the blocks of the whole window, within ``seen`` each that can be seen by itself."""
         picture, (low, high) = self._picture, self.panes[pane].window
         pyramid = picture.arrangement.pyramid
@@ -64,7 +64,7 @@ class Closer:
         paint = Paint()
         colors = block_colors(nearer, paint)
         shown = terrain(nearer, pieces(nearer, self._heights), colors)
-        return Near(shown, (), paint.palette, meaning(nearer))
+        return Detail(shown, (), paint.palette, meaning(nearer))
 
     def _between(self, first: int, stop: int, coarse: float) -> Items:
         """Return the items of the positions from ``first`` on to ``stop``."""

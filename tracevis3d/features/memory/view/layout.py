@@ -35,7 +35,7 @@ _SMALL_TEXT, _READABLE = 0.25, 2.2
 
 
 @dataclass(frozen=True, eq=False)
-class Composition:
+class Layout:
     """What is shown: what all parts of the drawing are made from.
 
     Attributes
@@ -86,7 +86,7 @@ class Composition:
         return math.cos(angle), math.sin(angle)
 
 
-def compose(trace: Trace, p: Parameters, frame: Frame) -> Composition:
+def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
     """Choose the window and take together what is too narrow to be seen.
 
     Raises
@@ -108,7 +108,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Composition:
         raise UsageError(f"right={p.right:g}: it must be more than left={p.left:g}")
     made = arrange(trace, p, window)
     span = (p.left * made.total, p.right * made.total)
-    picture = Composition(
+    picture = Layout(
         trace, use, p, window, made, span, made.pyramid.cut(0.0, 0.0, 1.0),
         max(int(p.recent * last), 1), _camera(p, _SMALL_TEXT), 1.0, _SMALL_TEXT,
     )  # fmt: skip
@@ -121,7 +121,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Composition:
     return replace(picture, items=made.pyramid.cut(*span, least, breaks(picture, least)))
 
 
-def breaks(picture: Composition, least: float) -> Ints:
+def breaks(picture: Layout, least: float) -> Ints:
     """Return the positions over which nothing is taken together: bounds of sites and regions."""
     made = picture.arrangement
     if len(made.regions):
@@ -151,7 +151,7 @@ def _camera(p: Parameters, text: float) -> Camera:
     )
 
 
-def _pixels_per_unit(picture: Composition, frame: Frame) -> float:
+def _pixels_per_unit(picture: Layout, frame: Frame) -> float:
     projection = fit(picture.camera, frame, _SHARE)
     ends = [(x, 0.0, 0.0) for x in (0.0, WIDTH / 2, WIDTH)]
     here = projection.pixels(ends)

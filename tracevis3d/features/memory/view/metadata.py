@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ....drawing.primitives import Meaning
-from .layout import Composition
+from .layout import Layout
 
 
-def meaning(picture: Composition) -> dict[str, Meaning]:
+def meaning(picture: Layout) -> dict[str, Meaning]:
     """Return what is told of a block: bytes, when it lived, when it was touched last, and its call."""
     items, kept = picture.items, picture.arrangement.kept
     if "meaning" not in kept:
@@ -23,7 +23,7 @@ def meaning(picture: Composition) -> dict[str, Meaning]:
     return {"block": kept["meaning"], "blocks taken together": several}
 
 
-def _of_blocks(picture: Composition) -> Meaning:
+def _of_blocks(picture: Layout) -> Meaning:
     blocks = picture.use.blocks
     unit = " (ns)" if picture.use.has_times else " (records)"
     now = picture.window[1]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ....drawing.palettes import Paint
 from ....drawing.primitives import Meaning, Wedges
 from .colors import BlockColors, block_colors
-from .layout import Composition
+from .layout import Layout
 from .metadata import meaning
 from .terrain import Heights, Places, pieces, terrain
 
@@ -21,7 +21,7 @@ _LEAVE, _ARRIVE = 0.2, 0.8
 
 
 def on_the_way(
-    before: Composition, after: Composition, share: float, scale: Heights, paint: Paint
+    before: Layout, after: Layout, share: float, scale: Heights, paint: Paint
 ) -> tuple[list[Wedges], BlockColors, dict[str, Meaning]]:
     """Return the blocks at a share of the way between two compositions, their colours and their meaning.
 
@@ -55,13 +55,13 @@ def on_the_way(
     return made, colors, {**meaning(after), "blocks taken together": Meaning(values=values)}
 
 
-def _block_of(picture: Composition) -> NDArray[np.int64]:
+def _block_of(picture: Layout) -> NDArray[np.int64]:
     """Return the first block of each item."""
     order = picture.arrangement.pyramid.order.astype(np.int64)
     return order[picture.items.first] if len(picture.items) else np.empty(0, np.int64)
 
 
-def _places_of_blocks(picture: Composition, block: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _places_of_blocks(picture: Layout, block: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return the x at which blocks begin and end in the order of ``picture``."""
     pyramid = picture.arrangement.pyramid
     place = np.zeros(len(picture.use.blocks), np.int64)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ....drawing.primitives import Wedges
 from ..blocks import NEVER
 from .colors import BlockColors
-from .layout import DEPTH, PLATE, WIDTH, Composition
+from .layout import DEPTH, PLATE, WIDTH, Layout
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ class Heights:
         return share
 
 
-def heights(picture: Composition) -> Heights:
+def heights(picture: Layout) -> Heights:
     """Return the scale of heights for what is shown."""
     p, items = picture.parameters, picture.items
     if p.height == "size":
@@ -103,13 +103,13 @@ class Places:
     rise: Floats
 
     @classmethod
-    def of(cls, picture: Composition) -> Places:
+    def of(cls, picture: Layout) -> Places:
         """Return the places of items in their order."""
         items = picture.items
         return cls(picture.x(items.low), picture.x(items.high), np.ones(len(items)))
 
 
-def pieces(picture: Composition, scale: Heights) -> Pieces:
+def pieces(picture: Layout, scale: Heights) -> Pieces:
     """Cut the items' profiles into pieces."""
     items, pyramid, p = picture.items, picture.arrangement.pyramid, picture.parameters
     n, cells = items.since.shape
@@ -152,7 +152,7 @@ def pieces(picture: Composition, scale: Heights) -> Pieces:
 
 
 def terrain(
-    picture: Composition, cut: Pieces, colors: BlockColors, places: Places | None = None, number: int = 0
+    picture: Layout, cut: Pieces, colors: BlockColors, places: Places | None = None, number: int = 0
 ) -> tuple[Wedges, Wedges]:
     """Return blocks, and blocks that are taken together.
 
@@ -190,7 +190,7 @@ def terrain(
     return made[0], made[1]
 
 
-def footprints(picture: Composition, color: int, places: Places) -> tuple[Wedges, float]:
+def footprints(picture: Layout, color: int, places: Places) -> tuple[Wedges, float]:
     """Return the ground that large blocks take, all along the time, and the bytes of the smallest of them.
 
     Freed memory leaves no ridge where it was: its width still tells what it took.

@@ -23,8 +23,8 @@ from ....trace.model import Trace
 from ....views.registry import View
 from . import captions, wall
 from .colors import block_colors
-from .detail import Closer
-from .layout import DEPTH, Composition, compose
+from .detail import LevelOfDetail
+from .layout import DEPTH, Layout, compose
 from .metadata import meaning
 from .parameters import Parameters
 from .regroup import on_the_way
@@ -143,7 +143,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     )
 
 
-def _title(picture: Composition) -> str:
+def _title(picture: Layout) -> str:
     use = picture.use
     name = picture.trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
     blocks = len(use.blocks)
@@ -151,7 +151,7 @@ def _title(picture: Composition) -> str:
     return f"{name}: {blocks:,} blocks, {allocated} allocated, at most {peak} at once"
 
 
-def _notes(picture: Composition, together: int, kind: str) -> tuple[str, ...]:
+def _notes(picture: Layout, together: int, kind: str) -> tuple[str, ...]:
     p, use, items = picture.parameters, picture.use, picture.items
     notes = []
     if not len(items):
@@ -192,5 +192,5 @@ VIEW = View(
     traces=(1, 1),
     parameters=Parameters,
     draw=draw,
-    closer=Closer,
+    level_of_detail=LevelOfDetail,
 )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ....drawing.primitives import Labels, Legend, LegendEntry, Lines
 from ....layout import ticks
 from ..curves import Curves, curves
-from .layout import DEPTH, WALL, WALL_GAP, Composition
+from .layout import DEPTH, WALL, WALL_GAP, Layout
 
 Floats = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ _CURVE, _HAIR = 0.035, 0.012
 _STRIPES = ((0.0, 0.46), (0.52, 0.73), (0.79, 1.0))
 
 
-def on_wall(picture: Composition, y: Floats, up: Floats, off: float = 0.0) -> Floats:
+def on_wall(picture: Layout, y: Floats, up: Floats, off: float = 0.0) -> Floats:
     """Return points of the wall (n, 3): at ``y``, ``up`` from 0 to 1, ``off`` scene units before it."""
     stand, lie = picture.fold
     y, up = np.broadcast_arrays(np.asarray(y, np.float64), np.asarray(up, np.float64))
@@ -28,13 +28,13 @@ def on_wall(picture: Composition, y: Floats, up: Floats, off: float = 0.0) -> Fl
     return np.stack([-WALL_GAP - height * lie + off * stand, y, height * stand + off * lie], axis=-1)
 
 
-def series_of(picture: Composition) -> Curves:
+def series_of(picture: Layout) -> Curves:
     """Return the series that are drawn."""
     return curves(picture.use.blocks, picture.window, _CELLS, picture.recent)
 
 
 def draw_curves(
-    picture: Composition, found: Curves, colors: tuple[int, int, int], hair: int
+    picture: Layout, found: Curves, colors: tuple[int, int, int], hair: int
 ) -> tuple[list[Lines], list[Labels], Legend]:
     """Return live bytes, allocations and the idle share as curves, with their scales and the legend."""
     use = picture.use
@@ -79,6 +79,6 @@ def draw_curves(
     return lines, [labels], Legend("On the wall", entries)
 
 
-def _text_up(picture: Composition) -> tuple[float, float, float]:
+def _text_up(picture: Layout) -> tuple[float, float, float]:
     stand, lie = picture.fold
     return (0.0, lie, stand)

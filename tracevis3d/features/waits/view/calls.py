@@ -10,7 +10,7 @@ from ....layout.cut import Cut
 from ....trace.model import Trace
 from ..waits import WAIT
 from .colors import CallColors
-from .layout import Composition
+from .layout import Layout
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ _LEVEL_PX = 2.5
 _START_PX, _START_SHARE, _LEAST_PX = 3.0, 0.3, 4.0
 
 
-def call_blocks(picture: Composition, colors: CallColors) -> list[Wedges]:
+def call_blocks(picture: Layout, colors: CallColors) -> list[Wedges]:
     """Return the calls, their start shading, and the clusters of what is too short (SyncTrace, IV-B2)."""
     row, ids = _joined([cut.calls for cut in picture.cuts])
     calls = picture.trace.calls
@@ -53,7 +53,7 @@ def call_blocks(picture: Composition, colors: CallColors) -> list[Wedges]:
     return shown
 
 
-def _clusters(picture: Composition, colors: CallColors) -> Wedges:
+def _clusters(picture: Layout, colors: CallColors) -> Wedges:
     """Return a bar for every level that a cluster surrounds, paler with each (SyncTrace, Fig. 4)."""
     counts = [len(cut.clusters) for cut in picture.cuts]
     row = np.repeat(np.arange(len(counts)), counts)
@@ -93,7 +93,7 @@ def meaning(trace: Trace) -> Meaning:
     return Meaning(calls=((0, np.arange(len(trace.calls), dtype=np.int64)),))
 
 
-def one_window(picture: Composition) -> tuple[int, int] | None:
+def one_window(picture: Layout) -> tuple[int, int] | None:
     """Return the window of all rows, where time runs along x in each; None where they differ."""
     windows = {row.window for row in picture.rows}
     return windows.pop() if len(windows) == 1 and picture.theatre.paper <= 0.0 else None
@@ -105,7 +105,7 @@ def _times(window: tuple[int, int] | None, low: Floats, high: Floats) -> NDArray
     return np.stack([low, high], axis=1).astype(np.float32)
 
 
-def _pixels(picture: Composition) -> Floats:
+def _pixels(picture: Layout) -> Floats:
     """Return how many pixels a usual level is high on each row, about."""
     usual = float(np.median(np.diff(picture.edge))) if len(picture.edge) > 1 else 1.0
     flat = np.where(picture.theatre.sector[:, 1] > picture.theatre.sector[:, 0], picture.theatre.level,
@@ -114,7 +114,7 @@ def _pixels(picture: Composition) -> Floats:
     return np.asarray(per_unit * usual * picture.pixels_per_unit)
 
 
-def idle_blocks(picture: Composition, color: int) -> Wedges:
+def idle_blocks(picture: Layout, color: int) -> Wedges:
     """Return the time in which a thread without calls waited for something to do."""
     ops = picture.waits.ops
     rows = np.flatnonzero(
@@ -130,7 +130,7 @@ def idle_blocks(picture: Composition, color: int) -> Wedges:
     return Wedges("idle", corner, first, np.full(len(rows), color, np.int32), rows)
 
 
-def plates(picture: Composition, color: int) -> Wedges:
+def plates(picture: Layout, color: int) -> Wedges:
     """Return the surfaces that the rows' blocks lie on."""
     n = len(picture.rows)
     row = np.arange(n)
@@ -147,17 +147,17 @@ def _joined(parts: list[Ints]) -> tuple[Ints, Ints]:
     return row, np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
-def _shares(picture: Composition, row: Ints, start: Ints, end: Ints) -> tuple[Floats, Floats]:
+def _shares(picture: Layout, row: Ints, start: Ints, end: Ints) -> tuple[Floats, Floats]:
     low = np.clip(picture.share(row, start), 0.0, 1.0)
     return low, np.maximum(np.clip(picture.share(row, end), 0.0, 1.0), low)
 
 
-def _levels(picture: Composition, level: Ints) -> tuple[Floats, Floats]:
+def _levels(picture: Layout, level: Ints) -> tuple[Floats, Floats]:
     inner, outer = picture.out(level), picture.out(level + 1)
     return inner, outer - _GAP * (outer - inner)
 
 
-def whole(picture: Composition) -> int:
+def whole(picture: Layout) -> int:
     """Return how many calls the rows show."""
     return sum(cut.total for cut in picture.cuts)
 

@@ -15,7 +15,7 @@ from ..running import longest_quiet
 from .calls import THICK
 from .colors import CallColors
 from .correspondences import Shown
-from .layout import Composition
+from .layout import Layout
 from .tags import called, spoken
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ _BRACKETS = re.compile(r" \([^()]*\S(?= \(\d+\)$)")
 _LETTER = 0.52
 
 
-def thread_names(picture: Composition, color: Indices) -> tuple[list[Labels], Marks]:
+def thread_names(picture: Layout, color: Indices) -> tuple[list[Labels], Marks]:
     """Return the rows' names, and a sphere in the colour of each thread beside it."""
     n = len(picture.rows)
     names = [_title(picture, row.thread) for row in picture.rows]
@@ -64,16 +64,14 @@ def thread_names(picture: Composition, color: Indices) -> tuple[list[Labels], Ma
     return groups, marks
 
 
-def _title(picture: Composition, thread: int) -> str:
+def _title(picture: Layout, thread: int) -> str:
     """Return a thread's title; among many without what programs put behind its name in brackets."""
     if len(picture.rows) <= _MANY:
         return lane_title(picture.trace, thread)
     return _BRACKETS.sub("", lane_title(picture.trace, thread, _SHORTER))
 
 
-def _texts(
-    picture: Composition, kind: str, text: list[str], anchor: Floats, align: int, rank: Floats
-) -> Labels:
+def _texts(picture: Layout, kind: str, text: list[str], anchor: Floats, align: int, rank: Floats) -> Labels:
     n = len(text)
     return Labels(
         kind, tuple(text), anchor.astype(np.float32), np.full(n, picture.text, np.float32),
@@ -81,7 +79,7 @@ def _texts(
     )  # fmt: skip
 
 
-def summaries(picture: Composition) -> list[Labels]:
+def summaries(picture: Layout) -> list[Labels]:
     """Return, right of each row, how long its thread waits, and for whom most; on paper below its name."""
     waits, ops, threads = picture.waits, picture.waits.ops, picture.trace.threads
     own = waits.own
@@ -138,7 +136,7 @@ def summaries(picture: Composition) -> list[Labels]:
     return [_texts(picture, "sum of waits", text, place, -1, rank)]
 
 
-def _lives(picture: Composition) -> tuple[list[str], list[int]]:
+def _lives(picture: Layout) -> tuple[list[str], list[int]]:
     """Return when threads run, where no waits are known, and their rows."""
     calls, threads = picture.trace.calls, picture.trace.threads
     quiet = longest_quiet(picture.waits)
@@ -157,7 +155,7 @@ def _lives(picture: Composition) -> tuple[list[str], list[int]]:
     return text, row_of
 
 
-def quiet_names(picture: Composition, colors: CallColors) -> list[Labels]:
+def quiet_names(picture: Layout, colors: CallColors) -> list[Labels]:
     """Return, where no waits are known, how long each thread calls nothing: there it may have waited."""
     if len(picture.waits.own) or picture.parameters.paper > 0:
         return []
@@ -185,7 +183,7 @@ def quiet_names(picture: Composition, colors: CallColors) -> list[Labels]:
     return groups
 
 
-def wait_names(picture: Composition, which: Shown, colors: CallColors) -> list[Labels]:
+def wait_names(picture: Layout, which: Shown, colors: CallColors) -> list[Labels]:
     """Return, on each wait that is wide enough, for whom it is and how long."""
     if picture.parameters.paper > 0:
         return []
@@ -228,7 +226,7 @@ def wait_names(picture: Composition, which: Shown, colors: CallColors) -> list[L
     return groups
 
 
-def _up(picture: Composition, row: int) -> Vector:
+def _up(picture: Layout, row: int) -> Vector:
     """Return the direction in which texts on a row's surface stand."""
     angle = float(picture.theatre.angle[row])
     up = 1.0 if math.sin(angle) >= 0 else -1.0
@@ -236,7 +234,7 @@ def _up(picture: Composition, row: int) -> Vector:
 
 
 def function_names(
-    picture: Composition, color: Indices, most: int, seen: tuple[float, float] = (0.0, 1.0)
+    picture: Layout, color: Indices, most: int, seen: tuple[float, float] = (0.0, 1.0)
 ) -> list[Labels]:
     """Return functions' names on the calls that have room for them between two shares of the window."""
     if picture.parameters.paper > 0 or not most:
@@ -275,7 +273,7 @@ def function_names(
     return groups
 
 
-def time_axis(picture: Composition) -> Axis | None:
+def time_axis(picture: Layout) -> Axis | None:
     """Return the ruler of time: below all rows, or above the main thread on paper; None between them."""
     n, paper = len(picture.rows), picture.parameters.paper
     if not n or 0.0 < paper < 1.0:
@@ -305,7 +303,7 @@ def time_axis(picture: Composition) -> Axis | None:
     )  # fmt: skip
 
 
-def object_names(picture: Composition, objects: list[int], anchor: Floats) -> Labels | None:
+def object_names(picture: Layout, objects: list[int], anchor: Floats) -> Labels | None:
     """Return the names of the objects at the left ends of their lanes."""
     if picture.parameters.paper > 0 or not objects:
         return None

@@ -12,7 +12,7 @@ from ....drawing.palettes import PALETTES, Colors, Paint, cycle, parse
 from ....drawing.primitives import Legend, LegendEntry
 from ....views.call_colors import COLORS, coloring
 from ..waits import IO, WAIT, Waits
-from .layout import Composition
+from .layout import Layout
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -74,7 +74,7 @@ class CallColors:
         return np.asarray(self.dark[self.of(calls) - self.first], np.int32)
 
 
-def color_calls(picture: Composition, paint: Paint) -> CallColors:
+def color_calls(picture: Layout, paint: Paint) -> CallColors:
     """Choose the colours of calls, by the parameter ``color``."""
     p = picture.parameters
     by = p.color
@@ -149,7 +149,7 @@ def _by_time(waits: Waits, printed: bool) -> tuple[Colors, Callable[[Ints], Indi
     return colors.astype(np.float32), of, (Legend("Calls", tuple(entries)),)
 
 
-def thread_colors(picture: Composition, paint: Paint) -> Indices:
+def thread_colors(picture: Layout, paint: Paint) -> Indices:
     """Return a palette index for each row: no two neighbours are alike, nor the last and the first."""
     palette = PALETTES[picture.parameters.palette].kinds
     first = paint.add(palette)
@@ -157,7 +157,7 @@ def thread_colors(picture: Composition, paint: Paint) -> Indices:
 
 
 def object_colors(
-    picture: Composition, paint: Paint, rows: Ints, highlighted: str
+    picture: Layout, paint: Paint, rows: Ints, highlighted: str
 ) -> tuple[Indices, list[int], tuple[Legend, ...]]:
     """Return the colours of waits (rows of the operations) by their objects, and the objects that have one.
 

@@ -16,7 +16,7 @@ from ..correspondences import every_release
 from ..critical_path import RUNS, STARTS, WAITS
 from . import funnels
 from .calls import THICK
-from .layout import Composition
+from .layout import Layout
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -85,7 +85,7 @@ class Shown:
         return Shown(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
 
 
-def shown(picture: Composition) -> Shown:
+def shown(picture: Layout) -> Shown:
     """Find the correspondences to draw (SyncTrace, section IV-C: none whose wait is out of sight)."""
     waits, ops = picture.waits, picture.waits.ops
     if picture.parameters.releases == "every":
@@ -114,7 +114,7 @@ def shown(picture: Composition) -> Shown:
     )  # fmt: skip
 
 
-def _outward(picture: Composition, call: Ints, thread: Indices, time: Ints) -> Floats:
+def _outward(picture: Layout, call: Ints, thread: Indices, time: Ints) -> Floats:
     """Return how far out the call is that waits or releases; that around an instant if it is no call."""
     calls, threads = picture.trace.calls, picture.trace.threads
     found = innermost(calls, threads.first, threads.count, thread, time)
@@ -126,7 +126,7 @@ def _outward(picture: Composition, call: Ints, thread: Indices, time: Ints) -> F
     return np.where(level > 0, (inner + outer) / 2, 0.0)
 
 
-def tubes(picture: Composition, which: Shown, color: Indices, through: Floats | None) -> list[Element]:
+def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None) -> list[Element]:
     """Return the funnels of ``which``, and a sphere at each release that is in sight.
 
     ``through`` (k, 3) are points that they pass, in place of being drawn to the core's axis.
@@ -185,7 +185,7 @@ def _swept(
     )  # fmt: skip
 
 
-def several(picture: Composition, which: Shown, color: Indices) -> list[Marks]:
+def several(picture: Layout, which: Shown, color: Indices) -> list[Marks]:
     """Return a sign over each wait for several objects: a diamond for all, a cone for any of them."""
     ops, theatre = picture.waits.ops, picture.theatre
     many = np.diff(ops.first)[which.wait] > 1
@@ -200,7 +200,7 @@ def several(picture: Composition, which: Shown, color: Indices) -> list[Marks]:
     return [marks for marks in made if len(marks)]
 
 
-def markers(picture: Composition, which: Shown, color: Indices) -> list[Wedges]:
+def markers(picture: Layout, which: Shown, color: Indices) -> list[Wedges]:
     """Return the wait markers: the wait's time on the releasing thread's row, its start shaded.
 
     Markers of several waiting threads on one row are nested: each further thread's is larger.
@@ -246,7 +246,7 @@ def _ranks(group: Ints, thing: Ints) -> Ints:
     return np.asarray((np.arange(pairs.shape[1]) - first)[back.reshape(-1)], np.int64)
 
 
-def aggregated(picture: Composition, which: Shown, colors: Indices) -> Wedges:
+def aggregated(picture: Layout, which: Shown, colors: Indices) -> Wedges:
     """Return the shapes of waits too short to be seen, one for each cluster and releasing row (Eq. 8).
 
     A cluster is a run of such waits of one thread that are less than the resolution apart. Its shape reaches
@@ -283,7 +283,7 @@ def aggregated(picture: Composition, which: Shown, colors: Indices) -> Wedges:
     return Wedges("aggregated", corner, begin, np.repeat(colors[row], strips).astype(np.int32), ids, "ghost")
 
 
-def rail(picture: Composition, color: int) -> tuple[Lines, int]:
+def rail(picture: Layout, color: int) -> tuple[Lines, int]:
     """Return the critical path as a rail through the scene, and its length in steps."""
     p, waits = picture.parameters, picture.waits
     end = named_threads(picture.trace, p.path_end, "path_end") if p.path_end.strip() else None
@@ -331,9 +331,7 @@ def rail(picture: Composition, color: int) -> tuple[Lines, int]:
 _RAIL_OUT = 0.35
 
 
-def object_lanes(
-    picture: Composition, objects: Sequence[int], first_color: int
-) -> tuple[list[Element], Floats]:
+def object_lanes(picture: Layout, objects: Sequence[int], first_color: int) -> tuple[list[Element], Floats]:
     """Return the lanes of objects in the core: lines along time, thicker where threads queue.
 
     Returns

@@ -12,7 +12,7 @@ from ....drawing.frame import Frame
 from ....drawing.palettes import Paint
 from ....layout.cut import CutBuffers
 from ....trace.model import Trace
-from ....views.detail import Near, Pane, cut_nearer, readable
+from ....views.detail import Detail, Pane, cut_nearer, readable
 from .calls import call_blocks, meaning, one_window
 from .captions import function_names
 from .colors import color_calls
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from .view import Parameters
 
 
-class Closer:
+class LevelOfDetail:
     """Threads that can be looked at from nearer, where time is straight and one for all rows.
 
-    See :class:`....views.detail.Closer`.
+    See :class:`....views.detail.LevelOfDetail`.
     """
 
     def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
@@ -46,7 +46,7 @@ class Closer:
         self._colors = color_calls(self._picture, self._paint)
         self._buffers = CutBuffers()
 
-    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Near:
+    def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
         """Return the calls and clusters of all rows, and names on those within ``seen``."""
         picture, window = self._picture, self.panes[pane].window
         finer = picture.pixels_per_unit / pixels_per_unit
@@ -61,7 +61,7 @@ class Closer:
         low, high = ((min(max(t, window[0]), window[1]) - window[0]) / (window[1] - window[0]) for t in seen)
         color = self._colors.of(np.concatenate([cut.calls for cut in cuts]))
         names = function_names(nearer, color, picture.parameters.labels, (low, high))
-        return Near(
+        return Detail(
             tuple(call_blocks(nearer, self._colors)),
             tuple(readable(group, picture.least_text, pixels_per_unit) for group in names),
             self._paint.palette,

@@ -67,7 +67,7 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Composition:
+class Layout:
     """What is shown, and where: what all parts of the drawing are made from.
 
     Attributes
@@ -138,7 +138,7 @@ class Composition:
         return np.asarray(whole[row])
 
 
-def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Composition:
+def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Layout:
     """Choose what to show and lay out the rows.
 
     Raises
@@ -171,7 +171,7 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Composit
         reach[0] = skyline[1]
     theatre, camera, height = _theatre(p, reach, weights, main, frame)
     height = height * edge[levels] / np.maximum(reach, 1e-9)
-    picture = Composition(
+    picture = Layout(
         trace, waits, p, rows, row_of, main, cuts, edge, np.array([w[0] for w in windows], np.int64),
         np.array([w[1] for w in windows], np.int64), height, over, skyline, theatre, camera, 0.0,
         frame.least_text, 0.0, left_out,

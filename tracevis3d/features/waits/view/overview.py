@@ -19,7 +19,7 @@ from ....views.cached import derived
 
 if TYPE_CHECKING:
     from .colors import CallColors
-    from .layout import Composition
+    from .layout import Layout
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -79,7 +79,7 @@ def overview(trace: Trace, row: int, thread: int, reach: float, resolution_ns: f
     return Overview(row, cut, levels, reach + apart, reach + apart + max(_SHARE * reach, _LEAST))
 
 
-def bars(picture: Composition, colors: CallColors, surface: int) -> list[Element]:
+def bars(picture: Layout, colors: CallColors, surface: int) -> list[Element]:
     """Return the calls of the overviews, on plates."""
     made: list[Element] = []
     for one in picture.overviews:
@@ -107,7 +107,7 @@ def bars(picture: Composition, colors: CallColors, surface: int) -> list[Element
     return made
 
 
-def frames(picture: Composition, color: int) -> list[Element]:
+def frames(picture: Layout, color: int) -> list[Element]:
     """Return a frame around each row's window in its overview, and lines from there to the row's ends."""
     lines: list[Floats] = []
     ids: list[int] = []
@@ -137,7 +137,7 @@ def frames(picture: Composition, color: int) -> list[Element]:
     ]  # fmt: skip
 
 
-def names(picture: Composition) -> Labels | None:
+def names(picture: Layout) -> Labels | None:
     """Return what stands left of each overview: how long the whole trace is."""
     if not picture.overviews or picture.parameters.paper > 0.0:
         return None
@@ -152,7 +152,7 @@ def names(picture: Composition) -> Labels | None:
     )  # fmt: skip
 
 
-def _shares(picture: Composition, start: Ints, end: Ints) -> tuple[Floats, Floats]:
+def _shares(picture: Layout, start: Ints, end: Ints) -> tuple[Floats, Floats]:
     """Return where times lie in the whole trace, from 0 to 1."""
     first, last = derived(picture.trace).call_span
     span = max(last - first, 1)

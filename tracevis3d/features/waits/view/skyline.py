@@ -10,7 +10,7 @@ from ....drawing.primitives import Labels, Wedges
 from ..running import running
 
 if TYPE_CHECKING:
-    from .layout import Composition
+    from .layout import Layout
 
 #: The skyline's height and its distance from what is below: shares of the row's, at least so many levels.
 _SHARE, _APART = 0.26, 0.2
@@ -26,7 +26,7 @@ def place(below: float, reach: float) -> tuple[float, float]:
     return low, low + max(_SHARE * reach, _LEAST)
 
 
-def skyline(picture: Composition, color: int) -> tuple[Wedges | None, Labels | None]:
+def skyline(picture: Layout, color: int) -> tuple[Wedges | None, Labels | None]:
     """Return blocks as high as threads run, and what stands beside them."""
     if picture.skyline is None:
         return None, None

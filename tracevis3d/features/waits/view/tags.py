@@ -10,7 +10,7 @@ from ....drawing.primitives import Labels, Wedges
 from ....drawing.projection import Projection, fit
 from ....layout import ticks
 from .correspondences import Shown
-from .layout import SHARE, Composition
+from .layout import SHARE, Layout
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
@@ -30,7 +30,7 @@ def short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def called(picture: Composition, thread: int, beside: int) -> str:
+def called(picture: Layout, thread: int, beside: int) -> str:
     """Return what a thread is called beside another: with its id where both have one name."""
     threads = picture.trace.threads
     name = short(threads.name[thread]) or str(threads.tid[thread])
@@ -38,7 +38,7 @@ def called(picture: Composition, thread: int, beside: int) -> str:
     return f"{name} ({threads.tid[thread]})" if alike and threads.name[thread] else name
 
 
-def spoken(picture: Composition, which: Shown, i: int) -> tuple[str, ...]:
+def spoken(picture: Layout, which: Shown, i: int) -> tuple[str, ...]:
     """Return what is said of a wait, the most telling first."""
     ops, threads = picture.waits.ops, picture.trace.threads
     wait, release = int(which.wait[i]), int(ops.thread[which.release[i]])
@@ -53,9 +53,7 @@ def spoken(picture: Composition, which: Shown, i: int) -> tuple[str, ...]:
     return (*((f"{long} · {what[0]}",) if new and len(what[0]) <= _LONGEST else ()), long, lasted)
 
 
-def tags(
-    picture: Composition, which: Shown, color: Indices, frame: Frame
-) -> tuple[Wedges | None, Labels | None]:
+def tags(picture: Layout, which: Shown, color: Indices, frame: Frame) -> tuple[Wedges | None, Labels | None]:
     """Return plates and texts for the waits that have room for them, the longest first.
 
     Plates stand where the camera sees the middle of their wait, nearer to it than all else.
@@ -118,7 +116,7 @@ def tags(
     return plates, names
 
 
-def _nearest(picture: Composition, view: Projection) -> float:
+def _nearest(picture: Layout, view: Projection) -> float:
     """Return the distance from the camera at which nothing stands any more."""
     n = len(picture.rows)
     rows, ends = np.repeat(np.arange(n), 4), np.tile([0.0, 1.0, 0.0, 1.0], n)

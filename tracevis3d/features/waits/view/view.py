@@ -31,9 +31,9 @@ from . import captions
 from . import correspondences as corr
 from . import overview as over
 from .colors import CALLS, CORRESPONDENCES, color_calls, object_colors, thread_colors
-from .detail import Closer
+from .detail import LevelOfDetail
 from .found_waits import waits_of
-from .layout import Composition, compose
+from .layout import Layout, compose
 from .skyline import skyline
 from .tags import called, short, tags
 
@@ -285,7 +285,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     )
 
 
-def _longest(picture: Composition, found: corr.Shown) -> NDArray[Any]:
+def _longest(picture: Layout, found: corr.Shown) -> NDArray[Any]:
     """Return which correspondences are drawn by themselves: the longest waits of those wide enough."""
     which = np.flatnonzero(found.alone)
     if len(which) > picture.parameters.tubes:
@@ -294,7 +294,7 @@ def _longest(picture: Composition, found: corr.Shown) -> NDArray[Any]:
     return np.sort(which)
 
 
-def _rows_named(picture: Composition, text: str, name: str) -> NDArray[Any]:
+def _rows_named(picture: Layout, text: str, name: str) -> NDArray[Any]:
     """Return which rows a parameter names: ``all``, ``none``, ``main`` or threads."""
     rows = np.zeros(len(picture.rows), np.bool_)
     if text == "all":
@@ -307,7 +307,7 @@ def _rows_named(picture: Composition, text: str, name: str) -> NDArray[Any]:
     return rows
 
 
-def _first_color(color: NDArray[Any], chosen: corr.Shown, picture: Composition, objects: list[int]) -> int:
+def _first_color(color: NDArray[Any], chosen: corr.Shown, picture: Layout, objects: list[int]) -> int:
     """Return the palette index of the first of ``objects``."""
     ops = picture.waits.ops
     for i in range(len(chosen)):
@@ -317,9 +317,7 @@ def _first_color(color: NDArray[Any], chosen: corr.Shown, picture: Composition, 
     return int(color.min(initial=0))
 
 
-def _through(
-    picture: Composition, chosen: corr.Shown, objects: list[int], anchor: NDArray[Any]
-) -> NDArray[Any]:
+def _through(picture: Layout, chosen: corr.Shown, objects: list[int], anchor: NDArray[Any]) -> NDArray[Any]:
     """Return the points that funnels pass: their object's lane halfway, else the core's axis."""
     ops = picture.waits.ops
     through = picture.theatre.core((chosen.high + chosen.at) / 2)
@@ -334,9 +332,7 @@ def _through(
     return through
 
 
-def _signs(
-    picture: Composition, chosen: corr.Shown, several: int, merged: int, color: int, rail: int
-) -> Legend:
+def _signs(picture: Layout, chosen: corr.Shown, several: int, merged: int, color: int, rail: int) -> Legend:
     """Return the legend of what is not a call."""
     entries = []
     if len(chosen):
@@ -354,7 +350,7 @@ def _signs(
     return Legend(title, tuple(entries))
 
 
-def _longest_pairs(picture: Composition, chosen: corr.Shown, color: NDArray[Any]) -> Legend:
+def _longest_pairs(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> Legend:
     """Say who waits for whom longest, and for what, in the colours of the drawing."""
     ops, threads = picture.waits.ops, picture.trace.threads
     mine, by = ops.thread[chosen.wait], ops.thread[chosen.release]
@@ -393,7 +389,7 @@ def _title(trace: Trace, waits: Waits) -> str:
     return f"{text}, {len(waits.own):,} waits of {ticks.duration(waited)} together"
 
 
-def _notes(picture: Composition, found: corr.Shown, chosen: corr.Shown, short: corr.Shown) -> tuple[str, ...]:
+def _notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Shown) -> tuple[str, ...]:
     p, trace, waits = picture.parameters, picture.trace, picture.waits
     notes = []
     if not sum(cut.total for cut in picture.cuts):
@@ -493,5 +489,5 @@ VIEW = View(
     traces=(1, 1),
     parameters=Parameters,
     draw=draw,
-    closer=Closer,
+    level_of_detail=LevelOfDetail,
 )

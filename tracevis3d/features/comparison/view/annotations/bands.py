@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....drawing.primitives import Boxes, Labels
-from ..layout import BAND_ROWS, Composition, Wall
+from ..layout import BAND_ROWS, Layout, Wall
 
 Ints = NDArray[np.int64]
 
@@ -22,7 +22,7 @@ _FILL, _PLATE = 0.9, 0.03
 _ARROW = " › "
 
 
-def bands(picture: Composition, wall: Wall, boxes: Boxes, most: int) -> tuple[Boxes, Labels]:
+def bands(picture: Layout, wall: Wall, boxes: Boxes, most: int) -> tuple[Boxes, Labels]:
     """Return bands above the widest calls of a wall, callers below what they call, and the names on them.
 
     Parameters

@@ -12,7 +12,7 @@ from .....drawing.palettes import parse
 from .....drawing.primitives import Boxes, Labels, Lines
 from .....errors import UsageError
 from ..focus import focused
-from ..layout import Composition, Wall
+from ..layout import Layout, Wall
 from ..own_time import longest_own_stretch
 from .frames import Pen, frames, plates
 
@@ -81,7 +81,7 @@ def marked(trace: Trace, text: str, trace_name: str) -> Marked:
     return Marked(call, start, end, alone)
 
 
-def callouts(picture: Composition, text: str, color: int) -> tuple[list[Boxes | Lines], list[Labels]]:
+def callouts(picture: Layout, text: str, color: int) -> tuple[list[Boxes | Lines], list[Labels]]:
     """Return frames around the calls that ``text`` names, each with all that is below it, and their names.
 
     Parameters
@@ -117,9 +117,7 @@ def callouts(picture: Composition, text: str, color: int) -> tuple[list[Boxes | 
     return elements, labels
 
 
-def _framed(
-    picture: Composition, wall: Wall, found: Marked, color: int
-) -> tuple[list[Boxes | Lines], Labels]:
+def _framed(picture: Layout, wall: Wall, found: Marked, color: int) -> tuple[list[Boxes | Lines], Labels]:
     ids = found.call
     start, end = (np.clip(t, *wall.window) - wall.window[0] for t in (found.start, found.end))
     x = wall.offset + (start + end) * (wall.per_ns / 2)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .....drawing.primitives import Boxes, Labels, Lines
 
 if TYPE_CHECKING:
-    from ..layout import Composition, Wall
+    from ..layout import Layout, Wall
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,7 +46,7 @@ class Pen:
 
 
 def frames(
-    picture: Composition,
+    picture: Layout,
     wall: Wall,
     ids: Ints,
     x0: Floats,

@@ -11,7 +11,7 @@ from .....drawing.palettes import parse
 from .....drawing.primitives import Labels, Marks
 from ...matching.match import Comparison
 from ..colors import positions
-from ..layout import Composition
+from ..layout import Layout
 from ..matches import Chosen, Grouping
 from ..tubes import middles
 
@@ -43,7 +43,7 @@ def outliers(which: Ints, swept: Any, matches: int, color: int) -> Marks:
     )  # fmt: skip
 
 
-def multiplicities(picture: Composition, chosen: Chosen, most: int) -> list[Labels]:
+def multiplicities(picture: Layout, chosen: Chosen, most: int) -> list[Labels]:
     """Return how many of the drawn matches end at a call, at the calls with several: the widest first.
 
     Parameters

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .....drawing.primitives import Labels, Lines
 from .....layout import ticks
-from ..layout import OVERVIEW, Composition
+from ..layout import OVERVIEW, Layout
 from ..overview import Skyline, farthest
 
 #: Kinds of annotations: nothing matches, much matches at the same time, much matches at another time.
@@ -122,7 +122,7 @@ def _raised(at: tuple[float, float]) -> tuple[float, float]:
 
 
 def signs(
-    told: list[Annotation], lines: tuple[Skyline, Skyline], picture: Composition, ink: int
+    told: list[Annotation], lines: tuple[Skyline, Skyline], picture: Layout, ink: int
 ) -> tuple[list[Labels], list[Lines]]:
     """Return the annotations' texts beyond the bars, and lines from the bars to them.
 
