@@ -1,5 +1,6 @@
 """A Blender module whose extensions, settings and caches are the test's own."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -66,6 +67,12 @@ class Blender:
         assert done.returncode == 0, f"{name}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
         assert not leaving or done.stdout.endswith("LEFT 0\n"), done.stdout[-400:]
         return done.stdout
+
+    def scripts(self, *turns):
+        """Run scripts of ``tests/blender`` in one process; each is a tuple of its name and its words."""
+        done = self.script("in_turn.py", json.dumps(turns, default=str))
+        ended = [line.split()[1] for line in done.splitlines() if line.startswith("TURN ")]
+        assert ended == [name for name, *_ in turns]
 
     def own_tool(self, *words):
         """Run the module's own extension tool (``validate``, ``build``)."""

@@ -73,11 +73,14 @@ def test_the_whole_way(blender, archive):
     blender.script("whole_way.py", TRACE, place)
     blender.script("reopen.py", place)
     blender.script("without.py", place, environment=_without_extension(blender))
-    blender.script("working.py", TRACE, OTHER, blender.place / "views")
-    blender.script("tree.py", TRACE, blender.place / "tree")
-    blender.script("lists.py", TRACE, OTHER, blender.place / "lists")
-    blender.script("many.py", TRACE, OTHER, TRACE.with_name("uftrace_zstd_7t.json.gz"))
-    blender.script("threads.py", TRACE.with_name("uftrace_zstd_7t.json.gz"))
+    threaded = TRACE.with_name("uftrace_zstd_7t.json.gz")
+    blender.scripts(
+        ("working.py", TRACE, OTHER, blender.place / "views"),
+        ("tree.py", TRACE, blender.place / "tree"),
+        ("lists.py", TRACE, OTHER, blender.place / "lists"),
+        ("many.py", TRACE, OTHER, threaded),
+        ("threads.py", threaded),
+    )
     blender.script("disable.py")
 
 
