@@ -143,7 +143,7 @@ def _scene() -> list[dict[str, Any]]:
 
 def _whole_way(bpy: Any) -> list[dict[str, Any]]:
     """Measure ticks from another process' publisher to the scene, and from an event to a pixel."""
-    from tracevis3d.live.stream import live_view
+    from tracevis3d.live.stream import make_live_view
     from tracevis3d.scene.live.live_view import LiveScene
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -153,7 +153,9 @@ def _whole_way(bpy: Any) -> list[dict[str, Any]]:
 
     def show(subscriber: Subscriber, clock: float) -> None:
         if not made:
-            made.append(LiveScene(live_view("icicle", subscriber.trace, 10**10), scene, "stage", "benchmark"))
+            made.append(
+                LiveScene(make_live_view("icicle", subscriber.trace, 10**10), scene, "stage", "benchmark")
+            )
         made[0].tick(subscriber.clock(), clock)
         bpy.context.evaluated_depsgraph_get().update()
         latencies.append((time.time_ns() - subscriber.newest_since_1970()) / 1e6)
@@ -185,7 +187,7 @@ def _whole_way(bpy: Any) -> list[dict[str, Any]]:
 
 def _ticks(bpy: Any, view: str, rate: float, window: float, threads: int) -> tuple[list[float], int]:
     """Return the processor time of the ticks of the last window, and how many bars were shown."""
-    from tracevis3d.live.stream import live_view
+    from tracevis3d.live.stream import make_live_view
     from tracevis3d.scene.live.live_view import LiveScene
 
     growing = GrowingTrace()
@@ -193,7 +195,9 @@ def _ticks(bpy: Any, view: str, rate: float, window: float, threads: int) -> tup
     growing.name(Names("functions", 0, tuple(f"m{i % 5}.f{i} (/a/m{i % 5}.py:{i})" for i in range(64))))
     growing.name(Names("threads", 0, tuple((1, t, f"thread {t}") for t in range(threads))))
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    shown = LiveScene(live_view(view, growing, int(window * 1e9)), bpy.context.scene, "stage", "benchmark")
+    shown = LiveScene(
+        make_live_view(view, growing, int(window * 1e9)), bpy.context.scene, "stage", "benchmark"
+    )
     events = max(int(rate / 30 / threads) // 16 * 16, 16)
     given = program(events)
     step = int(1e9 / 30)

@@ -26,7 +26,7 @@ _MODULES = {
 }
 
 
-def live_view(view: str, growing: GrowingTrace, window_ns: int) -> LiveView:
+def make_live_view(view: str, growing: GrowingTrace, window_ns: int) -> LiveView:
     """Return the live view of that name.
 
     Raises
