@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 export PYTHON
 
-.PHONY: help setup versions demo test test-blender lint bench fuzz extension clean
+.PHONY: help setup versions demo test test-blender lint bench fuzz mutate extension clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,10 @@ bench: setup  ## Measure speed and memory against named peers, into benchmarks/r
 
 fuzz: setup  ## Throw damaged files at every reader (MINUTES=5)
 	@$(PY) tests/fuzz/run.py --minutes $(or $(MINUTES),5)
+
+mutate: setup  ## Change the analysis here and there, report what no test notices (MODULE=analysis/phases.py SHARE=0.2)
+	@$(PY) -m pip install -q --disable-pip-version-check -e '.[mutate]'
+	@$(PY) tools/mutate.py --module '$(MODULE)' --share $(or $(SHARE),1)
 
 extension: setup  ## Build the Blender extension for this machine into dist/
 	@$(PY) tools/build_extension.py

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import Phase, settings
 
 import tracevis3d  # noqa: F401
 from tests.compile_once import compile_once
@@ -11,6 +12,9 @@ from tracevis3d.places import cache_root
 
 # Compiled kernels stay where they are found again; only the cache of traces is the tests' own.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_root() / "numba"))
+
+# For tools/mutate.py: the first example that fails is enough, and no run knows of another.
+settings.register_profile("mutate", phases=(Phase.explicit, Phase.generate), database=None)
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared"))

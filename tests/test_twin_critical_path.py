@@ -15,8 +15,14 @@ def programs(draw):
     """Return rows for :func:`lines`: threads that start, join and wake each other, with many ties."""
     rows = []
     threads = "abcd"[: draw(st.integers(1, 4))]
+    started = [thread for thread in threads if draw(st.booleans())]
     for thread in threads:
         time = draw(st.integers(0, 3))
+        if started and draw(st.booleans()):
+            other = draw(st.sampled_from(started))
+            rows.append((thread, time, time, "Thread.start", "release", f"Thread:{other}"))
+        if thread in started:
+            time += draw(st.integers(0, 6))
         if draw(st.booleans()):
             rows.append((thread, time, time + draw(st.integers(0, 30)), "run"))
         for _ in range(draw(st.integers(0, 5))):

@@ -76,7 +76,7 @@ def critical_path(
         low, count = int(threads.first[t]), int(threads.count[t])
         if count:
             began[t], ended[t] = calls.start[low], calls.end[low : low + count].max()
-    if not n or ended.max() < 0:
+    if not len(calls):
         none = np.empty(0, np.int64)
         return CriticalPath(none.astype(np.int32), none, none, none.astype(np.uint8), none, none)
     rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ~ops.nested & (ops.lasted > 0))
@@ -96,7 +96,8 @@ def critical_path(
     starts = starts[np.argsort(ops.start[starts], kind="stable")]
     parent[ops.about[starts]], born[ops.about[starts]] = ops.thread[starts], ops.start[starts]
     first = np.searchsorted(ops.thread[rows], np.arange(n + 1)).astype(np.int64)
-    out = np.empty((4 * len(rows) + 2 * n + 2, 4), np.int64)
+    # Two steps for each wait, and two more for one of those that woke each other at one instant.
+    out = np.empty((3 * len(rows) + 2 * n + 2, 4), np.int64)
     steps = walk_back(
         int(thread), int(time), first, ops.start[rows], ops.end[rows], waker[rows], woken_at[rows], began,
         parent, born, np.zeros(len(rows), np.uint8), out,
@@ -104,14 +105,11 @@ def critical_path(
     out = out[:steps][::-1]
     out = out[(out[:, 2] > out[:, 1]) | (out[:, 3] >= 0)]
     what = np.where(out[:, 3] >= 0, WAITS, np.where(out[:, 3] == -2, STARTS, RUNS)).astype(np.uint8)
-    wait = np.where(out[:, 3] >= 0, rows[np.maximum(out[:, 3], 0)] if len(rows) else -1, -1)
+    wait = np.append(rows, -1)[np.maximum(out[:, 3], -1)]
     step_thread, start, end = out[:, 0].astype(np.int32), out[:, 1].copy(), out[:, 2].copy()
     call = innermost(calls, threads.first, threads.count, step_thread, start)
     # Up to a call that lasts as long as the step does.
-    for _ in range(int(calls.depth.max(initial=0))):
-        short = (call >= 0) & (calls.end[np.maximum(call, 0)] < end)
-        if not short.any():
-            break
-        call = np.where(short, calls.parent[np.maximum(call, 0)], call)
+    while (short := (call >= 0) & (calls.end[call] < end)).any():
+        call = np.where(short, calls.parent[call], call)
     call = np.where(what == RUNS, call, np.append(ops.call, -1)[wait])
     return CriticalPath(step_thread, start, end, what, wait, call)

@@ -1,0 +1,246 @@
+"""Change the analysis in one small place after another, and report which changes no test notices.
+
+    python tools/mutate.py [--module analysis/phases.py] [--share 0.2] [--seed 0]
+
+The changes are Cosmic Ray's. They are made in a copy of the project, and each is tried with the tests of its
+subject alone. What survives is printed with its difference; ``mutants.toml`` beside this file says of which
+changes it is known that they change nothing, or nothing that matters: these are not tried.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+# Imported once: what each change is tried in is a fork of this process.
+import hypothesis  # noqa: F401
+import numba  # noqa: F401
+import numpy  # noqa: F401
+import orjson  # noqa: F401
+import pytest
+from cosmic_ray import plugins
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+
+ROOT = Path(__file__).resolve().parents[1]
+ACCEPTED = ROOT / "tools" / "mutants.toml"
+#: Modules, by name, and the tests that they are tried with, those that take least time first.
+SUBJECTS = {
+    ("critical_path",): ("test_twin_critical_path", "test_analysis_waits"),
+    ("interactions",): ("test_twin_interactions", "test_analysis_interactions"),
+}
+#: Changes: to the next number, to the other side of a bound, to the opposite operator.
+OPERATORS = (
+    "AddNot", "ExceptionReplacer", "NumberReplacer", "ReplaceAndWithOr", "ReplaceBreakWithContinue",
+    "ReplaceContinueWithBreak", "ReplaceFalseWithTrue", "ReplaceOrWithAnd", "ReplaceTrueWithFalse",
+    "ZeroIterationForLoop",
+    *(f"ReplaceUnaryOperator_Delete_{name}" for name in ("Invert", "Not", "USub")),
+    *(f"ReplaceComparisonOperator_{name}" for name in (
+        "Eq_NotEq", "NotEq_Eq", "Is_IsNot", "IsNot_Is", "Lt_LtE", "LtE_Lt", "Gt_GtE", "GtE_Gt", "Lt_Gt",
+        "LtE_GtE", "Gt_Lt", "GtE_LtE")),
+    *(f"ReplaceBinaryOperator_{name}" for name in (
+        "Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "FloorDiv_Mul", "Mod_FloorDiv", "Pow_Mul",
+        "LShift_RShift", "RShift_LShift", "BitOr_BitAnd", "BitAnd_BitOr", "BitXor_BitAnd")),
+)  # fmt: skip
+#: Fewer than this share of the changes may survive.
+MOST = 0.05
+_MEMORY = 12 << 30
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change of a module's source."""
+
+    line: int
+    old: str
+    new: str
+    source: str
+
+
+class _Meaning(ast.NodeTransformer):
+    """Leaves out of a module what nothing depends on when it runs: annotations and docstrings."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        node.annotation = ast.Constant(None)
+        return self.generic_visit(node)
+
+
+def meaning(source: str) -> str | None:
+    """Return what tells two sources apart when they run; None where it is no Python."""
+    try:
+        return ast.dump(_Meaning().visit(ast.parse(source)))
+    except SyntaxError:
+        return None
+
+
+def mutants_of(source: str) -> list[Mutant]:
+    """Return every change of a source that may matter, in the order of its lines."""
+    found = []
+    known = {meaning(source), None}
+    nodes = list(ast_nodes(get_ast(source)))
+    for name in OPERATORS:
+        operator = plugins.get_operator(f"core/{name}")()
+        for occurrence in range(sum(len(list(operator.mutation_positions(node))) for node in nodes)):
+            changed = mutate_code(source, operator, occurrence)
+            if changed is None or (means := meaning(changed)) in known:
+                continue
+            known.add(means)
+            before, after = source.splitlines(), changed.splitlines()
+            number = next(i for i, (a, b) in enumerate(zip(before, after)) if a != b)
+            found.append(Mutant(number + 1, before[number].strip(), after[number].strip(), changed))
+    return sorted(found, key=lambda mutant: mutant.line)
+
+
+def copied(to: Path) -> None:
+    """Copy what git knows, or could, of the project."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, to / name)
+
+
+def passes(tree: Path, tests: list[str], limit: float) -> bool:
+    """Return whether the tests pass in a copy of the project within so many seconds."""
+    child = os.fork()
+    if not child:
+        _try(tree, tests)
+    until = time.monotonic() + limit
+    while time.monotonic() < until:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status) == 0
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def _try(tree: Path, tests: list[str]) -> None:
+    """Run the tests and end the process with their result."""
+    code = 3
+    try:
+        os.setsid()
+        os.environ.setdefault("TRACEVIS3D_SHARED", str(ROOT.parent / "shared"))
+        os.chdir(tree)
+        sys.path[0] = str(tree)
+        sys.dont_write_bytecode = True
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        words = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=mutate"]
+        code = int(pytest.main([*words, *tests]))
+    finally:
+        os._exit(code)
+
+
+def tests_of(module: Path) -> list[str]:
+    """Return the test files that a module is tried with."""
+    stems = next((tests for names, tests in SUBJECTS.items() if module.stem in names), None)
+    found = [
+        str(path.relative_to(ROOT))
+        for stem in stems or (f"test_twin_{module.stem}", f"test_analysis_{module.stem}")
+        for path in sorted((ROOT / "tests").rglob(f"{stem}.py"))
+    ]
+    if not found:
+        sys.exit(f"{module}: no test is named for it: add its subject to SUBJECTS in tools/mutate.py")
+    return found
+
+
+def modules_of(word: str) -> list[Path]:
+    """Return the modules that a path within tracevis3d stands for; all subjects' where it is empty."""
+    library = ROOT / "tracevis3d"
+    if word:
+        found = sorted(library.glob(word.removeprefix("tracevis3d/")))
+    else:
+        found = [path for names in SUBJECTS for name in names for path in sorted(library.rglob(f"{name}.py"))]
+    if not found:
+        sys.exit(f"there is no tracevis3d/{word}")
+    return found
+
+
+def accepted_of(module: Path) -> set[tuple[str, str]]:
+    """Return the changes of a module that are known to change nothing that matters: line, and its change."""
+    known = tomllib.loads(ACCEPTED.read_text()) if ACCEPTED.exists() else {}
+    return {(one["line"], new) for one in known.get(module.stem, []) for new in one["becomes"]}
+
+
+def tried(module: Path, tree: Path, share: float, seed: int) -> tuple[int, int]:
+    """Try the changes of one module, print what survives; return how many were tried and survived."""
+    name, tests = module.relative_to(ROOT), tests_of(module)
+    source, copy = module.read_text(), tree / module.relative_to(ROOT)
+    began = time.monotonic()
+    if not passes(tree, tests, 1800):
+        sys.exit(f"{name}: its tests fail as it is: {' '.join(tests)}")
+    limit = 20 + 3 * (time.monotonic() - began)
+    copy.write_text("raise ImportError\n")
+    if passes(tree, tests, limit):
+        sys.exit(f"{name}: its tests don't import it: {' '.join(tests)}")
+    known = accepted_of(module)
+    every = [mutant for mutant in mutants_of(source) if (mutant.old, mutant.new) not in known]
+    if share < 1:
+        chosen = random.Random(seed).sample(range(len(every)), max(round(share * len(every)), 1))
+        every = [every[i] for i in sorted(chosen)]
+    survived = 0
+    for mutant in every:
+        copy.write_text(mutant.source)
+        if passes(tree, tests, limit):
+            survived += 1
+            lines = difflib.unified_diff(
+                source.splitlines(), mutant.source.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=1
+            )
+            print("\n".join(lines), flush=True)
+    copy.write_text(source)
+    told = f"{name}: {survived} of {len(every)} changes survive"
+    print(f"{told} ({len(known)} accepted, {time.monotonic() - began:.0f} s)", flush=True)
+    return len(every), survived
+
+
+def main() -> None:
+    """Try what the command line says; the exit status is 1 where too many changes survive."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--module", default="", help="of tracevis3d, such as analysis/phases.py, or a pattern"
+    )
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="of the changes that is tried, drawn by chance"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    words = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder)
+        copied(tree)
+        counts = [tried(module, tree, words.share, words.seed) for module in modules_of(words.module)]
+    tried_, survived = (sum(column) for column in zip(*counts))
+    share = survived / max(tried_, 1)
+    print(f"{survived} of {tried_} changes survive: {100 * share:.1f} %")
+    sys.exit(share >= MOST)
+
+
+if __name__ == "__main__":
+    main()
