@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sync_traces import lines, trace_of
 from tracevis3d.features.waits.critical_path import RUNS, STARTS, WAITS
 from tracevis3d.features.waits.waits import RELEASE, Waits, find_waits
+from tracevis3d.trace.model import Calls
 
 
 @st.composite
@@ -157,6 +161,9 @@ def test_of_threads_that_end_together_the_path_is_of_one_that_was_not_woken_just
     # Which ends are woken does not matter where the wait was over before.
     early = text.replace("a 10 100", "a 10 99").replace("b 100 100", "b 99 99")
     assert told(find_waits(trace_of(early)))[-1] == ("a", RUNS, 99, 100)
+    # Who waits for nobody knows what was not woken.
+    alone = text.replace("b 100 100 Event.set release E", "")
+    assert told(find_waits(trace_of(alone)))[-1] == ("a", WAITS, 10, 100)
     both = "a 0 50 Barrier.wait wait X 1\na 50 50 Event.set release Y\n"
     both += "b 5 50 Event.wait wait Y 1\nb 50 50 Event.set release X"
     assert told(find_waits(trace_of(both)))[-1][0] == "a"
@@ -193,3 +200,13 @@ def test_the_path_reaches_the_beginning_through_many_waits_that_woke_each_other(
     path = find_waits(trace_of(lines(rows))).path()
     assert path.start[0] == 0
     assert (path.start[1:] == path.end[:-1]).all()
+
+
+def test_a_trace_without_calls_has_no_path():
+    trace = trace_of("a 0 10 run")
+    kept = np.zeros(1, np.bool_)
+    calls = Calls(
+        *(getattr(trace.calls, f.name)[kept[: len(getattr(trace.calls, f.name))]] for f in fields(Calls))
+    )
+    threads = replace(trace.threads, count=np.zeros(1, np.int64))
+    assert steps_of(find_waits(replace(trace, calls=calls, threads=threads)).path()) == []

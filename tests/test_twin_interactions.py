@@ -75,7 +75,7 @@ def test_all_is_as_counted_one_by_one(trace, relation, level, block, sums, data)
     assert set(ends) == {row[2:] for row in rows}
     assert (found.roots, found.elements) == (without, elements.hierarchy.elements)
     # The sums take a bounded room, however many pairs there are.
-    assert found._sums.size <= max(sums, found.pairs) + found.pairs
+    assert found._sums.size <= sums + found.pairs
 
     start = data.draw(st.integers(-1, trace.span_ns + 1))
     end = data.draw(st.integers(start, trace.span_ns + 1))

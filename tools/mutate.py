@@ -1,6 +1,6 @@
 """Change the analysis in one small place after another, and report which changes no test notices.
 
-    python tools/mutate.py [--module analysis/phases.py] [--share 0.2] [--seed 0]
+    python tools/mutate.py [--module features/interactions/phases.py] [--share 0.2] [--seed 0]
 
 The changes are Cosmic Ray's. They are made in a copy of the project, and each is tried with the tests of its
 subject alone. What survives is printed with its difference; ``mutants.toml`` beside this file says of which
@@ -23,6 +23,7 @@ import tempfile
 import time
 import tomllib
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 # Imported once: what each change is tried in is a fork of this process.
@@ -37,10 +38,12 @@ from cosmic_ray.mutating import mutate_code
 
 ROOT = Path(__file__).resolve().parents[1]
 ACCEPTED = ROOT / "tools" / "mutants.toml"
-#: Modules, by name, and the tests that they are tried with, those that take least time first.
+#: Modules, and the tests that they are tried with, those that take least time first.
 SUBJECTS = {
-    ("critical_path",): ("test_twin_critical_path", "test_analysis_waits"),
-    ("interactions",): ("test_twin_interactions", "test_analysis_interactions"),
+    "features/waits/critical_path.py": ("test_twin_critical_path", "test_analysis_waits"),
+    "features/interactions/interactions.py": ("test_twin_interactions", "test_analysis_interactions"),
+    "features/interactions/layers.py": ("test_twin_layers", "test_analysis_layers"),
+    "features/interactions/phases.py": ("test_twin_phases", "test_analysis_phases"),
 }
 #: Changes: to the next number, to the other side of a bound, to the opposite operator.
 OPERATORS = (
@@ -159,41 +162,29 @@ def _try(tree: Path, tests: list[str]) -> None:
         os._exit(code)
 
 
-def tests_of(module: Path) -> list[str]:
-    """Return the test files that a module is tried with."""
-    stems = next((tests for names, tests in SUBJECTS.items() if module.stem in names), None)
-    found = [
-        str(path.relative_to(ROOT))
-        for stem in stems or (f"test_twin_{module.stem}", f"test_analysis_{module.stem}")
-        for path in sorted((ROOT / "tests").rglob(f"{stem}.py"))
-    ]
+def modules_of(word: str) -> dict[Path, list[str]]:
+    """Return the modules that a pattern stands for, all where it is empty, each with its test files."""
+    found = {}
+    for name, stems in SUBJECTS.items():
+        if fnmatch(name, word or "*"):
+            tests = [path for stem in stems for path in (ROOT / "tests").rglob(f"{stem}.py")]
+            found[ROOT / "tracevis3d" / name] = [str(path.relative_to(ROOT)) for path in tests]
     if not found:
-        sys.exit(f"{module}: no test is named for it: add its subject to SUBJECTS in tools/mutate.py")
-    return found
-
-
-def modules_of(word: str) -> list[Path]:
-    """Return the modules that a path within tracevis3d stands for; all subjects' where it is empty."""
-    library = ROOT / "tracevis3d"
-    if word:
-        found = sorted(library.glob(word.removeprefix("tracevis3d/")))
-    else:
-        found = [path for names in SUBJECTS for name in names for path in sorted(library.rglob(f"{name}.py"))]
-    if not found:
-        sys.exit(f"there is no tracevis3d/{word}")
+        sys.exit(f"{word}: tools/mutate.py knows no such module; it knows {', '.join(SUBJECTS)}")
     return found
 
 
 def accepted_of(module: Path) -> set[tuple[str, str]]:
     """Return the changes of a module that are known to change nothing that matters: line, and its change."""
     known = tomllib.loads(ACCEPTED.read_text()) if ACCEPTED.exists() else {}
-    return {(one["line"], new) for one in known.get(module.stem, []) for new in one["becomes"]}
+    name = str(module.relative_to(ROOT / "tracevis3d"))
+    return {(one["line"], new) for one in known.get(name, []) for new in one["becomes"]}
 
 
-def tried(module: Path, tree: Path, share: float, seed: int) -> tuple[int, int]:
+def tried(module: Path, tests: list[str], tree: Path, share: float, seed: int) -> tuple[int, int]:
     """Try the changes of one module, print what survives; return how many were tried and survived."""
-    name, tests = module.relative_to(ROOT), tests_of(module)
-    source, copy = module.read_text(), tree / module.relative_to(ROOT)
+    name = module.relative_to(ROOT)
+    source, copy = module.read_text(), tree / name
     began = time.monotonic()
     if not passes(tree, tests, 1800):
         sys.exit(f"{name}: its tests fail as it is: {' '.join(tests)}")
@@ -224,9 +215,7 @@ def tried(module: Path, tree: Path, share: float, seed: int) -> tuple[int, int]:
 def main() -> None:
     """Try what the command line says; the exit status is 1 where too many changes survive."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--module", default="", help="of tracevis3d, such as analysis/phases.py, or a pattern"
-    )
+    parser.add_argument("--module", default="", help="of tracevis3d, such as filters/stack.py, or a pattern")
     parser.add_argument(
         "--share", type=float, default=1.0, help="of the changes that is tried, drawn by chance"
     )
@@ -235,7 +224,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         copied(tree)
-        counts = [tried(module, tree, words.share, words.seed) for module in modules_of(words.module)]
+        counts = [
+            tried(module, tests, tree, words.share, words.seed)
+            for module, tests in modules_of(words.module).items()
+        ]
     tried_, survived = (sum(column) for column in zip(*counts))
     share = survived / max(tried_, 1)
     print(f"{survived} of {tried_} changes survive: {100 * share:.1f} %")

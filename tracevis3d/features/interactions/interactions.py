@@ -117,7 +117,7 @@ def interactions(trace: Trace, elements: Elements, relation: str = "calls") -> I
     number = np.zeros(int(used.max(initial=0)) + 1, np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
     pair = number[code] if len(code) else np.empty(0, np.int32)
-    block = max(_BLOCK, len(called) * max(len(used), 1) // _SUMS)
+    block = max(_BLOCK, -(-len(called) * len(used) // _SUMS))
     blocks = len(called) // block
     sums = np.zeros((blocks + 1, len(used)), np.int32)
     for b in range(blocks):

@@ -74,7 +74,7 @@ def _order(weight: NDArray[np.float64]) -> Ints:
     end: list[int] = []
     for _ in range(n):
         left = np.flatnonzero(free)
-        sinks, sources = left[gives[left] <= 1e-9], left[takes[left] <= 1e-9]
+        sinks, sources = left[gives[left] == 0], left[takes[left] == 0]
         if len(sinks):
             pick = int(sinks[-1])
             end.append(pick)

@@ -71,7 +71,7 @@ def critical_path(
 
     calls, threads = trace.calls, trace.threads
     n = len(threads)
-    began, ended = np.zeros(n, np.int64), np.full(n, -1, np.int64)
+    began, ended = np.zeros((2, n), np.int64)
     for t in range(n):
         low, count = int(threads.first[t]), int(threads.count[t])
         if count:
@@ -89,7 +89,7 @@ def critical_path(
         own_end[ops.thread[rows[(waker[rows] >= 0) & (ops.end[rows] == ended.max())]]] = False
         thread = int((own_end if own_end.any() else last).argmax())
     if time is None:
-        time = max(int(ended[thread]), 0)
+        time = int(ended[thread])
     born, parent = np.zeros(n, np.int64), np.full(n, -1, np.int32)
     starts = np.flatnonzero((ops.kind == RELEASE) & (ops.about >= 0))
     starts = starts[ops.start[starts] <= began[ops.about[starts]]]
