@@ -143,8 +143,8 @@ def _scene() -> list[dict[str, Any]]:
 
 def _whole_way(bpy: Any) -> list[dict[str, Any]]:
     """Measure ticks from another process' publisher to the scene, and from an event to a pixel."""
-    from tracevis3d.live.stream import make_live_view
     from tracevis3d.scene.live.live_view import LiveScene
+    from tracevis3d.views.registry import live_form
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
@@ -154,7 +154,7 @@ def _whole_way(bpy: Any) -> list[dict[str, Any]]:
     def show(subscriber: Subscriber, clock: float) -> None:
         if not made:
             made.append(
-                LiveScene(make_live_view("icicle", subscriber.trace, 10**10), scene, "stage", "benchmark")
+                LiveScene(live_form("icicle").make(subscriber.trace, 10**10), scene, "stage", "benchmark")
             )
         made[0].tick(subscriber.clock(), clock)
         bpy.context.evaluated_depsgraph_get().update()
@@ -187,8 +187,8 @@ def _whole_way(bpy: Any) -> list[dict[str, Any]]:
 
 def _ticks(bpy: Any, view: str, rate: float, window: float, threads: int) -> tuple[list[float], int]:
     """Return the processor time of the ticks of the last window, and how many bars were shown."""
-    from tracevis3d.live.stream import make_live_view
     from tracevis3d.scene.live.live_view import LiveScene
+    from tracevis3d.views.registry import live_form
 
     growing = GrowingTrace()
     growing.begin(Welcome("s", "p", 1, 0))
@@ -196,7 +196,7 @@ def _ticks(bpy: Any, view: str, rate: float, window: float, threads: int) -> tup
     growing.name(Names("threads", 0, tuple((1, t, f"thread {t}") for t in range(threads))))
     bpy.ops.wm.read_factory_settings(use_empty=True)
     shown = LiveScene(
-        make_live_view(view, growing, int(window * 1e9)), bpy.context.scene, "stage", "benchmark"
+        live_form(view).make(growing, int(window * 1e9)), bpy.context.scene, "stage", "benchmark"
     )
     events = max(int(rate / 30 / threads) // 16 * 16, 16)
     given = program(events)

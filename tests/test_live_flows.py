@@ -9,10 +9,10 @@ from tracevis3d.errors import UsageError
 from tracevis3d.kernels.layout.pick_bars import pick_bar
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
-from tracevis3d.live.stream import VIEWS, make_live_view
 from tracevis3d.live.stream.calls import CallStream
 from tracevis3d.live.stream.live_view import LENGTH, Kinds, Rows
 from tracevis3d.live.stream.pages import MOST_PAGES, PAGE, TRIANGLES, Ring
+from tracevis3d.views.registry import live_form, live_forms
 
 
 def started(functions: int = 8, threads: int = 2) -> GrowingTrace:
@@ -189,12 +189,12 @@ def test_colours_stay_with_who_has_them() -> None:
     assert "m11" in {name for _, name in kinds.held}
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", live_forms())
 def test_every_view_flows_calls_waits_and_memory(view) -> None:
     growing = started(functions=40, threads=3)
     growing.name(Names("objects", 0, ("lock",)))
     growing.name(Names("operations", 0, ("Lock.acquire",)))
-    flow = make_live_view(view, growing, 1_000_000)
+    flow = live_form(view).make(growing, 1_000_000)
     ring = Ring(flow)
     rng = np.random.default_rng(5)
     for tick in range(60):
@@ -239,7 +239,7 @@ def test_every_view_flows_calls_waits_and_memory(view) -> None:
 @pytest.mark.parametrize("view", ["icicle", "threads"])
 def test_threads_that_are_over_give_their_lanes_to_others(view) -> None:
     growing = started(threads=200)
-    flow = make_live_view(view, growing, 1000)
+    flow = live_form(view).make(growing, 1000)
     ring = Ring(flow)
     # A thread for each request, as web servers have it, beside one that stays.
     growing.add(calls([(BEGIN, 0, 0, 0)]))
@@ -256,7 +256,7 @@ def test_threads_that_are_over_give_their_lanes_to_others(view) -> None:
 
 def test_there_is_no_such_view() -> None:
     with pytest.raises(UsageError, match="no live view: there are icicle"):
-        make_live_view("cone", started(), 1)
+        live_form("cone").make(started(), 1)
 
 
 def plain_pick(corner, count, ray):
@@ -298,12 +298,12 @@ def test_a_ray_meets_the_nearest_bar(seed, count) -> None:
     assert found == want or np.isclose(best[0], away, atol=1e-4)
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", live_forms())
 def test_what_is_pointed_at_says_what_it_is_also_when_pages_are_written_anew(view) -> None:
     growing = started(functions=40, threads=3)
     growing.name(Names("objects", 0, ("lock",)))
     growing.name(Names("operations", 0, ("Lock.acquire",)))
-    flow = make_live_view(view, growing, 400_000)
+    flow = live_form(view).make(growing, 400_000)
     ring = Ring(flow)
     titles, seen = set(), 0
     for tick in range(80):

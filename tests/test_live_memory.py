@@ -14,8 +14,8 @@ from tracevis3d.features.memory.live.findings import SAMPLES, SiteHistory, find_
 from tracevis3d.kernels.memory import live_blocks as k
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
-from tracevis3d.live.stream import make_live_view
 from tracevis3d.live.stream.pages import Ring
+from tracevis3d.views.registry import live_form
 
 SITES = 6
 PAUSE = 25
@@ -231,7 +231,7 @@ def test_brief_blocks_and_those_that_are_past_take_no_room() -> None:
 
 def view(rows, window=1000):
     growing = started()
-    flow = make_live_view("memory", growing, window)
+    flow = live_form("memory").make(growing, window)
     ring = Ring(flow)
     at = 0
     for tick in range(max(row[1] for row in rows) // 20 + 2):
@@ -407,7 +407,7 @@ def test_blocks_without_a_stack_belong_to_the_call_around_them() -> None:
         "kind": np.array([0, 0, 1, 1], np.uint8), "thread": np.zeros(4, np.uint32),
         "function": np.array([1, 2, 2, 1], np.uint32), "time": np.array([10, 20, 30, 50]),
     }))  # fmt: skip
-    flow = make_live_view("memory", growing, 1000)
+    flow = live_form("memory").make(growing, 1000)
     growing.add(Batch("memory", 0, 0, 0, {
         "kind": np.zeros(4, np.uint8), "thread": np.zeros(4, np.uint32), "time": np.array([15, 25, 40, 60]),
         "address": np.arange(1, 5, dtype=np.uint64) * 64, "size": np.full(4, 8), "stack": np.full(4, -1,

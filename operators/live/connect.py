@@ -8,6 +8,7 @@ from bpy.props import EnumProperty
 
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.progress import Progress, part
+from ...tracevis3d.views import registry as views
 from .. import preconditions
 from ..state import settings
 from ..task import LongOperator
@@ -260,9 +261,7 @@ class TRACEVIS3D_OT_live_stop(LongOperator, bpy.types.Operator):
 
 def _drawable(trace: Any, view: str) -> str:
     """Return the ordinary view for what was received: that which was watched, if it has anything."""
-    if view == "memory" or not len(trace.calls):
-        return "memory" if len(trace.memory) else "icicle"
-    return view
+    return view if views.find(view).suits(trace) else views.suited(trace)
 
 
 _CLASSES = (

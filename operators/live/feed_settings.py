@@ -5,10 +5,10 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty, PointerProperty, StringProperty
 
-from ...tracevis3d.live.stream import VIEWS
+from ...tracevis3d.views import registry as views
 from ..state import settings
 
-_VIEW_ITEMS = tuple((name, name.capitalize(), words) for name, words in VIEWS.items())
+_VIEW_ITEMS = tuple((name, name.capitalize(), form.sentence) for name, form in views.live_forms().items())
 
 
 def _changed(group: Any, _context: bpy.types.Context) -> None:

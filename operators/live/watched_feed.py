@@ -155,11 +155,11 @@ class Feed:
 
     def show_in(self, scene: bpy.types.Scene) -> None:
         """Show the live view in a scene."""
-        from ...tracevis3d.live.stream import make_live_view
         from ...tracevis3d.scene.live.live_view import LiveScene
+        from ...tracevis3d.views.registry import live_form
 
         self._lost_sight, self.trouble = False, ""
-        made = make_live_view(self.view, self.subscriber.trace, self.window_ns)
+        made = live_form(self.view).make(self.subscriber.trace, self.window_ns)
         if self.view == "memory":
             made.arrange(self.by_site, self.logarithmic)
             made.zoom(*self.sight)

@@ -170,7 +170,7 @@ def _menu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
 def register() -> None:
     """Register the operator, the menu's line and the handler of dropped files."""
     _VIEW_ITEMS.append(
-        (make_view.SUITED, "What Suits It", "Memory for a recording without calls, else an icicle")
+        (make_view.SUITED, "What Suits It", "The view that shows most of the trace at first sight")
     )
     for name in views.names():
         try:

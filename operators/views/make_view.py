@@ -12,6 +12,7 @@ from ...tracevis3d.drawing.frame import Frame
 from ...tracevis3d.errors import MissingDependency
 from ...tracevis3d.formats import unpack
 from ...tracevis3d.progress import Progress, part
+from ...tracevis3d.views import registry as views
 from .. import signals
 from ..state import facts, filter_stacks, settings, sources, stored_metadata
 from . import arrange, overview, viewport
@@ -43,13 +44,8 @@ def read_and_draw(path: str, view: str, frame: Frame, progress: Progress) -> tup
 
     progress(0.0, f"reading {os.path.basename(path)}")
     trace = api.load(path, progress=part(progress, 0.0, 0.8))
-    figure = api.view(suited(trace) if view == SUITED else view, trace)
+    figure = api.view(views.suited(trace) if view == SUITED else view, trace)
     return trace, figure, drawing_of(figure, frame, part(progress, 0.8, 1.0))
-
-
-def suited(trace: Any) -> str:
-    """Return the name of the view that shows most of a trace at first sight."""
-    return "memory" if not len(trace.calls) and len(trace.memory) else "icicle"
 
 
 def drawing_of(figure: Any, frame: Frame, progress: Progress) -> Any:

@@ -58,6 +58,7 @@ def pictures(
 ) -> Callable[[Subscriber], None]:
     """Return what renders the window up to now into ``folder``, as 000001.png and so on."""
     from .. import api
+    from ..views import registry
 
     folder.mkdir(parents=True, exist_ok=True)
     number = 0
@@ -65,7 +66,7 @@ def pictures(
     def show(subscriber: Subscriber) -> None:
         nonlocal number
         trace = latest(subscriber, window_ns)
-        if not len(trace.memory if view == "memory" else trace.calls):
+        if not registry.find(view).suits(trace):
             return
         number += 1
         api.Figure(view, (trace,), dict(settings)).render(folder / f"{number:06d}.png", output)

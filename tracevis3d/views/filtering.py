@@ -22,7 +22,7 @@ from ..filters.stack import FilterResult, apply, parse
 from ..progress import Progress
 from ..trace.model import Trace
 from .cached import derived
-from .registry import View
+from .view import View
 
 #: Stacks whose outcome is kept for each trace: working it out takes time for millions of calls.
 _MOST = 8

@@ -2,53 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from ..errors import UsageError
 from ..plugins import Registry
+from .view import LiveForm, View
 
 if TYPE_CHECKING:
-    from ..drawing.frame import Frame
-    from ..drawing.primitives import Drawing
-    from ..progress import Progress
     from ..trace.model import Trace
-    from .detail import LevelOfDetail, SpatialLevelOfDetail
-
-
-@dataclass(frozen=True)
-class View:
-    """A way to look at one or more traces.
-
-    Attributes
-    ----------
-    name : str
-        The word on the command line.
-    title : str
-        For menus.
-    sentence : str
-        What it shows.
-    traces : (least, most)
-        How many traces it takes.
-    parameters : type
-        A dataclass whose fields are declared with :func:`tracevis3d.parameters.parameter`.
-    draw : callable
-        ``draw(traces, parameters, frame, progress) -> Drawing``.
-    level_of_detail : callable or None
-        ``level_of_detail(traces, parameters, frame)``: a :class:`.detail.LevelOfDetail` or a
-        ``SpatialLevelOfDetail``.
-    """
-
-    name: str
-    title: str
-    sentence: str
-    traces: tuple[int, int]
-    parameters: type
-    draw: Callable[[Sequence[Trace], Any, Frame, Progress], Drawing]
-    level_of_detail: Callable[[Sequence[Trace], Any, Frame], LevelOfDetail | SpatialLevelOfDetail] | None = (
-        None
-    )
-
 
 #: Name of a view -> module of this package that defines ``VIEW``.
 _OWN = {
@@ -62,3 +24,27 @@ _OWN = {
 
 _views = Registry("view", View, __package__, _OWN, "VIEW", "tracevis3d.views")
 names, find, loadable = _views.names, _views.find, _views.loadable
+
+
+def suited(trace: Trace) -> str:
+    """Return the name of the view that shows most of a trace at first sight."""
+    return max((view for view in loadable() if view.traces[0] == 1), key=lambda view: view.suits(trace)).name
+
+
+def live_forms() -> Mapping[str, LiveForm]:
+    """Return the live forms that there are, by name of the view."""
+    return {view.name: view.live for view in loadable() if view.live is not None}
+
+
+def live_form(name: str) -> LiveForm:
+    """Return the live form of the view called ``name``.
+
+    Raises
+    ------
+    UsageError
+        If there is no such view, or it has none.
+    """
+    forms = live_forms()
+    if name not in forms:
+        raise UsageError(f"{name}: no live view: there are {', '.join(forms)}")
+    return forms[name]

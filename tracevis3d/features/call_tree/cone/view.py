@@ -20,7 +20,7 @@ from ....layout import ticks
 from ....progress import Progress
 from ....trace.model import Trace
 from ....views.call_colors import Coloring
-from ....views.registry import View
+from ....views.view import View
 from . import labels as names
 from .camera import SHARE, on_the_way, whole
 from .detail import LevelOfDetail
@@ -178,6 +178,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
+    docs="tree.md",
 )
 
 __all__ = ["VIEW", "Labels", "Parameters", "draw", "find_path"]

@@ -27,11 +27,12 @@ from ....trace.model import Trace
 from ....views.cached import derived
 from ....views.call_colors import COLORS, Coloring, coloring
 from ....views.call_measures import MEASURES, Measure, measure
-from ....views.registry import View
 from ....views.thread_selection import ORDERS
+from ....views.view import LiveForm, View
 from .boxes import call_boxes, cluster_boxes, measured
 from .detail import LevelOfDetail
 from .layout import Layout, compose
+from .live_view import Icicle
 from .names import names_on_fronts, names_on_tops
 from .surroundings import depth_axis, grid, lane_names, measure_ruler, terraces, time_axis
 
@@ -246,4 +247,6 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
+    suits=lambda trace: float(len(trace.calls) > 0),
+    live=LiveForm("The calls of each thread, one upon the other", Icicle),
 )

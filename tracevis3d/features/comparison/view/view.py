@@ -17,8 +17,8 @@ from ....layout import ticks
 from ....progress import Progress, part
 from ....trace.model import Trace
 from ....views.cached import derived
-from ....views.registry import View
 from ....views.time_window import time_window
+from ....views.view import View
 from ..matching import match
 from ..matching.similarity import QUICK
 from ..matching.summary import histogram_rows
@@ -480,4 +480,5 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
+    docs="compare.md",
 )

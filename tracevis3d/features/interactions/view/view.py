@@ -17,9 +17,10 @@ from ....layout import ticks
 from ....progress import Progress
 from ....trace.model import Trace
 from ....units import read_time
-from ....views.registry import View
+from ....views.view import LiveForm, View
 from ..interactions import Rare, rarest
 from ..layers import layers
+from ..live_view import Interactions
 from ..phases import describe, find_repeats
 from . import chords, mantle, metadata, ring, timeline
 from .layout import Drum, Layout, compose, vector
@@ -541,4 +542,6 @@ VIEW = View(
     traces=(1, 2),
     parameters=Parameters,
     draw=draw,
+    live=LiveForm("Which module calls which, as chords of a drum", Interactions, remade=True),
+    docs="interactions.md",
 )

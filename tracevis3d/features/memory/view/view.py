@@ -20,7 +20,9 @@ from ....errors import InputError
 from ....layout import ticks
 from ....progress import Progress
 from ....trace.model import Trace
-from ....views.registry import View
+from ....views.view import LiveForm, View
+from ..live.live_view import Memory
+from ..live.settings import Settings, apply, wheel
 from . import captions, wall
 from .colors import block_colors
 from .detail import LevelOfDetail
@@ -193,4 +195,14 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
+    suits=lambda trace: 0.75 if len(trace.memory) else 0.0,
+    live=LiveForm(
+        "Places of memory, higher the longer nobody has touched them",
+        Memory,
+        Settings,
+        apply,
+        wheel,
+        remade=True,
+    ),
+    docs="memory.md",
 )

@@ -23,8 +23,9 @@ from ....parameters import parameter
 from ....progress import Progress
 from ....trace.model import Trace
 from ....views import common_parameters
-from ....views.registry import View
 from ....views.thread_selection import named_threads
+from ....views.view import LiveForm, View
+from ..live_view import Threads
 from ..waits import INFERRED, IO, WAIT, Waits
 from . import calls as blocks
 from . import captions
@@ -490,4 +491,6 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
+    live=LiveForm("Who computes, waits, reads or writes, and who lets whom go on", Threads),
+    docs="threads.md",
 )

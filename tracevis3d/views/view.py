@@ -1,0 +1,98 @@
+"""What a view declares: the command line, panels, menus and docs are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..drawing.frame import Frame
+    from ..drawing.primitives import Drawing
+    from ..live.growing import GrowingTrace
+    from ..live.stream.live_view import LiveView
+    from ..progress import Progress
+    from ..trace.model import Trace
+    from .detail import LevelOfDetail, SpatialLevelOfDetail
+
+
+def suits_calls(trace: Trace) -> float:
+    """Return how well views of calls suit a trace: not at all where there are none."""
+    return 0.5 if len(trace.calls) else 0.0
+
+
+def _nothing_set(_view: Any, _settings: Any) -> None:
+    """Live views without settings."""
+
+
+@dataclass(frozen=True)
+class LiveForm:
+    """A view's form for a trace that grows while one looks.
+
+    Attributes
+    ----------
+    sentence : str
+        What it shows.
+    make : callable
+        ``make(growing, window_ns) -> LiveView``; the window is the length of time that is shown.
+    settings : type or None
+        A dataclass declared with :func:`tracevis3d.parameters.parameter`: what can be set of this live view
+        alone.
+    apply : callable
+        ``apply(live view, settings)`` gives it such settings; called when it is made and after each change.
+    wheel : callable or None
+        ``wheel(live view, across, factor)``: the settings that a notch of the wheel with Ctrl leads to, where
+        the mouse is at ``across`` in scene units; the defaults of those settings show all again.
+    remade : bool
+        Another length of the window makes the live view anew.
+    """
+
+    sentence: str
+    make: Callable[[GrowingTrace, int], LiveView]
+    settings: type | None = None
+    apply: Callable[[Any, Any], None] = _nothing_set
+    wheel: Callable[[Any, float, float], dict[str, Any]] | None = None
+    remade: bool = False
+
+
+@dataclass(frozen=True)
+class View:
+    """A way to look at one or more traces.
+
+    Attributes
+    ----------
+    name : str
+        The word on the command line, and the function of the Python package.
+    title : str
+        For menus.
+    sentence : str
+        What it shows.
+    traces : (least, most)
+        How many traces it takes.
+    parameters : type
+        A dataclass whose fields are declared with :func:`tracevis3d.parameters.parameter`.
+    draw : callable
+        ``draw(traces, parameters, frame, progress) -> Drawing``.
+    level_of_detail : callable or None
+        ``level_of_detail(traces, parameters, frame)``: a :class:`.detail.LevelOfDetail` or a
+        ``SpatialLevelOfDetail``.
+    suits : callable
+        ``suits(trace)``: how well it shows a trace at first sight, 0 (there is nothing to show) to 1.
+    live : LiveForm or None
+        Its form for a trace that grows while one looks.
+    docs : str
+        The page of the documentation that explains it, such as ``threads.md``; empty: none but the table.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    traces: tuple[int, int]
+    parameters: type
+    draw: Callable[[Sequence[Trace], Any, Frame, Progress], Drawing]
+    level_of_detail: Callable[[Sequence[Trace], Any, Frame], LevelOfDetail | SpatialLevelOfDetail] | None = (
+        None
+    )
+    suits: Callable[[Trace], float] = suits_calls
+    live: LiveForm | None = None
+    docs: str = ""
