@@ -66,24 +66,20 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
         layout.prop(wanted, "view")
         layout.prop(wanted, "window")
         layout.prop(wanted, "style")
-        if wanted.view == "memory":
-            self._draw_memory(context, wanted, feed)
+        self._draw_settings(context, wanted, feed)
         self._draw_picked(context, feed)
         self._draw_numbers(feed)
         if subscriber.bad and subscriber.why:
             parts.paragraph(layout, context, f"{subscriber.bad:,} messages made no sense and were left out, "
                             f"the last one: {subscriber.why}.", "ERROR")  # fmt: skip
 
-    def _draw_memory(self, context: bpy.types.Context, wanted: bpy.types.PropertyGroup, feed: Feed) -> None:
-        layout = self.layout
-        layout.prop(wanted, "order")
-        layout.prop(wanted, "width")
-        row = layout.row(align=True)
-        row.prop(wanted, "left")
-        row.prop(wanted, "right", text="")
-        flow = feed.shown.flow if feed.shown is not None else None
-        for found in getattr(flow, "found", ()):
-            parts.paragraph(layout, context, flow.words_of(found), "ERROR")
+    def _draw_settings(self, context: bpy.types.Context, wanted: bpy.types.PropertyGroup, feed: Feed) -> None:
+        """Draw the live view's own settings, and what it has found."""
+        group = getattr(wanted.views, wanted.view)
+        for name in feed.values:
+            self.layout.prop(group, name)
+        for text in feed.shown.flow.findings() if feed.shown is not None else ():
+            parts.paragraph(self.layout, context, text, "ERROR")
 
     def _draw_picked(self, context: bpy.types.Context, feed: Feed) -> None:
         """Draw what was clicked, and what may be suggested about it."""

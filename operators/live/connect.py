@@ -66,9 +66,8 @@ class TRACEVIS3D_OT_live_connect(bpy.types.Operator):
             if sentence := may_connect(endpoint):
                 self.report({"ERROR"}, sentence)
                 return {"CANCELLED"}
-            feed = Feed(endpoint, keys, wanted.view, wanted.window, wanted.style)
-            feed.arrange(wanted.order == "site", wanted.width == "log")
-            feed.zoom(wanted.left, max(wanted.right, wanted.left))
+            values = feed_settings.values(wanted)
+            feed = Feed(endpoint, keys, wanted.view, wanted.window, wanted.style, values)
         except TraceVisError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

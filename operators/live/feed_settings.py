@@ -5,44 +5,45 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty, PointerProperty, StringProperty
 
-from ...tracevis3d.views import registry as views
+from ...tracevis3d.parameters import Parameter, declared
+from ...tracevis3d.views.registry import live_forms
 from ..state import settings
-
-_VIEW_ITEMS = tuple((name, name.capitalize(), form.sentence) for name, form in views.live_forms().items())
 
 
 def _changed(group: Any, _context: bpy.types.Context) -> None:
     from .watched_feed import Feed
 
     if Feed.current is not None:
-        Feed.current.change(group.view, group.window, group.style)
+        Feed.current.change(group.view, group.window, group.style, values(group))
 
 
-def _arranged(group: Any, _context: bpy.types.Context) -> None:
-    from .watched_feed import Feed
-
-    if Feed.current is not None:
-        Feed.current.arrange(group.order == "site", group.width == "log")
+def _changed_setting(_group: Any, context: bpy.types.Context) -> None:
+    if not settings.is_quiet():
+        _changed(of(context), context)
 
 
-_quiet = False
+def own(view: str) -> tuple[Parameter, ...]:
+    """Return the settings that a live view declares for itself alone."""
+    declares = live_forms()[view].settings
+    return declared(declares) if declares is not None else ()
 
 
-def show_sight(context: bpy.types.Context, sight: tuple[float, float]) -> None:
-    """Tell in the panel what a live view of memory shows; the view itself is told by who calls this."""
-    global _quiet
-    _quiet = True
-    try:
-        of(context).left, of(context).right = sight
-    finally:
-        _quiet = False
+def values(group: Any) -> dict[str, Any]:
+    """Return the own settings of the live view that is chosen."""
+    return settings.values_in(getattr(group.views, group.view), own(group.view))
 
 
-def _zoomed(group: Any, _context: bpy.types.Context) -> None:
-    from .watched_feed import Feed
+def assign(context: bpy.types.Context, wanted: dict[str, Any]) -> None:
+    """Change own settings of the live view that is chosen, and let it take them all at once."""
+    group = of(context)
+    with settings.quietly():
+        for name, value in wanted.items():
+            setattr(getattr(group.views, group.view), name, value)
+    _changed(group, context)
 
-    if not _quiet and Feed.current is not None and group.left < group.right:
-        Feed.current.zoom(group.left, group.right)
+
+def _view_items() -> tuple[tuple[str, str, str], ...]:
+    return tuple((name, name.capitalize(), form.sentence) for name, form in live_forms().items())
 
 
 class TRACEVIS3D_PG_live(bpy.types.PropertyGroup):
@@ -63,7 +64,6 @@ class TRACEVIS3D_PG_live(bpy.types.PropertyGroup):
         description="The publisher's public key file; needed for endpoints on other machines",
         subtype="FILE_PATH",
     )
-    view: EnumProperty(items=_VIEW_ITEMS, name="View", default="icicle", update=_changed)
     window: FloatProperty(
         name="Window",
         description="Seconds that the view reaches back from now",
@@ -75,34 +75,6 @@ class TRACEVIS3D_PG_live(bpy.types.PropertyGroup):
         update=_changed,
     )
     style: EnumProperty(items=settings.STYLES[:2], name="Style", default="stage", update=_changed)
-    order: EnumProperty(
-        items=(
-            ("creation", "By Creation", "Blocks lie in the order of their creation"),
-            ("site", "By Call Site", "Blocks of a call site lie side by side, those with most bytes first"),
-        ),
-        name="Order",
-        default="creation",
-        update=_arranged,
-    )
-    width: EnumProperty(
-        items=(
-            ("bytes", "Bytes", "Blocks are as wide as their bytes"),
-            ("log", "Logarithm of Bytes", "Blocks are as wide as the logarithm of their bytes"),
-        ),
-        name="Width",
-        default="bytes",
-        update=_arranged,
-    )
-    left: FloatProperty(
-        name="From",
-        description="Where along the bytes the view begins; in Explore mode Ctrl and the wheel zoom",
-        default=0.0, min=0.0, max=1.0, precision=4, update=_zoomed,
-    )  # fmt: skip
-    right: FloatProperty(
-        name="To",
-        description="Where along the bytes the view ends, as a share",
-        default=1.0, min=0.0, max=1.0, precision=4, update=_zoomed,
-    )  # fmt: skip
     folder: StringProperty(
         name="Folder",
         description="Where Stop keeps what was received; empty: the extension's own folder",
@@ -115,8 +87,30 @@ def of(context: bpy.types.Context) -> Any:
     return context.window_manager.tracevis3d_live
 
 
+_registered: list[type] = []
+
+
+def _group(name: str, annotations: dict[str, Any], of: str) -> type:
+    """Register a group with these properties."""
+    members = {"__annotations__": annotations, "__doc__": f"Settings of {of}."}
+    made = type(name, (bpy.types.PropertyGroup,), members)
+    bpy.utils.register_class(made)
+    _registered.append(made)
+    return made
+
+
 def register() -> None:
-    """Register the group and hang it on the window manager."""
+    """Register the groups, one for each live view's own settings, and hang them on the window manager."""
+    pointers: dict[str, Any] = {}
+    for name in live_forms():
+        properties = {p.name: settings.property_of(p, _changed_setting) for p in own(name)}
+        group = _group(f"TRACEVIS3D_PG_live_{name}", properties, f"the live view {name}")
+        pointers[name] = PointerProperty(type=group)
+    views = _group("TRACEVIS3D_PG_live_views", pointers, "each live view")
+    TRACEVIS3D_PG_live.__annotations__ |= {
+        "view": EnumProperty(items=_view_items(), name="View", update=_changed),
+        "views": PointerProperty(type=views),
+    }
     bpy.utils.register_class(TRACEVIS3D_PG_live)
     bpy.types.WindowManager.tracevis3d_live = PointerProperty(type=TRACEVIS3D_PG_live)
 
@@ -125,3 +119,5 @@ def unregister() -> None:
     """Undo :func:`register`."""
     del bpy.types.WindowManager.tracevis3d_live
     bpy.utils.unregister_class(TRACEVIS3D_PG_live)
+    while _registered:
+        bpy.utils.unregister_class(_registered.pop())

@@ -36,6 +36,8 @@ class Feed:
     view : str
     window_s : float
     style : str
+    values : dict
+        The live view's own settings.
 
     Attributes
     ----------
@@ -52,11 +54,14 @@ class Feed:
 
     current: "Feed | None" = None
 
-    def __init__(self, endpoint: str, keys: Any, view: str, window_s: float, style: str) -> None:
+    def __init__(
+        self, endpoint: str, keys: Any, view: str, window_s: float, style: str, values: dict[str, Any]
+    ) -> None:
         from ...tracevis3d.live.subscriber import Subscriber
 
         self.subscriber = Subscriber(endpoint, keys=keys)
         self.view, self.window_ns, self.style = view, int(window_s * 1e9), style
+        self.values = values
         self.shown: Any = None
         self.trouble = ""
         self.tick_s: list[float] = []
@@ -70,10 +75,8 @@ class Feed:
         self._drawn: Any = None
         # When the scene was changed, and drawn; for how long to take messages before the next picture.
         self._shown_at = self._drawn_at = self._catching_up_s = 0.0
-        #: What somebody clicked last, and how the view of memory lies.
+        #: What somebody clicked last.
         self.picked: Any = None
-        self.by_site = self.logarithmic = False
-        self.sight = (0.0, 1.0)
 
     # -- a tick -------------------------------------------------------------------------------------------
 
@@ -160,9 +163,7 @@ class Feed:
 
         self._lost_sight, self.trouble = False, ""
         made = live_form(self.view).make(self.subscriber.trace, self.window_ns)
-        if self.view == "memory":
-            made.arrange(self.by_site, self.logarithmic)
-            made.zoom(*self.sight)
+        self._apply(made)
         self._titled = self.program()
         self.shown = LiveScene(made, scene, self.style, self._titled)
         self._watch_drawing()
@@ -180,30 +181,33 @@ class Feed:
             self.shown = None
             self.show_in(scene)
 
-    def change(self, view: str, window_s: float, style: str) -> None:
-        """Show another view, another length of time, or another style."""
+    def change(self, view: str, window_s: float, style: str, values: dict[str, Any]) -> None:
+        """Show another view, another length of time, another style, or other settings of the view."""
+        from ...tracevis3d.views.registry import live_form
+
         window_ns = int(window_s * 1e9)
         other = (view, style) != (self.view, self.style)
-        self.view, self.window_ns, self.style = view, window_ns, style
+        longer, changed = window_ns != self.window_ns, values != self.values
+        self.view, self.window_ns, self.style, self.values = view, window_ns, style, values
         if self.shown is None or (self.shown.stale and not self.shown.find()):
             return
-        if other or view in ("memory", "interactions"):
+        if other or (longer and live_form(view).remade):
             self._show_again()
-        else:
+            return
+        if changed:
+            self._apply(self.shown.flow)
+        if longer:
             self.shown.flow.window_ns = window_ns
             self.shown.rescale(self.now())
 
-    def arrange(self, by_site: bool, logarithmic: bool) -> None:
-        """Let a view of memory lie by call site or by creation, as wide as bytes or their logarithms."""
-        self.by_site, self.logarithmic = by_site, logarithmic
-        if self.shown is not None and self.view == "memory":
-            self.shown.flow.arrange(by_site, logarithmic)
+    def _apply(self, made: Any) -> None:
+        """Give a live view its own settings."""
+        from ...tracevis3d import parameters
+        from ...tracevis3d.views.registry import live_form
 
-    def zoom(self, left: float, right: float) -> None:
-        """Let a view of memory show a part of its bytes, as shares of all."""
-        self.sight = (left, right)
-        if self.shown is not None and self.view == "memory":
-            self.shown.flow.zoom(left, right)
+        form = live_form(self.view)
+        if form.settings is not None:
+            form.apply(made, parameters.read(form.settings, self.values))
 
     def _watch_drawing(self) -> None:
         """Note when the 3D view has drawn the newest event."""

@@ -4,7 +4,7 @@ The groups of a view's parameters are made from the view's own declaration, so t
 settings and the command line have the same names, ranges and words.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -84,12 +84,12 @@ class TRACEVIS3D_PG_source(bpy.types.PropertyGroup):
     problems: CollectionProperty(type=TRACEVIS3D_PG_fact)
 
 
-def property_of(parameter: Parameter) -> Any:
-    """Return the Blender property that ``parameter`` is edited with."""
+def property_of(parameter: Parameter, update: Any = _mark_stale) -> Any:
+    """Return the Blender property that ``parameter`` is edited with; ``update`` is called when it changes."""
     common: dict[str, Any] = {
         "name": title_of(parameter),
         "description": parameter.sentence,
-        "update": _mark_stale,
+        "update": update,
     }
     default = parameter.default
     if isinstance(default, bool):
@@ -184,9 +184,13 @@ def values(collection: bpy.types.Collection) -> dict[str, Any]:
 
     Blender keeps numbers in single precision; they are returned as the decimal that was typed.
     """
-    group = parameters(collection)
+    return values_in(parameters(collection), declared(views.find(of(collection).view).parameters))
+
+
+def values_in(group: Any, wanted: Iterable[Parameter]) -> dict[str, Any]:
+    """Return the values that a group has of some parameters."""
     found = {}
-    for parameter in declared(views.find(of(collection).view).parameters):
+    for parameter in wanted:
         value = getattr(group, parameter.name)
         found[parameter.name] = float(f"{value:.7g}") if isinstance(value, float) else value
     return found

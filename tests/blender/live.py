@@ -82,10 +82,10 @@ def rays():
 
 def try_memory():
     """Order, width, zoom and suggestions of the live view of memory."""
-    flow = feed.shown.flow
+    flow, group = feed.shown.flow, wanted.views.memory
     for name, value in (("order", "site"), ("width", "log"), ("right", 0.5)):
         feed.subscriber.paused = True
-        setattr(wanted, name, value)
+        setattr(group, name, value)
         # While time stands still what was asked for is shown all the same.
         until(lambda: not flow.moving)
         feed.subscriber.paused = False
@@ -93,8 +93,8 @@ def try_memory():
     ray = next(iter(rays()))
     assert live_bars.zoom(bpy.context.scene, ray, 2.0)
     assert abs(flow.sight[1] - flow.sight[0] - 0.25) < 1e-6
-    assert abs(wanted.right - wanted.left - 0.25) < 1e-5
-    wanted.left, wanted.right, wanted.order, wanted.width = 0.0, 1.0, "creation", "bytes"
+    assert abs(group.right - group.left - 0.25) < 1e-5
+    group.left, group.right, group.order, group.width = 0.0, 1.0, "creation", "bytes"
     until(lambda: not flow.moving, doing=program.work)
     feed.picked = None
     assert not operators.live_suggest.poll()

@@ -167,7 +167,7 @@ def main():
     wanted.view = "memory"
     yield 5.0
     flow = feed.shown.flow
-    wanted.order = "site"
+    wanted.views.memory.order = "site"
     yield 0.4
     support.screenshot(place / "memory-on-the-way.png")
     yield lambda: not flow._wants_order and flow.blocks.by_site

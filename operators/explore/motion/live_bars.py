@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from ....tracevis3d.views.registry import live_form
 from ...live import feed_settings
 from ...live.watched_feed import Feed
 from .. import overlay
@@ -55,27 +56,25 @@ def pick() -> str:
 
 
 def zoom(scene: bpy.types.Scene, ray: Any, factor: float) -> bool:
-    """Zoom a live view of memory along its bytes, about the mouse; return whether there is one."""
+    """Zoom a live view about the mouse; return whether there is one that can be zoomed."""
     shown = view_in(scene)
-    zoom_at = getattr(shown.flow, "zoom_at", None) if shown is not None else None
-    if zoom_at is None:
+    wheel = live_form(Feed.current.view).wheel if shown is not None else None
+    if wheel is None:
         return False
-    _show(zoom_at(_across(shown, ray), factor))
+    feed_settings.assign(bpy.context, wheel(shown.flow, _across(shown, ray), factor))
     return True
 
 
 def zoom_back(scene: bpy.types.Scene) -> bool:
-    """Let a live view of memory show all bytes again; return whether there is one."""
+    """Let a live view show all again; return whether there is one that can be zoomed."""
     shown = view_in(scene)
-    if shown is None or not hasattr(shown.flow, "zoom_at"):
+    wheel = live_form(Feed.current.view).wheel if shown is not None else None
+    if wheel is None:
         return False
-    _show((0.0, 1.0))
+    zoomed = wheel(shown.flow, 0.0, 1.0)
+    defaults = {p.name: p.default for p in feed_settings.own(Feed.current.view)}
+    feed_settings.assign(bpy.context, {name: defaults[name] for name in zoomed})
     return True
-
-
-def _show(sight: tuple[float, float]) -> None:
-    feed_settings.show_sight(bpy.context, sight)
-    Feed.current.zoom(*sight)
 
 
 def _across(shown: Any, ray: Any) -> float:

@@ -307,6 +307,10 @@ class LiveView(ABC):
     def settle(self) -> None:  # noqa: B027
         """Called every few seconds: give colours and places to what matters most now."""
 
+    def findings(self) -> list[str]:
+        """Return what somebody should look at, a few words each, for the panel."""
+        return []
+
     def facts(self) -> str:
         """Return a few words for the foot of the picture."""
         return ""

@@ -572,6 +572,9 @@ class Memory(LiveView):
         mine = np.flatnonzero((items[:, k.OWNER] == site) & (items[:, k.LIVING] > 0))
         return int(mine[np.argmax(items[mine, k.LIVE])]) if len(mine) else -1
 
+    def findings(self) -> list[str]:
+        return [self.words_of(found) for found in self.found]
+
     def words_of(self, found: Found) -> str:
         """Return what was found in a few words."""
         site, size = self.site_name(found.site), bytes_text(found.bytes)
