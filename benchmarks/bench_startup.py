@@ -23,10 +23,10 @@ tv.icicle(trace).drawing()
 
 # The same kernels through the pipeline, and into the cache, that Numba has for everyone.
 NUMBAS_WAY = """
-import numba.core.caching, tracevis3d.kernels.jit as jit
+import numba.core.caching, tracevis3d.kernels.dispatchers as dispatchers
 for option in ("pipeline_class", "_nrt"):
-    jit._OPTIONS.pop(option, None)
-jit.kept = numba.core.caching.FunctionCache
+    dispatchers._OPTIONS.pop(option, None)
+dispatchers.kept = numba.core.caching.FunctionCache
 """
 
 

@@ -217,9 +217,9 @@ def unregister() -> None:
 
 def _compiling() -> bool:
     """Return whether a kernel is being compiled; nothing is loaded to find that out."""
-    jit = sys.modules.get(__package__.rpartition(".")[0] + ".tracevis3d.kernels.jit")
+    dispatchers = sys.modules.get(__package__.rpartition(".")[0] + ".tracevis3d.kernels.dispatchers")
     # Another thread may be importing it just now.
-    asked = getattr(jit, "compiling", None)
+    asked = getattr(dispatchers, "compiling", None)
     return asked is not None and bool(asked())
 
 

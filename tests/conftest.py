@@ -30,6 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def own_cache(tmp_path_factory):
     """Keep the tests' cache of traces apart from the user's."""
     os.environ["TRACEVIS3D_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    # Importing Numba is no example's doing: Hypothesis would find the first one too slow.
+    import tracevis3d.kernels.dispatchers  # noqa: F401
 
 
 @pytest.fixture(scope="session")

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from tracevis3d.kernels import jit
+from tracevis3d.kernels import dispatchers
 
-pytestmark = pytest.mark.skipif(not jit._short, reason="this Numba compiles and keeps kernels its own way")
+pytestmark = pytest.mark.skipif(
+    not dispatchers._short, reason="this Numba compiles and keeps kernels its own way"
+)
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
@@ -99,9 +101,9 @@ def test_kernels_need_nothing_of_numbas_memory_manager(cold: Any) -> None:
 
 def test_kernels_of_numbas_own_cache_are_left_alone(tmp_path: Path) -> None:
     numbas = """
-import numba.core.caching, tracevis3d.kernels.jit as jit
-del jit._OPTIONS["pipeline_class"], jit._OPTIONS["_nrt"]
-jit.kept = numba.core.caching.FunctionCache
+import numba.core.caching, tracevis3d.kernels.dispatchers as dispatchers
+del dispatchers._OPTIONS["pipeline_class"], dispatchers._OPTIONS["_nrt"]
+dispatchers.kept = numba.core.caching.FunctionCache
 """
     run(numbas + SMALL, tmp_path)
     assert any(b"NRT_" in path.read_bytes() for path in tmp_path.rglob("*.nbc"))

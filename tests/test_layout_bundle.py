@@ -296,6 +296,7 @@ def test_undulation_drops_against_the_original():
     assert total["modified"] < 0.5 * total["heb"], total
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 9), max_size=30))
 def test_longest_rise(values):
     value = np.array(values, np.int64)

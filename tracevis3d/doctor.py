@@ -40,16 +40,13 @@ def _python() -> Iterator[Finding]:
 
 def _numba() -> Iterator[Finding]:
     try:
-        from .kernels import jit
+        from .kernels.dispatchers import VERSION
     except TraceVisError as error:
         yield Finding("Numba", False, "not found", str(error))
         return
-    import numba
-
     folder = os.environ.get("NUMBA_CACHE_DIR", "")
     kernels = sum(name.endswith(".nbc") for _, _, names in os.walk(folder) for name in names)
-    yield Finding("Numba", True, f"{numba.__version__}, {kernels} compiled kernels kept in {folder}")
-    del jit
+    yield Finding("Numba", True, f"{VERSION}, {kernels} compiled kernels kept in {folder}")
 
 
 def _libraries() -> Iterator[Finding]:

@@ -4,32 +4,39 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from .jit import intrinsic
+from .llvm import cgutils, ir
 
-_I64, _F32 = ir.IntType(64), ir.FloatType()
-_FOUR = ir.VectorType(_F32, 4)
+
+def _i64() -> Any:
+    return ir.IntType(64)
+
+
+def _f32() -> Any:
+    return ir.FloatType()
+
+
+def _four() -> Any:
+    return ir.VectorType(_f32(), 4)
 
 
 def _at(builder: Any, address: Any, index: Any, element: Any) -> Any:
     """Return a pointer to the ``index``-th float32 from an address, as one to ``element``."""
-    pointer = builder.gep(builder.inttoptr(address, _F32.as_pointer()), [index])
+    pointer = builder.gep(builder.inttoptr(address, _f32().as_pointer()), [index])
     return builder.bitcast(pointer, element.as_pointer())
 
 
 def _splat(builder: Any, value: Any) -> Any:
-    lanes = builder.insert_element(ir.Constant(_FOUR, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    lanes = builder.insert_element(ir.Constant(_four(), ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(lanes, lanes, ir.Constant(ir.VectorType(ir.IntType(32), 4), [0] * 4))
 
 
 def _all(value: float) -> Any:
-    return ir.Constant(_FOUR, [ir.Constant(_F32, value)] * 4)
+    return ir.Constant(_four(), [ir.Constant(_f32(), value)] * 4)
 
 
-@intrinsic
-def sample_piece(typingctx, control, place, out, count):  # type: ignore[no-untyped-def]
+@intrinsic("void", "int64", "int64", "int64", "int64")
+def sample_piece(builder, control, place, out, count):  # type: ignore[no-untyped-def]
     """Write points of one piece of a uniform cubic B-spline.
 
     Parameters
@@ -42,41 +49,35 @@ def sample_piece(typingctx, control, place, out, count):  # type: ignore[no-unty
         Address that ``count`` points of three float32 are written to; one more float32 is written.
     count : int64
     """
+    points = []
+    for k in range(4):
+        value = builder.load(_at(builder, control, ir.Constant(_i64(), 3 * k), _four()))
+        value.align = 4
+        points.append(value)
+    p0, p1, p2, p3 = points
+    flags = ("contract",)
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        control_, place_, out_, count_ = args
-        points = []
-        for k in range(4):
-            value = builder.load(_at(builder, control_, ir.Constant(_I64, 3 * k), _FOUR))
-            value.align = 4
-            points.append(value)
-        p0, p1, p2, p3 = points
-        flags = ("contract",)
+    def add(a: Any, b: Any) -> Any:
+        return builder.fadd(a, b, flags=flags)
 
-        def add(a: Any, b: Any) -> Any:
-            return builder.fadd(a, b, flags=flags)
+    def mul(a: Any, b: Any) -> Any:
+        return builder.fmul(a, b, flags=flags)
 
-        def mul(a: Any, b: Any) -> Any:
-            return builder.fmul(a, b, flags=flags)
+    def sub(a: Any, b: Any) -> Any:
+        return builder.fsub(a, b, flags=flags)
 
-        def sub(a: Any, b: Any) -> Any:
-            return builder.fsub(a, b, flags=flags)
-
-        sixth, half, rest = _all(1.0 / 6.0), _all(0.5), _all(2.0 / 3.0)
-        ends = add(p0, p2)
-        a = add(mul(sixth, ends), mul(rest, p1))
-        b = mul(half, sub(p2, p0))
-        c = sub(mul(half, ends), p1)
-        d = add(mul(sixth, sub(p3, p0)), mul(half, sub(p1, p2)))
-        with cgutils.for_range(builder, count_) as loop:
-            u = builder.load(_at(builder, place_, loop.index, _F32))
-            u.align = 4
-            t = _splat(builder, u)
-            value = add(a, mul(t, add(b, mul(t, add(c, mul(t, d))))))
-            store = builder.store(
-                value, _at(builder, out_, builder.mul(loop.index, ir.Constant(_I64, 3)), _FOUR)
-            )
-            store.align = 4
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64, types.int64), codegen
+    sixth, half, rest = _all(1.0 / 6.0), _all(0.5), _all(2.0 / 3.0)
+    ends = add(p0, p2)
+    a = add(mul(sixth, ends), mul(rest, p1))
+    b = mul(half, sub(p2, p0))
+    c = sub(mul(half, ends), p1)
+    d = add(mul(sixth, sub(p3, p0)), mul(half, sub(p1, p2)))
+    with cgutils.for_range(builder, count) as loop:
+        u = builder.load(_at(builder, place, loop.index, _f32()))
+        u.align = 4
+        t = _splat(builder, u)
+        value = add(a, mul(t, add(b, mul(t, add(c, mul(t, d))))))
+        store = builder.store(
+            value, _at(builder, out, builder.mul(loop.index, ir.Constant(_i64(), 3)), _four())
+        )
+        store.align = 4
