@@ -115,17 +115,17 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
             rows.append(("Forgotten", f"{trace.forgotten:,} oldest"))
         if trace.sessions > 1:
             rows.append(("Runs", f"{trace.sessions:,}"))
-        rows.append(("Latency", f"{subscriber.latency_ns / 1e6:,.1f} ms to here"))
+        rows.append(("Latency", f"{duration(subscriber.latency_ns)} to here"))
         if feed.latency_s:
             drawn = sorted(feed.latency_s)[len(feed.latency_s) // 2]
-            rows.append(("", f"{1e3 * drawn:,.0f} ms to the picture"))
+            rows.append(("", f"{duration(1e9 * drawn)} to the picture"))
         if len(feed.updates) > 8:
             span = feed.updates[-1] - feed.updates[0]
             rows.append(("Updates a Second", f"{(len(feed.updates) - 1) / max(span, 1e-9):,.0f}"))
         if feed.tick_s:
-            ticks = [1e3 * seconds for seconds in sorted(feed.tick_s)]
+            ticks = [1e9 * seconds for seconds in sorted(feed.tick_s)]
             usual, long = ticks[len(ticks) // 2], ticks[-min(2, len(ticks))]
-            rows.append(("A Tick", f"{usual:.1f} ms, 99 %: {long:.1f} ms"))
+            rows.append(("A Tick", f"{duration(usual)}, 99 %: {duration(long)}"))
         if feed.shown is not None:
             rows.append(("Bars Shown", f"{feed.shown.ring.rows:,}"))
         column = self.layout.column(align=True)

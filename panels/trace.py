@@ -91,7 +91,7 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
             return
         header, body = self.layout.panel(f"tracevis3d_problems_{source.hash[:8]}", default_closed=True)
         kinds = len(source.problems)
-        header.label(text=f"{kinds} kind{'s' if kinds > 1 else ''} of problem", icon="ERROR")
+        header.label(text=f"{counted(kinds, 'kind')} of problem", icon="ERROR")
         if body is not None:
             for problem in source.problems:
                 body.label(text=f"{problem.text} × {problem.label}")

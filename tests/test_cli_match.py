@@ -90,7 +90,7 @@ def test_other_measures(pair, capsys, measure):
 def test_the_table_for_people(pair, capsys):
     assert main(["match", *pair]) == 0
     printed = capsys.readouterr().out
-    for words in ("call pairs", "largest group", "main: similarity 0.500, 100 us and 200 us", "only in B"):
+    for words in ("call pairs", "largest group", "main: similarity 0.500, 100 µs and 200 µs", "only in B"):
         assert words in printed
     # Pairs by similarity: 1/3 twice, 1/2 and 1; what is not above tau is light.
     assert "s to 0.4           ████████████████████████ 2" in printed

@@ -35,7 +35,7 @@ def test_the_facts_as_json(runs, capsys):
         "traces", "best", "time", "functions", "cells", "order", "cut", "clusters", "merges", "identity",
     }  # fmt: skip
     assert [t["file"] for t in facts["traces"]] == runs
-    # main: 50 us of its own, 2 of 4 functions in common: 1/2; read: 20 us, alike; write: no match.
+    # main: 50 µs of its own, 2 of 4 functions in common: 1/2; read: 20 µs, alike; write: no match.
     assert facts["best"][0][1] == pytest.approx((50 * 0.5 + 20 * 1.0 + 30 * 0.0) / 100)
     assert facts["time"][0][1] == 1.0
     assert facts["functions"][0] == [1.0, 0.5, 0.0]

@@ -67,50 +67,6 @@ def test_usual_axes():
     assert narrow.text[0] == "+0.9"
 
 
-@given(st.integers(-(10**18), 10**18))
-def test_exact_durations_lose_nothing(ns):
-    assert in_ns(ticks.exact_duration(ns)) == ns
-
-
-@given(st.floats(1, 1e11))
-def test_durations_are_right_to_three_digits(ns):
-    text = ticks.duration(ns)
-    assert float(in_ns(text)) == pytest.approx(ns, rel=5.1e-3)
-
-
-@pytest.mark.parametrize(
-    ("ns", "text"),
-    [
-        (0, "0 ns"),
-        (1, "1 ns"),
-        (999.6, "1 µs"),
-        (1_234_567, "1.23 ms"),
-        (435_000_000, "435 ms"),
-        (1_500_000_000, "1.5 s"),
-        (119_000_000_000, "119 s"),
-        (250_000_000_000, "4 min 10 s"),
-        (7_500_000_000_000, "2 h 5 min"),
-        (-2_000, "-2 µs"),
-    ],
-)
-def test_durations_for_people(ns, text):
-    assert ticks.duration(ns) == text
-
-
-@pytest.mark.parametrize(
-    ("n", "text"), [(0, "0"), (12, "12"), (1234567, "1,234,567"), (1.234, "1.23"), (1e6, "1,000,000")]
-)
-def test_counts(n, text):
-    assert ticks.count(n) == text
-
-
-@pytest.mark.parametrize(
-    ("n", "text"), [(0, "0 B"), (1023, "1,020 B"), (1536, "1.5 KiB"), (5 << 30, "5 GiB")]
-)
-def test_sizes(n, text):
-    assert ticks.size(n) == text
-
-
 @given(st.floats(1e-6, 1e12), st.floats(1, 1e8))
 def test_decades_are_powers_of_ten_inside(low, ratio):
     found = ticks.decades(low, low * ratio)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from .errors import TraceVisError
 from .places import cache_root
+from .units import byte_size
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def _cache() -> Iterator[Finding]:
     from .trace import cache
 
     free = shutil.disk_usage(folder).free
-    yield Finding("cache", True, f"{cache.size():,} bytes in {folder}, {free / 1e9:.0f} GB free")
+    yield Finding("cache", True, f"{byte_size(cache.size())} in {folder}, {byte_size(free)} free")
 
 
 def _blender() -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...tracevis3d.layout import ticks
+from ...tracevis3d import units
 from ..state import selection, settings, sources, trace_state
 from . import marks, pointer, related, tooltip
 from .motion import drum, window_time, zoom
@@ -128,7 +128,7 @@ def mark_selection(context: bpy.types.Context) -> str:
             continue
         added = marks.toggle(key, *span)
         push(context, "Mark" if added else "Unmark")
-        return f"{ticks.duration(span[1] - span[0], 4)} {'marked' if added else 'no longer marked'}"
+        return f"{units.duration(span[1] - span[0], 4)} {'marked' if added else 'no longer marked'}"
     return ""
 
 

@@ -372,7 +372,7 @@ class TRACEVIS3D_OT_compare_from_here(LongOperator, OnCall, bpy.types.Operator):
             return self.refuse(error)
         frame, style = settings.frame_of(context.scene), settings.of(view).style
         low, high = window_time.around(trace, call, 0.25)
-        window = {"start_a": window_time.text_of(low), "end_a": window_time.text_of(high)}
+        window = {"start_a": typed_time(low), "end_a": typed_time(high)}
         label = focus_word(trace, call, 0, 2)
 
         def work(progress: Progress) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 from bpy.props import StringProperty
 from numpy.typing import NDArray
 
-from ...tracevis3d.layout import ticks
+from ...tracevis3d import units
 from ..state import selection, settings, trace_state
 from .motion import drum
 
@@ -107,7 +107,7 @@ def words_of_band(shown: Any, left: float, right: float) -> str:
 
 
 def _words(low: int, high: int) -> str:
-    return f"{ticks.duration(high - low, 4)} from {ticks.duration(low, 6)}"
+    return f"{units.duration(high - low, 4)} from {units.duration(low, 6)}"
 
 
 def _walls(scene: bpy.types.Scene) -> list[tuple[str, Any]]:

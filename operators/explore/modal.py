@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...tracevis3d.layout import ticks
+from ...tracevis3d import units
 from .. import environment
 from ..state import selection, settings, sources, trace_state
 from ..task import free_status_bar, on_end
@@ -289,7 +289,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         key = trace_state.keys_of(view)[source]
         selection.select(key, [], time_range=(ends[0], ends[1]), extend=extend)
         acts.push(context, "Select Time Range")
-        self._say(f"{ticks.duration(ends[1] - ends[0], 4)} selected: F shows it, M marks it")
+        self._say(f"{units.duration(ends[1] - ends[0], 4)} selected: F shows it, M marks it")
         redraw()
 
     def _show_window(self, view: bpy.types.Collection, source: int, ends: list[int]) -> None:
@@ -300,7 +300,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         window = window_time.bounded(traces[source], *ends)
         window_time.go(view, {source: window}, lambda: acts.push(bpy.context, "Time Window"))
-        self._say(f"{ticks.duration(window[1] - window[0], 4)} shown: Home shows all")
+        self._say(f"{units.duration(window[1] - window[0], 4)} shown: Home shows all")
 
     def _clicked(self, context: bpy.types.Context, event: bpy.types.Event, press: tuple[int, int]) -> None:
         now = time.perf_counter() - self._late

@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...tracevis3d.layout import ticks
+from ...tracevis3d import units
 from ...tracevis3d.views.element_metadata import FunctionWords, words_of
 from ..state import sources, stored_metadata, trace_state
 from .pointer import Hit
@@ -63,7 +63,7 @@ def tell(hit: Hit) -> list[Told]:
         many = _how_many(hit)
         if many > 1:
             # What is said above is said of the call that the element leads to.
-            said[0].rows.insert(0, ("one of", f"{ticks.count(many)} calls"))
+            said[0].rows.insert(0, ("one of", f"{units.count(many)} calls"))
             values = [(title, text) for title, text in values if title != _MANY]
         said[-1].rows.append(("shown as", hit.kind if hit.kind not in ("tube", "line") else "match"))
     said[-1].rows += values
@@ -80,10 +80,10 @@ def _value(title: str, value: float) -> tuple[str, str]:
     """Return a title and a value, in the units that people use."""
     if np.isnan(value):
         return title, ""
-    for unit, write in ((" (ns)", ticks.duration), (" (bytes)", ticks.size)):
+    for unit, write in ((" (ns)", units.duration), (" (bytes)", units.byte_size)):
         if title.endswith(unit):
             return title.removesuffix(unit), write(float(value))
-    return title, ticks.count(int(value)) if float(value).is_integer() else f"{value:.3g}"
+    return title, units.count(int(value)) if float(value).is_integer() else f"{value:.3g}"
 
 
 def _from_trace(trace: Any, call: int, hit: Hit) -> Told:
@@ -93,7 +93,7 @@ def _from_trace(trace: Any, call: int, hit: Hit) -> Told:
     told = of_call(trace, call)
     total = trace.threads.count[calls.thread[call]]
     told.rows.append(
-        ("thread", f"{trace.threads.title(int(calls.thread[call]))}, {ticks.count(int(total))} calls")
+        ("thread", f"{trace.threads.title(int(calls.thread[call]))}, {units.count(int(total))} calls")
     )
     return told
 
@@ -104,16 +104,16 @@ def of_call(trace: Any, call: int) -> Told:
     told = _named(words_of(trace, int(calls.function[call])))
     lasted = int(calls.end[call] - calls.start[call])
     told.rows = [
-        ("start", ticks.exact_duration(int(calls.start[call]))),
-        ("duration", f"{ticks.exact_duration(lasted)}{_share(lasted, trace.span_ns)}"),
+        ("start", units.exact_duration(int(calls.start[call]))),
+        ("duration", f"{units.exact_duration(lasted)}{_share(lasted, trace.span_ns)}"),
     ]
     own = self_time(trace, call)
     if own is not None:
-        told.rows.append(("self time", f"{ticks.exact_duration(own)}{_share(own, lasted)}"))
+        told.rows.append(("self time", f"{units.exact_duration(own)}{_share(own, lasted)}"))
     below = int(calls.extent[call]) - 1
-    told.rows.append(("depth", f"{int(calls.depth[call])}, {ticks.count(below)} calls below"))
+    told.rows.append(("depth", f"{int(calls.depth[call])}, {units.count(below)} calls below"))
     many = occurrences(trace, int(calls.function[call]))
-    told.rows.append(("count", f"{ticks.count(many)} call{'s' if many != 1 else ''} of this function"))
+    told.rows.append(("count", f"{units.counted(many, 'call')} of this function"))
     return told
 
 
@@ -129,7 +129,7 @@ def _tail(path: str) -> str:
 
 
 def _share(part: float, whole: float) -> str:
-    return f"  ({100 * part / whole:.3g} %)" if whole > 0 else ""
+    return f"  ({units.percentage(part / whole, 3)})" if whole > 0 else ""
 
 
 def self_time(trace: Any, call: int) -> int | None:
@@ -168,19 +168,19 @@ def _cluster(trace: Any, longest: int, hit: Hit) -> Told:
     """Return what a cluster holds, and which call lies under the mouse."""
     calls = trace.calls
     many = int(hit.held.fact("count")[hit.element]) if len(hit.held.fact("count")) else _inside(trace, hit)
-    told = Told(f"{ticks.count(many)} call{'s' if many != 1 else ''}" if many else "Several calls")
+    told = Told(units.counted(many, "call") if many else "Several calls")
     span = time_span(hit)
     if span is not None:
-        told.rows.append(("from", f"{ticks.exact_duration(span[0])} for {ticks.duration(span[1] - span[0])}"))
+        told.rows.append(("from", f"{units.exact_duration(span[0])} for {units.duration(span[1] - span[0])}"))
     length = int(calls.end[longest] - calls.start[longest])
     told.rows.append(
-        ("longest", f"{trace.functions.label[int(calls.function[longest])]}, {ticks.duration(length)}")
+        ("longest", f"{trace.functions.label[int(calls.function[longest])]}, {units.duration(length)}")
     )
     told.rows.append(("thread", trace.threads.title(int(calls.thread[longest]))))
     here = call_under(trace, hit)
     if here >= 0:
         label = trace.functions.label[int(calls.function[here])]
-        lasted = ticks.duration(int(calls.end[here] - calls.start[here]))
+        lasted = units.duration(int(calls.end[here] - calls.start[here]))
         told.rows.append(("here", f"{label}, {lasted}, depth {int(calls.depth[here])}"))
     return told
 
@@ -292,21 +292,21 @@ def _from_file(key: str, source: int, hit: Hit) -> Told:
     count = fact("count")
     if hit.kind == "cluster" and count is not None:
         told.rows.append(("longest", told.title))
-        told.title, told.where = f"{ticks.count(int(count))} calls", ""
+        told.title, told.where = f"{units.count(int(count))} calls", ""
     span = time_span(hit)
     if span is not None:
-        told.rows.append(("start", ticks.duration(span[0], 6)))
+        told.rows.append(("start", units.duration(span[0], 6)))
     if fact("duration") is not None and hit.kind != "cluster":
-        told.rows.append(("duration", ticks.duration(float(fact("duration")), 6)))
+        told.rows.append(("duration", units.duration(float(fact("duration")), 6)))
     elif span is not None:
-        told.rows.append(("duration", ticks.duration(span[1] - span[0], 6)))
+        told.rows.append(("duration", units.duration(span[1] - span[0], 6)))
     if fact("own") is not None and hit.kind != "cluster":
-        told.rows.append(("self time", ticks.duration(float(fact("own")), 6)))
+        told.rows.append(("self time", units.duration(float(fact("own")), 6)))
     if fact("depth") is not None:
         told.rows.append(("depth", str(int(fact("depth")))))
     if fact("thread") is not None:
         told.rows.append(("thread", stored_metadata.thread_title(key, int(fact("thread")))))
     if fact("function") is not None:
         drawn = int(np.count_nonzero(holds.fact("function") == fact("function")))
-        told.rows.append(("count", f"{ticks.count(drawn)} drawn of this function"))
+        told.rows.append(("count", f"{units.count(drawn)} drawn of this function"))
     return told

@@ -204,7 +204,7 @@ def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
 def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: Any) -> None:
     """Store a navigation and the rows of its window on the view."""
     from ...tracevis3d.analysis.grammar import words as spelt
-    from ...tracevis3d.layout.ticks import count
+    from ...tracevis3d.units import count
     from ...tracevis3d.views import filtering
 
     state, rows, stack = of(collection), collection.tracevis3d_tree_rows, filter_stacks.stack_of(collection)

@@ -59,8 +59,8 @@ def find(traces: list[Any], values: dict[str, Any], progress: Progress) -> list[
     from ...tracevis3d import api
     from ...tracevis3d.features.comparison.findings.find import KINDS
     from ...tracevis3d.features.comparison.report import aim
-    from ...tracevis3d.features.comparison.report.sentences import percent
     from ...tracevis3d.features.comparison.view.match_settings import comparing
+    from ...tracevis3d.units import percentage
 
     story = api.explain(*traces, top=MOST, **comparing(values), progress=progress)
     found = []
@@ -75,7 +75,7 @@ def find(traces: list[Any], values: dict[str, Any], progress: Progress) -> list[
         spans = aim.windows(story.findings.evidence, finding)
         found.append(
             Difference(
-                share=percent(finding.score) if finding.score >= 1e-4 else "< 0.01%",
+                share=percentage(finding.score),
                 title=KINDS[finding.kind],
                 short=next((name for name in finding.functions if name), KINDS[finding.kind]),
                 sentence=sentence,

@@ -210,7 +210,7 @@ def fill(collection: bpy.types.Collection, trace: Any) -> None:
 
 def _word(stored: Any, state: Any, row: dict[str, Any]) -> None:
     """Word a row; its number is what the list is sorted by."""
-    from ...tracevis3d.layout.ticks import duration
+    from ...tracevis3d.units import counted, duration
 
     if state.kind == "library":
         stored.title, stored.role = row["name"], row["kind"]
@@ -250,16 +250,12 @@ def _word(stored: Any, state: Any, row: dict[str, Any]) -> None:
     else:
         stored.count = f"{row[state.sort if state.sort != 'name' else 'occurrences']:,}"
     counts = (
-        _counted(row["subtrees"], "distinct subtree"),
-        _counted(row["callers"], "caller"),
-        _counted(row["callees"], "callee"),
+        counted(row["subtrees"], "distinct subtree"),
+        counted(row["callers"], "caller"),
+        counted(row["callees"], "callee"),
     )
     lasted = duration(row["duration_ns"])
-    stored.detail = f"{_counted(row['occurrences'], 'call')}{left_out}, {lasted}, {', '.join(counts)}"
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number:,} {word}{'s' if number != 1 else ''}"
+    stored.detail = f"{counted(row['occurrences'], 'call')}{left_out}, {lasted}, {', '.join(counts)}"
 
 
 _selecting = False

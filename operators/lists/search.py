@@ -328,7 +328,7 @@ def _next(state: Any, trace: Any, found: Any, step: str) -> int | None:
 
 def _fill(state: Any, trace: Any, found: Any, rank: int) -> None:
     """List the results from ``rank`` on."""
-    from ...tracevis3d.layout.ticks import duration, exact_duration
+    from ...tracevis3d.units import duration, exact_duration
 
     state.hits.clear()
     state.rank = rank

@@ -44,11 +44,11 @@ def _update(_trace: str) -> None:
 
 
 def _rows(details: Any, collection: Any, source: Any, chosen: Any) -> list[tuple[str, str]]:
-    from ...tracevis3d.layout.ticks import duration
+    from ...tracevis3d.units import duration
 
     key = trace_state.key_of(source)
     n = len(chosen)
-    parts = [f"{n:,} call{'' if n == 1 else 's'}"] if n else []
+    parts = [counted(n, "call")] if n else []
     if chosen.time_range is not None:
         low, high = chosen.time_range
         parts.append(f"{duration(high - low)} from {duration(low)} on")
@@ -65,7 +65,7 @@ def _rows(details: Any, collection: Any, source: Any, chosen: Any) -> list[tuple
 
 def _trace_rows(details: Any, trace: Any, chosen: Any) -> list[tuple[str, str]]:
     """Return the facts of the active call, and sums over all."""
-    from ...tracevis3d.layout.ticks import duration, exact_duration
+    from ...tracevis3d.units import duration, exact_duration
     from ...tracevis3d.views.cached import derived
     from ...tracevis3d.views.element_metadata import words_of
 
@@ -97,8 +97,8 @@ def _trace_rows(details: Any, trace: Any, chosen: Any) -> list[tuple[str, str]]:
 
 def _held_rows(details: Any, collection: Any, key: str, call: int) -> list[tuple[str, str]]:
     """Return the facts of the active call as far as the scene holds them."""
-    from ...tracevis3d.layout.ticks import duration
     from ...tracevis3d.scene.window import element_metadata
+    from ...tracevis3d.units import duration
 
     place = trace_state.keys_of(collection).index(key)
     for shown in collection.objects:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...tracevis3d.drawing.primitives import Marks, Tubes
-from ...tracevis3d.layout.ticks import duration
+from ...tracevis3d.units import duration
 
 
 def of_trace(trace: Any) -> list[tuple[str, str]]:

@@ -82,18 +82,11 @@ def _made(trace: Any, stack: str) -> tuple[str, str]:
         share = np.count_nonzero(hidden) / max(len(calls), 1)
         kept[key] = (
             f"{len(calls):,} calls, {len(derived(trace).subtrees):,} distinct subtrees of "
-            f"{len(trace.functions):,} functions, {threads:,} thread{'s' if threads != 1 else ''}, "
-            f"{_percent(share)} hidden",
+            f"{len(trace.functions):,} functions, {counted(threads, 'thread')}, "
+            f"{percentage(share)} hidden",
             mural(calls, hidden).packed(),
         )
     return kept[key]
-
-
-def _percent(share: float) -> str:
-    """Word a share so that only nothing is 0 % and only everything is 100 %."""
-    if share in (0.0, 1.0):
-        return f"{100 * share:.0f} %"
-    return "< 0.1 %" if share < 0.001 else "> 99.9 %" if share > 0.999 else f"{100 * share:.1f} %"
 
 
 def tell(

@@ -67,7 +67,7 @@ def run(words: argparse.Namespace) -> None:
 
 
 def _page(told: dict[str, Any]) -> str:
-    from ..layout.ticks import duration
+    from ..units import duration
 
     functions, calls = told["functions"], told["first_calls"]
     lines = [f"{told['function_count']:,} functions, {told['calls']:,} calls"]

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from ..errors import InputError, MissingDependency
 from ..progress import Progress, silent
+from ..units import byte_size
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -286,7 +287,7 @@ def _gather(reader: Reader, progress: Progress) -> Unpacked:
     while piece := reader.read(_PIECE):
         if len(whole) + len(piece) > limit:
             raise InputError(
-                f"{reader.path}: unpacks to more than {limit / 1e9:,.1f} GB, which does not fit into memory: "
+                f"{reader.path}: unpacks to more than {byte_size(limit)}, which does not fit into memory: "
                 "unpack it to see whether it is what it seems"
             )
         whole += piece

@@ -1,4 +1,4 @@
-"""Round ticks and the texts of quantities: times with their units, counts, bytes."""
+"""Where the ticks of an axis go: round values, and texts that say them exactly."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..units import TIME_UNITS
+from ..units import TIME_UNITS, exact_duration
 
 _UNIT_NS = dict(TIME_UNITS)
-_BYTE_UNITS = (("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40))
 # Steps above a second that clocks use, as (nanoseconds, number of parts for the minor ticks).
 _CLOCK_STEPS = tuple(
     (seconds * 1_000_000_000, parts)
@@ -18,7 +17,7 @@ _CLOCK_STEPS = tuple(
         (900, 3), (1800, 3), (3600, 6), (7200, 4), (21600, 6), (43200, 6), (86400, 6),
     )
 )  # fmt: skip
-# More digits than this in a tick's text are told once, in the title, instead.
+# More digits than this in a tick's text are written once, in the title, instead.
 _MOST_DIGITS = 6
 
 
@@ -124,49 +123,6 @@ def _decimal(value: int, unit: int, step: int) -> str:
     sign, scaled = ("-" if scaled < 0 else ""), abs(scaled)
     whole, rest = divmod(scaled, 10**decimals)
     return f"{sign}{whole:,}" + (f".{rest:0{decimals}d}" if decimals else "")
-
-
-def exact_duration(ns: int) -> str:
-    """Write ``ns`` nanoseconds without rounding, in the largest decimal unit (``12.345 ms``)."""
-    unit, size = next((u for u in reversed(TIME_UNITS[:4]) if abs(ns) >= u[1]), TIME_UNITS[0])
-    whole, rest = divmod(abs(ns), size)
-    digits = str(rest).zfill(len(str(size)) - 1).rstrip("0")
-    return ("-" if ns < 0 else "") + f"{whole:,}" + (f".{digits}" if digits and rest else "") + f" {unit}"
-
-
-def duration(ns: float, digits: int = 3) -> str:
-    """Write a duration for people, rounded to ``digits`` significant digits (``1.23 ms``, ``4 min 10 s``)."""
-    if ns != 0 and abs(ns) >= 2 * _UNIT_NS["min"]:
-        seconds = round(abs(ns) / 1e9)
-        hours, minutes = seconds // 3600, seconds // 60 % 60
-        text = f"{hours:,} h {minutes} min" if hours else f"{minutes} min {seconds % 60} s"
-        return ("-" if ns < 0 else "") + text
-    for unit, size in reversed(TIME_UNITS[:4]):
-        if abs(_significant(ns, digits)) >= size:
-            return f"{_plain(_significant(ns / size, digits))} {unit}"
-    return f"{_plain(_significant(ns, digits))} ns"
-
-
-def count(n: float) -> str:
-    """Write a number of things (``1,234``; fractions keep three digits)."""
-    return f"{round(n):,}" if abs(n) >= 1000 or float(n).is_integer() else _plain(_significant(n, 3))
-
-
-def size(n: float) -> str:
-    """Write a number of bytes (``1.5 MiB``)."""
-    for unit, factor in reversed(_BYTE_UNITS):
-        if abs(n) >= factor:
-            return f"{_plain(_significant(n / factor, 3))} {unit}"
-    return f"{_plain(_significant(n, 3))} B"
-
-
-def _significant(value: float, digits: int) -> float:
-    return float(f"{value:.{digits}g}")
-
-
-def _plain(value: float) -> str:
-    text = f"{value:,.12f}".rstrip("0").rstrip(".")
-    return "0" if text in ("-0", "") else text
 
 
 def decades(low: float, high: float, most: int = 8) -> list[float]:

@@ -25,6 +25,7 @@ from ..formats.chrome.checked import Metadata
 from ..formats.chrome.read import read_records
 from ..formats.chrome.trace import Recorded, make_trace, raw_events
 from ..trace.events import BEGIN, COMPLETE, END
+from ..units import byte_size
 from . import protocol as p
 from .publisher import Publisher
 from .recorded import name_ends
@@ -117,7 +118,7 @@ class Tail:
             raise InputError(f"{self._path}: what follows is no record: {left[:40]!r}")
         if len(self._rest) > _LONGEST:
             raise InputError(
-                f"{self._path}: one record is larger than {_LONGEST >> 20} MiB: the file is damaged"
+                f"{self._path}: one record is larger than {byte_size(_LONGEST)}: the file is damaged"
             )
         return whole
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..trace.model import Source, Trace
+from ..units import duration
 from .living_blocks import LivingBefore
 from .protocol import Batch, Names, Welcome
 from .thread_calls import LARGEST, CallsOfThread, Segment
@@ -266,7 +267,7 @@ class GrowingTrace:
         problems.add("unmatched end", "what began before this viewer joined, or was lost", self.unmatched)
         problems.add("mismatched end", "a call of the feed", sum(t.mismatched for t in self._threads))
         problems.add("unmatched begin", "what was open when the program was over", self.unended)
-        problems.add("cut", f"{self._cut_at / 1e9:.3f} s", self.cuts)
+        problems.add("cut", duration(self._cut_at), self.cuts)
         return recording.finish(Source(path=source, format="live"), split)
 
     def window(self, since: int) -> tuple[Any, Any]:

@@ -21,7 +21,7 @@ KINDS: dict[str, str] = {
     "no thread": "events without a process id were read as process 0, without a thread id as its main thread",
     "bad value": "fields of the wrong type were left out",
     "no count": "stacks without a count or weight were read as one sample",
-    "no time unit": "weights that are no times were laid along the time axis (1 us a sample, 1 ns a byte)",
+    "no time unit": "weights that are no times were laid along the time axis (1 µs a sample, 1 ns a byte)",
     "no times": "the format has no times: events were counted instead, 1 ns each",
     "coarse times": "times are told only now and then: what lies between was spread evenly",
     "no addresses": "the format has no addresses: frees were taken for the youngest block of site and size",

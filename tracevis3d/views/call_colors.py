@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import units
 from ..drawing.palettes import OTHER, Palette, cycle
 from ..drawing.primitives import Legend, LegendEntry
-from ..layout import ticks
 from ..layout.scales import Scale
 from ..trace.model import CONTAINER_KINDS, Containers, Trace
 from .cached import derived
@@ -127,12 +127,16 @@ def _by_kind(
     color_of_kind[order] = np.arange(len(order))
     table = color_of_kind[kind]
     total = max(float(known.self_by_function.sum()), 1.0)
-    lines = [LegendEntry(f"{names(int(k))}  {_share(own[k] / total)}", i) for i, k in enumerate(order)]
+    lines = [
+        LegendEntry(f"{names(int(k))}  {units.percentage(own[k] / total)}", i) for i, k in enumerate(order)
+    ]
     rest = int(np.count_nonzero(own > 0)) - int(np.count_nonzero(own[order] > 0))
     if rest > 0 or not has.all() or not lines:
         other = (total - float(own[order].sum())) / total
         lines.append(
-            LegendEntry(f"{f'{rest:,} other' if rest > 0 else 'other'}  {_share(other)}", len(order))
+            LegendEntry(
+                f"{f'{rest:,} other' if rest > 0 else 'other'}  {units.percentage(other)}", len(order)
+            )
         )
     title = by.capitalize()
     if by == "module" and len(order):
@@ -142,12 +146,6 @@ def _by_kind(
     colors = np.vstack([palette.kinds[: len(order)], OTHER[None]])
     functions = trace.calls.function
     return Coloring(colors, lambda ids: table[functions[ids]], Legend(title, tuple(lines)))
-
-
-def _share(share: float) -> str:
-    return (
-        f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %" if share >= 0.001 else "< 0.1 %"
-    )
 
 
 def _kept_containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Callable[[int], str]]:
@@ -199,7 +197,7 @@ def _by_thread(trace: Trace, palette: Palette, threads: NDArray[np.int64]) -> Co
 def _by_self(trace: Trace, palette: Palette) -> Coloring:
     self_time = derived(trace).self_time
     scale = Scale.over("log", np.array([1.0, max(float(self_time.max(initial=0)), 10.0)]))
-    at, texts = scale.ticks(ticks.duration, 5)
+    at, texts = scale.ticks(units.duration, 5)
     legend = Legend("Self time", ramp=(0, _RAMP - 1), ramp_tick=at, ramp_text=texts)
 
     def of(ids: NDArray[np.int64]) -> Indices:
@@ -218,9 +216,7 @@ def _by_subtree(trace: Trace, palette: Palette, entries: int) -> Coloring:
     for i, c in enumerate(call):
         label = trace.functions.label[int(trace.calls.function[c])]
         size = int(trace.calls.extent[c])
-        lines.append(
-            LegendEntry(f"{label}  × {occurrences[i]:,} ({size:,} call{'s' if size > 1 else ''})", i)
-        )
+        lines.append(LegendEntry(f"{label}  × {occurrences[i]:,} ({units.counted(size, 'call')})", i))
     lines.append(LegendEntry("everything else", len(call)))
 
     def of(ids: NDArray[np.int64]) -> Indices:

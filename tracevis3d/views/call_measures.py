@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import units
 from ..analysis.measures import repetitions
-from ..layout import ticks
 from ..layout.cut import Clusters
 from ..layout.icicle import run_sums
 from ..layout.scales import Kind
@@ -62,25 +62,25 @@ def measure(trace: Trace, name: str) -> Measure | None:
     calls = trace.calls
     if name == "self":
         return Measure(
-            "self time", "time in all its calls", "sqrt", ticks.duration, False,
+            "self time", "time in all its calls", "sqrt", units.duration, False,
             lambda ids: known.self_time[ids].astype(np.float64),
             lambda clusters: run_sums(clusters.first, clusters.stop, known.index.length),
         )  # fmt: skip
     if name == "calls":
         return Measure(
-            "calls in the subtree", "number of its calls", "log", ticks.count, True,
+            "calls in the subtree", "number of its calls", "log", units.count, True,
             lambda ids: calls.extent[ids].astype(np.float64),
             lambda clusters: clusters.calls.astype(np.float64),
         )  # fmt: skip
     if name == "repetitions":
         return Measure(
-            "repetitions of the subtree", "that of its longest call", "log", ticks.count, False,
+            "repetitions of the subtree", "that of its longest call", "log", units.count, False,
             lambda ids: repetitions(known.subtrees, ids).astype(np.float64),
             lambda clusters: repetitions(known.subtrees, clusters.longest).astype(np.float64),
         )  # fmt: skip
     if name == "memory" and len(trace.memory):
         return Measure(
-            "bytes allocated in the subtree", "sum of its calls", "sqrt", ticks.size, True,
+            "bytes allocated in the subtree", "sum of its calls", "sqrt", units.byte_size, True,
             lambda ids: known.allocated[ids].astype(np.float64),
             lambda clusters: run_sums(clusters.first, clusters.stop, known.allocated_by_position),
         )  # fmt: skip

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ..errors import UsageError
-from ..layout.ticks import duration
 from ..trace.model import Trace
-from ..units import read_time
+from ..units import duration, read_time
 from .cached import derived
 
 

@@ -10,8 +10,8 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ....tracevis3d import units
 from ....tracevis3d.errors import TraceVisError
-from ....tracevis3d.layout import ticks
 from ....tracevis3d.layout.picking import Ray
 from ...state import settings, sources
 from ...views import make_view
@@ -216,15 +216,15 @@ def tell(scene: bpy.types.Scene, ray: Ray) -> list[Told]:
             continue
         spot = knows.spot(drum.source, found[1], found[2])
         several = spot.calls[1] > spot.calls[0]
-        span = " to ".join(ticks.count(i) for i in (spot.calls if several else spot.calls[:1]))
-        rows = [("time", ticks.exact_duration(spot.time)), ("calls" if several else "call", span)]
+        span = " to ".join(units.count(i) for i in (spot.calls if several else spot.calls[:1]))
+        rows = [("time", units.exact_duration(spot.time)), ("calls" if several else "call", span)]
         if spot.sector:
             rows.append(("element", spot.sector))
-        rows += [("also", f"{words}  {ticks.count(count)} x") for words, count in spot.pairs[1:]]
+        rows += [("also", f"{words}  {units.count(count)} x") for words, count in spot.pairs[1:]]
         if not spot.pairs:
             return [Told("No call here", rows=rows)]
         words, count = spot.pairs[0]
-        return [Told(words, f"{ticks.count(count)} call{'s' if count != 1 else ''} here", rows)]
+        return [Told(words, f"{units.counted(count, 'call')} here", rows)]
     return []
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ....tracevis3d import units
 from ....tracevis3d.errors import TraceVisError
-from ....tracevis3d.layout import ticks
 from ....tracevis3d.layout.flight import Flight, eased
 from ....tracevis3d.progress import silent
 from ...state import settings, sources
@@ -56,11 +56,6 @@ def _set(view: bpy.types.Collection, source: int) -> Window | None:
         return None
 
 
-def text_of(ns: int) -> str:
-    """Return a time as the parameters take it, exactly."""
-    return ticks.exact_duration(ns).replace(",", "")
-
-
 def values_for(view: bpy.types.Collection, windows: dict[int, Window | None]) -> dict[str, str]:
     """Return the parameters' values for windows by trace; None stands for the whole."""
     wanted = {}
@@ -68,7 +63,7 @@ def values_for(view: bpy.types.Collection, windows: dict[int, Window | None]) ->
         names = names_of(view, source)
         if names is None:
             continue
-        texts = ("", "") if window is None else (text_of(window[0]), text_of(window[1]))
+        texts = ("", "") if window is None else (units.typed_time(window[0]), units.typed_time(window[1]))
         wanted |= dict(zip(names, texts, strict=True))
     return wanted
 

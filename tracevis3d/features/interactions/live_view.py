@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...layout.ticks import duration
 from ...live.growing import GrowingTrace
 from ...live.stream.live_view import LiveView, Rows, Said, Section, Text, colors, rows
+from ...units import duration
 from ..call_tree.icicle.live_view import module
 
 #: Modules that are told apart, and places on the ring; the last of each is that of all others.

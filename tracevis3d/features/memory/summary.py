@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from ...trace.model import Trace
+from ...units import byte_size, counted, duration, percentage
 from .blocks import Blocks, Oddity, find_blocks
 from .call_sites import Sites, find_sites
 from .curves import SiteTable, curves, site_table
@@ -136,7 +137,7 @@ def memory_facts(use: MemoryUse, most: int = 20) -> dict[str, Any]:
 
 def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
     """Return a finding in a sentence."""
-    size, count = _size, finding.details.get("blocks", 0)
+    count = finding.details.get("blocks", 0)
 
     def when(ns: int) -> str:
         return moment(ns, use)
@@ -145,47 +146,36 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
     d = finding.details
     if finding.kind == "leak":
         return (
-            f"{where} keeps {size(finding.bytes)} in {count:,} blocks that are never freed, and more "
-            f"all the time ({100 * d['share_of_blocks']:.0f} % of its blocks)"
+            f"{where} keeps {byte_size(finding.bytes)} in {count:,} blocks that are never freed, and more "
+            f"all the time ({percentage(d['share_of_blocks'])} of its blocks)"
         )
     if finding.kind == "forgotten":
-        blocks = f"{count:,} block{'' if count == 1 else 's'}"
+        blocks = counted(count, "block")
         how = "untouched" if len(use.blocks.access) else "kept"
-        return f"{where}: {size(finding.bytes)} in {blocks}, {how} for at least half of the run"
+        return f"{where}: {byte_size(finding.bytes)} in {blocks}, {how} for at least half of the run"
     if finding.kind == "saw-tooth":
         return (
-            f"the live bytes of {where} rise and fall {d['times']} times by about {size(finding.bytes)}, "
-            f"every {when(round(d['period_ns']))}"
+            f"the live bytes of {where} rise and fall {d['times']} times by about "
+            f"{byte_size(finding.bytes)}, every {when(round(d['period_ns']))}"
         )
     if finding.kind == "churn":
         return (
-            f"{where} allocates {count:,} short-lived blocks, {size(finding.bytes)} in all, "
-            f"of which at most {size(d['at_once'])} live at once"
+            f"{where} allocates {count:,} short-lived blocks, {byte_size(finding.bytes)} in all, "
+            f"of which at most {byte_size(d['at_once'])} live at once"
         )
     if finding.kind == "fragmentation":
         moment_ = "when most memory is in use" if d["when"] == "most" else "at the end"
         return (
-            f"{moment_}, {size(finding.bytes)} ({100 * d['share']:.0f} %) between the blocks are holes; "
-            f"the largest has {size(d['largest'])}"
+            f"{moment_}, {byte_size(finding.bytes)} ({percentage(d['share'])}) between the blocks are holes; "
+            f"the largest has {byte_size(d['largest'])}"
         )
     ends = f"freed until {when(finding.end_ns)}" if d["freed"] else "never freed"
-    return (
-        f"{count:,} blocks, {size(finding.bytes)}, live together: born about {when(finding.start_ns)}, {ends}"
-    )
+    much = byte_size(finding.bytes)
+    return f"{count:,} blocks, {much}, live together: born about {when(finding.start_ns)}, {ends}"
 
 
 def moment(ns: int, use: MemoryUse) -> str:
     """Write a time, or how many records come before it where there are no times."""
-    from ...units import TIME_UNITS
-
     if not use.has_times:
         return f"{ns:,} records"
-    unit, factor = next((u for u in reversed(TIME_UNITS[:4]) if ns >= u[1]), TIME_UNITS[0])
-    return f"{ns / factor:.3g} {unit}"
-
-
-def _size(n: float) -> str:
-    unit, factor = next(
-        ((u, f) for u, f in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)) if n >= f), ("B", 1)
-    )
-    return f"{n / factor:.3g} {unit}"
+    return duration(ns)

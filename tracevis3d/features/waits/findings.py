@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...trace.model import WAIT, Calls
+from ...units import duration, percentage
 from .waits import Waits
 
 Ints = NDArray[np.int64]
@@ -79,13 +80,6 @@ def findings(waits: Waits) -> list[Finding]:
     ]  # fmt: skip
     place = {kind: i for i, kind in enumerate(_GRAVE)}
     return sorted(found, key=lambda finding: (place.get(finding.kind, len(_GRAVE)), -finding.score_ns))
-
-
-def _time(ns: float) -> str:
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if ns >= size:
-            return f"{ns / size:,.3g} {unit}" if ns < 1000 * size else f"{ns / size:,.0f} {unit}"
-    return f"{ns:.0f} ns"
 
 
 def _some(names: list[str], most: int = 4) -> str:
@@ -191,7 +185,7 @@ def _never_released(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "never released",
-                f"{thread} waits for {what} for {_time(ops.lasted[row])}, to its end: nobody releases it"
+                f"{thread} waits for {what} for {duration(ops.lasted[row])}, to its end: nobody releases it"
                 + (f", {title(held_by)} holds it" if (held_by := int(waits.held_by[row])) >= 0 else ""),
                 int(ops.lasted[row]), (int(ops.thread[row]),), tuple(ops.of(row)), int(ops.start[row]),
                 int(ops.end[row]), 1, int(ops.call[row]),
@@ -244,7 +238,7 @@ def _held(waits: Waits) -> list[Finding]:
             Finding(
                 "held to the end",
                 f"{waits.trace.threads.title(thread)} never releases {ops.objects[object]}, which it has held"
-                f" for {_time(time.max())}",
+                f" for {duration(time.max())}",
                 int(time.max()), (thread,), (ops.objects[object],), int(held.start[longest]),
                 int(held.end[longest]), len(mine), int(ops.call[held.acquire[longest]]),
             )
@@ -280,14 +274,14 @@ def _convoys(waits: Waits) -> list[Finding]:
             waits,
             np.concatenate([np.arange(begin + a, begin + b) for a, b in zip(first.tolist(), last.tolist())]),
         )
-        when = f"for {_time(int(lasted[0]))}"
+        when = f"for {duration(int(lasted[0]))}"
         if len(starts) > 1:
-            when = f"{len(starts):,} times, for {_time(int(lasted.sum()))} in all"
+            when = f"{len(starts):,} times, for {duration(int(lasted.sum()))} in all"
         found.append(
             Finding(
                 "convoy",
                 f"up to {most} threads queue for {ops.objects[object]} {when}, in which it is handed on "
-                f"{handed:,} times: {_time(waited)} of waiting in all{holding}",
+                f"{handed:,} times: {duration(waited)} of waiting in all{holding}",
                 waited, tuple(np.unique(np.concatenate(mine)).tolist()), (ops.objects[object],),
                 int(time[starts[0]]), int(time[ends[-1]]), handed,
             )
@@ -313,11 +307,11 @@ def _farmers(waits: Waits) -> list[Finding]:
     for t in np.flatnonzero((threads >= 3) & (2 * ended >= max(total, 1))).tolist():
         mine = known & (matrix.by == t)
         workers = matrix.thread[mine][np.argsort(-matrix.waited[mine], kind="stable")].tolist()
-        share = 100.0 * float(ended[t]) / total
+        share = float(ended[t]) / total
         found.append(
             Finding(
                 "farmer and workers",
-                f"{title(t)} ends {share:.0f} % of the waiting, that of {len(workers)} threads: "
+                f"{title(t)} ends {percentage(share)} of the waiting, that of {len(workers)} threads: "
                 f"{_some([title(w) for w in workers])}",
                 int(ended[t]), (t, *workers), (), 0, waits.trace.span_ns, int(matrix.count[mine].sum()),
             )
@@ -352,7 +346,7 @@ def _polling(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "polling",
-                f"{waits.trace.threads.title(thread)} polls by {name} every {_time(middle)}, "
+                f"{waits.trace.threads.title(thread)} polls by {name} every {duration(middle)}, "
                 f"{len(mine)} times",
                 waited, (thread,), tuple(ops.of(int(mine[0]))), int(ops.start[mine[0]]),
                 int(ops.end[mine[-1]]), len(mine), int(ops.call[mine[0]]),
@@ -377,7 +371,7 @@ def _idle(waits: Waits) -> list[Finding]:
             found.append(
                 Finding(
                     "mostly idle",
-                    f"{threads.title(t)} waits {100 * waited / life:.0f} % of its {_time(life)}",
+                    f"{threads.title(t)} waits {percentage(waited / life)} of its {duration(life)}",
                     waited, (t,), (), begin, begin + life, len(mine),
                 )
             )  # fmt: skip
@@ -425,8 +419,8 @@ def _outliers(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "outlier",
-                f"{trace.functions.label[f]}{within} takes {_time(time)} once, three quarters of its "
-                f"{calls_of:,} calls less than {_time(2.0 ** (step_of + 1))}",
+                f"{trace.functions.label[f]}{within} takes {duration(time)} once, three quarters of its "
+                f"{calls_of:,} calls less than {duration(2.0 ** (step_of + 1))}",
                 time, (int(calls.thread[call]),), (), int(calls.start[call]), int(calls.end[call]),
                 calls_of, call,
             )

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...layout.ticks import duration
 from ...live.growing import GrowingTrace
 from ...live.stream.calls import CallStream, Ended
 from ...live.stream.lanes import Lanes
@@ -23,6 +22,7 @@ from ...live.stream.live_view import (
     rows,
     said_of_call,
 )
+from ...units import duration
 
 _MOST_ROWS = 24
 #: Levels of calls that a row shows; deeper ones are one with the last.
@@ -256,6 +256,6 @@ class Threads(LiveView):
         if self.waits:
             worst = int(np.argmax(self._waited))
             if self.lanes.threads[worst] >= 0:
-                words += f", longest {self.lanes.name(worst)}: {self._waited[worst]:.3g} s in all"
+                words += f", longest {self.lanes.name(worst)}: {duration(1e9 * self._waited[worst])} in all"
         more = self.lanes.without
         return words + (f"; {more} more threads not shown" if more else "")

@@ -16,6 +16,7 @@ from ...errors import InputError
 from ...kernels.formats import scan_json as kernels
 from ...progress import Progress, part, silent
 from ...trace.model import Trace
+from ...units import byte_size
 from .. import unpack
 from .checked import Checked, Metadata, decode_json, decode_records
 from .rows import Rows
@@ -139,7 +140,7 @@ class _Document:
             if room <= len(self._data):
                 raise InputError(
                     f"{self._path}: byte {self.base + keep:,}: one record is larger than "
-                    f"{left / 1e6:,.0f} MB: the file is damaged there, or it holds no events"
+                    f"{byte_size(left)}: the file is damaged there, or it holds no events"
                 )
             longer = np.zeros(room, np.uint8)
             longer[:left] = self._data[:left]

@@ -360,7 +360,7 @@ def said_of_call(growing: GrowingTrace, row: Rows, function: int, count: int, no
         What ends then has not ended yet.
     """
     from ...formats.names import split
-    from ...layout.ticks import duration
+    from ...units import duration
 
     begin, end = (int(t) for t in row.time[0])
     (name, *_) = (*growing.functions(function)[:1], "(function unknown)")

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from ...drawing.frame import Frame
 from ...drawing.primitives import Camera
 from ...layout.picking import Ray
-from ...layout.ticks import duration, time_ticks
+from ...layout.ticks import time_ticks
 from ...live.stream.live_view import BESIDE, CELLS, LEAST_CELLS, LENGTH, LiveView, Said, Text
 from ...live.stream.pages import TRIANGLES, Page, Ring
+from ...units import duration
 from .. import camera, lighting, materials, styles
 from ..color import is_dark
 from ..geometry import meshes

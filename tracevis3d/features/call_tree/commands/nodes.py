@@ -122,7 +122,7 @@ def _sequence(row: dict[str, Any]) -> str:
 
 
 def _told(row: dict[str, object]) -> str:
-    from ....layout.ticks import duration
+    from ....units import counted, duration
 
     if "calls_each" in row:
         shapes = f", {row['shapes']:,} shapes" if row["shapes"] != 1 else ""
@@ -133,7 +133,7 @@ def _told(row: dict[str, object]) -> str:
         assert isinstance(functions, list)
         return (
             f"{row['occurrences']:,} x {row['calls']:,} calls, first {row['first_call']:,}, "
-            f"{len(functions):,} function{'s' if len(functions) > 1 else ''}: {row['shape']}"
+            f"{counted(len(functions), 'function')}: {row['shape']}"
         )
     if "occurrences" not in row:
         return f"{row['calls']:,} calls, {duration(int(str(row['duration_ns'])))} in all"

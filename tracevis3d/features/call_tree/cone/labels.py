@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ....drawing.frame import Frame
 from ....drawing.primitives import Labels
 from ....drawing.projection import Projection
-from ....layout.ticks import count
+from ....units import count
 from .camera import vector
 from .layout import DASHED, Layout
 from .occupied import Occupied, occupied

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.frame import Frame
 from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry
 from ....drawing.projection import fit
-from ....layout import ticks
 from ....progress import Progress
 from ....trace.model import Trace
 from ....views.call_colors import Coloring
@@ -152,7 +152,7 @@ def _notes(
         )
     if trace.problems:
         mended = sum(problem.count for problem in trace.problems.values())
-        notes.append(f"{ticks.count(mended)} records were mended or left out: {', '.join(trace.problems)}")
+        notes.append(f"{units.count(mended)} records were mended or left out: {', '.join(trace.problems)}")
     return tuple(notes)
 
 

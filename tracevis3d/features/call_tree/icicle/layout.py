@@ -16,6 +16,7 @@ from ....errors import UsageError
 from ....layout.cut import Cut, CutBuffers
 from ....layout.icicle import Lanes, level_heights, stack_lanes
 from ....trace.model import Trace
+from ....units import percentage
 from ....views.cached import derived
 from ....views.thread_selection import choose_threads, lane_title
 from ....views.time_window import time_window
@@ -163,11 +164,11 @@ def _left_out(trace: Trace, picture: Layout, cut: Cut, busy: Ints) -> str:
         return ""
     index = derived(trace).index
     calls = index.cut(cut.t0, cut.t1, cut.depth0, cut.depth1, math.inf, others).total
-    share = 100.0 * float(busy[others].sum()) / float(busy.sum())
+    share = float(busy[others].sum()) / float(busy.sum())
     live = int(np.count_nonzero(busy))
     return (
         f"{live - len(others):,} of {live:,} threads with calls are drawn; the others (threads=all) have "
-        f"{calls:,} calls and {share:.2g} % of the time"
+        f"{calls:,} calls and {percentage(share)} of the time"
     )
 
 

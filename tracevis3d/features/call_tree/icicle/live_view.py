@@ -24,6 +24,7 @@ from ....live.stream.live_view import (
     said_of_call,
     short,
 )
+from ....units import counted
 
 _MOST_LANES = 16
 #: Scene units: the height of all lanes, of one level, between lanes, and the depth of a box.
@@ -203,7 +204,7 @@ class Icicle(LiveView):
 
     def facts(self) -> str:
         more = self.lanes.without
-        return f"{more} more thread{'s' if more > 1 else ''} not shown" if more else ""
+        return f"{counted(more, 'more thread')} not shown" if more else ""
 
 
 def module(name: str) -> str:

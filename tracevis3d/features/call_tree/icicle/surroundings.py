@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from .... import units
 from ....drawing.primitives import Axis, Boxes, Labels, Lines, Vector
 from ....layout import ticks
 from ....layout.scales import Scale
@@ -93,7 +94,7 @@ def depth_axis(picture: Layout) -> tuple[Axis, ...]:
             direction=(0.0, 0.0, 1.0),
             length=lanes.top,
             tick=tuple(places[i] for i in kept),
-            text=tuple(ticks.count(depth[i]) for i in kept),
+            text=tuple(units.count(depth[i]) for i in kept),
             title="stack depth",
             outward=(-1.0, 0.0, 0.0),
             height=picture.small_text,

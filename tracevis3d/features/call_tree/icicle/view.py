@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.frame import Frame
 from ....drawing.palettes import BASE, GRID, OTHER, PALETTES
 from ....drawing.primitives import Boxes, Drawing, Legend, LegendEntry
-from ....layout import ticks
 from ....layout.cut import Cut
 from ....layout.scales import Scale
 from ....parameters import parameter
@@ -202,8 +202,8 @@ def _title(trace: Trace) -> str:
     name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
     n, threads = len(trace.calls), int(np.count_nonzero(trace.threads.count))
     return (
-        f"{name}: {n:,} call{'' if n == 1 else 's'} in {ticks.duration(trace.span_ns)}"
-        f" on {threads:,} thread{'' if threads == 1 else 's'}"
+        f"{name}: {units.counted(n, 'call')} in {units.duration(trace.span_ns)}"
+        f" on {units.counted(threads, 'thread')}"
     )
 
 
@@ -213,15 +213,15 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     low, high = picture.window
     first, last = derived(trace).call_span
     if low > first or high < last:
-        notes.append(f"from {ticks.exact_duration(low)} to {ticks.exact_duration(high)}")
+        notes.append(f"from {units.exact_duration(low)} to {units.exact_duration(high)}")
     elif last < 0.9 * trace.span_ns and high < trace.span_ns:
-        notes.append(f"there are no calls after {ticks.duration(last)}, the recording goes on")
+        notes.append(f"there are no calls after {units.duration(last)}, the recording goes on")
     if p.first_depth > 1 or (p.last_depth and p.last_depth < int(trace.calls.depth.max(initial=0))):
         notes.append(f"depth {p.first_depth} to {p.last_depth or 'the deepest'}")
     merged = int(cut.clusters.calls.sum())
     if merged:
         notes.append(
-            f"{merged:,} of {cut.total:,} calls, shorter than {ticks.duration(cut.resolution)} "
+            f"{merged:,} of {cut.total:,} calls, shorter than {units.duration(cut.resolution)} "
             f"({p.resolution:g} px), are merged into {len(cut.clusters):,} clusters"
         )
     if left_out:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.palettes import OTHER, PALETTES, Paint
 from ....drawing.primitives import Legend, LegendEntry
-from ....layout import ticks
 from ....trace.model import Trace
 from ..view import colors
 from .pairs import Pair
@@ -57,7 +57,7 @@ def _apart(stage: Stage, pairs: Sequence[Pair], paint: Paint) -> tuple[list[Indi
         apart.append(np.abs(start[0] - start[1]).astype(np.float64))
     most = max((float(x.max(initial=0.0)) for x in apart), default=0.0)
     first = paint.add(colors.ramp(colors.MOVED, _STEPS))
-    legend = _ramp("Starts apart", first, ("0", ticks.duration(most / 2), ticks.duration(most)))
+    legend = _ramp("Starts apart", first, ("0", units.duration(most / 2), units.duration(most)))
     return [_on_ramp(first, x / most if most > 0 else x) for x in apart], (legend,)
 
 

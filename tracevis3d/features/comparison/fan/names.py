@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .... import units
 from ....drawing.primitives import Axis, Labels
 from ....layout import ticks
 from ...call_tree.icicle.layout import WIDTH
@@ -40,7 +41,7 @@ def fan_names(stage: Stage) -> list[Labels]:
 
 def _facts(stage: Stage, k: int) -> str:
     wall = stage.walls[k]
-    return f"{ticks.duration(wall.window[1] - wall.window[0])}, {len(wall.trace.calls):,} calls"
+    return f"{units.duration(wall.window[1] - wall.window[0])}, {len(wall.trace.calls):,} calls"
 
 
 def fan_ruler(stage: Stage) -> Axis:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ....errors import InputError, MissingDependency, UsageError
 from ....trace.model import Trace
+from ....units import percentage
 from .rewrite import substitute
 
 #: The words that choose an identity.
@@ -255,7 +256,7 @@ def _shares(keys: list[list[str]], calls: list[NDArray[np.int64]]) -> tuple[floa
 
 
 def _percent(shares: tuple[float, float]) -> str:
-    return f"{shares[0]:.1%} and {shares[1]:.1%}"
+    return " and ".join(percentage(share, 3) for share in shares)
 
 
 def _check_pairs(pairs: list[Renamed], keys: list[list[str]]) -> None:

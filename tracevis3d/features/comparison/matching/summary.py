@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ....analysis.repetitions import find_alike, find_repeated, find_runs
 from ....trace.model import Trace
+from ....units import counted, duration, percentage
 from .groups import MOST_PAIRS, Groups
 from .match import BARS, Comparison
 
@@ -91,7 +92,6 @@ def summary(comparison: Comparison, most: int = MOST) -> dict[str, Any]:
 def sentences(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the facts of :func:`summary` as rows of two texts, for people."""
     both = "{:,} and {:,}".format
-    percent = "{:.2%} and {:.2%}".format
     rows = [
         ("identity", facts["identity_reason"]),
         ("measure", f"{facts['measure']}, tau {facts['tau']:g}"),
@@ -101,9 +101,9 @@ def sentences(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("call pairs", f"{facts['call_pairs']:,}"),
         ("groups", _count(facts["groups"], facts["groups_reason"])),
         ("groups as printed", _count(facts["groups_literal"], facts["groups_literal_reason"])),
-        ("time that matches", percent(*facts["matched_time"])),
+        ("time that matches", _percentages(facts["matched_time"])),
         ("repeated runs", both(*(r["runs"] for r in facts["repetitions"]))),
-        ("repeated time", percent(*(r["repeated_time"] for r in facts["repetitions"]))),
+        ("repeated time", _percentages(r["repeated_time"] for r in facts["repetitions"])),
     ]
     rows += [("renamed", f"{r['a']} = {r['b']} ({r['score']:g})") for r in facts["renamed"]]
     rows += [("largest group", _group_sentence(group)) for group in facts["largest_groups"]]
@@ -113,10 +113,14 @@ def sentences(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows += [("largest within", _group_sentence(group)) for group in within["largest_groups"]]
     for trace, found in zip("AB", facts["unmatched"]):
         rows += [
-            (f"only in {trace}", f"{f['function']}: {f['calls']:,} calls, {_time(f['time_ns'])}")
+            (f"only in {trace}", f"{f['function']}: {counted(f['calls'], 'call')}, {duration(f['time_ns'])}")
             for f in found
         ]
     return rows
+
+
+def _percentages(shares: Iterable[float]) -> str:
+    return " and ".join(percentage(share, 4) for share in shares)
 
 
 def _similarities(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -132,15 +136,8 @@ def _count(count: int | None, reason: str) -> str:
 def _group_sentence(group: Mapping[str, Any]) -> str:
     a, b = group["functions"]
     times = f"{group['groups']:,} of " if group["groups"] > 1 else ""
-    lasts = " and ".join(_time(call["duration_ns"]) for call in group["longest"])
+    lasts = " and ".join(duration(call["duration_ns"]) for call in group["longest"])
     return f"{times}{a if a == b else f'{a} = {b}'}: similarity {group['similarity']:.3f}, {lasts}"
-
-
-def _time(ns: int) -> str:
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= size:
-            return f"{ns / size:.4g} {unit}"
-    return f"{ns} ns"
 
 
 def group_facts(comparison: Comparison, groups: Groups, most: int = MOST) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ....units import short_time
 from ..findings.evidence import Evidence, Finding, Range
 from ..findings.find import Findings
 from ..matching.match import Comparison
@@ -39,7 +40,7 @@ def settings(findings: Findings, finding: Finding) -> dict[str, str]:
         found["mark"] = framed
     for name, window in zip("ab", shown):
         if window is not None:
-            found[f"start_{name}"], found[f"end_{name}"] = (f"{t / 1e6:.6g}ms" for t in window)
+            found[f"start_{name}"], found[f"end_{name}"] = (short_time(t) for t in window)
     if finding.kind == "order":
         found["color"] = "permutation"
     found["caption"] = caption(finding)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ....drawing.output import Output
-from ....layout.ticks import duration
+from ....units import duration, percentage
 from ..findings.evidence import Finding
 from ..findings.find import KINDS
-from .sentences import percent, sentence
+from .sentences import sentence
 
 if TYPE_CHECKING:
     from .story import Story
@@ -53,7 +53,7 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
 
 
 def _score(finding: Finding) -> str:
-    return percent(finding.score) if finding.score else "–"
+    return percentage(finding.score) if finding.score else "–"
 
 
 def _section(
@@ -121,6 +121,6 @@ def _method(story: Story) -> str:
         f"of {float(comparison.settings.tau):g} ({comparison.settings.measure}). The share is that of the "
         "longer run's time, or of the larger run's calls, that a finding is about, whichever is more. Call "
         f"paths that both runs have take {evidence.pace:.2f} times as long in B; half of them are within "
-        f"{percent(math.expm1(evidence.noise))} of that. A longer or shorter time is told where it is beyond "
-        "both this and the largest change that falls on a single path in the other direction."
+        f"{percentage(math.expm1(evidence.noise))} of that. A longer or shorter time is told where it is "
+        "beyond both this and the largest change that falls on a single path in the other direction."
     )

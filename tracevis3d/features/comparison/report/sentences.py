@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ....layout.ticks import duration
+from ....units import counted, duration, percentage
 from ..findings.evidence import Finding
 
 #: Functions of a call path that are written at most, the last ones.
@@ -52,17 +52,8 @@ def way(path: Sequence[str], steps: int = _STEPS) -> str:
     return f"`… > {shown}`" if len(path) > steps else f"`{shown}`"
 
 
-def percent(share: float) -> str:
-    """Write a share with as many digits as say something."""
-    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else f"{share:.2%}"
-
-
 def _times(n: int) -> str:
     return {0: "never", 1: "once", 2: "twice"}.get(n, f"{n:,} times")
-
-
-def _calls(n: int) -> str:
-    return "1 call" if n == 1 else f"{n:,} calls"
 
 
 def _side(finding: Finding) -> tuple[int, str, str]:
@@ -103,7 +94,7 @@ def _unmatched(f: Finding) -> str:
     longest = f", the longest {duration(d['longest_ns'])}" if f.calls[s] > 1 else ""
     return (
         f"{many} without a match in {other}: {what}{_caller(f.path)}, {duration(f.time_ns[s])} with "
-        f"{_calls(f.below[s])}{longest}, from {duration(d['longest_start_ns'])} on."
+        f"{counted(f.below[s], 'call')}{longest}, from {duration(d['longest_start_ns'])} on."
     )
 
 
@@ -113,7 +104,7 @@ def _moved(f: Finding) -> str:
     for side, time, below in zip(parts, f.time_ns, f.below):
         named = ", ".join(f"`{part['function']}`" for part in side[:_PARTS])
         more = f" and {len(side) - _PARTS} more" if len(side) > _PARTS else ""
-        texts.append(f"{named}{more} ({duration(time)}, {_calls(below)})")
+        texts.append(f"{named}{more} ({duration(time)}, {counted(below, 'call')})")
     below_a, below_b = (way(side[0]["path"][:-1], 2) for side in parts)
     if below_a == below_b:
         return f"What A does in {texts[0]} below {below_a}, B does there in {texts[1]}."
@@ -126,9 +117,9 @@ def _only(f: Finding) -> str:
     by = ", ".join(f"`{caller}`" for caller in d["callers"])
     more = d["caller_count"] - len(d["callers"])
     if more:
-        by += f" and {more:,} other{'s' if more > 1 else ''}"
+        by += f" and {counted(more, 'other')}"
     by = f", by {by}" if by else ""
-    held = f" with {_calls(f.below[s] - f.calls[s])} below" if f.below[s] > f.calls[s] else ""
+    held = f" with {counted(f.below[s] - f.calls[s], 'call')} below" if f.below[s] > f.calls[s] else ""
     return (
         f"`{f.functions[s]}` is called {_times(f.calls[s])} in {name} and never in {other}: "
         f"{duration(f.time_ns[s])}{held}{by}." + _most_alike(f, other)
@@ -137,7 +128,7 @@ def _only(f: Finding) -> str:
 
 def _alone(f: Finding) -> str:
     s, name, other = _side(f)
-    held = f" with {_calls(f.below[s] - f.calls[s])} below" if f.below[s] > f.calls[s] else ""
+    held = f" with {counted(f.below[s] - f.calls[s], 'call')} below" if f.below[s] > f.calls[s] else ""
     elsewhere = f.details["elsewhere"]
     else_ = (
         f" ({other} calls it {_times(elsewhere)}, elsewhere)" if elsewhere else f" ({other} never calls it)"
@@ -154,7 +145,7 @@ def _repetitions(f: Finding) -> str:
     text = (
         f"`{f.functions[0]}` is called {_times(a)} in A and {_times(b)} in B{_where(f)}: "
         f"{duration(f.time_ns[0])} and {duration(f.time_ns[1])}, with all below {f.below[0]:,} and "
-        f"{_calls(f.below[1])}."
+        f"{counted(f.below[1], 'call')}."
     )
     if whole != [a, b]:
         text += f" In all, A calls it {_times(whole[0])} and B {_times(whole[1])}."
@@ -176,7 +167,11 @@ def _time(f: Finding) -> str:
     d = f.details
     change = f"{duration(abs(d['change_ns']))} {'more' if d['change_ns'] > 0 else 'less'}"
     own_a, own_b = (duration(ns) for ns in d["cause_self_ns"])
-    count = _calls(f.calls[0]) if f.calls[0] == f.calls[1] else f"{f.calls[0]:,} and {_calls(f.calls[1])}"
+    count = (
+        counted(f.calls[0], "call")
+        if f.calls[0] == f.calls[1]
+        else f"{f.calls[0]:,} and {counted(f.calls[1], 'call')}"
+    )
     pace = ""
     if abs(d["pace"] - 1) > 0.02 or abs(d["factor"] - 1) > 0.02:
         pace = " than the pace of both lets expect"
@@ -186,7 +181,7 @@ def _time(f: Finding) -> str:
     times = " and ".join(f"{duration(ns)} in {name}" for name, ns in zip("AB", f.time_ns))
     return (
         f"`{f.functions[0]}`{_where(f)} takes {times} ({count}): {change}{pace}. "
-        f"Of it, {percent(d['cause_share'])} is time of `{d['cause']}` itself ({own_a} and {own_b})."
+        f"Of it, {percentage(d['cause_share'])} is time of `{d['cause']}` itself ({own_a} and {own_b})."
     )
 
 
@@ -196,7 +191,7 @@ def _pace(f: Finding) -> str:
     return (
         f"Everything that both do takes {factor:.2f} times as long in B, in all call paths alike: {a} and "
         f"{b}. "
-        f"Half of the paths are within {percent(f.details['varies'])} of that."
+        f"Half of the paths are within {percentage(f.details['varies'])} of that."
     )
 
 
@@ -217,7 +212,7 @@ def _renamed(f: Finding) -> str:
     if (score := f.details.get("name_score")) is not None:
         how = f" (names alike by {score:.0f} of 100)"
     return (
-        f"`{a}` of A is `{b}` of B{how}: {_calls(f.calls[0])} and {_calls(f.calls[1])}, "
+        f"`{a}` of A is `{b}` of B{how}: {counted(f.calls[0], 'call')} and {counted(f.calls[1], 'call')}, "
         f"{duration(f.time_ns[0])} and {duration(f.time_ns[1])}."
     )
 
@@ -233,14 +228,13 @@ def _wrapped(f: Finding) -> str:
 def _alike(f: Finding) -> str:
     d = f.details
     if d["same_calls"]:
-        text = f"Both runs make the same {_calls(f.below[0])} in the same order."
+        text = f"Both runs make the same {counted(f.below[0], 'call')} in the same order."
     else:
-        text = (
-            f"The runs are alike: {_calls(f.below[0])} and {_calls(f.below[1])}, no difference worth telling."
-        )
+        a, b = (counted(n, "call") for n in f.below)
+        text = f"The runs are alike: {a} and {b}, no difference worth telling."
     if d["most_ns"]:
         text += (
-            f" No call path's own time differs by more than {percent(d['most'])} of the run "
+            f" No call path's own time differs by more than {percentage(d['most'])} of the run "
             f"({duration(d['most_ns'])}, `{d['most_function']}`), no more than runs vary by either way."
         )
     return text

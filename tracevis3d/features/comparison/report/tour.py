@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import UsageError
-from ....layout.ticks import duration
+from ....units import duration
 from ..findings.evidence import Range
 from ..view.focus import focused
 from ..view.matches import Chosen, group

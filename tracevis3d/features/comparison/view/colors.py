@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.palettes import OTHER, PALETTES, Paint, parse
 from ....drawing.primitives import Legend, LegendEntry
-from ....layout import ticks
 from ..matching.match import Comparison
 from .layout import Layout
 from .matches import Chosen, Grouping
@@ -97,7 +97,7 @@ def of_matches(
             "Starts apart",
             ramp=(first, first + _RAMP - 1),
             ramp_tick=(0.0, 0.5, 1.0),
-            ramp_text=("0", ticks.duration(most / 2), ticks.duration(most)),
+            ramp_text=("0", units.duration(most / 2), units.duration(most)),
         )
         return _index(first, _RAMP, apart / most if most > 0 else apart), (legend,)
     if p.color == "position":
@@ -127,7 +127,7 @@ def of_matches(
     ]
     if grouping.trunk > entries:
         rest = grouping.trunk - entries
-        names.append(LegendEntry(f"{rest:,} other group{'s' if rest > 1 else ''}", first + entries))
+        names.append(LegendEntry(f"{units.counted(rest, 'other group')}", first + entries))
     if len(grouping) > grouping.trunk:
         names.append(LegendEntry("around them", first + entries + 1))
     return table[grouping.of], (Legend("Groups of matches", tuple(names)),)
@@ -137,7 +137,7 @@ def _group_name(comparison: Comparison, a: int, b: int) -> str:
     calls, text, lasted = (t.calls for t in comparison.traces), [], []
     for c, trace, i in zip(calls, comparison.traces, (a, b)):
         text.append(trace.functions.label[int(c.function[i])])
-        lasted.append(ticks.duration(float(c.end[i] - c.start[i]), 2))
+        lasted.append(units.duration(float(c.end[i] - c.start[i]), 2))
     name = text[0] if text[0] == text[1] else f"{text[0]} ~ {text[1]}"
     if len(name) > 34:
         name = name[:33] + "…"

@@ -16,6 +16,7 @@ from ....drawing.projection import fit
 from ....layout.cut import Cut
 from ....layout.icicle import Lanes, level_heights, place_boxes, stack_lanes
 from ....trace.model import Trace
+from ....units import percentage
 from ....views.cached import derived
 from ....views.thread_selection import choose_threads
 from ....views.time_window import time_window
@@ -292,7 +293,9 @@ def content(
     share_ = float(busy[threads].sum()) / max(float(busy.sum()), 1.0)
     note = ""
     if live > len(threads):
-        note = f"{'AB'[s]}: {len(threads):,} of {live:,} threads, with {share_:.0%} of the time in calls"
+        note = (
+            f"{'AB'[s]}: {len(threads):,} of {live:,} threads, with {percentage(share_)} of the time in calls"
+        )
     return Content(trace, window, threads, lane_of, cut, note)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.primitives import Axis, Boxes, Labels
 from ....layout import ticks
 from ....trace.model import Trace
@@ -147,7 +148,7 @@ def trace_names(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> Label
         anchor[s] = (wall.offset, y, z)
         found = _ticks(lines[s].window if lines else wall.window, wall)
         unit = f"time in {found.unit}" + (f" from {found.offset}" if found.offset else "")
-        calls, span = len(wall.trace.calls), ticks.duration(wall.trace.span_ns)
+        calls, span = len(wall.trace.calls), units.duration(wall.trace.span_ns)
         text.append(f"{'AB'[s]}   {title(wall)}   {calls:,} calls, {span}   ({unit})")
     return Labels(
         "trace",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.palettes import parse
 from ....drawing.primitives import Axis, Boxes, Legend, LegendEntry, Lines
-from ....layout import ticks
 from ..matching.match import Comparison
 from .colors import UNMATCHED
 from .layout import BAR_DEEP, OVERVIEW, Layout, Wall
@@ -226,7 +226,7 @@ def overview(
         if line.is_context:
             window = paint.add(_WINDOW) if window < 0 else window
             made += _window(line, picture, window)
-    text = ticks.duration(far)
+    text = units.duration(far)
     legends = []
     if highest > 0:
         legends.append(
@@ -251,7 +251,7 @@ def overview(
     if highest > 0:
         notes.append(
             "bars: length is the sum of the matches' similarities, thickness the spread of the offsets "
-            f"(the thickest: {ticks.duration(widest)})"
+            f"(the thickest: {units.duration(widest)})"
         )
     return made, tuple(legends), notes, _scales(lines, picture, highest)
 

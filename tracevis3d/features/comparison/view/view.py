@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.frame import Frame
 from ....drawing.palettes import OTHER, Paint, parse
 from ....drawing.primitives import Drawing, Legend, LegendEntry, Lines, Meaning, Tubes
 from ....errors import UsageError
-from ....layout import ticks
 from ....progress import Progress, part
 from ....trace.model import Trace
 from ....views.cached import derived
@@ -251,7 +251,7 @@ def _still(
         marked = outlying(comparison, shown, shown_groups)
     if len(marked):
         mark = paint.add(MARK)
-        of_tubes.append(LegendEntry(f"positions differ by more than {OUTLIER:.0%}", mark))
+        of_tubes.append(LegendEntry(f"positions differ by more than {units.percentage(OUTLIER)}", mark))
     near = ~ghost if p.focus else shown_groups.of == 0
     bundles = _Bundles(
         picture, shown, tree, color, ghost, shining, moved, marked, mark, near, like, own
@@ -399,7 +399,7 @@ def _shift(
     ]
     weight = chosen.importance[inside] + 1.0
     shift = round(float(np.average((start[0] - start[1]).astype(np.float64), weights=weight)))
-    return shift, f"B is moved by {ticks.duration(shift)} to align {text}"
+    return shift, f"B is moved by {units.duration(shift)} to align {text}"
 
 
 def floor_of(swept: Sequence[Tubes | Lines]) -> float:

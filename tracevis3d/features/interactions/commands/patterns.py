@@ -6,6 +6,7 @@ import argparse
 
 from ....commands.arguments import Subcommands, command, load, print_json, reading
 from ....terminal import Bar
+from ....units import percentage
 from .phases import elements
 
 
@@ -32,8 +33,7 @@ def run(words: argparse.Namespace) -> None:
     """Find what recurs in a trace and print it."""
     from .... import api
     from ....errors import UsageError
-    from ....layout.ticks import duration
-    from ....units import read_time
+    from ....units import duration, read_time
 
     if (words.start is None) != (words.end is None):
         raise UsageError("--start and --end go together: they mark a stretch")
@@ -75,5 +75,5 @@ def run(words: argparse.Namespace) -> None:
         again = facts["stretch"]["repeats"]
         print(f"the stretch has {facts['stretch']['calls']:,} calls and {len(again)} repeats")
         for repeat in again:
-            how = "exactly" if repeat["exact"] else f"{100 * repeat['similarity']:.0f} %"
+            how = "exactly" if repeat["exact"] else percentage(repeat["similarity"])
             print(f"  {duration(repeat['start_ns'])} to {duration(repeat['end_ns'])}: {how}")

@@ -6,6 +6,7 @@ import argparse
 
 from ....commands.arguments import Subcommands, command, load, print_json, reading
 from ....terminal import Bar, table
+from ....units import percentage
 
 
 def add(commands: Subcommands) -> None:
@@ -38,7 +39,7 @@ def run(words: argparse.Namespace) -> None:
     """Find the phases of a trace and print them."""
     from .... import api
     from ....errors import UsageError
-    from ....layout.ticks import duration
+    from ....units import duration
 
     if words.least is not None and not 0 < words.least <= 1:
         raise UsageError(f"--least {words.least:g} is not above 0 and at most 1")
@@ -50,7 +51,7 @@ def run(words: argparse.Namespace) -> None:
         return
     print(
         f"{len(facts['phases'])} phases of {facts['kinds']} kinds, by {facts['elements']} elements "
-        f"({facts['level']}), explain {100 * facts['explained']:.0f} % of the variation"
+        f"({facts['level']}), explain {percentage(facts['explained'])} of the variation"
     )
     print(
         table(

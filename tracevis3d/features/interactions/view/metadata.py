@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.primitives import Meaning
-from ....layout import ticks
 from ..phases import Phases, characteristic, describe, enclosing_call, letter
 from .layout import Drum, Ints, Layout
 
@@ -95,7 +95,7 @@ def of_sectors(meanings: Meanings, picture: Layout, drum: Drum) -> int:
         columns[title] = sums[stop] - sums[first]
     inside = stop - first
     words = [
-        h.title(i) + (f", {ticks.count(int(inside[i]))} elements" if h.element[i] < 0 else "")
+        h.title(i) + (f", {units.count(int(inside[i]))} elements" if h.element[i] < 0 else "")
         for i in range(len(h))
     ]
     return meanings.add("sector", drum.source, np.full(len(h), -1), columns, {"element": words})
@@ -110,8 +110,8 @@ def of_phases(meanings: Meanings, picture: Layout, drum: Drum, kind: str, phases
         inside = enclosing_call(trace, found, low, high)
         told = characteristic(found, found.counts(low, high), drum.counts)
         columns["kind"].append(letter(int(phases.kind[i])))
-        columns["from"].append(ticks.exact_duration(int(found.time[low])))
-        columns["to"].append(ticks.exact_duration(int(found.time[high - 1])))
+        columns["from"].append(units.exact_duration(int(found.time[low])))
+        columns["to"].append(units.exact_duration(int(found.time[high - 1])))
         columns["within"].append(
             trace.functions.label[int(trace.calls.function[inside])] if inside >= 0 else ""
         )

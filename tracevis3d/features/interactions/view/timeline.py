@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.primitives import Axis, Boxes, Labels, Lines
 from ....layout import ticks
 from ..phases import characteristic, describe, letter, phase_runs
@@ -178,7 +179,7 @@ def axis(picture: Layout, drum: Drum, p: Parameters, text: float) -> Axis | None
     else:
         values = ticks.rounds(0, high - low, 9)
         at = [v / max(high - low, 1) for v in values]
-        minor, words = [], tuple(ticks.count(v) for v in values)
+        minor, words = [], tuple(units.count(v) for v in values)
         title = f"{p.relation}, in order"
     along = int(np.argmax(np.abs(bend.time)))
     origin = list(bend.origin)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.frame import Frame
 from ....drawing.palettes import GRID, PALETTES, Paint, Palette, parse
 from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry, Marks, Tubes
 from ....errors import UsageError
-from ....layout import ticks
 from ....progress import Progress
 from ....trace.model import Trace
 from ....units import read_time
@@ -245,7 +245,8 @@ def _drum(
         if len(every) < every.rows:
             notes.append(
                 f"{len(every):,} of {every.rows:,} interactions in {p.slices} slices are drawn as tubes, "
-                f"{100 * every.calls / max(every.of, 1):.3g} % of the {p.relation}; all are on the mantle"
+                f"{units.percentage(every.calls / max(every.of, 1), 3)} of the {p.relation}; all are on the "
+                "mantle"
             )
     elements.append(mantle.phase_lines(drum, paint.named["grid"]))
     elements.append(mantle.rims(drum, paint.named["leader"]))
@@ -343,7 +344,7 @@ def _rare_entries(picture: Layout, drum: Drum, rare: list[Rare], color: int) -> 
         LegendEntry(
             f"{_number(picture, drum, i)}  {_spelled(picture, drum, r)}"
             + (f" ({r.count} x)" if r.count > 1 else "")
-            + f"  {ticks.duration(int(found.time[r.first]))}",
+            + f"  {units.duration(int(found.time[r.first]))}",
             color,
         )
         for i, r in enumerate(rare)
@@ -423,7 +424,7 @@ def _marks(
     exact = int(again.exact.sum())
     notes.append(
         f"the marked stretch of {length:,} {p.relation} recurs {exact:,} times exactly, and "
-        f"{len(again) - exact:,} times with at least {100 * p.similarity:.0f} % of them"
+        f"{len(again) - exact:,} times with at least {units.percentage(p.similarity)} of them"
     )
     begin = np.append(low, again.first)[: None if length else 0]
     similar, same = np.append(1.0, again.similar), np.append(True, again.exact)
@@ -434,8 +435,8 @@ def _marks(
     first = meaning.add(
         "repeat", drum.source, np.full(len(begin), -1), {"calls": np.full(len(begin), length)},
         {
-            "from": [ticks.exact_duration(int(found.time[i])) for i in begin.tolist()],
-            "similarity": [f"{100 * s:.3g} %" for s in similar.tolist()],
+            "from": [units.exact_duration(int(found.time[i])) for i in begin.tolist()],
+            "similarity": [units.percentage(s, 3) for s in similar.tolist()],
         },
     )  # fmt: skip
     bars = timeline.bars(picture, drum, edge, color)
@@ -447,7 +448,7 @@ def _legends(
 ) -> tuple[Legend, ...]:
     if p.color == "time":
         drum = picture.drums[0]
-        span = [ticks.duration(t) for t in drum.window] if p.axis == "time" else ["first", "last"]
+        span = [units.duration(t) for t in drum.window] if p.axis == "time" else ["first", "last"]
         calls = Legend(
             f"{p.relation.capitalize()} by time",
             ramp=paint.ramp,
@@ -502,7 +503,7 @@ def _notes(picture: Layout, p: Parameters) -> list[str]:
     for drum in picture.drums:
         whole = len(drum.found) == drum.high - drum.low
         if not whole:
-            low, high = (ticks.exact_duration(t) for t in drum.window)
+            low, high = (units.exact_duration(t) for t in drum.window)
             notes.append(
                 f"{drum.high - drum.low:,} of {len(drum.found):,} {p.relation}, from {low} to {high}"
             )
@@ -530,7 +531,7 @@ def _notes(picture: Layout, p: Parameters) -> list[str]:
     order = picture.order
     if order is not None and order.before > 0:
         notes.append(
-            f"sectors in an order that shortens ways by {100 * (1 - order.after / order.before):.0f} %"
+            f"sectors in an order that shortens ways by {units.percentage(1 - order.after / order.before)}"
         )
     return notes
 

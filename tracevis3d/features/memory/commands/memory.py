@@ -7,6 +7,7 @@ from typing import Any
 
 from ....commands.arguments import Subcommands, command, load, print_json, reading
 from ....terminal import Bar, columns, table
+from ....units import byte_size
 
 _MOST = 12
 
@@ -38,16 +39,16 @@ def run(words: argparse.Namespace) -> None:
 
 
 def _text(facts: dict[str, Any]) -> str:
-    from ....layout.ticks import count, duration, size
+    from ....units import count, duration
 
     if not facts["blocks"]:
         return "No allocations are recorded in this trace: memray and heaptrack record them."
     time = duration if facts["has_times"] else (lambda n: f"{count(round(n))} records")
-    kept = f"{facts['kept_blocks']:,} blocks, {size(facts['kept_bytes'])}"
+    kept = f"{facts['kept_blocks']:,} blocks, {byte_size(facts['kept_bytes'])}"
     head = [
         ("blocks", f"{facts['blocks']:,} from {facts['call_sites']:,} call sites"),
-        ("allocated", size(facts["allocated_bytes"])),
-        ("most at once", f"{size(facts['peak_bytes'])} after {time(facts['peak_ns'])}"),
+        ("allocated", byte_size(facts["allocated_bytes"])),
+        ("most at once", f"{byte_size(facts['peak_bytes'])} after {time(facts['peak_ns'])}"),
         ("never freed", kept),
         ("mean lifetime", time(facts["mean_lifetime_ns"])),
     ]
@@ -62,8 +63,8 @@ def _text(facts: dict[str, Any]) -> str:
     ]
     for site in facts["sites"]:
         sites.append(
-            (site["site"], f"{site['blocks']:,}", size(site["allocated_bytes"]), size(site["peak_bytes"]),
-             size(site["kept_bytes"]), time(site["mean_lifetime_ns"]))
+            (site["site"], f"{site['blocks']:,}", byte_size(site["allocated_bytes"]),
+             byte_size(site["peak_bytes"]), byte_size(site["kept_bytes"]), time(site["mean_lifetime_ns"]))
         )  # fmt: skip
     parts.append(f"Call sites\n{columns(sites)}")
     return "\n\n".join(parts)

@@ -12,9 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....layout.ticks import count as count_text
-from ....layout.ticks import duration
-from ....layout.ticks import size as bytes_text
 from ....live.growing import GrowingTrace
 from ....live.stream.live_view import (
     CELLS,
@@ -28,6 +25,8 @@ from ....live.stream.live_view import (
     colors,
     rows,
 )
+from ....units import byte_size, duration, percentage
+from ....units import count as count_text
 from .blocks import MOST_SITES, LiveBlocks, Told
 from .findings import SAMPLES, Found, SiteHistory, find_plateaus, in_turn
 
@@ -487,7 +486,11 @@ class Memory(LiveView):
 
     def _wall_texts(self) -> list[Text]:
         value = self._curve[1]
-        words = (bytes_text(value[0]), f"{count_text(round(value[1]))} allocations/s", f"{value[2]:.0%} idle")
+        words = (
+            byte_size(value[0]),
+            f"{count_text(round(value[1]))} allocations/s",
+            f"{percentage(value[2])} idle",
+        )
         return [
             Text(text, _WALL[0] - 0.15, _HEIGHT * (low + 0.35 * (high - low)), 0.3, align=1)
             for text, (low, high) in zip(words, _STRIPES, strict=True)
@@ -507,7 +510,7 @@ class Memory(LiveView):
             at = np.arange(first, first + span, step)
         sign = "+" if start else ""
         return [
-            Text(sign + bytes_text(a - start), float(a - first) * self._per_unit, -0.5, 0.3, align=0)
+            Text(sign + byte_size(a - start), float(a - first) * self._per_unit, -0.5, 0.3, align=0)
             for a in at.tolist()
         ]
 
@@ -562,7 +565,7 @@ class Memory(LiveView):
         largest = np.argsort(-np.where(alone, items[:, k.LIVE], 0), kind="stable")[:_LARGEST_NAMED]
         for item in largest.tolist():
             if alone[item]:
-                name = f"{self.site_name(int(items[item, k.OWNER]))} {bytes_text(float(items[item, k.LIVE]))}"
+                name = f"{self.site_name(int(items[item, k.OWNER]))} {byte_size(float(items[item, k.LIVE]))}"
                 put(name, item, 0.24, False)
         return out
 
@@ -577,7 +580,7 @@ class Memory(LiveView):
 
     def words_of(self, found: Found) -> str:
         """Return what was found in a few words."""
-        site, size = self.site_name(found.site), bytes_text(found.bytes)
+        site, size = self.site_name(found.site), byte_size(found.bytes)
         window = duration(self.window_ns)
         return {
             "leak": f"leak? {site}: +{size} in {window}",
@@ -596,10 +599,10 @@ class Memory(LiveView):
         if not len(self.blocks.blocks):
             return "The program publishes no memory"
         live, blocks = int(totals[k.BYTES_NOW]), int(totals[k.BLOCKS_NOW])
-        words = f"{bytes_text(live)} in {blocks:,} blocks live"
+        words = f"{byte_size(live)} in {blocks:,} blocks live"
         words += f"  ·  x: {'by call site' if self.by_site else 'in the order of creation'}"
         if self.sight != (0.0, 1.0):
-            words += f", {100 * self.sight[0]:.3g} to {100 * self.sight[1]:.3g} % of it"
+            words += f", {percentage(self.sight[0])} to {percentage(self.sight[1])} of it"
         lost = [f for f in self.found if f.item < 0 and self._largest_of(f.site) < 0]
         words += "".join(f"  ·  {self.words_of(f)}" for f in lost)
         unknown = int(totals[k.UNKNOWN])
@@ -626,7 +629,7 @@ class Memory(LiveView):
         owner = int(item[k.OWNER])
         said = Said(f"{int(item[k.COUNT]):,} blocks, too narrow to be seen alone", self.site_name(owner))
         said.rows = [
-            ("live now", f"{bytes_text(live)} in {living:,} blocks"),
+            ("live now", f"{byte_size(live)} in {living:,} blocks"),
             ("last access", f"{duration(max(now - int(item[k.LAST]), 0))} ago, of any of them"),
             ("here", ("idle" if idle else "in use") + f", {duration(max(now - at, 0))} ago"),
             ("closer", "Ctrl and the wheel take them apart"),
@@ -641,7 +644,7 @@ class Memory(LiveView):
         lives = died == k.ALIVE
         until = now if lives else died
         site = self.site_name(int(block[k.SITE]))
-        said = Said(f"Block of {bytes_text(size)}", f"{site} · 0x{address:x}")
+        said = Said(f"Block of {byte_size(size)}", f"{site} · 0x{address:x}")
         said.rows = [
             ("allocated", f"{duration(max(now - born, 0))} ago"),
             ("lives" if lives else "lived", duration(max(until - born, 0))),
@@ -665,7 +668,7 @@ class Memory(LiveView):
         if 0 <= site < len(self.blocks.sites):
             live, living, allocated, _ = self.blocks.site_facts[site].tolist()
             said.rows = [
-                ("live", f"{bytes_text(live)} in {living:,} blocks"),
+                ("live", f"{byte_size(live)} in {living:,} blocks"),
                 ("allocations", f"{allocated:,} so far"),
             ]
             said.rows += [("found", self.words_of(f)) for f in self.found if f.site == site]
@@ -677,7 +680,7 @@ class Memory(LiveView):
         share = min(max((at - begin) / max(end - begin, 1), 0.0), 1.0)
         value = float(row.value[0, 0] + share * (row.value[0, 1] - row.value[0, 0]))
         name = ("Live bytes", "Allocations a second", "Idle share of the live bytes")[number]
-        text = (bytes_text(value), count_text(round(value)), f"{value:.1%}")[number]
+        text = (byte_size(value), count_text(round(value)), percentage(value))[number]
         return Said(name, rows=[("here", text), ("time", duration(at, 3))])
 
     def settle(self) -> None:

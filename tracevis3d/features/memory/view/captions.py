@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.primitives import Axis, Labels, Legend, LegendEntry, Lines, Marks
 from ....layout import ticks
 from ..findings import MemoryFinding
@@ -37,10 +38,10 @@ def byte_axis(picture: Layout) -> Axis:
         room = [float(picture.x(starts[i])) for i in inside]
         kept = [inside[i] for i in ticks.thin(room, room, 5.5 * picture.text)]
         at, texts = [starts[i] for i in kept], [f"0x{address[i]:x}" for i in kept]
-        title = f"Address; unused stretches are cut short ({ticks.size(made.total)} shown)"
+        title = f"Address; unused stretches are cut short ({units.byte_size(made.total)} shown)"
     elif p.width == "bytes":
         at = _byte_steps(low, high)
-        texts = [ticks.size(value) for value in at]
+        texts = [units.byte_size(value) for value in at]
         title = "Bytes allocated, side by side"
     else:
         at, texts = [], []
@@ -70,7 +71,7 @@ def time_axis(picture: Layout) -> Axis:
         at, texts = found.at, found.text
     else:
         at = tuple(ticks.rounds(low, high, 8))
-        texts, title = tuple(ticks.count(a) for a in at), "Records, in order (no times are recorded)"
+        texts, title = tuple(units.count(a) for a in at), "Records, in order (no times are recorded)"
     return Axis(
         (WIDTH + 0.05, 0.0, 0.0), (0.0, 1.0, 0.0), DEPTH,
         tuple(float(picture.y(round(a))) for a in at), texts,
@@ -94,9 +95,9 @@ def height_axis(picture: Layout, scale: Heights, beside: float = 0.0) -> Axis | 
     else:
         at = ticks.rounds(0.0, scale.most, 5)
     write = {
-        "size": ticks.size,
-        "access": ticks.count,
-        "age": ticks.duration if picture.use.has_times else ticks.count,
+        "size": units.byte_size,
+        "access": units.count,
+        "age": units.duration if picture.use.has_times else units.count,
     }[p.height]
     title = {"size": "Bytes alive", "access": "Touches", "age": "Idle for"}[p.height]
     if p.height == "age" and not len(picture.use.blocks.access):
@@ -280,7 +281,7 @@ def _numbers(picture: Layout, texts: list[str], anchor: NDArray[np.float32], tex
 
 def _short(finding: MemoryFinding, use: MemoryUse) -> str:
     """Return a finding in the few words that a legend has room for."""
-    size = ticks.size(finding.bytes)
+    size = units.byte_size(finding.bytes)
     site = use.sites.name[finding.site] if finding.site >= 0 else "all"
     site = site if len(site) <= 34 else site[:33] + "…"
     d = finding.details
@@ -289,6 +290,6 @@ def _short(finding: MemoryFinding, use: MemoryUse) -> str:
         "forgotten": f"forgotten? {site}: {size}",
         "saw-tooth": f"saw-tooth, {d.get('times')} × {size}: {site}",
         "churn": f"churn: {site}, {d.get('blocks', 0):,} blocks, {size}",
-        "fragmentation": f"holes: {size}, {100 * d.get('share', 0):.0f} %",
+        "fragmentation": f"holes: {size}, {units.percentage(d.get('share', 0))}",
         "cohort": f"alive together: {d.get('blocks', 0):,} blocks, {size}",
     }[finding.kind]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.palettes import OTHER, PALETTES, Paint, parse
 from ....drawing.primitives import Legend, LegendEntry
-from ....layout import ticks
 from ..findings import GRID, cohorts
 from ..summary import moment
 from .layout import Layout
@@ -86,7 +86,7 @@ def block_colors(picture: Layout, paint: Paint) -> BlockColors:
             LegendEntry("several blocks, too narrow to be seen alone", first + _SHADES * grey + 4, "cluster")
         )
     accessed = "accessed or allocated" if len(use.blocks.access) else "allocated"
-    unit = f"{picture.recent:,} records" if not use.has_times else ticks.duration(picture.recent)
+    unit = f"{picture.recent:,} records" if not use.has_times else units.duration(picture.recent)
     signs.append(LegendEntry(f"{accessed} within the last {unit}", first))
     signs.append(LegendEntry("idle since then", first + 2))
     legends.append(Legend("Shades", tuple(signs)))
@@ -127,7 +127,7 @@ def _kinds(picture: Layout) -> tuple[Indices, list[str], str]:
             names.append(f"{moment(born * end // GRID, use)} {until}")
         return of, names, "Alive together, from"
     share = np.bincount(use.sites.of_block, use.blocks.size, len(use.sites))
-    names = [f"{name}  {ticks.size(n)}" for name, n in zip(use.sites.name, share.tolist(), strict=True)]
+    names = [f"{name}  {units.byte_size(n)}" for name, n in zip(use.sites.name, share.tolist(), strict=True)]
     return use.sites.of_block, names, "Call site, bytes allocated"
 
 

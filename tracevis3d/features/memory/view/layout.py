@@ -12,9 +12,8 @@ from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....drawing.projection import fit
 from ....errors import UsageError
-from ....layout.ticks import duration
 from ....trace.model import Trace
-from ....units import read_time
+from ....units import duration, read_time
 from ..pyramid import Items
 from ..summary import MemoryUse
 from .arrangement import Arrangement, arrange, memory_use

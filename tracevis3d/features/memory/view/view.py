@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from .... import units
 from ....drawing.frame import Frame
 from ....drawing.palettes import BASE, GRID, PALETTES, Paint
 from ....drawing.primitives import Drawing, Element, Labels, Legend, LegendEntry
 from ....errors import InputError
-from ....layout import ticks
 from ....progress import Progress
 from ....trace.model import Trace
 from ....views.view import LiveForm, View
@@ -96,7 +96,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         shadow, least = footprints(picture, shade, Places.of(picture))
         elements.append(shadow)
         if len(shadow):
-            words_of = f"room of each block of {ticks.size(least)} or more, also when it is not there"
+            words_of = f"room of each block of {units.byte_size(least)} or more, also when it is not there"
             signs.append(LegendEntry(words_of, shade))
     if p.width != "bytes" and p.order != "address":
         scale_words = "square roots" if p.width == "sqrt" else "logarithms"
@@ -149,7 +149,7 @@ def _title(picture: Layout) -> str:
     use = picture.use
     name = picture.trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
     blocks = len(use.blocks)
-    allocated, peak = ticks.size(int(use.table.allocated[-1])), ticks.size(int(use.table.peak[-1]))
+    allocated, peak = units.byte_size(int(use.table.allocated[-1])), units.byte_size(int(use.table.peak[-1]))
     return f"{name}: {blocks:,} blocks, {allocated} allocated, at most {peak} at once"
 
 
@@ -164,7 +164,7 @@ def _notes(picture: Layout, together: int, kind: str) -> tuple[str, ...]:
             f"{p.resolution:g} px and taken together with their neighbours"
         )
     kept, kept_bytes = int(use.table.kept_blocks[-1]), int(use.table.kept[-1])
-    notes.append(f"{kept:,} block{'' if kept == 1 else 's'} ({ticks.size(kept_bytes)}) never freed")
+    notes.append(f"{units.counted(kept, 'block')} ({units.byte_size(kept_bytes)}) never freed")
     if p.height == "age" and not len(use.blocks.access):
         notes.append("no accesses are recorded: height and shade tell the time since the allocation")
     elif kind != "linear":

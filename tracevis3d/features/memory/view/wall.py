@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.primitives import Labels, Legend, LegendEntry, Lines
-from ....layout import ticks
 from ..curves import Curves, curves
 from .layout import DEPTH, WALL, WALL_GAP, Layout
 
@@ -47,8 +47,8 @@ def draw_curves(
         rate = found.allocations / found.step
         each, unit = "allocations a record", ""
     rows: tuple[tuple[str, Floats, Callable[[float], str]], ...] = (
-        ("live bytes", found.live.astype(np.float64), ticks.size),
-        (each, rate, lambda v: f"{ticks.count(v)}{unit}"),
+        ("live bytes", found.live.astype(np.float64), units.byte_size),
+        (each, rate, lambda v: f"{units.count(v)}{unit}"),
         ("idle share of live bytes", 100.0 * found.idle, lambda v: f"{v:.0f} %"),
     )
     lines, texts, anchors, grid = [], [], [], []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ....commands.arguments import Subcommands, command, load, print_json, reading
 from ....errors import UsageError
 from ....terminal import Bar, columns, table
+from ....units import duration, percentage
 
 if TYPE_CHECKING:
     from ....trace.model import Trace
@@ -102,14 +103,16 @@ def _one_object(trace: Trace, facts: dict[str, Any]) -> str:
         parts.append(f"Findings\n{table(_findings(facts['findings']))}")
     for o in facts["objects"]:
         lines = [
-            f"{o['object']}: {o['waits']:,} waits of {_time(o['waited_ns'])}, the longest "
-            f"{_time(o['longest_ns'])}; {o['acquisitions']:,} acquisitions, up to {o['longest_queue']} queue"
+            f"{o['object']}: {o['waits']:,} waits of {duration(o['waited_ns'])}, the longest "
+            f"{duration(o['longest_ns'])}; {o['acquisitions']:,} acquisitions, up to "
+            f"{o['longest_queue']} queue"
         ]
         for key, head in _OF_OBJECTS:
             rows = [(head, "times", "time")]
             rows += [
                 (one["function"] if "function" in one else title[one["thread"]],
-                 f"{one.get('waits', one.get('holds')):,}", _time(one.get("waited_ns", one.get("held_ns"))))
+                 f"{one.get('waits', one.get('holds')):,}",
+                 duration(one.get("waited_ns", one.get("held_ns"))))
                 for one in o[key][:_MOST]
             ]  # fmt: skip
             if len(rows) > 1:
@@ -132,8 +135,8 @@ def _longest(title: dict[Any, str], waits: list[dict[str, Any]]) -> str:
     for w in longest[:_MOST]:
         what = w["object"] if isinstance(w["object"], str) else ", ".join(w["object"] or ("(unknown)",))
         long.append(
-            (_time(w["start_ns"]), title[w["thread"]], _time(w["end_ns"] - w["start_ns"]), what, w["kind"],
-             w["function"] or "", title[w["woken_by"]], _holder(title, w))
+            (duration(w["start_ns"]), title[w["thread"]], duration(w["end_ns"] - w["start_ns"]), what,
+             w["kind"], w["function"] or "", title[w["woken_by"]], _holder(title, w))
         )  # fmt: skip
     return f"The longest waits{_more(longest)}\n{columns(long)}"
 
@@ -151,8 +154,8 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
     for thread in threads[:_MOST]:
         most = thread["waits_for"][0]
         waiting.append(
-            (title[thread["thread"]], f"{thread['waits']:,}", _time(thread["waited_ns"]),
-             title[most["thread"]], _time(most["waited_ns"]))
+            (title[thread["thread"]], f"{thread['waits']:,}", duration(thread["waited_ns"]),
+             title[most["thread"]], duration(most["waited_ns"]))
         )  # fmt: skip
     parts.append(f"Threads that wait{_more(threads)}\n{columns(waiting)}")
     objects = [o for o in facts["objects"] if o["waits"] and not o["part_of_another"]]
@@ -163,8 +166,8 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
         holder = title[o["holders"][0]["thread"]] if o["holders"] else ""
         place, holding = (o[key][0]["function"] if o[key] else "" for key in ("waited_in", "held_in"))
         wanted.append(
-            (o["object"], f"{o['waits']:,}", _time(o["waited_ns"]), _time(o["longest_ns"]),
-             f"{o['longest_queue']}", f"{100 * o['contention']:.0f} %", place, holder, holding)
+            (o["object"], f"{o['waits']:,}", duration(o["waited_ns"]), duration(o["longest_ns"]),
+             f"{o['longest_queue']}", percentage(o['contention']), place, holder, holding)
         )  # fmt: skip
     if objects:
         parts.append(f"Objects that are waited for{_more(objects)}\n{columns(wanted)}")
@@ -175,7 +178,7 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
         share[key] = share.get(key, 0) + step["end_ns"] - step["start_ns"]
     steps = [("thread", "", "time")]
     steps += [
-        (who, what, _time(ns)) for (who, what), ns in sorted(share.items(), key=lambda i: -i[1])[:_MOST]
+        (who, what, duration(ns)) for (who, what), ns in sorted(share.items(), key=lambda i: -i[1])[:_MOST]
     ]
     parts.append(f"The critical path, {len(facts['critical_path']):,} steps\n{columns(steps)}")
     return "\n\n".join(parts)
@@ -197,12 +200,12 @@ def _without_waits(trace: Trace) -> str:
         first, count = int(threads.first[t]), int(threads.count[t])
         call = int(quiet.call[t])
         rows.append(
-            (threads.title(t), _time(begins[t]), _time(int(calls.end[first : first + count].max())),
-             f"{count:,}", _time(int(quiet.end[t] - quiet.start[t])), _time(int(quiet.start[t])),
+            (threads.title(t), duration(begins[t]), duration(int(calls.end[first : first + count].max())),
+             f"{count:,}", duration(int(quiet.end[t] - quiet.start[t])), duration(int(quiet.start[t])),
              trace.functions.label[int(calls.function[call])] if call >= 0 else "")
         )  # fmt: skip
     found = enumerate(shares(waits, min(begins.values()), int(calls.end.max())))
-    many = [(f"{n}", f"{100 * share:.0f} %") for n, share in found if share >= 0.005]
+    many = [(f"{n}", percentage(share)) for n, share in found if share >= 0.005]
     return "\n\n".join(
         (
             none,
@@ -222,7 +225,7 @@ def _findings(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
             rows.append((finding["kind"], finding["sentence"]))
     for kind, all_ in of_kind.items():
         if rest := all_[_MOST_OF_KIND:]:
-            longest = _time(max(finding["score_ns"] for finding in rest))
+            longest = duration(max(finding["score_ns"] for finding in rest))
             rows.append((kind, f"… and {len(rest):,} more, of {longest} at most (--json lists all)"))
     return rows
 
@@ -232,12 +235,6 @@ def _holder(title: dict[Any, str], wait: dict[str, Any]) -> str:
     if wait["held_by"] is None:
         return ""
     return title[wait["held_by"]] + (" (inferred)" if wait["held_by_source"] == "inferred" else "")
-
-
-def _time(ns: int) -> str:
-    from ....layout.ticks import duration
-
-    return duration(ns)
 
 
 def _more(rows: list[Any]) -> str:

@@ -8,6 +8,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.primitives import Axis, Labels, Marks, Vector
 from ....layout import ticks
 from ....views.thread_selection import lane_title
@@ -95,13 +96,13 @@ def summaries(picture: Layout) -> list[Labels]:
             continue
         by = waits.woken_by[mine]
         each = np.bincount(by[by >= 0], waited[by >= 0], len(threads))
-        words = f"waits {ticks.duration(total)}"
+        words = f"waits {units.duration(total)}"
         many = len(picture.rows) > _MANY
         if each.max(initial=0) > 0:
             best = int(each.argmax())
             who = called(picture, best, row.thread)
             most = round(float(each[best]))
-            part = ", most" if many else f", {ticks.duration(most)}"
+            part = ", most" if many else f", {units.duration(most)}"
             words += f"{part} for {who}" if most < 0.985 * total else f" for {who}"
         text.append(words)
         row_of.append(i)
@@ -148,8 +149,8 @@ def _lives(picture: Layout) -> tuple[list[str], list[int]]:
         begin, end = int(calls.start[first]), int(calls.end[first : first + count].max())
         lasts = int(quiet.end[row.thread] - quiet.start[row.thread])
         text.append(
-            f"{ticks.duration(begin) if begin else 0} to {ticks.duration(end)}, "
-            f"calls nothing for {ticks.duration(lasts)}"
+            f"{units.duration(begin) if begin else 0} to {units.duration(end)}, "
+            f"calls nothing for {units.duration(lasts)}"
         )
         row_of.append(i)
     return text, row_of
@@ -167,7 +168,7 @@ def quiet_names(picture: Layout, colors: CallColors) -> list[Labels]:
             for time in (quiet.start, quiet.end)
         )
         height = min(0.62 * float(picture.height[r]), picture.text)
-        text = f"calls nothing for {ticks.duration(int(quiet.end[t] - quiet.start[t]))}"
+        text = f"calls nothing for {units.duration(int(quiet.end[t] - quiet.start[t]))}"
         width = (high - low) * picture.theatre.width
         if quiet.call[t] < 0 or width < len(text) * _LETTER * height:
             continue

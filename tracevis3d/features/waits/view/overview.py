@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.primitives import Element, Labels, Lines, Wedges
-from ....layout import ticks
 from ....layout.cut import Cut
 from ....trace.model import Trace
 from ....views.cached import derived
@@ -147,7 +147,7 @@ def names(picture: Layout) -> Labels | None:
     anchor = picture.theatre.place(row, np.zeros(len(row)), middle, 0.0) - np.array([0.2, 0.0, 0.0])
     n = len(row)
     return Labels(
-        "overview", (f"all {ticks.duration(span[1] - span[0])}",) * n, anchor.astype(np.float32),
+        "overview", (f"all {units.duration(span[1] - span[0])}",) * n, anchor.astype(np.float32),
         np.full(n, picture.text, np.float32), np.full(n, np.inf, np.float32), np.full(n, 6e8, np.float32), 1,
     )  # fmt: skip
 

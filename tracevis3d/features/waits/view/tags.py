@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.frame import Frame
 from ....drawing.primitives import Labels, Wedges
 from ....drawing.projection import Projection, fit
-from ....layout import ticks
 from .correspondences import Shown
 from .layout import SHARE, Layout
 
@@ -42,7 +42,7 @@ def spoken(picture: Layout, which: Shown, i: int) -> tuple[str, ...]:
     """Return what is said of a wait, the most telling first."""
     ops, threads = picture.waits.ops, picture.trace.threads
     wait, release = int(which.wait[i]), int(ops.thread[which.release[i]])
-    lasted = ticks.duration(int(ops.lasted[wait]))
+    lasted = units.duration(int(ops.lasted[wait]))
     who = called(picture, release, int(ops.thread[wait]))
     what = ops.of(wait)
     long = f"{lasted} for {who}"

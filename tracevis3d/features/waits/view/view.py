@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.frame import Frame
 from ....drawing.palettes import BASE, Paint, parse
 from ....drawing.primitives import Drawing, Element, Labels, Legend, LegendEntry, Meaning
 from ....errors import UsageError
-from ....layout import ticks
 from ....parameters import parameter
 from ....progress import Progress
 from ....trace.model import Trace
@@ -368,7 +368,7 @@ def _longest_pairs(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> 
     for k in np.argsort(-total, kind="stable")[:_PAIRS].tolist():
         t, b, o = pairs[:, k].tolist()
         who, whom = called(picture, t, b), called(picture, b, t)
-        text = f"{who} waits {ticks.duration(round(float(total[k])))} for {whom}"
+        text = f"{who} waits {units.duration(round(float(total[k])))} for {whom}"
         name = ops.objects[o] if o >= 0 else ""
         # What is called like one of the threads says nothing new.
         if name and not any(threads.name[x] and threads.name[x] in name for x in (t, b)):
@@ -384,10 +384,10 @@ def _title(trace: Trace, waits: Waits) -> str:
     name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
     threads = int(np.count_nonzero(trace.threads.count))
     waited = int(waits.waited.sum())
-    text = f"{name}: {threads:,} thread{'' if threads == 1 else 's'}, {ticks.duration(trace.span_ns)}"
+    text = f"{name}: {units.counted(threads, 'thread')}, {units.duration(trace.span_ns)}"
     if not len(waits.own):
         return f"{text}, no waits recorded (a thread that calls nothing may wait, or compute)"
-    return f"{text}, {len(waits.own):,} waits of {ticks.duration(waited)} together"
+    return f"{text}, {len(waits.own):,} waits of {units.duration(waited)} together"
 
 
 def _notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Shown) -> tuple[str, ...]:

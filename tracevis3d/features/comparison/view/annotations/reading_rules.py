@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..... import units
 from .....drawing.primitives import Labels, Lines
-from .....layout import ticks
 from ..layout import OVERVIEW, Layout
 from ..overview import Skyline, farthest
 
@@ -70,7 +70,7 @@ def annotate(lines: tuple[Skyline, Skyline], most: int) -> list[Annotation]:
         ):
             for bar in _peaks(score, most):
                 offset = float(line.mean[bar])
-                text = f"{ticks.duration(abs(offset), 2)} {'later' if offset > 0 else 'earlier'}"
+                text = f"{units.duration(abs(offset), 2)} {'later' if offset > 0 else 'earlier'}"
                 start, end = _interval(line, bar)
                 words = "in place" if kind == "in place" else text
                 found.append(Annotation(s, kind, start, end, words, float(score[bar])))  # type: ignore[arg-type]
@@ -112,7 +112,7 @@ def _unmatched(line: Skyline, s: int, most: int) -> list[Annotation]:
         many = f"{len(own):,} × " if len(own) > 1 else ""
         name = functions.label[function]
         name = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
-        text = f"no match: {many}{name} {ticks.duration(time[function], 2)}"
+        text = f"no match: {many}{name} {units.duration(time[function], 2)}"
         found.append(Annotation(s, "no match", *_interval(line, bar), text, 1.0 + time[function] / span))
     return found
 
