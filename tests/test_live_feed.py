@@ -155,6 +155,32 @@ def test_several_viewers_and_a_slow_one_costs_only_itself(monkeypatch) -> None:
         assert slow.lost_batches > 0
 
 
+def test_credit_counts_that_comes_while_waiting_batches_are_sent(monkeypatch) -> None:
+    """The program puts the next batch before the publisher's thread has seen that none is left."""
+    monkeypatch.setattr(publishing, "MOST_BEHIND", 0)
+    context, dealer = raw("", zmq.DEALER)
+    with Publisher(LOCAL) as publisher:
+        dealer.connect(publisher.endpoint)
+        dealer.send_multipart(p.encode(p.Hello(p.VERSION, 2)))
+        assert until(lambda: publisher.viewers)
+        send, sent = publisher._send_batch, []
+
+        def send_and_go_on(*words) -> None:
+            send(*words)
+            sent.append(words[3])
+            if len(sent) < 40:
+                dealer.send_multipart(p.encode(p.Credit(1)))
+                assert publisher._socket.poll(5000)
+                assert publisher.put("calls", **rows(10, at=10 * len(sent)))
+
+        publisher._send_batch = send_and_go_on
+        assert publisher.put("calls", **rows(10))
+        assert until(lambda: len(sent) == 40 or publisher.skipped)
+        assert (publisher.skipped, sent) == (0, list(range(40)))
+    dealer.close()
+    context.term()
+
+
 def test_what_a_slow_viewer_can_not_take_yet_waits_for_it(monkeypatch) -> None:
     monkeypatch.setattr(subscribing, "CREDIT", 16)
     monkeypatch.setattr(publishing, "MOST_BEHIND", 50_000)

@@ -397,7 +397,11 @@ class Publisher:
     def _send_waiting(self, z: Any, patient: bool = False) -> None:
         self._catch_up(z)
         while self._waiting:
-            if patient and any(viewer.credit <= 0 for viewer in self._viewers.values()):
+            if self._lacks_credit():
+                # The program goes on meanwhile, and so may this: credit that has come by now counts.
+                self._listen(z)
+                self._catch_up(z)
+            if patient and self._lacks_credit():
                 self._held = self._held or time.monotonic()
                 if time.monotonic() - self._held < PATIENCE_S:
                     return
@@ -429,6 +433,9 @@ class Publisher:
                 else:
                     viewer.is_losing = True
                     self._skip(viewer, batch)
+
+    def _lacks_credit(self) -> bool:
+        return any(viewer.credit <= 0 for viewer in self._viewers.values())
 
     def _skip(self, viewer: _Viewer, batch: p.Batch) -> None:
         viewer.dropped += len(batch)
