@@ -1,5 +1,6 @@
 """Why an operator can't be used just now: asked by ``poll``, told where its button is greyed out."""
 
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -22,17 +23,23 @@ LIBRARY, IDLE, OBJECT_MODE, VIEW, INSTALLED, OWN = (
 def obstacle(context: bpy.types.Context, *needs: str) -> str:
     """Return one sentence on the first of ``needs`` that is missing; empty if nothing is."""
     collection = settings.active(context)
-    missing = {
+    missing: dict[str, Callable[[], str]] = {
         LIBRARY: environment.missing_library,
         IDLE: lambda: "" if idle() else "A trace is being read",
         OBJECT_MODE: lambda: "" if context.mode == "OBJECT" else "Leave edit mode first",
         VIEW: lambda: "" if collection is not None else "This scene has no view: import a trace first",
-        INSTALLED: lambda: "" if settings.parameters(collection) else "The view is not installed here",
-        OWN: lambda: (
-            "" if collection.library is None else "The view is linked from another .blend: change it there"
-        ),
+        INSTALLED: lambda: _not_installed(collection),
+        OWN: lambda: _linked(collection),
     }
     return next((sentence for need in needs if (sentence := missing[need]())), "")
+
+
+def _not_installed(collection: bpy.types.Collection) -> str:
+    return "" if settings.parameters(collection) else "The view is not installed here"
+
+
+def _linked(collection: bpy.types.Collection) -> str:
+    return "" if collection.library is None else "The view is linked from another .blend: change it there"
 
 
 def poll(operator: Any, context: bpy.types.Context, *needs: str) -> bool:

@@ -11,6 +11,7 @@ import bpy
 
 from ..tracevis3d.errors import Cancelled, TraceVisError
 from ..tracevis3d.progress import Progress, silent
+from .mixin import OperatorMixin
 
 _TICK = 0.05  # seconds between two looks at the thread
 _POPUP = 100  # characters in a line of an error's pop-up
@@ -89,7 +90,7 @@ on_end: list[Callable[[bpy.types.Context], None]] = []
 _prepared: set[Callable[[], None]] = set()
 
 
-class LongOperator:
+class LongOperator(OperatorMixin):
     """An operator whose work runs beside the window, or straight through where there is none to wait in.
 
     A subclass calls :meth:`carry_out` from ``execute``.
@@ -161,7 +162,7 @@ class LongOperator:
         if task.error is not None:
             traceback.print_exception(task.error)
             reason = f"{type(task.error).__name__}: {task.error}".splitlines()[0]
-            self.report({"ERROR"}, f"An error of TraceVis3D itself, told in full on the console: {reason}")
+            self.report({"ERROR"}, f"An error of TraceVis3D itself, printed in full on the console: {reason}")
             return {"CANCELLED"}
         return self._end(context, task.result)
 

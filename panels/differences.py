@@ -32,7 +32,7 @@ class TRACEVIS3D_PT_differences(parts.ViewPanel, bpy.types.Panel):
         return super().poll(context) and differences.compares_two(settings.active(context))
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, collection = self.layout, settings.active(context)
+        layout, collection = self.layout, settings.require_active(context)
         for name, source in zip("AB", settings.of(collection).sources):
             layout.label(text=f"{name}  {sources.name_of(source)}", icon="FILE")
         if not len(collection.tracevis3d_differences):

@@ -4,6 +4,7 @@ import bpy
 
 from ..operators.live import feed_settings, watched_feed
 from ..operators.live.watched_feed import STATES, Feed
+from ..tracevis3d.units import duration
 from . import parts
 
 

@@ -19,13 +19,13 @@ class TRACEVIS3D_PT_threads(parts.ViewPanel, bpy.types.Panel):
         return super().poll(context) and settings.of(settings.active(context)).view == "threads"
 
     def draw(self, context: bpy.types.Context) -> None:
-        collection = settings.active(context)
+        collection = settings.require_active(context)
         rows = collection.tracevis3d_thread_rows
         if not len(rows):
             parts.paragraph(self.layout, context, "Rebuild tells which threads there are.", "INFO")
             return
         hidden, focused = threads.listed(collection, "hide"), threads.listed(collection, "focus")
-        main = settings.parameters(collection).main
+        main = settings.require_parameters(collection).main
         column = self.layout.box().column(align=True)
         for row in rows:
             is_main = row.key == main or (main == "auto" and row.place == 0)

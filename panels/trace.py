@@ -6,6 +6,7 @@ from ..operators import environment
 from ..operators.lists import differences
 from ..operators.state import settings, sources, trace_state
 from ..operators.task import Task
+from ..tracevis3d.units import counted
 from . import parts
 
 

@@ -26,7 +26,7 @@ class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, collection = self.layout, settings.active(context)
+        layout, collection = self.layout, settings.require_active(context)
         state, rows = call_tree.of(collection), collection.tracevis3d_tree_rows
         if state.message:
             parts.paragraph(layout, context, state.message, "ERROR")

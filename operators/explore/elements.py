@@ -8,6 +8,8 @@ from bpy.props import EnumProperty, StringProperty
 
 from ...tracevis3d.errors import TraceVisError, UsageError
 from ...tracevis3d.progress import Progress
+from ...tracevis3d.units import typed_time
+from ..mixin import OperatorMixin
 from ..state import filter_stacks, selection, settings, sources, trace_state
 from ..task import LongOperator, idle
 from ..views import make_view
@@ -18,7 +20,7 @@ from .motion import window_time
 SIMILAR = 0.8
 
 
-class OnCall:
+class OnCall(OperatorMixin):
     """An operator about one call of one trace, in one view."""
 
     # What they were about the last time says nothing about this one: Blender is not to keep it.
@@ -54,7 +56,7 @@ class OnCall:
             If there is no such view or call, or the trace is not in memory.
         """
         view = bpy.data.collections.get(self.view) if self.view else settings.active(context)
-        if not settings.is_view(view):
+        if view is None or not settings.is_view(view):
             raise UsageError(f"There is no view {self.view!r} any more")
         keys = trace_state.keys_of(view)
         if self.trace and self.trace not in keys:
@@ -133,7 +135,7 @@ class TRACEVIS3D_OT_zoom_to_subtree(OnCall, bpy.types.Operator):
             view, source, trace, call = self.resolve(context)
         except TraceVisError as error:
             return self.refuse(error)
-        calls, group = trace.calls, settings.parameters(view)
+        calls, group = trace.calls, settings.require_parameters(view)
         low = int(calls.start[call])
         window = window_time.bounded(trace, low, max(int(calls.end[call]), low + 1))
         wanted: dict[str, Any] = window_time.values_for(view, {source: window})
@@ -357,7 +359,8 @@ class TRACEVIS3D_OT_compare_from_here(LongOperator, OnCall, bpy.types.Operator):
         try:
             view, source, trace, call = self.resolve(context)
             keys = trace_state.keys_of(view)
-            if "focus" in settings.parameters(view).bl_rna.properties and len(keys) > 1 and not self.other:
+            group = settings.require_parameters(view)
+            if "focus" in group.bl_rna.properties and len(keys) > 1 and not self.other:
                 window = window_time.around(trace, call, 0.25)
                 wanted: dict[str, Any] = {"focus": focus_word(trace, call, source, len(keys))}
                 wanted |= window_time.values_for(view, {source: window})
@@ -372,17 +375,18 @@ class TRACEVIS3D_OT_compare_from_here(LongOperator, OnCall, bpy.types.Operator):
             return self.refuse(error)
         frame, style = settings.frame_of(context.scene), settings.of(view).style
         low, high = window_time.around(trace, call, 0.25)
-        window = {"start_a": typed_time(low), "end_a": typed_time(high)}
+        times = {"start_a": typed_time(low), "end_a": typed_time(high)}
         label = focus_word(trace, call, 0, 2)
 
         def work(progress: Progress) -> Any:
             from ...tracevis3d import api
 
-            figure = api.view("compare", trace, other, focus=label, moment="matches", **window)
+            figure = api.view("compare", trace, other, focus=label, moment="matches", **times)
             return figure, make_view.drawing_of(figure, frame, progress)
 
         def finish(context: bpy.types.Context, made: Any) -> set[str]:
-            make_view.new_view(context, [trace, other], *made, style, "THIS")
+            figure, drawing = made
+            make_view.new_view(context, [trace, other], figure, drawing, style, "THIS")
             return {"FINISHED"}
 
         return self.carry_out(context, work, finish)
@@ -407,7 +411,7 @@ class TRACEVIS3D_OT_copy_as_python(OnCall, bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        view = bpy.data.collections.get(self.view) if self.view else settings.active(context)
+        view = bpy.data.collections.get(self.view) if self.view else settings.require_active(context)
         context.window_manager.clipboard = script.script_of(view, context.scene)
         self.report({"INFO"}, f"A script that draws {view.name} is on the clipboard")
         return {"FINISHED"}

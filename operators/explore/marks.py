@@ -47,7 +47,7 @@ def window_of(shown: Any) -> tuple[int, int] | None:
         knows = drum.where(turned)
         return knows.window(turned.source) if knows is not None else None
     holds = holding_of(shown)
-    return tuple(holds.window) if holds is not None else None  # type: ignore[return-value]
+    return tuple(holds.window) if holds is not None else None
 
 
 def time_at(shown: Any, x: float) -> int | None:
@@ -128,12 +128,13 @@ def _bands(scene: bpy.types.Scene, ranges: Any) -> list[tuple[NDArray[np.float64
     found = []
     for key, shown in _walls(scene):
         window = window_of(shown)
-        for begin, end in ranges(key) if window is not None else ():
-            low, high = window
-            if end < low or begin > high:
-                continue
-            ends = [place_of(shown, min(max(t, low), high)) for t in (begin, end)]
-            found += bands(shown, *ends, _words(begin, end))
+        if window is None:
+            continue
+        low, high = window
+        for begin, end in ranges(key):
+            left, right = (place_of(shown, min(max(t, low), high)) for t in (begin, end))
+            if end >= low and begin <= high and left is not None and right is not None:
+                found += bands(shown, left, right, _words(begin, end))
     return found
 
 

@@ -87,6 +87,7 @@ class _What:
     """A submenu with an entry for each thing that can be meant."""
 
     operator: str
+    layout: Any
 
     def draw(self, context: bpy.types.Context) -> None:
         target = target_of(state.hit)

@@ -173,7 +173,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             state.place, state.region = (place.x, place.y), place.region.as_pointer()
         state.hit = hit
         same = hit is not None and hit.is_same(before)
-        if same and hit.kind != "cluster":
+        if hit is not None and same and hit.kind != "cluster":
             if place is not None:
                 place.area.tag_redraw()
             return

@@ -24,7 +24,7 @@ from ...tracevis3d.features.call_tree.partial_tree import ALL, PartialTree
 from .. import handlers, signals
 from ..state import filter_stacks, selection, settings
 from ..views import overview
-from . import navigate
+from . import navigate, on_trace
 from .on_trace import OnTrace, in_memory
 
 #: Texts that a navigation is stored as.
@@ -470,7 +470,7 @@ class TRACEVIS3D_OT_tree_keys(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return OnTree.poll.__func__(cls, context)
+        return on_trace.poll(cls, context)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         cls = type(self)

@@ -16,6 +16,7 @@ from ...tracevis3d.progress import Progress, part
 from .. import preconditions
 from ..explore import marks, overlay, pointer
 from ..explore.motion import zoom
+from ..mixin import OperatorMixin
 from ..state import selection, settings, sources, trace_state
 from ..views import make_view, viewport
 from ..views.rebuild import Rebuilding
@@ -193,7 +194,7 @@ def box_of(
     return np.min([low for low, _ in boxes], axis=0), np.max([high for _, high in boxes], axis=0)
 
 
-class _OnComparison:
+class _OnComparison(OperatorMixin):
     """What operators on the differences of the active view have in common."""
 
     @classmethod
@@ -221,7 +222,7 @@ class _OnList(_OnComparison):
     def poll(cls, context: bpy.types.Context) -> bool:
         if not super().poll(context):
             return False
-        if not len(settings.active(context).tracevis3d_differences):
+        if not len(settings.require_active(context).tracevis3d_differences):
             cls.poll_message_set("Nothing is listed yet: find the differences first")
             return False
         return True
@@ -244,7 +245,7 @@ class TRACEVIS3D_OT_find_differences(_OnComparison, Rebuilding, bpy.types.Operat
     preparations = ()
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        collection = settings.active(context)
+        collection = settings.require_active(context)
         name, values, look = collection.name, settings.values(collection), sources.finder(collection)
 
         def work(progress: Progress) -> Any:
@@ -289,7 +290,7 @@ class TRACEVIS3D_OT_difference_step(_OnList, bpy.types.Operator):
         return f"Look at {which[properties.step]} difference, and select the calls that show it"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        collection = settings.active(context)
+        collection = settings.require_active(context)
         last = len(collection.tracevis3d_differences) - 1
         at = collection.tracevis3d_difference + {"NEXT": 1, "PREVIOUS": -1, "THIS": 0}[self.step]
         if self.step != "THIS" and not 0 <= at <= last:
@@ -329,7 +330,7 @@ class TRACEVIS3D_OT_difference_draw(_OnList, Rebuilding, bpy.types.Operator):
         from ...tracevis3d.parameters import declared, read
         from ...tracevis3d.views import registry
 
-        collection = settings.active(context)
+        collection = settings.require_active(context)
         parameters = registry.find("compare").parameters
         values = settings.values(collection)
         # What another one has set is taken back.
@@ -340,7 +341,9 @@ class TRACEVIS3D_OT_difference_draw(_OnList, Rebuilding, bpy.types.Operator):
         touched -= {"tau", "measure", "identity", "rewrite", "renamed", "fuzzy"}
         values |= {name: usual[name] for name in touched}
         if not self.whole:
-            shown = vars(read(parameters, json.loads(of(collection).wanted)))
+            chosen = of(collection)
+            assert chosen is not None
+            shown = vars(read(parameters, json.loads(chosen.wanted)))
             values |= {name: shown[name] for name in touched}
         if (area := viewport.area_of(context)) is not None:
             area.spaces.active.region_3d.view_perspective = "CAMERA"
@@ -398,8 +401,8 @@ class TRACEVIS3D_OT_compare_traces(Rebuilding, bpy.types.Operator):
             return traces, *drawn(traces, frame, part(progress, 0.4, 1.0))
 
         def finish(context: bpy.types.Context, made: Any) -> set[str]:
-            *view, found = made
-            store(make_view.new_view(context, *view, style, "AUTO"), found)
+            traces, figure, drawing, found = made
+            store(make_view.new_view(context, traces, figure, drawing, style, "AUTO"), found)
             viewport.look(context)
             self.report({"INFO"}, f"{len(found)} differences: click one in the list")
             return {"FINISHED"}

@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 
 from ...tracevis3d.errors import TraceVisError, UsageError
 from .. import preconditions, signals
+from ..mixin import OperatorMixin
 from ..state import filter_stacks, selection, settings, sources, trace_state
 from . import call_tree
 
@@ -64,7 +65,7 @@ def store(collection: bpy.types.Collection, text: str) -> None:
         listener(collection)
 
 
-class _OnStack:
+class _OnStack(OperatorMixin):
     """An operator that changes the filter stack of the active view."""
 
     @classmethod

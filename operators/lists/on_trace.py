@@ -26,14 +26,19 @@ def in_memory(collection: bpy.types.Collection) -> tuple[str, Any] | None:
     return None if trace is None else (key, trace)
 
 
+def poll(operator: Any, context: bpy.types.Context) -> bool:
+    """Return whether there is a view whose trace can be found, and let ``operator`` say why not."""
+    return preconditions.poll(
+        operator, context, preconditions.LIBRARY, preconditions.IDLE, preconditions.VIEW, preconditions.OWN
+    )
+
+
 class OnTrace(LongOperator):
     """An operator that needs the trace of the active view."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return preconditions.poll(
-            cls, context, preconditions.LIBRARY, preconditions.IDLE, preconditions.VIEW, preconditions.OWN
-        )
+        return poll(cls, context)
 
     def with_trace(
         self,
@@ -47,7 +52,7 @@ class OnTrace(LongOperator):
         """
         from ...tracevis3d.views.cached import derived
 
-        collection = settings.active(context)
+        collection = settings.require_active(context)
         found, name = in_memory(collection), collection.name
 
         def finish(context: bpy.types.Context, trace: Any) -> set[str]:

@@ -127,7 +127,7 @@ class _Asked:
 
     trace: str
     pattern: str
-    kind: str
+    kind: Any  # one of KINDS
     full: bool
     case: bool
     start: str

@@ -81,8 +81,8 @@ class TRACEVIS3D_OT_thread_change(bpy.types.Operator):
         return str(properties.rna_type.properties["do"].enum_items[properties.do].description)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        collection = settings.active(context)
-        group, rows = settings.parameters(collection), collection.tracevis3d_thread_rows
+        collection = settings.require_active(context)
+        group, rows = settings.require_parameters(collection), collection.tracevis3d_thread_rows
         row = next((row for row in rows if row.key == self.key), None)
         if row is None or settings.of(collection).view != "threads":
             self.report({"ERROR"}, f"The view has no thread {self.key}: rebuild it")

@@ -31,6 +31,12 @@ def may_connect(endpoint: str) -> str:
     return "Allow Online Access in the preferences (System) to watch feeds of other machines"
 
 
+def _watched() -> Feed:
+    """Return the feed that is being watched; for what runs only where there is one, as after ``poll``."""
+    assert Feed.current is not None
+    return Feed.current
+
+
 def _is_watched(operator: Any) -> bool:
     """Return whether a feed is being watched, and let ``operator`` say so if not."""
     if Feed.current is None:
@@ -91,7 +97,7 @@ class TRACEVIS3D_OT_live_show(bpy.types.Operator):
         return _is_watched(cls) and preconditions.poll(cls, context, preconditions.OBJECT_MODE)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        feed = Feed.current
+        feed = _watched()
         feed.show_in(_own_scene(context, feed))
         feed.shown.tick(feed.now(), 0.0, feed.told())
         viewport.look(context)
@@ -137,7 +143,7 @@ class TRACEVIS3D_OT_live_pause(bpy.types.Operator):
         return _is_watched(cls)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        Feed.current.subscriber.paused = not Feed.current.subscriber.paused
+        _watched().subscriber.paused = not _watched().subscriber.paused
         watched_feed.redraw_panels()
         return {"FINISHED"}
 
@@ -161,22 +167,23 @@ class TRACEVIS3D_OT_live_suggest(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if not _is_watched(cls):
             return False
-        if not Feed.current.subscriber.takes_suggestions:
+        if not _watched().subscriber.takes_suggestions:
             cls.poll_message_set("This program takes no suggestions: its publisher was not told to")
             return False
-        if getattr(Feed.current.picked, "subject", None) is None:
+        if getattr(_watched().picked, "subject", None) is None:
             cls.poll_message_set("Click a block or a call site of the live memory view in Explore mode first")
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        subject = Feed.current.picked.subject
+        feed = _watched()
+        subject = feed.picked.subject
         try:
-            Feed.current.subscriber.suggest(self.what, subject.address, subject.size, subject.site)
+            feed.subscriber.suggest(self.what, subject.address, subject.size, subject.site)
         except TraceVisError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Suggested: {self.what} {Feed.current.picked.title}")
+        self.report({"INFO"}, f"Suggested: {self.what} {feed.picked.title}")
         return {"FINISHED"}
 
 

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 from bpy.props import CollectionProperty, IntProperty, StringProperty
 
+from ...tracevis3d.units import counted, duration, exact_duration
 from .. import signals
 from . import selection, settings, sources, stored_metadata, trace_state
 
@@ -44,7 +45,6 @@ def _update(_trace: str) -> None:
 
 
 def _rows(details: Any, collection: Any, source: Any, chosen: Any) -> list[tuple[str, str]]:
-    from ...tracevis3d.units import duration
 
     key = trace_state.key_of(source)
     n = len(chosen)
@@ -65,7 +65,6 @@ def _rows(details: Any, collection: Any, source: Any, chosen: Any) -> list[tuple
 
 def _trace_rows(details: Any, trace: Any, chosen: Any) -> list[tuple[str, str]]:
     """Return the facts of the active call, and sums over all."""
-    from ...tracevis3d.units import duration, exact_duration
     from ...tracevis3d.views.cached import derived
     from ...tracevis3d.views.element_metadata import words_of
 
@@ -98,7 +97,6 @@ def _trace_rows(details: Any, trace: Any, chosen: Any) -> list[tuple[str, str]]:
 def _held_rows(details: Any, collection: Any, key: str, call: int) -> list[tuple[str, str]]:
     """Return the facts of the active call as far as the scene holds them."""
     from ...tracevis3d.scene.window import element_metadata
-    from ...tracevis3d.units import duration
 
     place = trace_state.keys_of(collection).index(key)
     for shown in collection.objects:

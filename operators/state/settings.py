@@ -160,6 +160,13 @@ def active(context: bpy.types.Context) -> bpy.types.Collection | None:
     return active_in(context.scene)
 
 
+def require_active(context: bpy.types.Context) -> bpy.types.Collection:
+    """Return the active view; for what runs only where there is one, as after ``poll``."""
+    collection = active(context)
+    assert collection is not None
+    return collection
+
+
 def active_in(scene: bpy.types.Scene) -> bpy.types.Collection | None:
     """Return the active view of ``scene``."""
     present = all_in(scene)
@@ -177,6 +184,13 @@ def parameters(collection: bpy.types.Collection) -> bpy.types.PropertyGroup | No
     """Return the group with the parameters of the collection's view; None if this Blender lacks the view."""
     settings = of(collection)
     return getattr(settings, settings.view, None)
+
+
+def require_parameters(collection: bpy.types.Collection) -> bpy.types.PropertyGroup:
+    """Return the group with the parameters of a view that this Blender has."""
+    group = parameters(collection)
+    assert group is not None
+    return group
 
 
 def values(collection: bpy.types.Collection) -> dict[str, Any]:

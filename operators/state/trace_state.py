@@ -37,18 +37,22 @@ def keys_of(collection: bpy.types.Collection) -> list[str]:
     return [key_of(source) for source in collection.tracevis3d.sources]
 
 
-def _home(make: bool) -> bpy.types.Collection | None:
+def _home() -> bpy.types.Collection | None:
     # A library may have one too: only this file's own counts.
-    found = bpy.data.collections.get((HOME, None))
-    if found is None and make:
-        found = bpy.data.collections.new(HOME)
-        found.use_fake_user = True
-    return found
+    return bpy.data.collections.get((HOME, None))
+
+
+def _ensure_home() -> bpy.types.Collection:
+    if (found := _home()) is not None:
+        return found
+    made = bpy.data.collections.new(HOME)
+    made.use_fake_user = True
+    return made
 
 
 def find(trace: str) -> Any | None:
     """Return the record of the trace with the key ``trace``; None if nothing is remembered of it."""
-    home = _home(False)
+    home = _home()
     if home is None:
         return None
     return next((record for record in home.tracevis3d_traces if record.trace == trace), None)
@@ -58,7 +62,7 @@ def ensure(trace: str) -> Any:
     """Return the record of the trace with the key ``trace``, made if there is none."""
     if (record := find(trace)) is not None:
         return record
-    record = _home(True).tracevis3d_traces.add()
+    record = _ensure_home().tracevis3d_traces.add()
     record.trace = trace
     return record
 

@@ -136,7 +136,8 @@ class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
         return self.carry_out(context, work, self._show)
 
     def _show(self, context: bpy.types.Context, made: Any) -> set[str]:
-        make_view.new_view(context, *made, self.style, self.place)
+        traces, figure, drawing = made
+        make_view.new_view(context, traces, figure, drawing, self.style, self.place)
         viewport.look(context)
         return {"FINISHED"}
 

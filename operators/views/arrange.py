@@ -1,5 +1,7 @@
 """Where the views of a scene stand, which one is attended to, and a look at all of them side by side."""
 
+from typing import Any
+
 import bpy
 import numpy as np
 from bpy.props import EnumProperty
@@ -114,6 +116,16 @@ def _attend() -> None:
                 settle(scene)
 
 
+def _several(operator: Any, context: bpy.types.Context) -> bool:
+    """Return whether there are views to be arranged, and let ``operator`` say why not."""
+    if not preconditions.poll(operator, context, preconditions.IDLE, preconditions.VIEW):
+        return False
+    if len(settings.all_in(context.scene)) < 2:
+        operator.poll_message_set("There is only one view in this scene: add another first")
+        return False
+    return True
+
+
 class TRACEVIS3D_OT_arrange(bpy.types.Operator):
     """Let all views of the scene stand beside each other, without overlapping"""
 
@@ -125,12 +137,7 @@ class TRACEVIS3D_OT_arrange(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not preconditions.poll(cls, context, preconditions.IDLE, preconditions.VIEW):
-            return False
-        if len(settings.all_in(context.scene)) < 2:
-            cls.poll_message_set("There is only one view in this scene: add another first")
-            return False
-        return True
+        return _several(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ...tracevis3d.scene import placement
@@ -156,7 +163,7 @@ class TRACEVIS3D_OT_frame_views(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return TRACEVIS3D_OT_arrange.poll.__func__(cls, context)
+        return _several(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         context.scene.tracevis3d_overview = not context.scene.tracevis3d_overview

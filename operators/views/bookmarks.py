@@ -17,6 +17,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from .. import preconditions
 from ..explore.motion import zoom
+from ..mixin import OperatorMixin
 from ..state import selection, settings, trace_state
 from . import viewport
 
@@ -39,7 +40,7 @@ class TRACEVIS3D_PG_bookmark(bpy.types.PropertyGroup):
     selections: StringProperty(description="What is selected in each trace of the view, as JSON")
 
 
-class _OnBookmark:
+class _OnBookmark(OperatorMixin):
     """What operators that need a bookmark have in common."""
 
     @classmethod
@@ -123,7 +124,8 @@ class TRACEVIS3D_OT_bookmark_remove(_OnBookmark, bpy.types.Operator):
         return {"FINISHED"}
 
 
-def _active(scene: bpy.types.Scene) -> Any | None:
+def _active(scene: bpy.types.Scene) -> Any:
+    """Return the bookmark that is chosen in the list; None if there is none."""
     marks = scene.tracevis3d_bookmarks
     return marks[scene.tracevis3d_bookmark] if 0 <= scene.tracevis3d_bookmark < len(marks) else None
 
@@ -190,7 +192,7 @@ def _read(words: Any) -> selection.Selection:
     return selection.Selection(
         selection.read_calls(str(words.get("calls", ""))),
         active if isinstance(active, int) else -1,
-        (times[0], times[1]) if whole else None,
+        (times[0], times[1]) if times is not None and whole else None,
     )
 
 

@@ -48,7 +48,7 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        collection = settings.active(context)
+        collection = settings.require_active(context)
         name, values, frame = collection.name, settings.values(collection), settings.frame_of(context.scene)
         find, stack = sources.finder(collection), filter_stacks.stack_of(collection)
         top, walk = self.top, self.walk.strip()
@@ -88,17 +88,14 @@ def _place(scene: bpy.types.Scene, collection: bpy.types.Collection, stops: list
     from ...tracevis3d.scene.window.viewpoints import place
 
     eye = next(shown for shown in collection.objects if shown.type == "CAMERA")
-    place(
-        SimpleNamespace(
-            scene=scene,
-            collection=collection,
-            camera=eye,
-            style=styles.named(settings.of(collection).style),
-            frame=settings.frame_of(scene),
-        ),
-        stops,
-        scene.render.fps,
+    shown: Any = SimpleNamespace(
+        scene=scene,
+        collection=collection,
+        camera=eye,
+        style=styles.named(settings.of(collection).style),
+        frame=settings.frame_of(scene),
     )
+    place(shown, stops, scene.render.fps)
 
 
 register, unregister = bpy.utils.register_classes_factory((TRACEVIS3D_OT_explain,))

@@ -169,7 +169,8 @@ def choose_engine(scene: bpy.types.Scene, collection: bpy.types.Collection, film
         return
     from ...tracevis3d.scene.output.render import prepare
 
-    shown = SimpleNamespace(scene=scene, collection=collection, style=style, frame=settings.frame_of(scene))
+    frame = settings.frame_of(scene)
+    shown: Any = SimpleNamespace(scene=scene, collection=collection, style=style, frame=frame)
     percentage = render.resolution_percentage
     prepare(shown, name, 0, render.film_transparent, film)
     render.resolution_percentage = percentage

@@ -15,6 +15,7 @@ from bpy.props import BoolProperty, IntProperty, PointerProperty, StringProperty
 from gpu_extras.batch import batch_for_shader
 
 from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.units import counted, percentage
 from .. import signals
 from ..explore.shapes import rectangle, write
 from ..state import settings
@@ -136,7 +137,7 @@ def _batch(cells: str) -> Any:
 def corners(picture: Any) -> tuple[dict[str, Any], Any]:
     """Return corners and colours of the picture's cells that are not of the ground's, and their triangles."""
     high, wide, _ = picture.shape
-    row, column = np.nonzero((picture[..., :3] != np.float32(_GROUND[:3])).any(axis=2))
+    row, column = np.nonzero((picture[..., :3] != np.array(_GROUND[:3], np.float32)).any(axis=2))
     at = np.zeros((len(row), 4, 3), np.float32)
     at[..., 0] = (column[:, None] + np.array([0, 1, 1, 0])) / wide
     at[..., 1] = (row[:, None] + np.array([0, 0, 1, 1])) / high
@@ -158,8 +159,8 @@ def colored(shown: Any, hidden: Any) -> Any:
     both = a**2 + b**2
     share = np.divide(a**2, both, out=np.zeros_like(a), where=both > 0)[..., None]
     light = np.sqrt(np.clip(both, 0.0, 1.0))[..., None]
-    color = share * np.float32(_SHOWN) + (1.0 - share) * np.float32(_HIDDEN)
-    ground = np.float32(_GROUND[:3])
+    color = share * np.array(_SHOWN, np.float32) + (1.0 - share) * np.array(_HIDDEN, np.float32)
+    ground = np.array(_GROUND[:3], np.float32)
     picture = np.ones((*a.shape, 4), np.float32)
     # The faintest cell must still be seen: a third of the way is given to all that hold a call.
     picture[..., :3] = ground + (color - ground) * np.where(light > 0, 0.33 + 0.67 * light, 0.0)

@@ -1,6 +1,7 @@
 """Draw the active view anew with its parameters as they are, or as they were at first."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -17,7 +18,7 @@ from . import make_view
 class Rebuilding(LongOperator):
     """What both operators do."""
 
-    preparations = make_view.PREPARATIONS
+    preparations: tuple[Callable[[], None], ...] = make_view.PREPARATIONS
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -81,7 +82,7 @@ class TRACEVIS3D_OT_rebuild(Rebuilding, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        collection = settings.active(context)
+        collection = settings.require_active(context)
         return self.rebuild(context, collection, settings.values(collection))
 
 
@@ -93,7 +94,7 @@ class TRACEVIS3D_OT_reset_parameters(Rebuilding, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        collection = settings.active(context)
+        collection = settings.require_active(context)
         view = views.find(settings.of(collection).view)
         return self.rebuild(
             context, collection, {p.name: p.default for p in declared(view.parameters)}, assign=True

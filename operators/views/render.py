@@ -29,7 +29,7 @@ class _Rendering(ExportHelper):
         return True
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        collection = settings.active(context)
+        collection = settings.require_active(context)
         if wanted := settings.of(collection).output:
             # The suffix of the other kind of output is no reason to ask.
             self.filepath = _for(wanted, self.suffixes, self.filename_ext)

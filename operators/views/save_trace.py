@@ -30,7 +30,7 @@ class TRACEVIS3D_OT_save_trace(LongOperator, bpy.types.Operator, ExportHelper):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         suffixes = [suffix for form in formats.writable() for suffix in form.suffixes]
         self.filter_glob = ";".join(f"*{suffix}" for suffix in suffixes)
-        if not self.filepath:
+        if not self.filepath:  # type: ignore[has-type]  # ExportHelper has it
             name = sources.name_of(settings.of(settings.active(context)).sources[0])
             self.filepath = name.partition(".")[0] + self.filename_ext
         return ExportHelper.invoke(self, context, event)

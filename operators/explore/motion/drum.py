@@ -140,7 +140,9 @@ def where(drum: Drum) -> Any:
     traces = sources.in_memory(view)
     if traces is None:
         return None
-    stamp = element_metadata.held(bpy.data.objects[drum.shown]).stamp
+    holds = element_metadata.held(bpy.data.objects[drum.shown])
+    assert holds is not None  # a drum is made from it
+    stamp = holds.stamp
     for key, found in _known:
         if key == (drum.view, stamp):
             return found

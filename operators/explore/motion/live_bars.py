@@ -57,9 +57,9 @@ def pick() -> str:
 
 def zoom(scene: bpy.types.Scene, ray: Any, factor: float) -> bool:
     """Zoom a live view about the mouse; return whether there is one that can be zoomed."""
-    shown = view_in(scene)
-    wheel = live_form(Feed.current.view).wheel if shown is not None else None
-    if wheel is None:
+    shown, feed = view_in(scene), Feed.current
+    wheel = live_form(feed.view).wheel if shown is not None and feed is not None else None
+    if feed is None or wheel is None:
         return False
     feed_settings.assign(bpy.context, wheel(shown.flow, _across(shown, ray), factor))
     return True
@@ -67,12 +67,12 @@ def zoom(scene: bpy.types.Scene, ray: Any, factor: float) -> bool:
 
 def zoom_back(scene: bpy.types.Scene) -> bool:
     """Let a live view show all again; return whether there is one that can be zoomed."""
-    shown = view_in(scene)
-    wheel = live_form(Feed.current.view).wheel if shown is not None else None
-    if wheel is None:
+    shown, feed = view_in(scene), Feed.current
+    wheel = live_form(feed.view).wheel if shown is not None and feed is not None else None
+    if feed is None or wheel is None:
         return False
     zoomed = wheel(shown.flow, 0.0, 1.0)
-    defaults = {p.name: p.default for p in feed_settings.own(Feed.current.view)}
+    defaults = {p.name: p.default for p in feed_settings.own(feed.view)}
     feed_settings.assign(bpy.context, {name: defaults[name] for name in zoomed})
     return True
 

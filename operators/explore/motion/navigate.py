@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...mixin import OperatorMixin
 from ...state import settings
 from .. import overlay, pointer
 from . import zoom
@@ -14,7 +15,7 @@ from . import zoom
 _SECONDS = 8.0  # that crossing the views takes
 
 
-class _Moving:
+class _Moving(OperatorMixin):
     """What both operators do: leave the camera, set a speed that fits, and hand over to Blender."""
 
     @classmethod

@@ -205,7 +205,7 @@ def turn_to(view: bpy.types.Collection | None, hit: Any, done: Callable[[], None
     """Turn a view until what was hit is in front, if it can and that is a call."""
     if view is None or not can(view) or not hit.calls:
         return False
-    group = settings.parameters(view)
+    group = settings.require_parameters(view)
     if group.layout == "hyperbolic" and not around:
         return False
     call = next(iter(hit.calls.values()))

@@ -93,7 +93,7 @@ def zoom(view: bpy.types.Collection, share: float, factor: float, at_once: bool 
     global _glide
     if sources.in_memory(view) is None:
         return False
-    group = settings.parameters(view)
+    group = settings.require_parameters(view)
     now = (float(group.left), float(group.right))
     before = _glide.goal if _glide is not None and _glide.view == view.name else now
     wide = min(max((before[1] - before[0]) / factor, _LEAST), 1.0)

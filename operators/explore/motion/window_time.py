@@ -38,7 +38,7 @@ def of(view: bpy.types.Collection, source: int) -> Window | None:
     for shown in view.objects:
         holds = marks.holding_of(shown) if shown.get("tracevis3d_kind") in ("call", "cluster") else None
         if holds is not None and holds.source == source:
-            return tuple(holds.window)  # type: ignore[return-value]
+            return tuple(holds.window)
     return _set(view, source)
 
 
@@ -58,7 +58,7 @@ def _set(view: bpy.types.Collection, source: int) -> Window | None:
 
 def values_for(view: bpy.types.Collection, windows: dict[int, Window | None]) -> dict[str, str]:
     """Return the parameters' values for windows by trace; None stands for the whole."""
-    wanted = {}
+    wanted: dict[str, str] = {}
     for source, window in windows.items():
         names = names_of(view, source)
         if names is None:
