@@ -7,7 +7,7 @@ import numpy as np
 
 from ...tracevis3d import units
 from ..state import selection, settings, sources, trace_state
-from . import marks, pointer, related, tooltip
+from . import marks, pointer, related
 from .motion import drum, window_time, zoom
 from .overlay import state
 
@@ -26,7 +26,7 @@ def windows_of(view: bpy.types.Collection, hit: Any) -> dict[int, Any]:
     if (around := drum.nearer(view, hit)) is not None:
         windows = {s: window_time.bounded(traces[s], *window) for s, window in around.items()}
     elif hit.kind == "cluster":
-        span = tooltip.time_span(hit)
+        span = hit.picked.span
         if span is not None:
             room = 0.04 * (span[1] - span[0])
             windows[hit.held.source] = window_time.bounded(

@@ -4,8 +4,9 @@ from typing import Any
 
 import bpy
 
+from ...tracevis3d.views.clusters import call_under
 from ..state import settings, sources, trace_state
-from . import elements, tooltip
+from . import elements
 from .overlay import state
 
 
@@ -78,7 +79,7 @@ def target_of(hit: Any) -> tuple[str, str, int] | None:
     key, call = next(iter(hit.traces.items()))
     trace = sources.loaded(key)
     if hit.kind == "cluster" and trace is not None:
-        here = tooltip.call_under(trace, hit)
+        here = call_under(trace, hit.picked)
         call = here if here >= 0 else call
     return hit.view, key, call
 

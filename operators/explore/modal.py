@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ...tracevis3d import units
+from ...tracevis3d.drawing.picked import Description
 from .. import environment
 from ..state import selection, settings, sources, trace_state
 from ..task import free_status_bar, on_end
@@ -177,7 +178,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             if place is not None:
                 place.area.tag_redraw()
             return
-        on_mantle: list[tooltip.Told] = []
+        on_mantle: list[Description] = []
         if hit is None and place is not None and not zoom.is_on_the_way():
             ray = pointer.ray_through(place.region, place.space.region_3d, place.x, place.y)
             on_mantle = drum.tell(context.scene, ray) or live_bars.tell(context.scene, ray)
@@ -186,7 +187,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         self._tell(on_mantle)
 
-    def _tell(self, on_mantle: list[tooltip.Told] | None = None) -> None:
+    def _tell(self, on_mantle: list[Description] | None = None) -> None:
         hit = state.hit
         state.told = tooltip.tell(hit) if hit is not None else on_mantle or []
         selection.hover(
@@ -412,7 +413,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         # Where one points stays where it is, in all traces of the view alike.
         share, about = 0.5, state.hit
-        at = None if about is None else drum.time_under(view, about) or tooltip.time_under(about)
+        at = None if about is None else drum.time_under(view, about) or about.picked.moment
         if about is not None and at is not None:
             window = window_time.goal_of(view, about.held.source)
             if window is not None:

@@ -9,12 +9,12 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tracevis3d.drawing.picked import Description
 from .. import signals
 from ..state import selection, settings, trace_state
 from ..views import viewport
 from . import marks, pointer, related, shapes
 from .motion import detail, in_frame
-from .tooltip import Told
 
 Ints = NDArray[np.int64]
 
@@ -46,7 +46,7 @@ class State:
     exploring : bool
         Whether Explore mode is on.
     hit : Hit or None
-    told : list of Told
+    told : list of Description
     place : (int, int)
         The mouse in the region's pixels.
     region : int
@@ -61,7 +61,7 @@ class State:
 
     exploring: bool = False
     hit: Any = None
-    told: list[Told] = field(default_factory=list)
+    told: list[Description] = field(default_factory=list)
     place: tuple[int, int] = (0, 0)
     region: int = 0
     brush: tuple[str, float, float] | None = None
@@ -231,7 +231,7 @@ def _draw_band(
         shapes.write(words, left, low, size, _INK)
 
 
-def _draw_box(area: Any, region: Any, told: list[Told], place: tuple[int, int], scale: float) -> None:
+def _draw_box(area: Any, region: Any, told: list[Description], place: tuple[int, int], scale: float) -> None:
     """Draw what is said in a box beside the mouse, in the part of the region that no sidebar covers."""
     left_edge, right_edge, upper_edge = viewport.covered(area, region)
     right_edge, upper_edge = region.width - right_edge, region.height - upper_edge

@@ -8,6 +8,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ...tracevis3d.drawing.picked import PickedElement
 from ...tracevis3d.layout.picking import Ray
 from ..state import settings, trace_state
 
@@ -47,6 +48,12 @@ class Hit:
         """One of the view's traces -> the call of it that the element stands for."""
         found = {source: int(calls[self.element]) for source, calls in self.held.calls.items()}
         return {source: call for source, call in found.items() if call >= 0}
+
+    @property
+    def picked(self) -> PickedElement:
+        """What is known of it, for its view."""
+        picked: PickedElement = self.held.picked(self.element, self.local)
+        return picked
 
     @property
     def traces(self) -> dict[str, int]:

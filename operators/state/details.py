@@ -6,7 +6,11 @@ import bpy
 import numpy as np
 from bpy.props import CollectionProperty, IntProperty, StringProperty
 
-from ...tracevis3d.units import counted, duration, exact_duration
+from ...tracevis3d.drawing.picked import Description
+from ...tracevis3d.units import counted, duration
+from ...tracevis3d.views.cached import derived
+from ...tracevis3d.views.describe import describe, describe_call
+from ...tracevis3d.views.element_metadata import FunctionWords, words_of
 from .. import signals
 from . import selection, settings, sources, stored_metadata, trace_state
 
@@ -45,7 +49,6 @@ def _update(_trace: str) -> None:
 
 
 def _rows(details: Any, collection: Any, source: Any, chosen: Any) -> list[tuple[str, str]]:
-
     key = trace_state.key_of(source)
     n = len(chosen)
     parts = [counted(n, "call")] if n else []
@@ -65,25 +68,8 @@ def _rows(details: Any, collection: Any, source: Any, chosen: Any) -> list[tuple
 
 def _trace_rows(details: Any, trace: Any, chosen: Any) -> list[tuple[str, str]]:
     """Return the facts of the active call, and sums over all."""
-    from ...tracevis3d.views.cached import derived
-    from ...tracevis3d.views.element_metadata import words_of
-
     call, calls = chosen.active, trace.calls
-    words = words_of(trace, int(calls.function[call]))
-    details.title = words.label
-    details.file, details.line = words.file, words.line
-    start, end = int(calls.start[call]), int(calls.end[call])
-    rows = [
-        ("Module", words.module or _DASH),
-        ("File", _place(words)),
-        ("Start", exact_duration(start)),
-        ("Duration", duration(end - start)),
-        ("Self Time", duration(int(derived(trace).self_time[call]))),
-        ("Depth", f"{int(calls.depth[call]):,}"),
-        ("Thread", trace.threads.title(int(calls.thread[call]))),
-        ("Calls Below", f"{int(calls.extent[call]) - 1:,}"),
-        ("Number", f"{call:,}"),
-    ]
+    rows = _fill(details, words_of(trace, int(calls.function[call])), describe_call(trace, call), call)
     if len(chosen) > 1:
         inside = chosen.calls[chosen.calls < len(calls)]
         total = int((calls.end[inside] - calls.start[inside]).sum())
@@ -98,36 +84,31 @@ def _held_rows(details: Any, collection: Any, key: str, call: int) -> list[tuple
     """Return the facts of the active call as far as the scene holds them."""
     from ...tracevis3d.scene.window import element_metadata
 
-    place = trace_state.keys_of(collection).index(key)
+    keys = trace_state.keys_of(collection)
+    names = stored_metadata.Names(key)
     for shown in collection.objects:
         holds = element_metadata.held(shown)
-        if holds is None or place not in holds.calls:
+        if holds is None or keys.index(key) not in holds.calls:
             continue
-        which = np.flatnonzero(holds.calls[place] == call)
+        which = np.flatnonzero(holds.calls[keys.index(key)] == call)
         if not len(which) or not len(holds.fact("function")):
             continue
-        element = int(which[0])
-        words = stored_metadata.function_words(key, int(holds.fact("function")[element]))
+        words = names.function(int(holds.fact("function")[which[0]]))
         if words is None:
             continue
-        details.title = words.label
-        details.file, details.line = words.file, words.line
-        return [
-            ("Module", words.module or _DASH),
-            ("File", _place(words)),
-            ("Duration", duration(float(holds.fact("duration")[element]))),
-            ("Self Time", duration(float(holds.fact("own")[element]))),
-            ("Depth", f"{int(holds.fact('depth')[element]):,}"),
-            ("Thread", stored_metadata.thread_title(key, int(holds.fact("thread")[element]))),
-            ("Number", f"{call:,}"),
-        ]
+        element = holds.picked(int(which[0]), np.zeros(3))
+        return _fill(details, words, describe(element, [names] * len(keys))[0], call)
     return []
 
 
-def _place(words: Any) -> str:
-    """Return the file's name with the line; its folder is too long for the panel."""
+def _fill(details: Any, words: FunctionWords, said: Description, call: int) -> list[tuple[str, str]]:
+    """Store what is said of the active call; return its rows."""
+    details.title, details.file, details.line = words.label, words.file, words.line
+    # The folder of the file is too long for the panel.
     name = words.file.replace("\\", "/").rpartition("/")[2]
-    return f"{name}:{words.line}" if name and words.line else name or _DASH
+    place = f"{name}:{words.line}" if name and words.line else name
+    rows = [("Module", words.module or _DASH), ("File", place or _DASH)]
+    return [*rows, *((label.title(), text) for label, text in said.rows), ("Number", f"{call:,}")]
 
 
 def renew() -> None:

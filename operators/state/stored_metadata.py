@@ -67,6 +67,27 @@ def thread_title(trace: str, thread: int) -> str:
     return str(titles[thread]) if 0 <= thread < len(titles) else f"thread {thread}"
 
 
+class Names:
+    """The names that views have shown of a trace, as the .blend holds them.
+
+    Parameters
+    ----------
+    trace : str
+        The trace's key.
+    """
+
+    def __init__(self, trace: str) -> None:
+        self.trace = trace
+
+    def function(self, function: int) -> FunctionWords | None:
+        """Return what a function is called; None if that is not kept."""
+        return function_words(self.trace, function)
+
+    def thread(self, thread: int) -> str:
+        """Return the title of a thread."""
+        return thread_title(self.trace, thread)
+
+
 _last: tuple[str, dict[str, Any]] = ("", {})
 
 

@@ -23,6 +23,8 @@ scene.render.resolution_x, scene.render.resolution_y = 640, 360
 
 explore = ".operators.explore."
 pointer, kin = support.extension(explore + "pointer"), support.extension(explore + "related")
+describing = support.extension(".tracevis3d.views.describe")
+clusters = support.extension(".tracevis3d.views.clusters")
 words, elements = support.extension(explore + "tooltip"), support.extension(explore + "elements")
 detail, marks = support.extension(explore + "motion.detail"), support.extension(explore + "marks")
 source, script = support.extension(explore + "source"), support.extension(explore + "script")
@@ -83,7 +85,7 @@ for k in range(8):
     below = calls.end[call] - calls.start[call]
     children = np.flatnonzero(calls.parent == call)
     own = int(below - (calls.end[children] - calls.start[children]).sum())
-    assert words.self_time(trace, call) == own
+    assert describing.self_time(trace, call) == own
     assert int(holds.fact("own")[i]) == np.float32(own)
     many = int(np.count_nonzero(calls.function == calls.function[call]))
     assert rows["count"].startswith(f"{many:,} call"), (rows["count"], many)
@@ -95,9 +97,9 @@ assert hit.kind == "cluster"
 (told,) = words.tell(hit)
 _, holds = parts("cluster")
 assert told.title == f"{int(holds.fact('count')[i]):,} calls"
-here, time = words.call_under(trace, hit), words.time_under(hit)
+here, time = clusters.call_under(trace, hit.picked), hit.picked.moment
 assert here >= 0
-span = words.time_span(hit)
+span = hit.picked.span
 assert span[0] - 1000 <= time <= span[1] + 1000
 assert trace.calls.thread[here] == holds.fact("thread")[i]
 assert trace.calls.depth[here] >= holds.fact("depth")[i]

@@ -6,13 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .describe import describe
+
 if TYPE_CHECKING:
     from ..drawing.frame import Frame
+    from ..drawing.picked import Description, PickedElement
     from ..drawing.primitives import Drawing
     from ..live.growing import GrowingTrace
     from ..live.stream.live_view import LiveView
     from ..progress import Progress
     from ..trace.model import Trace
+    from .describe import StoredNames
     from .detail import LevelOfDetail, SpatialLevelOfDetail
 
 
@@ -76,6 +80,9 @@ class View:
     level_of_detail : callable or None
         ``level_of_detail(traces, parameters, frame)``: a :class:`.detail.LevelOfDetail` or a
         ``SpatialLevelOfDetail``.
+    describe : callable
+        ``describe(element, traces, parameters)``: what an element says of itself, a list of
+        :class:`..drawing.picked.Description`; see :func:`.describe.describe`.
     suits : callable
         ``suits(trace)``: how well it shows a trace at first sight, 0 (there is nothing to show) to 1.
     live : LiveForm or None
@@ -93,6 +100,7 @@ class View:
     level_of_detail: Callable[[Sequence[Trace], Any, Frame], LevelOfDetail | SpatialLevelOfDetail] | None = (
         None
     )
+    describe: Callable[[PickedElement, Sequence[Trace | StoredNames], Any], list[Description]] = describe
     suits: Callable[[Trace], float] = suits_calls
     live: LiveForm | None = None
     docs: str = ""

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....tracevis3d import units
+from ....tracevis3d.drawing.picked import Description
 from ....tracevis3d.errors import TraceVisError
 from ....tracevis3d.layout.picking import Ray
 from ...state import settings, sources
 from ...views import make_view
-from ..tooltip import Told
 
 Floats = NDArray[np.float64]
 
@@ -209,7 +209,7 @@ def quads(drum: Drum, left: float, right: float) -> list[Floats]:
     return list(corner if corner[0, 0, 2] < corner[-1, 2, 2] else corner[::-1, [3, 2, 1, 0]])
 
 
-def tell(scene: bpy.types.Scene, ray: Ray) -> list[Told]:
+def tell(scene: bpy.types.Scene, ray: Ray) -> list[Description]:
     """Return what is said of the place on a mantle that a ray meets; nothing if it meets none."""
     for drum in all_in(scene):
         found = drum.met(ray, _is_whole(drum))
@@ -224,9 +224,9 @@ def tell(scene: bpy.types.Scene, ray: Ray) -> list[Told]:
             rows.append(("element", spot.sector))
         rows += [("also", f"{words}  {units.count(count)} x") for words, count in spot.pairs[1:]]
         if not spot.pairs:
-            return [Told("No call here", rows=rows)]
+            return [Description("No call here", rows=rows)]
         words, count = spot.pairs[0]
-        return [Told(words, f"{units.counted(count, 'call')} here", rows)]
+        return [Description(words, f"{units.counted(count, 'call')} here", rows)]
     return []
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import bpy
 
+from ....tracevis3d.drawing.picked import Description
 from ....tracevis3d.views.registry import live_form
 from ...live import feed_settings
 from ...live.watched_feed import Feed
 from .. import overlay
-from ..tooltip import Told
 
 _LOOK = ((0.84, 0.37, 0.0, 0.35), (1.0, 0.75, 0.35, 1.0), 2.2)
 
@@ -31,14 +31,14 @@ def view_in(scene: bpy.types.Scene) -> Any:
     return shown
 
 
-def tell(scene: bpy.types.Scene, ray: Any) -> list[Told]:
+def tell(scene: bpy.types.Scene, ray: Any) -> list[Description]:
     """Return what is said of the bar that ``ray`` meets; it lights up. Empty: none."""
     shown = view_in(scene)
     _state.pointed = shown.point(ray) if shown is not None else None
     if _state.pointed is None:
         return []
     said = _state.pointed.said
-    return [Told(said.title, said.where, list(said.rows))]
+    return [Description(said.title, said.where, list(said.rows))]
 
 
 def leave() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ...drawing.picked import PickedElement
 from ...drawing.primitives import Boxes, Drawing, Element, Lines, Marks, Tubes, Wedges
 from ...layout.picking import BoxPicker, Met, Ray, TubePicker
 from .. import compat
@@ -207,6 +208,42 @@ class PickableMesh:
     def fact(self, name: str) -> NDArray[Any]:
         """Return ``function``, ``depth``, ``thread``, ``count``, ``duration`` or ``own`` of all."""
         return self._facts[name]
+
+    def picked(self, element: int, local: NDArray[np.float64]) -> PickedElement:
+        """Return what is known of one element.
+
+        Parameters
+        ----------
+        element : int
+            Its place among all.
+        local : float64 (3,)
+            Where it was met, in the object's coordinates.
+        """
+        met = [0.5, 0.5]
+        if self.word in ("Boxes", "Wedges", "Marks") and len(self.low):
+            for i, axis in enumerate((0, 2)):
+                wide = float(self.size[element, axis])
+                share = (float(local[axis]) - float(self.low[element, axis])) / wide if wide > 0 else 0.0
+                met[i] = min(max(share, 0.0), 1.0)
+        facts = {name: column[element].item() for name, column in self._facts.items() if len(column)}
+        if "function" in facts:
+            facts["same"] = int(np.count_nonzero(self.fact("function") == facts["function"]))
+        calls = {source: int(column[element]) for source, column in self.calls.items()}
+        begin, end = self.time[element].tolist() if len(self.time) else (0.0, 0.0)
+        return PickedElement(
+            self.kind,
+            self.source,
+            int(self.id[element]),
+            {source: call for source, call in calls.items() if call >= 0},
+            (float(local[0]), float(local[1]), float(local[2])),
+            (met[0], met[1]),
+            (begin, end) if len(self.time) else None,
+            self.window,
+            facts,
+            min(self.calls, default=0),
+            tuple((title, column[element]) for title, column in self.texts),
+            tuple((title, float(column[element])) for title, column in self.values),
+        )
 
     def _fact(self, mesh: Any, name: str) -> NDArray[Any]:
         kind, dtype = _FACTS[name]

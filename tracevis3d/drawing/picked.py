@@ -1,0 +1,93 @@
+"""An element of a drawing that somebody points at, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .primitives import Vector
+
+
+@dataclass(frozen=True)
+class PickedElement:
+    """An element of a drawing that somebody points at: what the drawing, or the scene, knows of it.
+
+    Attributes
+    ----------
+    kind : str
+        As :attr:`.primitives.Boxes.kind`.
+    source : int
+        Which of the view's traces its part of the drawing belongs to.
+    id : int
+        In the id space of its kind.
+    calls : dict
+        One of the view's traces -> the call of it that the element stands for; none where it stands for none.
+    point : Vector
+        Where it was met, in the drawing's coordinates.
+    met : (float, float)
+        The same as shares of its width (x) and its height (z).
+    time : (float, float) or None
+        Start and end as shares of ``window``.
+    window : (int, int) or None
+        Nanoseconds at the shares 0 and 1.
+    facts : dict
+        What is known of the call without its trace, where it stands for one: ``function``, ``depth``,
+        ``thread``, ``duration`` and ``own`` (nanoseconds of it, and of them in itself), ``count``, how many
+        calls it stands for, and ``same``, how many elements of its part have its function.
+    facts_of : int
+        The trace that ``facts`` are about.
+    texts : tuple of (str, str)
+        What else is said of it in words: titles and texts.
+    values : tuple of (str, float)
+        What else is said of it: titles, which may end in a unit, and values; NaN: unknown.
+    """
+
+    kind: str
+    source: int = 0
+    id: int = -1
+    calls: Mapping[int, int] = field(default_factory=dict)
+    point: Vector = (0.0, 0.0, 0.0)
+    met: tuple[float, float] = (0.5, 0.5)
+    time: tuple[float, float] | None = None
+    window: tuple[int, int] | None = None
+    facts: Mapping[str, float] = field(default_factory=dict)
+    facts_of: int = 0
+    texts: tuple[tuple[str, str], ...] = ()
+    values: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """From when to when it lasts as drawn, in nanoseconds; None if it has no time."""
+        if self.window is None or self.time is None:
+            return None
+        low, high = self.window
+        begin, end = (round(low + share * (high - low)) for share in self.time)
+        return begin, end
+
+    @property
+    def moment(self) -> int | None:
+        """The nanosecond at which it was met; None if it has no time."""
+        span = self.span
+        return None if span is None else round(span[0] + self.met[0] * (span[1] - span[0]))
+
+
+@dataclass
+class Description:
+    """What is said of an element.
+
+    Attributes
+    ----------
+    title : str
+    where : str
+        Module, file and line, in smaller type; may be empty.
+    rows : list of (str, str)
+        Labels and texts.
+    """
+
+    title: str
+    where: str = ""
+    rows: list[tuple[str, str]] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """Return everything as lines of text."""
+        return [self.title, *filter(None, [self.where]), *(f"{label}  {text}" for label, text in self.rows)]

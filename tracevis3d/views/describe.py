@@ -1,0 +1,210 @@
+"""What an element of a view says of itself: one function for tooltips, panels and whoever else asks.
+
+Where a trace is in memory it is asked; else what is kept beside the elements will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import units
+from ..drawing.picked import Description, PickedElement
+from ..trace.model import Trace
+from .cached import derived
+from .clusters import call_under, calls_inside
+from .element_metadata import CALLS, FunctionWords, words_of
+
+#: A call of more direct callees than this tells its self time only where that is known anyway.
+_FEW = 100_000
+#: By this title views say how many calls an element stands for.
+_MANY = "calls"
+
+
+class StoredNames(Protocol):
+    """What is known of a trace that is not in memory: the names that views have shown."""
+
+    def function(self, function: int) -> FunctionWords | None:
+        """Return what a function is called; None if that is not kept."""
+        ...
+
+    def thread(self, thread: int) -> str:
+        """Return the title of a thread."""
+        ...
+
+
+def describe(
+    element: PickedElement, traces: Sequence[Trace | StoredNames], parameters: Any = None
+) -> list[Description]:
+    """Return what is said of an element: one entry for each call that it stands for.
+
+    Parameters
+    ----------
+    element : PickedElement
+    traces : sequence of Trace or StoredNames
+        Those of the view; the names alone of what is not in memory.
+    parameters : object
+        Those of the view; not needed here, for views that describe elements in their own way.
+    """
+    found = []
+    for source, call in element.calls.items():
+        trace = traces[source] if source < len(traces) else None
+        if isinstance(trace, Trace) and call < len(trace.calls):
+            said = _cluster(trace, call, element) if element.kind == "cluster" else describe_call(trace, call)
+        else:
+            said = _stored(trace if not isinstance(trace, Trace) else None, source, element)
+        if len(traces) > 1 and element.kind not in CALLS:
+            said.title = f"{'AB'[source] if source < 2 else source + 1}  {said.title}"
+        found.append(said)
+    rows = [*element.texts, *(_value(title, value) for title, value in element.values)]
+    rows = [(title, text) for title, text in rows if text]
+    if not found:
+        return [Description(element.kind.capitalize(), rows=rows)]
+    if element.kind not in CALLS:
+        many = next((value for title, value in element.values if title == _MANY), 0)
+        if np.isfinite(many) and many > 1:
+            # What is said above is said of the call that the element leads to.
+            found[0].rows.insert(0, ("one of", f"{units.count(int(many))} calls"))
+            rows = [(title, text) for title, text in rows if title != _MANY]
+        found[-1].rows.append(("shown as", element.kind if element.kind not in ("tube", "line") else "match"))
+    found[-1].rows += rows
+    return found
+
+
+def describe_call(trace: Trace, call: int) -> Description:
+    """Return what is said of a call of a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+    call : int
+
+    Returns
+    -------
+    Description
+        Its function, and in rows when it was called, how long it took with what it calls and without, and
+        where in the trace it is.
+    """
+    calls, threads = trace.calls, trace.threads
+    function, thread = int(calls.function[call]), int(calls.thread[call])
+    said = describe_function(words_of(trace, function))
+    start, lasted = int(calls.start[call]), int(calls.end[call] - calls.start[call])
+    said.rows = [
+        ("start", units.exact_duration(start)),
+        ("duration", f"{units.exact_duration(lasted)}{_share(lasted, trace.span_ns)}"),
+    ]
+    own = self_time(trace, call)
+    if own is not None:
+        said.rows.append(("self time", f"{units.exact_duration(own)}{_share(own, lasted)}"))
+    many = occurrences(trace, function)
+    said.rows += [
+        ("depth", units.count(int(calls.depth[call]))),
+        ("calls below", units.count(int(calls.extent[call]) - 1)),
+        ("count", f"{units.counted(many, 'call')} of this function"),
+        ("thread", f"{threads.title(thread)}, {units.counted(int(threads.count[thread]), 'call')}"),
+    ]
+    return said
+
+
+def describe_function(words: FunctionWords) -> Description:
+    """Return what is said of a function: its label, and where it is."""
+    return Description(words.label, " · ".join(filter(None, [words.module, place_of(words)])))
+
+
+def place_of(words: FunctionWords) -> str:
+    """Return file and line of a function, the file with its last folder: enough to know it by."""
+    parts = words.file.replace("\\", "/").split("/")
+    file = words.file if len(parts) <= 3 else "…/" + "/".join(parts[-2:])
+    return file + (f":{words.line}" if words.file and words.line else "")
+
+
+def self_time(trace: Trace, call: int) -> int | None:
+    """Return the nanoseconds that a call spends in itself; None if that would take too long to find out."""
+    known = derived(trace)
+    if "self_time" in vars(known):
+        return int(known.self_time[call])
+    index, calls = known.index, trace.calls
+    place = index.position(call)
+    first, stop = int(index.child[place]), int(index.child[place + 1])
+    # The end of the thread's last level counts as the first child of the next one.
+    if stop - first > _FEW:
+        return None
+    children = index.order[first:stop]
+    children = children[calls.parent[children] == call]
+    return int(calls.end[call] - calls.start[call] - (calls.end[children] - calls.start[children]).sum())
+
+
+def occurrences(trace: Trace, function: int) -> int:
+    """Return how many calls a function has; counted once for all functions."""
+    kept = derived(trace).kept
+    found = kept.get(("occurrences", 0))
+    if found is None:
+        found = kept["occurrences", 0] = np.bincount(trace.calls.function, minlength=len(trace.functions))
+    return int(found[function])
+
+
+def _cluster(trace: Trace, longest: int, element: PickedElement) -> Description:
+    """Return what a cluster holds, and which call lies where it was met."""
+    calls = trace.calls
+    many = int(element.facts.get("count", 0)) or calls_inside(trace, element)
+    said = Description(units.counted(many, "call") if many else "Several calls")
+    if (span := element.span) is not None:
+        said.rows.append(("from", f"{units.exact_duration(span[0])} for {units.duration(span[1] - span[0])}"))
+    said.rows += [
+        ("longest", _brief(trace, longest)),
+        ("thread", trace.threads.title(int(calls.thread[longest]))),
+    ]
+    here = call_under(trace, element)
+    if here >= 0:
+        said.rows.append(("here", f"{_brief(trace, here)}, depth {int(calls.depth[here])}"))
+    return said
+
+
+def _brief(trace: Trace, call: int) -> str:
+    calls = trace.calls
+    lasted = units.duration(int(calls.end[call] - calls.start[call]))
+    return f"{trace.functions.label[int(calls.function[call])]}, {lasted}"
+
+
+def _stored(names: StoredNames | None, source: int, element: PickedElement) -> Description:
+    """Return what is kept of an element whose trace is not in memory."""
+    # Of an element with calls of several traces only those of the first are kept.
+    facts = element.facts if source == element.facts_of else {}
+    words = names.function(int(facts["function"])) if names is not None and "function" in facts else None
+    said = describe_function(words) if words is not None else Description(element.kind.capitalize())
+    if element.kind == "cluster":
+        if "count" in facts:
+            said.rows.append(("longest", said.title))
+            said.title, said.where = f"{units.count(int(facts['count']))} calls", ""
+        facts = {name: fact for name, fact in facts.items() if name not in ("duration", "own")}
+    span = element.span
+    if span is not None:
+        said.rows.append(("start", units.duration(span[0], 6)))
+    if "duration" in facts or span is not None:
+        lasted = facts["duration"] if "duration" in facts else span[1] - span[0] if span is not None else 0
+        said.rows.append(("duration", units.duration(lasted, 6)))
+    if "own" in facts:
+        said.rows.append(("self time", units.duration(facts["own"], 6)))
+    if "depth" in facts:
+        said.rows.append(("depth", units.count(int(facts["depth"]))))
+    if "thread" in facts and names is not None:
+        said.rows.append(("thread", names.thread(int(facts["thread"]))))
+    if "same" in facts:
+        said.rows.append(("count", f"{units.count(int(facts['same']))} drawn of this function"))
+    return said
+
+
+def _value(title: str, value: float) -> tuple[str, str]:
+    """Return a title and a value, in the units that people use."""
+    if np.isnan(value):
+        return title, ""
+    for unit, write in ((" (ns)", units.duration), (" (bytes)", units.byte_size)):
+        if title.endswith(unit):
+            return title.removesuffix(unit), write(float(value))
+    return title, units.count(int(value)) if float(value).is_integer() else f"{value:.3g}"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"  ({units.percentage(part / whole, 3)})" if whole > 0 else ""
