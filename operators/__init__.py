@@ -1,6 +1,6 @@
 """The extension's hands: each operator calls the library, and says what came of it."""
 
-from . import command, environment, explore, keys, task, templates_menu
+from . import command, environment, explore, handlers, keys, task, templates_menu
 from .lists import call_tree, differences, filters, go_to, lists, search, threads
 from .live import connect, feed_settings, watched_feed
 from .state import details, filter_stacks, selection, settings, sources, trace_state
@@ -21,6 +21,7 @@ from .views import (
 )
 
 _MODULES = (
+    handlers,
     settings,
     sources,
     trace_state,

@@ -1,34 +1,83 @@
-"""Who wants to know what becomes of views: files put functions on these lists when they are registered.
+"""What becomes of views, and who wants to know it: the one way in which files tell each other of changes.
 
-What changes a view need not know of all that tells about it then. Selections have a list of their own.
+What changes a view need not know of all that follows from it. What Blender does to the whole file is said
+in the same way, by the signals of :mod:`.handlers`.
 """
 
+import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Generic, ParamSpec
 
-#: One of these lists, or another of functions that are called, and what is put on it.
-Table = Sequence[tuple[list[Any], Callable[..., None]]]
+P = ParamSpec("P")
+
+
+class Signal(Generic[P]):
+    """Receivers, which are called in the order in which they were connected."""
+
+    def __init__(self) -> None:
+        self._receivers: list[Callable[P, object]] = []
+
+    def connect(self, receiver: Callable[P, object]) -> None:
+        """Let ``receiver`` be called from now on; one that is connected already stays where it is."""
+        if receiver not in self._receivers:
+            self._receivers.append(receiver)
+
+    def disconnect(self, receiver: Callable[P, object]) -> None:
+        """Let ``receiver`` be called no more; one that is not connected is no error."""
+        if receiver in self._receivers:
+            self._receivers.remove(receiver)
+
+    def send(self, *args: P.args, **kwargs: P.kwargs) -> None:
+        """Call all receivers.
+
+        Raises
+        ------
+        Exception
+            What the first receiver that failed has raised, after all were called. What others raised is
+            printed in full.
+        """
+        first: Exception | None = None
+        # A receiver may disconnect itself.
+        for receiver in tuple(self._receivers):
+            try:
+                receiver(*args, **kwargs)
+            except Exception as error:
+                if first is None:
+                    first = error
+                else:
+                    traceback.print_exception(error)
+        if first is not None:
+            raise first
+
+
+#: Signals, and what a module connects to them as long as it is registered.
+Connections = Sequence[tuple[Signal[Any], Callable[..., object]]]
+
+
+def connect(connections: Connections) -> None:
+    """Connect each receiver to its signal."""
+    for signal, receiver in connections:
+        signal.connect(receiver)
+
+
+def disconnect(connections: Connections) -> None:
+    """Disconnect the receivers, the last one first."""
+    for signal, receiver in reversed(connections):
+        signal.disconnect(receiver)
+
 
 #: A view was drawn anew: scene, collection, traces, drawing.
-on_show: list[Callable[[Any, Any, list[Any], Any], None]] = []
+on_show: Signal[[Any, Any, list[Any], Any]] = Signal()
 #: A person has changed a view's parameters, style, filters or length: its collection.
-on_change: list[Callable[[Any], None]] = []
+on_change: Signal[[Any]] = Signal()
 #: A person has chosen another active view, moved one, or turned to all of them.
-on_move: list[Callable[[], None]] = []
+on_move: Signal[[]] = Signal()
 #: A view was given another filter stack: its collection.
-on_filter: list[Callable[[Any], None]] = []
+on_filter: Signal[[Any]] = Signal()
 #: A part of a view's trace was pointed at in the strip: collection, call.
-on_point: list[Callable[[Any, int], None]] = []
-
-
-def listen(table: Table) -> None:
-    """Put each function on its list."""
-    for told, function in table:
-        told.append(function)
-
-
-def leave(table: Table) -> None:
-    """Take the functions off again, the last one first, those that are still there."""
-    for told, function in reversed(table):
-        if function in told:
-            told.remove(function)
+on_point: Signal[[Any, int]] = Signal()
+#: The selection in a trace, or what is hovered there, has changed: the trace's key; "" after undo, redo or
+#: loading, when any may have. A receiver must be quick, and must not select.
+on_select: Signal[[str]] = Signal()
+#: A long step has ended, and the status bar is free again for who wrote there before: the context.
+on_task_end: Signal[[Any]] = Signal()

@@ -11,6 +11,7 @@ import bpy
 
 from ..tracevis3d.errors import Cancelled, TraceVisError
 from ..tracevis3d.progress import Progress, silent
+from . import signals
 from .mixin import OperatorMixin
 
 _TICK = 0.05  # seconds between two looks at the thread
@@ -82,9 +83,6 @@ class Task:
         if self._stop.is_set():
             raise Cancelled("stopped")
 
-
-#: Called when a long step has ended, and the status bar is free again for who wrote there before.
-on_end: list[Callable[[bpy.types.Context], None]] = []
 
 #: What was prepared in this session.
 _prepared: set[Callable[[], None]] = set()
@@ -181,8 +179,7 @@ class LongOperator(OperatorMixin):
         manager.event_timer_remove(self._timer)
         manager.progress_end()
         free_status_bar()
-        for listener in tuple(on_end):
-            listener(context)
+        signals.on_task_end.send(context)
         _redraw_panels(context)
 
     def _end(self, context: bpy.types.Context, result: Any) -> set[str]:
@@ -213,7 +210,6 @@ def unregister() -> None:
         task.stop()
         Task.current = None
         free_status_bar()
-    on_end.clear()
 
 
 def _compiling() -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
+from .. import handlers
 from . import background, elements, keys, menu, modal, overlay, source
 from .motion import (
     detail,
@@ -32,8 +33,7 @@ KIN = (
 )
 
 
-@bpy.app.handlers.persistent
-def _before_loading(_file: object = None, _unused: object = None) -> None:
+def _before_loading() -> None:
     """Nothing of the file that goes may be kept."""
     from ...tracevis3d.scene.window import element_metadata
 
@@ -60,12 +60,12 @@ def register() -> None:
     bpy.utils.register_class(modal.TRACEVIS3D_OT_explore)
     for module in _MODULES:
         module.register()
-    bpy.app.handlers.load_pre.append(_before_loading)
+    handlers.before_loading.connect(_before_loading)
 
 
 def unregister() -> None:
     """Remove everything, in reverse order."""
-    bpy.app.handlers.load_pre.remove(_before_loading)
+    handlers.before_loading.disconnect(_before_loading)
     modal.end()
     for timer in (zoom.run, window_time.run, wheel.run, turning.run, detail.wait):
         if bpy.app.timers.is_registered(timer):

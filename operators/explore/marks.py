@@ -8,6 +8,7 @@ from bpy.props import StringProperty
 from numpy.typing import NDArray
 
 from ...tracevis3d import units
+from .. import signals
 from ..state import selection, settings, trace_state
 from .motion import drum
 
@@ -29,7 +30,7 @@ def toggle(trace: str, low: int, high: int) -> bool:
     added = (low, high) not in kept
     kept = [*kept, (low, high)] if added else [mark for mark in kept if mark != (low, high)]
     trace_state.ensure(trace).marks = ",".join(f"{a} {b}" for a, b in kept)
-    selection.tell(trace)
+    signals.on_select.send(trace)
     return added
 
 

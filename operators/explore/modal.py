@@ -12,9 +12,9 @@ import numpy as np
 
 from ...tracevis3d import units
 from ...tracevis3d.drawing.picked import Description
-from .. import environment
+from .. import environment, signals
 from ..state import selection, settings, sources, trace_state
-from ..task import free_status_bar, on_end
+from ..task import free_status_bar
 from ..views import viewport
 from . import acts, background, marks, pointer, tooltip
 from .motion import drum, live_bars, slab, turning, wheel, window_time, zoom
@@ -82,7 +82,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         _timers.append(manager.event_timer_add(_TICK, window=context.window))
         manager.modal_handler_add(self)
         _hint(context)
-        on_end.append(_hint)
+        signals.on_task_end.connect(_hint)
         background.warm()
         background.fetch_traces(context.scene)
         _tag_panels()
@@ -470,8 +470,7 @@ def _let_go() -> None:
     """Give back the timer and the status bar."""
     while _timers:
         bpy.context.window_manager.event_timer_remove(_timers.pop())
-    if _hint in on_end:
-        on_end.remove(_hint)
+    signals.on_task_end.disconnect(_hint)
     free_status_bar()
 
 

@@ -323,12 +323,11 @@ def redraw() -> None:
                 area.tag_redraw()
 
 
-def _on_change(_trace: str) -> None:
+def _on_select(_trace: str) -> None:
     redraw()
 
 
 _handles: list[Any] = []
-_LISTENS = ((selection.on_change, _on_change),)
 
 
 def register() -> None:
@@ -338,12 +337,12 @@ def register() -> None:
     kinds = ((_draw_lit, "POST_VIEW"), (_draw_texts, "POST_PIXEL"))
     for draw, when in kinds:
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when))
-    signals.listen(_LISTENS)
+    signals.on_select.connect(_on_select)
 
 
 def unregister() -> None:
     """Draw nothing any more."""
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
-    signals.leave(_LISTENS)
+    signals.on_select.disconnect(_on_select)
     forget()

@@ -571,27 +571,25 @@ _OPERATORS = (
     TRACEVIS3D_OT_tree_hide,
 )
 _register, _unregister = bpy.utils.register_classes_factory((*_GROUPS, *_OPERATORS))
-_HANDLERS = handlers.after_loading(forget)
-_LISTENS = (
-    (selection.on_change, _follow),
+_CONNECTIONS = (
+    (handlers.after_loading, forget),
+    (signals.on_select, _follow),
     (signals.on_show, _after_show),
     (signals.on_point, scroll_to),
 )
 
 
 def register() -> None:
-    """Register operators and state, and listen to the selection."""
+    """Register operators and state, and follow the selection."""
     _register()
     bpy.types.Collection.tracevis3d_tree = PointerProperty(type=TRACEVIS3D_PG_tree)
     bpy.types.Collection.tracevis3d_tree_rows = CollectionProperty(type=TRACEVIS3D_PG_tree_row)
-    handlers.add(_HANDLERS)
-    signals.listen(_LISTENS)
+    signals.connect(_CONNECTIONS)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
-    signals.leave(_LISTENS)
-    handlers.remove(_HANDLERS)
+    signals.disconnect(_CONNECTIONS)
     del bpy.types.Collection.tracevis3d_tree_rows
     del bpy.types.Collection.tracevis3d_tree
     _unregister()

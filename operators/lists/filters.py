@@ -61,8 +61,7 @@ def store(collection: bpy.types.Collection, text: str) -> None:
         filter_stacks.tell(collection, traces)
         call_tree.renew_strip(collection, traces)
     call_tree.renew(collection)
-    for listener in tuple(signals.on_filter):
-        listener(collection)
+    signals.on_filter.send(collection)
 
 
 class _OnStack(OperatorMixin):

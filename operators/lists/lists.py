@@ -582,12 +582,16 @@ _OPERATORS = (
     TRACEVIS3D_OT_library_use,
 )
 _register, _unregister = bpy.utils.register_classes_factory((*_GROUPS, *_OPERATORS))
-_HANDLERS = handlers.after_loading(forget)
-_LISTENS = ((selection.on_change, _follow), (signals.on_filter, renew), (signals.on_show, _after_show))
+_CONNECTIONS = (
+    (handlers.after_loading, forget),
+    (signals.on_select, _follow),
+    (signals.on_filter, renew),
+    (signals.on_show, _after_show),
+)
 
 
 def register() -> None:
-    """Register operators and state, and listen to the selection."""
+    """Register operators and state, and follow the selection."""
     _register()
     bpy.types.Collection.tracevis3d_lists = PointerProperty(type=TRACEVIS3D_PG_lists)
     bpy.types.Scene.tracevis3d_library = StringProperty(
@@ -595,14 +599,12 @@ def register() -> None:
         description="File of patterns and utilities for all traces; empty: one in the extension's own folder",
         subtype="FILE_PATH",
     )
-    handlers.add(_HANDLERS)
-    signals.listen(_LISTENS)
+    signals.connect(_CONNECTIONS)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
-    signals.leave(_LISTENS)
-    handlers.remove(_HANDLERS)
+    signals.disconnect(_CONNECTIONS)
     del bpy.types.Scene.tracevis3d_library
     del bpy.types.Collection.tracevis3d_lists
     _unregister()

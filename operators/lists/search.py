@@ -465,25 +465,25 @@ _CLASSES = (
     TRACEVIS3D_MT_search_history,
 )
 _register, _unregister = bpy.utils.register_classes_factory(_CLASSES)
-_HANDLERS = handlers.after_loading(forget)
 
 
 def _pin_again(scene: bpy.types.Scene, collection: bpy.types.Collection, *_: Any) -> None:
     pin(scene, collection)
 
 
+_CONNECTIONS = ((handlers.after_loading, forget), (signals.on_show, _pin_again))
+
+
 def register() -> None:
     """Register the operators, and what scenes remember of searches."""
     _register()
     bpy.types.Scene.tracevis3d_search = PointerProperty(type=TRACEVIS3D_PG_search)
-    handlers.add(_HANDLERS)
-    signals.on_show.append(_pin_again)
+    signals.connect(_CONNECTIONS)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
-    signals.on_show.remove(_pin_again)
-    handlers.remove(_HANDLERS)
+    signals.disconnect(_CONNECTIONS)
     del bpy.types.Scene.tracevis3d_search
     _unregister()
     forget()

@@ -114,12 +114,12 @@ def register() -> None:
     bpy.utils.register_class(TRACEVIS3D_PG_thread_row)
     bpy.utils.register_class(TRACEVIS3D_OT_thread_change)
     bpy.types.Collection.tracevis3d_thread_rows = CollectionProperty(type=TRACEVIS3D_PG_thread_row)
-    signals.on_show.append(tell)
+    signals.on_show.connect(tell)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
-    signals.on_show.remove(tell)
+    signals.on_show.disconnect(tell)
     del bpy.types.Collection.tracevis3d_thread_rows
     bpy.utils.unregister_class(TRACEVIS3D_OT_thread_change)
     bpy.utils.unregister_class(TRACEVIS3D_PG_thread_row)

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from ...tracevis3d.errors import TraceVisError
-from .. import environment, handlers
+from .. import environment, handlers, signals
 from ..views import viewport
 
 #: Seconds between two ticks, and that taking messages may take in one.
@@ -320,33 +320,27 @@ def free_name(folder: Path, program: str) -> Path:
     return path
 
 
-@bpy.app.handlers.persistent
-def _before_another_file(*_: object) -> None:
+def _before_another_file() -> None:
     if Feed.current is not None:
         Feed.current.lose_sight()
 
 
-@bpy.app.handlers.persistent
-def _after_undo(*_: object) -> None:
+def _after_undo() -> None:
     if Feed.current is not None:
         Feed.current.mark_stale()
 
 
-_HANDLERS = (
-    ("load_pre", _before_another_file),
-    ("undo_post", _after_undo),
-    ("redo_post", _after_undo),
-)
+_CONNECTIONS = ((handlers.before_loading, _before_another_file), (handlers.after_undo, _after_undo))
 
 
 def register() -> None:
-    """Add the handlers."""
-    handlers.add(_HANDLERS)
+    """Follow what Blender does to the file."""
+    signals.connect(_CONNECTIONS)
 
 
 def unregister() -> None:
-    """Remove the handlers; what was received and not stopped is kept as a file."""
-    handlers.remove(_HANDLERS)
+    """Undo :func:`register`; what was received and not stopped is kept as a file."""
+    signals.disconnect(_CONNECTIONS)
     feed = stop()
     if feed is not None and feed.subscriber.rows:
         keep(feed)

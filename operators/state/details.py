@@ -116,19 +116,16 @@ def renew() -> None:
     _update("")
 
 
-_LISTENS = ((selection.on_change, _update),)
-
-
 def register() -> None:
-    """Register the group, and listen to the selection."""
+    """Register the group, and follow the selection."""
     TRACEVIS3D_PG_details.__annotations__["rows"] = CollectionProperty(type=settings.TRACEVIS3D_PG_fact)
     bpy.utils.register_class(TRACEVIS3D_PG_details)
     bpy.types.WindowManager.tracevis3d_details = bpy.props.PointerProperty(type=TRACEVIS3D_PG_details)
-    signals.listen(_LISTENS)
+    signals.on_select.connect(_update)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
-    signals.leave(_LISTENS)
+    signals.on_select.disconnect(_update)
     del bpy.types.WindowManager.tracevis3d_details
     bpy.utils.unregister_class(TRACEVIS3D_PG_details)

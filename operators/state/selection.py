@@ -7,14 +7,13 @@ a step of undo: operators that have ``"UNDO"`` among their options do.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import bpy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import handlers
+from .. import handlers, signals
 from . import trace_state
 
 Ints = NDArray[np.int64]
@@ -46,11 +45,6 @@ class Selection:
 
     def __bool__(self) -> bool:
         return len(self.calls) > 0 or self.time_range is not None
-
-
-#: Called with the trace's key after its selection, or what is hovered in it, has changed; with "" after undo,
-#: redo or loading, when anything may have. A listener must be quick, and must not select.
-on_change: list[Callable[[str], None]] = []
 
 
 def selected(trace: str) -> Selection:
@@ -126,7 +120,7 @@ def deselect(trace: str, calls: ArrayLike | None = None) -> None:
 
 
 def write(trace: str, wanted: Selection) -> None:
-    """Store ``wanted`` as the selection of ``trace`` and tell the listeners, if it differs."""
+    """Store ``wanted`` as the selection of ``trace``, and send the signal if it differs."""
     record = trace_state.find(trace)
     if record is None:
         if not wanted:
@@ -142,7 +136,7 @@ def write(trace: str, wanted: Selection) -> None:
     for name, text in words.items():
         setattr(record, name, text)
     record.revision = (record.revision + 1) % (1 << 30)
-    tell(trace)
+    signals.on_select.send(trace)
 
 
 _hovered: dict[str, Ints] = {}
@@ -155,18 +149,12 @@ def hover(what: dict[str, Ints]) -> None:
     for trace in {*before, *what}:
         old, new = before.get(trace), what.get(trace)
         if old is None or new is None or not np.array_equal(old, new):
-            tell(trace)
+            signals.on_select.send(trace)
 
 
 def hovered(trace: str) -> Ints:
     """Return the calls of ``trace`` that are under the mouse, int64 (n,)."""
     return _hovered.get(trace, np.empty(0, np.int64))
-
-
-def tell(trace: str) -> None:
-    """Tell the listeners that something has changed in ``trace``; "" stands for any."""
-    for listener in tuple(on_change):
-        listener(trace)
 
 
 _PART = re.compile(r"(\d+)(?:-(\d+))?")
@@ -209,27 +197,24 @@ def _whole(calls: ArrayLike | Iterable[int]) -> Ints:
     return np.atleast_1d(calls).astype(np.int64)
 
 
-@bpy.app.handlers.persistent
-def _after_undo(_scene: object = None, _unused: object = None) -> None:
-    tell("")
+def _after_undo() -> None:
+    signals.on_select.send("")
 
 
-@bpy.app.handlers.persistent
-def _after_loading(_file: object = None, _unused: object = None) -> None:
+def _after_loading() -> None:
     _hovered.clear()
-    tell("")
+    signals.on_select.send("")
 
 
-_HANDLERS = (("undo_post", _after_undo), ("redo_post", _after_undo), ("load_post", _after_loading))
+_CONNECTIONS = ((handlers.after_undo, _after_undo), (handlers.after_loading, _after_loading))
 
 
 def register() -> None:
-    """Add the handlers."""
-    handlers.add(_HANDLERS)
+    """Follow what Blender does to the file."""
+    signals.connect(_CONNECTIONS)
 
 
 def unregister() -> None:
-    """Remove the handlers and the listeners."""
-    handlers.remove(_HANDLERS)
-    on_change.clear()
+    """Undo :func:`register`."""
+    signals.disconnect(_CONNECTIONS)
     _hovered.clear()

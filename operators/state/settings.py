@@ -47,15 +47,13 @@ def _mark_stale(group: bpy.types.PropertyGroup, _context: bpy.types.Context) -> 
     collection = group.id_data
     if not _quiet:
         of(collection).stale = True
-        for listener in tuple(signals.on_change):
-            listener(collection)
+        signals.on_change.send(collection)
 
 
 def _settle(_group: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Where a view stands, which one is active, or how they are looked at was changed."""
     if not _quiet:
-        for listener in tuple(signals.on_move):
-            listener()
+        signals.on_move.send()
 
 
 class TRACEVIS3D_PG_fact(bpy.types.PropertyGroup):

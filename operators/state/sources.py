@@ -10,7 +10,7 @@ import bpy
 
 from ...tracevis3d.errors import InputError
 from ...tracevis3d.progress import Progress, part
-from .. import handlers
+from .. import handlers, signals
 
 #: Hash of the source -> trace. Traces are never changed, so undo and redo need not know about them.
 _loaded: dict[str, Any] = {}
@@ -99,9 +99,7 @@ def relative(path: str, blend: str) -> str:
 _places: dict[str, list[str]] = {}
 
 
-@bpy.app.handlers.persistent
-def _before_saving(target: str, _unused: object = None) -> None:
-    target = target if isinstance(target, str) else ""
+def _before_saving(target: str) -> None:
     for collection in bpy.data.collections:
         places = [absolute(source.path, collection) for source in collection.tracevis3d.sources]
         if places and collection.library is None:
@@ -109,8 +107,7 @@ def _before_saving(target: str, _unused: object = None) -> None:
             _write(collection, places, target or bpy.data.filepath)
 
 
-@bpy.app.handlers.persistent
-def _after_saving(_target: object = None, _unused: object = None) -> None:
+def _after_saving(_target: str) -> None:
     for collection in bpy.data.collections:
         if places := _places.get(collection.name_full):
             _write(collection, places, bpy.data.filepath)
@@ -134,8 +131,7 @@ def look() -> None:
                 source.state = state
 
 
-@bpy.app.handlers.persistent
-def _after_loading(_file: object = None, _unused: object = None) -> None:
+def _after_loading() -> None:
     forget()
     look()
 
@@ -147,22 +143,21 @@ def _write(collection: bpy.types.Collection, places: list[str], blend: str) -> N
             source.path = shown
 
 
-_HANDLERS = (
-    ("save_pre", _before_saving),
-    ("save_post", _after_saving),
-    ("save_post_fail", _after_saving),
-    ("load_post", _after_loading),
+_CONNECTIONS = (
+    (handlers.before_saving, _before_saving),
+    (handlers.after_saving, _after_saving),
+    (handlers.after_loading, _after_loading),
 )
 
 
 def register() -> None:
-    """Add the handlers."""
-    handlers.add(_HANDLERS)
+    """Follow what Blender does to the file."""
+    signals.connect(_CONNECTIONS)
 
 
 def unregister() -> None:
-    """Remove the handlers, and let go of the traces."""
-    handlers.remove(_HANDLERS)
+    """Undo :func:`register`, and let go of the traces."""
+    signals.disconnect(_CONNECTIONS)
     forget()
 
 

@@ -181,11 +181,11 @@ def register() -> None:
     bpy.types.Scene.tracevis3d_direction = EnumProperty(
         items=DIRECTIONS, name="Arrangement", description="Where a new view goes", default="ROW"
     )
-    signals.on_move.append(_attend)
+    signals.on_move.connect(_attend)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
-    signals.on_move.remove(_attend)
+    signals.on_move.disconnect(_attend)
     del bpy.types.Scene.tracevis3d_direction
     _unregister()

@@ -38,10 +38,10 @@ def rebuild(collection: bpy.types.Collection) -> None:
 
 
 def register() -> None:
-    """Listen to what people change."""
-    signals.on_change.append(rebuild)
+    """Rebuild when people change something."""
+    signals.on_change.connect(rebuild)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
-    signals.on_change.remove(rebuild)
+    signals.on_change.disconnect(rebuild)

@@ -227,8 +227,7 @@ def show(
         table.name = title
         settings.fill(table.rows, rows)
     filter_stacks.tell(collection, traces)
-    for listener in tuple(signals.on_show):
-        listener(scene, collection, traces, drawing)
+    signals.on_show.send(scene, collection, traces, drawing)
     shown, wanted = figure.parameters, settings.values(collection)
     stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())
 

@@ -270,8 +270,7 @@ class TRACEVIS3D_GT_strip(bpy.types.Gizmo):
         share = (event.mouse_region_x - found[0]) / (found[2] - found[0])
         stored = of(collection)
         call = min(max(int(share * stored.calls), 0), max(stored.calls - 1, 0))
-        for listener in tuple(signals.on_point):
-            listener(collection, call)
+        signals.on_point.send(collection, call)
 
 
 class TRACEVIS3D_GGT_strip(bpy.types.GizmoGroup):

@@ -13,7 +13,7 @@ support.enable()
 selection = support.extension(".operators.state.selection")
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 told = []
-selection.on_change.append(told.append)
+support.extension(".operators.signals").on_select.connect(told.append)
 bpy.ops.ed.undo_push(message="start")
 
 assert not selection.selected("a")

@@ -47,8 +47,7 @@ def _settle() -> None:
                 shown.hide_set(hide, view_layer=window.view_layer)
 
 
-@bpy.app.handlers.persistent
-def _before_saving(_file: object = None, _unused: object = None) -> None:
+def _before_saving(_file: str = "") -> None:
     """Whoever opens the file without the extension looks through the camera at all of the picture."""
     for scene in bpy.data.scenes:
         for layer in scene.view_layers:
@@ -56,17 +55,14 @@ def _before_saving(_file: object = None, _unused: object = None) -> None:
                 shown.hide_set(False, view_layer=layer)
 
 
-_HANDLERS = (("save_pre", _before_saving),)
-
-
 def register() -> None:
-    """Add the handler."""
-    handlers.add(_HANDLERS)
+    """Show everything in each file that is saved."""
+    handlers.before_saving.connect(_before_saving)
 
 
 def unregister() -> None:
-    """Remove handler and timer, and show everything."""
-    handlers.remove(_HANDLERS)
+    """Undo :func:`register`, end the timer, and show everything."""
+    handlers.before_saving.disconnect(_before_saving)
     if bpy.app.timers.is_registered(_settle):
         bpy.app.timers.unregister(_settle)
     if hasattr(bpy.data, "scenes"):

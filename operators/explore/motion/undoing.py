@@ -6,7 +6,7 @@ which no step knows would keep pointing at them when they are freed. So there mu
 
 import bpy
 
-from ... import handlers
+from ... import handlers, signals
 from ...state import settings
 from . import turning, window_time
 
@@ -20,33 +20,22 @@ def leave_all() -> None:
             detail_objects.leave(view)
 
 
-@bpy.app.handlers.persistent
-def _before(_scene: object = None, _unused: object = None) -> None:
+def _before() -> None:
     # A view on its way arrives, which is a step that can be undone.
     window_time.finish()
     turning.finish()
     leave_all()
 
 
-@bpy.app.handlers.persistent
-def _after(_scene: object = None, _unused: object = None) -> None:
-    # Steps that were made while detail was shown bring it back, perhaps beside what it stood in for.
-    leave_all()
-
-
-_HANDLERS = (
-    ("undo_pre", _before),
-    ("redo_pre", _before),
-    ("undo_post", _after),
-    ("redo_post", _after),
-)
+# Steps that were made while detail was shown bring it back, perhaps beside what it stood in for.
+_CONNECTIONS = ((handlers.before_undo, _before), (handlers.after_undo, leave_all))
 
 
 def register() -> None:
-    """Add the handlers."""
-    handlers.add(_HANDLERS)
+    """Follow undo and redo."""
+    signals.connect(_CONNECTIONS)
 
 
 def unregister() -> None:
-    """Remove the handlers."""
-    handlers.remove(_HANDLERS)
+    """Undo :func:`register`."""
+    signals.disconnect(_CONNECTIONS)
