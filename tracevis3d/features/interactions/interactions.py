@@ -113,10 +113,10 @@ def interactions(trace: Trace, elements: Elements, relation: str = "calls") -> I
     count = elements.hierarchy.elements
     of_callee, of_caller = elements.of_call(called), elements.of_call(caller)
     code = of_caller.astype(np.int64) * count + of_callee
-    used = np.flatnonzero(np.bincount(code, minlength=1))
-    number = np.zeros(int(used.max(initial=0)) + 1, np.int32)
-    number[used] = np.arange(len(used), dtype=np.int32)
-    pair = number[code] if len(code) else np.empty(0, np.int32)
+    times = np.bincount(code)
+    used = np.flatnonzero(times)
+    pair = (np.cumsum(times > 0, dtype=np.int32) - 1)[code]
+    pair_caller, pair_callee = (column.astype(np.int32) for column in np.divmod(used, count))
     block = max(_BLOCK, -(-len(called) * len(used) // _SUMS))
     blocks = len(called) // block
     sums = np.zeros((blocks + 1, len(used)), np.int32)
@@ -126,8 +126,8 @@ def interactions(trace: Trace, elements: Elements, relation: str = "calls") -> I
         called,
         time,
         pair,
-        (used // max(count, 1)).astype(np.int32),
-        (used % max(count, 1)).astype(np.int32),
+        pair_caller,
+        pair_callee,
         count,
         missing,
         block,
@@ -162,9 +162,7 @@ def rarest(found: Interactions, low: int, high: int, most: int, at_most: int = 3
     usual = busy[found.caller] + busy[found.callee]
     which = np.flatnonzero((counts > 0) & (counts <= at_most) & (found.caller != found.callee))
     which = which[np.lexsort((which, -usual[which], counts[which]))][:most]
-    place = np.full(found.pairs, -1, np.int64)
-    part = found.pair[low:high]
-    # Written backwards, so that the first one stays.
-    wanted = np.isin(part, which.astype(np.int32)).nonzero()[0][::-1]
-    place[part[wanted]] = wanted + low
-    return [Rare(p, int(counts[p]), int(place[p])) for p in which.tolist()]
+    wanted = low + np.flatnonzero(np.isin(found.pair[low:high], which.astype(np.int32)))
+    pairs, at = np.unique(found.pair[wanted], return_index=True)
+    first = dict(zip(pairs.tolist(), wanted[at].tolist()))
+    return [Rare(p, int(counts[p]), first[p]) for p in which.tolist()]
