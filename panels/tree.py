@@ -139,7 +139,7 @@ class TRACEVIS3D_PT_filters(parts.ViewPanel, bpy.types.Panel):
             stack = []
         place = 0
         for index, applied in enumerate(stack):
-            did = filter_stacks.told(collection, applied.as_text(), place) if applied.on else "off"
+            did = filter_stacks.effect_of(collection, applied.as_text(), place) if applied.on else "off"
             place += applied.on
             _draw_filter(layout.box(), context, index, applied, did or "Rebuild tells what it does")
         row = layout.row(align=True)

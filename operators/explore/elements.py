@@ -218,12 +218,14 @@ class _Filtering(OnCall):
     others: bool
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        from ...tracevis3d.filters.stack import added
+
         try:
             view, _, trace, call = self.resolve(context)
             name, values = filter_for(trace, call, self.what, self.others)
             # Callers of what is shown alone are left out too, not all below them.
             what = "subtree" if self.what == "SUBTREE" and not self.others else "call"
-            stack = filter_stacks.added(filter_stacks.stack_of(view), name, what=what, **values)
+            stack = added(filter_stacks.stack_of(view), name, what=what, **values)
         except TraceVisError as error:
             return self.refuse(error)
         return self.rebuilt(view, {}, stack)

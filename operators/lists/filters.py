@@ -1,13 +1,12 @@
 """The filter stack of a view as a list: add, change, switch, move and remove, each over the stack's text."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
-from ...tracevis3d.errors import TraceVisError, UsageError
+from ...tracevis3d.errors import TraceVisError
 from .. import preconditions, signals
 from ..mixin import OperatorMixin
 from ..state import filter_stacks, selection, settings, sources, trace_state
@@ -58,7 +57,7 @@ def store(collection: bpy.types.Collection, text: str) -> None:
     # The view follows at once where that is quick, else it waits for Rebuild, as with parameters.
     settings.of(collection).filters = text
     if traces:
-        filter_stacks.tell(collection, traces)
+        filter_stacks.store_effects(collection, traces)
         call_tree.renew_strip(collection, traces)
     call_tree.renew(collection)
     signals.on_filter.send(collection)
@@ -84,12 +83,6 @@ class _OnStack(OperatorMixin):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         return {"FINISHED"}
-
-
-def _one(stack: list[Any], index: int) -> Any:
-    if not 0 <= index < len(stack):
-        raise UsageError(f"The stack has {len(stack)} filters: there is no {index + 1}")
-    return stack[index]
 
 
 class TRACEVIS3D_OT_filter_edit(_OnStack, bpy.types.Operator):
@@ -118,14 +111,13 @@ class TRACEVIS3D_OT_filter_edit(_OnStack, bpy.types.Operator):
         return next((words for name, _, words in _name_items(None, None) if name == properties.name), "")
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
-        from ...tracevis3d.filters import registry
+        from ...tracevis3d.filters.editing import one_of, texts_of
         from ...tracevis3d.filters.stack import WHOLE, Applied, parse
-        from ...tracevis3d.parameters import declared
 
         collection = settings.active(context)
         try:
             stack = parse(filter_stacks.stack_of(collection))
-            found = _one(stack, self.index) if self.index >= 0 else Applied(self.name)
+            found = one_of(stack, self.index) if self.index >= 0 else Applied(self.name)
         except TraceVisError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -133,11 +125,9 @@ class TRACEVIS3D_OT_filter_edit(_OnStack, bpy.types.Operator):
         active = selection.selected(trace_state.keys_of(collection)[0]).active
         self.within, self.scope = found.within != WHOLE, found.within if found.within != WHOLE else active
         self.values.clear()
-        for parameter in declared(registry.find(found.name).parameters):
+        for name, text in texts_of(found).items():
             value = self.values.add()
-            value.name = parameter.name
-            shown = found.values.get(parameter.name, parameter.default)
-            value.text = ("yes" if shown else "no") if isinstance(shown, bool) else str(shown)
+            value.name, value.text = name, text
         return context.window_manager.invoke_props_dialog(self, width=420)
 
     def draw(self, _context: bpy.types.Context) -> None:
@@ -160,27 +150,15 @@ class TRACEVIS3D_OT_filter_edit(_OnStack, bpy.types.Operator):
         row.prop(self, "within", text=f"Only Within Call {self.scope:,}" if self.scope >= 0 else None)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.filters.stack import WHOLE, Applied
-        from ...tracevis3d.parameters import declared
+        from ...tracevis3d.filters.editing import from_texts, put
+        from ...tracevis3d.filters.stack import WHOLE
 
-        def edit(stack: list[Any]) -> list[Any]:
-            from ...tracevis3d.filters import registry
-
-            defaults = {p.name: p.default for p in declared(registry.find(self.name).parameters)}
-            values = {}
-            for value in self.values:
-                default = defaults.get(value.name)
-                plain = ("yes" if default else "no") if isinstance(default, bool) else str(default)
-                if value.text != plain:
-                    values[value.name] = value.text
-            scope = self.scope if self.within else WHOLE
-            wanted = Applied(self.name, values, self.effect, self.what, scope)
-            if self.index < 0:
-                return [*stack, wanted]
-            wanted = replace(wanted, on=_one(stack, self.index).on)
-            return [*stack[: self.index], wanted, *stack[self.index + 1 :]]
-
-        return self.change(context, edit)
+        texts = {value.name: value.text for value in self.values}
+        scope = self.scope if self.within else WHOLE
+        return self.change(
+            context,
+            lambda stack: put(stack, self.index, from_texts(self.name, texts, self.effect, self.what, scope)),
+        )
 
 
 class TRACEVIS3D_OT_filter_change(_OnStack, bpy.types.Operator):
@@ -209,20 +187,9 @@ class TRACEVIS3D_OT_filter_change(_OnStack, bpy.types.Operator):
         return str(items[properties.do].description)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        def edit(stack: list[Any]) -> list[Any]:
-            if self.do == "CLEAR":
-                return []
-            found = _one(stack, self.index)
-            rest = [*stack[: self.index], *stack[self.index + 1 :]]
-            if self.do == "REMOVE":
-                return rest
-            if self.do == "SWITCH":
-                return [*stack[: self.index], replace(found, on=not found.on), *stack[self.index + 1 :]]
-            place = self.index + (-1 if self.do == "UP" else 1)
-            rest.insert(min(max(place, 0), len(rest)), found)
-            return rest
+        from ...tracevis3d.filters.editing import changed
 
-        return self.change(context, edit)
+        return self.change(context, lambda stack: changed(stack, self.index, self.do))
 
 
 _CLASSES = (TRACEVIS3D_PG_filter_value, TRACEVIS3D_OT_filter_edit, TRACEVIS3D_OT_filter_change)

@@ -429,6 +429,7 @@ class TRACEVIS3D_OT_list_hide(OnRow, bpy.types.Operator):
         return f"{items[properties.effect].description}: all occurrences of the row, by a filter of the view"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        from ...tracevis3d.filters import stack as filter_stack
         from . import filters
 
         def change(collection: bpy.types.Collection, trace: Any) -> str:
@@ -436,10 +437,10 @@ class TRACEVIS3D_OT_list_hide(OnRow, bpy.types.Operator):
             name, values = _filter_for(context, trace, state)
             text = filter_stacks.stack_of(collection)
             if self.effect == "show":
-                changed = filter_stacks.without(text, name, **values)
+                changed = filter_stack.without(text, name, **values)
             else:
-                changed = filter_stacks.added(
-                    filter_stacks.without(text, name, **values), name, effect=self.effect, **values
+                changed = filter_stack.added(
+                    filter_stack.without(text, name, **values), name, effect=self.effect, **values
                 )
             filters.store(collection, changed)
             return f"Filters: {changed}" if changed else "No filters are left"
@@ -559,13 +560,14 @@ class TRACEVIS3D_OT_library_use(OnList, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        from ...tracevis3d.filters import stack as filter_stack
         from . import filters
 
         file = str(library_path(context.scene))
 
         def use(collection: bpy.types.Collection, _trace: Any) -> None:
             filters.store(
-                collection, filter_stacks.added(filter_stacks.stack_of(collection), "library", file=file)
+                collection, filter_stack.added(filter_stacks.stack_of(collection), "library", file=file)
             )
 
         return self.on_list(context, use)

@@ -226,7 +226,7 @@ def show(
         table = stored.tables.add()
         table.name = title
         settings.fill(table.rows, rows)
-    filter_stacks.tell(collection, traces)
+    filter_stacks.store_effects(collection, traces)
     signals.on_show.send(scene, collection, traces, drawing)
     shown, wanted = figure.parameters, settings.values(collection)
     stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())

@@ -205,6 +205,25 @@ def as_text(stack: Sequence[Applied]) -> str:
     return "; ".join(applied.as_text() for applied in stack)
 
 
+def added(text: str, name: str, **values: str) -> str:
+    """Return the stack ``text`` with a filter more; one that is there already is not added twice.
+
+    ``effect`` and ``what`` among the values are those of :class:`Applied`; by default it hides subtrees.
+    """
+    stack = parse(text) if text else []
+    effect, what = values.pop("effect", "hide"), values.pop("what", "subtree")
+    wanted = Applied(name, values, effect, what)
+    if any(one.as_text() == wanted.as_text() for one in stack):
+        return text
+    return as_text([*stack, wanted])
+
+
+def without(text: str, name: str, **values: str) -> str:
+    """Return the stack ``text`` without the filters of this name and these values, whatever their effect."""
+    stack = parse(text) if text else []
+    return as_text([one for one in stack if one.name != name or dict(one.values) != values])
+
+
 def _parts(text: str) -> list[str]:
     """Split at semicolons that stand in no quotes."""
     found = re.findall(r"""(?:"(?:[^"\\]|\\.)*"|[^;"])+""", text)
