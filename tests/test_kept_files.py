@@ -1,0 +1,141 @@
+"""What an earlier version wrote is read as it was: columns on disk, and the feed's messages byte for byte."""
+
+import base64
+import hashlib
+import json
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+
+import tracevis3d as tv
+from tests.conftest import ROOT
+
+KEPT = ROOT / "tests" / "data" / "kept"
+
+
+def told(trace) -> dict:
+    """Return all that a trace holds but where it came from: a column by its dtype, length and SHA-256."""
+    found = {}
+    for field in fields(trace):
+        value = getattr(trace, field.name)
+        if is_dataclass(value) and field.name != "source":
+            found |= {f"{field.name}.{f.name}": _told(getattr(value, f.name)) for f in fields(value)}
+        elif field.name in ("files", "origin_ns", "span_ns"):
+            found[field.name] = _told(value)
+    return found | {"problems": json.loads(json.dumps(trace.problems.as_dict()))}
+
+
+def _told(value):
+    if isinstance(value, np.ndarray):
+        value = np.ascontiguousarray(value)
+        whole = {"dtype": value.dtype.str, "shape": list(value.shape), "sha256": _hash(value)}
+        return whole | ({"values": [str(v) for v in value]} if len(value) <= 8 else {})
+    return value if isinstance(value, int) else list(value)
+
+
+def _hash(column) -> str:
+    return hashlib.sha256(column.tobytes()).hexdigest()
+
+
+@pytest.mark.parametrize("form", ["plain", "packed"])
+def test_columns_that_were_written_are_read(form) -> None:
+    wanted = json.loads((KEPT / "trace.json").read_text(encoding="utf-8"))
+    found = told(tv.load(KEPT / f"{form}.tv3", cache=False))
+    assert {name: found.get(name) for name in wanted} == wanted
+
+
+def described(message) -> dict:
+    """Return what a message says, as JSON holds it."""
+    words = {}
+    for field in fields(message):
+        value = getattr(message, field.name)
+        if field.name == "columns":
+            value = {name: column.tolist() for name, column in value.items()}
+        words[field.name] = value
+    return json.loads(json.dumps(words))
+
+
+def session() -> list[tuple[str, list[bytes], dict]]:
+    kept = json.loads((KEPT / "feed.json").read_text(encoding="utf-8"))
+    return [(m["from"], [base64.b64decode(frame) for frame in m["frames"]], m["holds"]) for m in kept]
+
+
+def kind(frames: list[bytes]) -> str:
+    return json.loads(frames[0])["t"]
+
+
+def test_messages_that_were_sent_are_understood() -> None:
+    from tracevis3d.live import protocol
+
+    said = session()
+    assert len({kind(frames) for _, frames, _ in said}) == 12, "one of each message"
+    for who, frames, wanted in said:
+        message = (protocol.decode if who == "publisher" else protocol.decode_from_viewer)(frames)
+        found = described(message)
+        assert {name: found.get(name) for name in wanted} == wanted
+        # What is sent now is as before: other programs read it.
+        again = protocol.encode(message)
+        assert [bytes(frame) for frame in again[1:]] == frames[1:]
+        assert json.loads(bytes(again[0])) == json.loads(frames[0])
+
+
+def test_a_viewer_of_an_earlier_publisher_gets_the_trace() -> None:
+    zmq = pytest.importorskip("zmq")
+    from tracevis3d.live.subscriber import Subscriber
+
+    said = [frames for who, frames, holds in session() if who == "publisher" and kind(frames) != "refused"]
+    context = zmq.Context()
+    router = context.socket(zmq.ROUTER)
+    port = router.bind_to_random_port("tcp://127.0.0.1")
+    with Subscriber(f"tcp://127.0.0.1:{port}") as viewer:
+        assert router.poll(5000)
+        identity, hello = router.recv_multipart()
+        assert json.loads(hello)["t"] == "hello"
+        for frames in said:
+            router.send_multipart([identity, *frames])
+        for _ in range(200):
+            if viewer.over:
+                break
+            viewer.drain(0.05, wait=0.05)
+        assert (viewer.state, viewer.program, viewer.bad, viewer.lost) == ("ended", "program.py", 0, 5)
+        assert viewer.takes_suggestions
+        trace = viewer.finish()
+    router.close(linger=0)
+    context.term()
+    calls = sorted(
+        (trace.functions.name[f], int(d))
+        for f, d in zip(trace.calls.function, trace.calls.depth, strict=True)
+    )
+    assert calls == [("inner é", 2), ("outer (/p/program.py:3)", 1)]
+    assert (trace.threads.process, trace.threads.tid, trace.threads.name) == ((7,), (8,), ("main",))
+    assert (list(trace.sync.objects), len(trace.memory), len(trace.counters.value)) == (["Lock-1"], 2, 1)
+    assert [int(a) for a in trace.memory.address] == [2**64 - 16] * 2
+
+
+def test_an_earlier_viewer_is_served() -> None:
+    zmq = pytest.importorskip("zmq")
+    from tracevis3d.live.publisher import Publisher
+
+    said = [frames for who, frames, _ in session() if who == "viewer"]
+    context = zmq.Context()
+    dealer = context.socket(zmq.DEALER)
+    asked = []
+    with Publisher("tcp://127.0.0.1:*", suggestions=asked.append) as publisher:
+        publisher.number("functions", "f")
+        dealer.connect(publisher.endpoint)
+        heard = []
+        for frames in said:
+            dealer.send_multipart(frames)
+            answers = {"hello": ["welcome", "names"], "ask": ["names"], "suggest": ["answer"]}
+            for answer in answers.get(kind(frames), []):
+                while dealer.poll(5000):
+                    heard.append(json.loads(dealer.recv_multipart()[0]))
+                    if heard[-1]["t"] == answer:
+                        break
+                assert heard[-1]["t"] == answer
+        (suggested,) = asked
+        assert (suggested.what, suggested.address, suggested.site) == ("free", 2**64 - 16, "outer")
+        assert not any(message["t"] == "refused" for message in heard)
+    dealer.close(linger=0)
+    context.term()
