@@ -256,7 +256,7 @@ def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: A
         stored.role = "sequence" if tree.is_sequence(row.node) else roles[int(function[row.node])]
         stored.below = below(row)
         stored.chosen, stored.current = row.path in chosen, row.path == navigation.current
-    overview.tell(collection, trace, stack, _part(tree, shown, extent))
+    overview.store(collection, trace, stack, _part(tree, shown, extent))
     _kept[collection.session_uid] = (
         trace, stack, state.levels, (state.show_filtered, state.folded), state.opened, navigation,
     )  # fmt: skip
@@ -290,7 +290,7 @@ def renew_strip(collection: bpy.types.Collection, traces: list[Any]) -> None:
     """Store again what the strip says, of the trace that the tree is about."""
     if traces:
         number = min(of(collection).source, len(traces)) - 1
-        overview.tell(collection, traces[number], filter_stacks.stack_of(collection))
+        overview.store(collection, traces[number], filter_stacks.stack_of(collection))
 
 
 def _after_show(_scene: Any, collection: bpy.types.Collection, traces: list[Any], _drawing: Any) -> None:

@@ -6,45 +6,16 @@ trace.source.path``, or :func:`.trace_state.key_of` of a view's stored source. N
 a step of undo: operators that have ``"UNDO"`` among their options do.
 """
 
-import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...tracevis3d.trace.selection import MOST as MOST
+from ...tracevis3d.trace.selection import Ints, same_calls
+from ...tracevis3d.trace.selection import Selection as Selection
+from ...tracevis3d.trace.selection import read_range as read_range
 from .. import handlers, signals
 from . import trace_state
-
-Ints = NDArray[np.int64]
-
-#: So many calls can be selected one by one; the first ones are kept.
-MOST = 200_000
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """What is selected in a trace.
-
-    Attributes
-    ----------
-    calls : int64 (n,)
-        Indices into ``Trace.calls``, ascending.
-    active : int
-        The call selected last; -1 if there is none.
-    time_range : (int, int) or None
-        Nanoseconds.
-    """
-
-    calls: Ints = field(default_factory=lambda: np.empty(0, np.int64))
-    active: int = -1
-    time_range: tuple[int, int] | None = None
-
-    def __len__(self) -> int:
-        return len(self.calls)
-
-    def __bool__(self) -> bool:
-        return len(self.calls) > 0 or self.time_range is not None
 
 
 def selected(trace: str) -> Selection:
@@ -52,12 +23,7 @@ def selected(trace: str) -> Selection:
     record = trace_state.find(trace)
     if record is None:
         return Selection()
-    active = record.active
-    return Selection(
-        read_calls(record.calls),
-        int(active) if active.isdecimal() else -1,
-        read_range(record.time_range),
-    )
+    return Selection.of_texts(record.calls, record.active, record.time_range)
 
 
 def revision(trace: str) -> int:
@@ -80,43 +46,22 @@ def select(
     ----------
     trace : str
         The trace's key.
-    calls : int array, optional
-        Indices into ``Trace.calls``; None: none, or with ``extend`` those that are.
-    active : int, optional
-        The call that details are shown of; the first of ``calls`` if left out.
-    time_range : (int, int), optional
-        Nanoseconds.
-    extend : bool
-        Keep what is selected.
+    calls, active, time_range, extend
+        As in :meth:`~tracevis3d.trace.selection.Selection.chosen`.
 
     Returns
     -------
     int
         How many calls could not be selected since they are more than :data:`MOST`.
     """
-    before = selected(trace)
-    given = np.empty(0, np.int64) if calls is None else _whole(calls)
-    if active is None:
-        active = int(given[0]) if len(given) else (before.active if extend else -1)
-    wanted = np.unique(np.concatenate([before.calls, given]) if extend else given)
-    left_out = max(len(wanted) - MOST, 0)
-    if time_range is None and extend:
-        time_range = before.time_range
-    if time_range is not None:
-        time_range = (min(time_range), max(time_range))
-    write(trace, Selection(wanted[:MOST], active, time_range))
+    wanted, left_out = selected(trace).chosen(calls, active, time_range, extend)
+    write(trace, wanted)
     return left_out
 
 
 def deselect(trace: str, calls: ArrayLike | None = None) -> None:
     """Take ``calls`` out of the selection, or everything."""
-    if calls is None:
-        write(trace, Selection())
-        return
-    before = selected(trace)
-    kept = np.setdiff1d(before.calls, _whole(calls))
-    active = before.active if before.active in kept else (int(kept[-1]) if len(kept) else -1)
-    write(trace, Selection(kept, active, before.time_range))
+    write(trace, Selection() if calls is None else selected(trace).without(calls))
 
 
 def write(trace: str, wanted: Selection) -> None:
@@ -126,75 +71,31 @@ def write(trace: str, wanted: Selection) -> None:
         if not wanted:
             return
         record = trace_state.ensure(trace)
-    words = {
-        "calls": write_calls(wanted.calls),
-        "active": str(wanted.active) if wanted.active >= 0 else "",
-        "time_range": "" if wanted.time_range is None else "{} {}".format(*wanted.time_range),
-    }
-    if all(getattr(record, name) == text for name, text in words.items()):
+    texts = wanted.texts()
+    if all(getattr(record, name) == text for name, text in texts.items()):
         return
-    for name, text in words.items():
+    for name, text in texts.items():
         setattr(record, name, text)
     record.revision = (record.revision + 1) % (1 << 30)
     signals.on_select.send(trace)
 
 
+#: Trace's key -> calls under the mouse: of this session, and never stored.
 _hovered: dict[str, Ints] = {}
 
 
 def hover(what: dict[str, Ints]) -> None:
     """Say which calls are under the mouse: key of each trace concerned -> int64 (n,); {}: none."""
-    global _hovered
-    before, _hovered = _hovered, what
-    for trace in {*before, *what}:
-        old, new = before.get(trace), what.get(trace)
-        if old is None or new is None or not np.array_equal(old, new):
-            signals.on_select.send(trace)
+    before = dict(_hovered)
+    _hovered.clear()
+    _hovered.update(what)
+    for trace in {*before, *what} - same_calls(before, what):
+        signals.on_select.send(trace)
 
 
 def hovered(trace: str) -> Ints:
     """Return the calls of ``trace`` that are under the mouse, int64 (n,)."""
-    return _hovered.get(trace, np.empty(0, np.int64))
-
-
-_PART = re.compile(r"(\d+)(?:-(\d+))?")
-
-
-def write_calls(calls: Ints) -> str:
-    """Return ascending numbers as text: ``3 7-9``."""
-    if not len(calls):
-        return ""
-    new = np.flatnonzero(np.diff(calls) != 1) + 1
-    first = calls[np.concatenate([[0], new])].tolist()
-    last = calls[np.concatenate([new - 1, [len(calls) - 1]])].tolist()
-    return " ".join(f"{a}-{b}" if b > a else str(a) for a, b in zip(first, last, strict=True))
-
-
-def read_calls(text: str) -> Ints:
-    """Return the numbers that :func:`write_calls` wrote; what is no number is passed over."""
-    parts = [(int(a), int(b or a)) for a, b in _PART.findall(text)]
-    if not parts:
-        return np.empty(0, np.int64)
-    low, high = np.array(parts, np.int64).T
-    count = np.clip(high - low + 1, 0, MOST)
-    begin = np.repeat(low - (np.cumsum(count) - count), count)
-    return (begin + np.arange(len(begin)))[:MOST]
-
-
-def read_range(text: str) -> tuple[int, int] | None:
-    """Return the two numbers that ``text`` holds; None if it doesn't."""
-    words = text.split()
-    try:
-        low, high = (int(word) for word in words)
-    except ValueError:
-        return None
-    return low, high
-
-
-def _whole(calls: ArrayLike | Iterable[int]) -> Ints:
-    if not isinstance(calls, np.ndarray):
-        calls = np.fromiter(calls, np.int64) if isinstance(calls, Iterable) else np.array([calls], np.int64)
-    return np.atleast_1d(calls).astype(np.int64)
+    return _hovered.get(trace, Selection().calls)
 
 
 def _after_undo() -> None:

@@ -144,7 +144,7 @@ def _take(context: bpy.types.Context, bookmark: Any) -> None:
     collection = settings.active_in(scene)
     bookmark.view, bookmark.frame = collection, scene.frame_current
     bookmark.selections = json.dumps(
-        {key: _words(selection.selected(key)) for key in trace_state.keys_of(collection)}
+        {key: selection.selected(key).as_json() for key in trace_state.keys_of(collection)}
     )
     area = viewport.area_of(context)
     if area is not None:
@@ -174,28 +174,6 @@ def bookmark_forward(bookmark: Any) -> Vector:
     return Quaternion(bookmark.rotation) @ Vector((0.0, 0.0, -1.0))
 
 
-def _words(selected: Any) -> dict[str, Any]:
-    """Return a selection as JSON has it."""
-    found: dict[str, Any] = {"calls": selection.write_calls(selected.calls), "active": selected.active}
-    if selected.time_range is not None:
-        found["time_range"] = list(selected.time_range)
-    return found
-
-
-def _read(words: Any) -> selection.Selection:
-    """Return the selection that was remembered; what can't be read is left out."""
-    if not isinstance(words, dict):
-        return selection.Selection()
-    times = words.get("time_range")
-    whole = isinstance(times, list) and len(times) == 2 and all(isinstance(t, int) for t in times)
-    active = words.get("active")
-    return selection.Selection(
-        selection.read_calls(str(words.get("calls", ""))),
-        active if isinstance(active, int) else -1,
-        (times[0], times[1]) if times is not None and whole else None,
-    )
-
-
 def _return_to(context: bpy.types.Context, bookmark: Any) -> None:
     scene = context.scene
     if settings.active_in(scene) != bookmark.view and bookmark.view in settings.all_in(scene):
@@ -205,7 +183,7 @@ def _return_to(context: bpy.types.Context, bookmark: Any) -> None:
     except ValueError:
         selections = {}
     for key, words in (selections if isinstance(selections, dict) else {}).items():
-        selection.write(str(key), _read(words))
+        selection.write(str(key), selection.Selection.of_json(words))
     if scene.frame_current != bookmark.frame:
         scene.frame_set(bookmark.frame)
     area = viewport.area_of(context)

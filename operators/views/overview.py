@@ -10,12 +10,20 @@ from typing import Any
 import blf
 import bpy
 import gpu
-import numpy as np
 from bpy.props import BoolProperty, IntProperty, PointerProperty, StringProperty
 from gpu_extras.batch import batch_for_shader
 
+from ...tracevis3d.analysis.mural import unpacked
 from ...tracevis3d.errors import TraceVisError
-from ...tracevis3d.units import counted, percentage
+from ...tracevis3d.features.call_tree.strip import (
+    GROUND,
+    HIDDEN_COLOR,
+    SHOWN_COLOR,
+    part,
+    picture,
+    quads,
+    strip,
+)
 from .. import signals
 from ..explore.shapes import rectangle, write
 from ..state import settings
@@ -25,12 +33,11 @@ from . import viewport
 _STRIP, _LINE, _TYPE = 34.0, 20.0, 12.0
 _MARGIN = 12.0
 _LEAST = 160.0  # a strip that is narrower tells nothing
-_GROUND, _INK, _QUIET = (0.08, 0.09, 0.11, 0.94), (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0)
-#: Calls that are shown, that filters hide, and the part that the list shows: told apart by the colour-blind.
-_SHOWN, _HIDDEN, _PART = (0.45, 0.78, 1.0), (0.88, 0.52, 0.16), (1.0, 0.72, 0.86, 1.0)
+_BEHIND, _INK, _QUIET = (*GROUND, 0.94), (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0)
+_PART = (1.0, 0.72, 0.86, 1.0)  # what the call tree lists
 _LEAST_PART = 3.0  # pixels
 #: The words that go with the calls that filters hide, at the strip's right end.
-_LEGEND = (("in the list", _PART), ("calls", (*_SHOWN, 1.0)), ("hidden", (*_HIDDEN, 1.0)))
+_LEGEND = (("in the list", _PART), ("calls", (*SHOWN_COLOR, 1.0)), ("hidden", (*HIDDEN_COLOR, 1.0)))
 
 
 class TRACEVIS3D_PG_overview(bpy.types.PropertyGroup):
@@ -55,48 +62,19 @@ def of(collection: bpy.types.Collection) -> Any:
 
 
 def prepare(trace: Any, stack: str) -> None:
-    """Work out what :func:`tell` stores; touches nothing of Blender's."""
+    """Work out what :func:`store` stores; touches nothing of Blender's."""
     with suppress(TraceVisError):
-        _made(trace, stack)
+        strip(trace, stack)
 
 
-def _made(trace: Any, stack: str) -> tuple[str, str]:
-    """Return headline and strip of a trace under a stack; they are kept with the trace.
-
-    Raises
-    ------
-    UsageError
-        If the stack can't be read, or names what the trace hasn't.
-    """
-    from ...tracevis3d.analysis.mural import mural
-    from ...tracevis3d.filters.stack import HIDDEN
-    from ...tracevis3d.views import filtering
-    from ...tracevis3d.views.cached import derived
-
-    if not len(trace.calls):
-        return "", ""
-    kept = derived(trace).kept
-    key = ("overview " + stack, 0)
-    if key not in kept:
-        calls, threads = trace.calls, int(np.count_nonzero(trace.threads.count))
-        hidden = filtering.states(trace, stack) == HIDDEN if stack else np.zeros(len(calls), np.bool_)
-        share = np.count_nonzero(hidden) / max(len(calls), 1)
-        kept[key] = (
-            f"{len(calls):,} calls, {len(derived(trace).subtrees):,} distinct subtrees of "
-            f"{len(trace.functions):,} functions, {counted(threads, 'thread')}, "
-            f"{percentage(share)} hidden",
-            mural(calls, hidden).packed(),
-        )
-    return kept[key]
-
-
-def tell(
+def store(
     collection: bpy.types.Collection, trace: Any, stack: str, part: tuple[int, int] | None = None
 ) -> None:
     """Store what is said of a trace, and the ``part`` (first call, one after the last) that is listed."""
     stored = of(collection)
     with suppress(TraceVisError):
-        stored.headline, stored.cells = _made(trace, stack)
+        made = strip(trace, stack)
+        stored.headline, stored.cells = made.headline, made.cells
         stored.calls = len(trace.calls)
     if part is not None:
         stored.first, stored.last = part
@@ -113,6 +91,7 @@ def redraw() -> None:
 
 # -- the strip in the 3D view -------------------------------------------------------------------------------
 
+#: The strip that was drawn last, and its cells: drawing can't make it anew for each frame.
 _batches: dict[str, Any] = {}
 
 
@@ -121,50 +100,17 @@ def _batch(cells: str) -> Any:
 
     As coloured corners, because the versions of Blender disagree on how bright a texture is shown.
     """
-    from ...tracevis3d.analysis.mural import unpacked
-
     if cells not in _batches:
         _batches.clear()
         found = unpacked(cells)
         if found is None:
             return None
-        attributes, triangles = corners(colored(found.shown, found.hidden))
+        corners, colors, triangles = quads(picture(found.shown, found.hidden))
         shader = gpu.shader.from_builtin("FLAT_COLOR")
-        _batches[cells] = batch_for_shader(shader, "TRIS", attributes, indices=triangles)
+        _batches[cells] = batch_for_shader(
+            shader, "TRIS", {"pos": corners, "color": colors}, indices=triangles
+        )
     return _batches[cells]
-
-
-def corners(picture: Any) -> tuple[dict[str, Any], Any]:
-    """Return corners and colours of the picture's cells that are not of the ground's, and their triangles."""
-    high, wide, _ = picture.shape
-    row, column = np.nonzero((picture[..., :3] != np.array(_GROUND[:3], np.float32)).any(axis=2))
-    at = np.zeros((len(row), 4, 3), np.float32)
-    at[..., 0] = (column[:, None] + np.array([0, 1, 1, 0])) / wide
-    at[..., 1] = (row[:, None] + np.array([0, 0, 1, 1])) / high
-    triangles = 4 * np.arange(len(row), dtype=np.int32)[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])
-    color = np.repeat(picture[row, column], 4, axis=0)
-    attributes = {"pos": at.reshape(-1, 3), "color": np.ascontiguousarray(color, np.float32)}
-    return attributes, triangles.reshape(-1, 3).astype(np.int32)
-
-
-def colored(shown: Any, hidden: Any) -> Any:
-    """Return the strip's picture, float32 (rows, width, 4), roots first; rows that hold nothing are left out.
-
-    A cell's brightness is that of all its calls; its colour mixes those of shown and hidden ones.
-    """
-    full = np.flatnonzero((shown | hidden).any(axis=1))
-    high = int(full[-1]) + 1 if len(full) else 1
-    shown, hidden = shown[:high], hidden[:high]
-    a, b = (cells.astype(np.float32) / 255.0 for cells in (shown, hidden))
-    both = a**2 + b**2
-    share = np.divide(a**2, both, out=np.zeros_like(a), where=both > 0)[..., None]
-    light = np.sqrt(np.clip(both, 0.0, 1.0))[..., None]
-    color = share * np.array(_SHOWN, np.float32) + (1.0 - share) * np.array(_HIDDEN, np.float32)
-    ground = np.array(_GROUND[:3], np.float32)
-    picture = np.ones((*a.shape, 4), np.float32)
-    # The faintest cell must still be seen: a third of the way is given to all that hold a call.
-    picture[..., :3] = ground + (color - ground) * np.where(light > 0, 0.33 + 0.67 * light, 0.0)
-    return picture
 
 
 def box(context: bpy.types.Context) -> tuple[float, float, float, float] | None:
@@ -190,7 +136,7 @@ def draw(context: bpy.types.Context, collection: bpy.types.Collection) -> None:
         return
     (left, low, right, high), scale = found, context.preferences.system.ui_scale
     size, pad = _TYPE * scale, 5.0 * scale
-    rectangle(left - pad, low - pad, right + pad, high + _LINE * scale, _GROUND)
+    rectangle(left - pad, low - pad, right + pad, high + _LINE * scale, _BEHIND)
     with gpu.matrix.push_pop():
         gpu.matrix.translate((left, low, 0.0))
         gpu.matrix.scale((right - left, high - low, 1.0))
@@ -215,15 +161,11 @@ def draw(context: bpy.types.Context, collection: bpy.types.Collection) -> None:
 
 def _draw_part(stored: Any, found: tuple[float, float, float, float], scale: float) -> None:
     """Frame the part of the strip that the call tree lists."""
-    if not 0 <= stored.first < stored.last or stored.last > max(stored.calls, 1):
-        return
     left, low, right, high = found
-    wide = (right - left) / stored.calls
-    a, b = left + wide * stored.first, left + wide * stored.last
-    least = _LEAST_PART * scale
-    if b - a < least:
-        a = min(max((a + b - least) / 2, left), right - least)
-        b = a + least
+    ends = part(stored.first, stored.last, stored.calls, left, right, _LEAST_PART * scale)
+    if ends is None:
+        return
+    a, b = ends
     edge = 1.5 * scale
     for corners in (
         (a - edge, low - edge, b + edge, low),

@@ -44,14 +44,14 @@ cells = mural.unpacked(strip.cells)
 assert cells is not None
 assert cells.shown.any()
 assert not cells.hidden.any()
-overview = support.extension(".operators.views.overview")
-picture = overview.colored(cells.shown, cells.hidden)
+strips = support.extension(".tracevis3d.features.call_tree.strip")
+picture = strips.picture(cells.shown, cells.hidden)
 assert len(picture) == min(int(calls.depth.max()), mural.HEIGHT), "rows that hold nothing are left out"
-attributes, triangles = overview.corners(picture)
+corners, _, triangles = strips.quads(picture)
 assert len(triangles) == 2 * np.count_nonzero(cells.shown)
-assert attributes["pos"].min() == 0.0
-assert attributes["pos"].max() == 1.0
-mixed = overview.colored(np.full((1, 2), 180, np.uint8), np.array([[0, 180]], np.uint8))
+assert corners.min() == 0.0
+assert corners.max() == 1.0
+mixed = strips.picture(np.full((1, 2), 180, np.uint8), np.array([[0, 180]], np.uint8))
 assert mixed[0, 0, 2] > mixed[0, 0, 0], "what is shown is blue"
 assert mixed[0, 1, 0] > mixed[0, 0, 0], "what is hidden goes towards orange"
 
@@ -251,7 +251,7 @@ bpy.ops.wm.save_as_mainfile(filepath=str(blend))
 marked = support.extension(".tracevis3d.scene.window.bookmarks").bookmarks_of(blend)
 (mark,) = marked
 assert (mark["name"], mark["view"]) == ("the deepest call", shown)
-assert mark["selections"][key]["calls"] == selection.write_calls(np.array([7, deep]))
+assert mark["selections"][key]["calls"] == f"7 {deep}"
 assert mark["distance"] > 0
 bpy.ops.wm.open_mainfile(filepath=str(blend))
 view = next(v for v in support.views() if trace_state.keys_of(v)[0] == key)

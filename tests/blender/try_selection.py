@@ -59,9 +59,3 @@ bpy.ops.wm.open_mainfile(filepath=str(path))
 assert selection.selected("a").calls.tolist() == [7, 9, 3_000_000_000]
 assert len(selection.selected("b")) == selection.MOST
 assert not any(c.name == ".TraceVis3D" for c in bpy.context.scene.collection.children_recursive)
-
-# As text.
-for calls in ([], [0], [0, 1], [5, 7, 8, 9, 11]):
-    assert selection.read_calls(selection.write_calls(np.array(calls, np.int64))).tolist() == calls
-assert selection.read_calls("3 x 9-7 5-6").tolist() == [3, 5, 6]
-assert selection.read_range("3 x") is None
