@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.tree.compact import count_iterations, expand_graph
 from ..progress import Progress, silent
 from ..trace.model import Calls, Threads
 from .subtrees import Subtrees, distinct_subtrees
@@ -70,8 +71,6 @@ class CompactTrace:
     @cached_property
     def edges(self) -> Edges:
         """The edges with their iterations."""
-        from ..kernels.tree.compact import count_iterations
-
         s = self.subtrees
         first = np.empty(len(s) + 1, np.int64)
         child = np.empty(len(s.child), np.int32)
@@ -159,8 +158,6 @@ def compact(calls: Calls, threads: Threads, subtrees: Subtrees | None = None) ->
 
 def expand(subtrees: Subtrees, roots: NDArray[np.int32]) -> Calls:
     """Return the calls that ``roots`` (int32 classes) unfold to; see :meth:`CompactTrace.expand`."""
-    from ..kernels.tree.compact import expand_graph
-
     n = int(subtrees.extent[roots].sum())
     of_call, function, depth = (np.empty(n, np.int32) for _ in range(3))
     parent, extent = np.empty(n, np.int64), np.empty(n, np.int64)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
+from ..kernels.tree import compact as kernels
 from .compact import CompactTrace
 from .sets import distinct_sets
 from .subtrees import HASH_MASK, empty_table
@@ -71,8 +72,6 @@ def alike(
     UsageError
         For another criterion, or a depth below 1.
     """
-    from ..kernels.tree import compact as kernels
-
     if criterion not in CRITERIA:
         raise UsageError(f"there is no criterion {criterion!r}: there are {', '.join(CRITERIA)}")
     subtrees, edges, m = graph.subtrees, graph.edges, len(graph)

@@ -21,6 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
+from ..kernels.tree.compact import order_nodes
+from ..kernels.tree.grammar import (
+    ROOM,
+    measure,
+    read_lists,
+    rebuild,
+    sort_by_class,
+    spread,
+    unfold,
+    write_grammar,
+    write_out,
+)
 from ..progress import Progress, silent
 from ..trace.model import Calls
 from .compact import CompactTrace, Edges
@@ -91,8 +103,6 @@ class Grammar:
 
     def expand(self) -> Edges:
         """Return the lists as they were read: nothing is lost."""
-        from ..kernels.tree.grammar import unfold
-
         edges = int(self.length[: self.lists].sum())
         first = np.zeros(self.lists + 1, np.int64)
         child, count = np.empty(edges, np.int32), np.empty(edges, np.int64)
@@ -107,8 +117,6 @@ class Grammar:
         A rule that doesn't repeat in a row is written out if it is short, for its row would name all of it,
         or if it is a whole list: nothing would be gained.
         """
-        from ..kernels.tree.grammar import write_out
-
         only = self.value[self.first[: self.lists][np.diff(self.first[: self.lists + 1]) == 1]]
         first = np.empty(len(self.order) + 1, np.int64)
         room = (LEAST - 1) * len(self) + int(self.length[only[only >= self.lists]].sum())
@@ -121,8 +129,6 @@ class Grammar:
 
     def weighed(self, weight: Ints) -> Ints:
         """Return how often each rule is unfolded, int64 (rules,), where list ``i`` is ``weight[i]`` times."""
-        from ..kernels.tree.grammar import spread
-
         result = np.zeros(len(self.order), np.int64)
         result[: self.lists] = weight
         spread(self.order, self.first, self.value, self.times, self.lists, result)
@@ -130,8 +136,6 @@ class Grammar:
 
     def total(self, of_list: Ints) -> Ints:
         """Return the sum of ``of_list`` (int64, a number for each list) in each owner, int64 (owners,)."""
-        from ..kernels.tree.grammar import measure
-
         found, other, offset = np.empty(len(self.order), np.int64), self.length.copy(), self.offset.copy()
         measure(
             self.order, self.first, self.value, self.times, self.lists, of_list, other, other.copy(), found,
@@ -225,9 +229,6 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
     UsageError
         If there are so many distinct subtrees and edges that their numbers don't fit.
     """
-    from ..kernels.tree.compact import order_nodes
-    from ..kernels.tree.grammar import ROOM, measure, read_lists, rebuild, write_grammar
-
     edges = graph.forest
     lists, symbols = len(edges.first) - 1, min(len(edges), 1 << 16) + ROOM
     if lists + len(edges) + 2 * ROOM > _MOST:
@@ -339,8 +340,6 @@ class Occurrences:
 
         Those of a class are its calls; a thread has one, the call before its root calls.
         """
-        from ..kernels.tree.grammar import sort_by_class
-
         subtrees, n = self.graph.subtrees, len(self.graph.subtrees.of_call)
         first = np.concatenate([[0], np.cumsum(subtrees.occurrences), n + 1 + np.arange(len(self._before))])
         calls = np.empty(n + len(self._before), np.int64)

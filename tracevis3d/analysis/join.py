@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..kernels.comparison.join import common_with_all, count_block, fill_lanes, fill_least, lay_tree
 from .sets import Sets
 
 #: Sets that are joined side by side.
@@ -89,8 +90,6 @@ class Forest:
 
 def lay_forest(parent: NDArray[np.int32]) -> Forest:
     """Lay a forest out in pre-order; a parent comes before its children in ``parent`` (-1: a root)."""
-    from ..kernels.comparison.join import lay_tree
-
     n = len(parent)
     size, heavy, free, position, level = (np.empty(n, np.int32) for _ in range(5))
     lay_tree(np.ascontiguousarray(parent, np.int32), size, heavy, free, position, level)
@@ -107,8 +106,6 @@ def function_weights(functions: int, weight: Ints | None) -> Ints:
 
 def set_weights(sets: Sets, weight: Ints) -> Ints:
     """Return the sum of ``weight`` over the functions of each set, as int64 (sets,)."""
-    from ..kernels.comparison.join import common_with_all
-
     total = np.empty(len(sets), np.int64)
     common_with_all(sets.base, sets.first, sets.added, weight, total)
     return total
@@ -182,8 +179,6 @@ class SetJoin:
 
         The lanes of small traces are kept: they serve at every threshold.
         """
-        from ..kernels.comparison.join import fill_lanes
-
         block = int(chosen[0]), len(chosen)
         if block in self._kept:
             return *self._kept[block], None
@@ -236,8 +231,6 @@ class SetJoin:
         keep : bool
             Also tell, for the one threshold, which pairs are above it.
         """
-        from ..kernels.comparison.join import count_block, fill_least
-
         used, m = len(chosen), len(self.b)
         width = -(-used // 64) * 64
         lane_sizes = self.size_a[chosen]

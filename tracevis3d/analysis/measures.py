@@ -8,14 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.trace.measures import fill_self_times
 from ..trace.model import ALLOC, Calls, Memory
 from .subtrees import Subtrees
 
 
 def self_times(calls: Calls) -> NDArray[np.int64]:
     """Return the duration of each call without its children's: int64 (n,), nanoseconds, never negative."""
-    from ..kernels.trace.measures import fill_self_times
-
     result = np.empty(len(calls), np.int64)
     fill_self_times(calls.parent, calls.start, calls.end, result)
     return result

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.trace.mural import count_cells
 from ..trace.model import Calls
 
 #: Cells of the strip.
@@ -49,8 +50,6 @@ def mural(calls: Calls, hidden: NDArray[np.bool_]) -> Mural:
     hidden : bool (n,)
         The calls that filters hide.
     """
-    from ..kernels.trace.mural import count_cells
-
     n = len(calls)
     depth = np.ascontiguousarray(calls.depth, np.int32)
     counts = np.zeros((2, HEIGHT, WIDTH), np.int64)

@@ -13,6 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.comparison.groups import sum_outermost
+from ..kernels.tree.repetitions import common_of_pairs, locate_runs
+from ..kernels.tree.repetitions import find_runs as find
 from ..trace.model import Calls
 from .join import plain
 from .sets import Sets
@@ -57,8 +60,6 @@ class Runs:
 
     def at(self, which: Ints, calls: Calls, subtrees: Subtrees) -> RunsAt:
         """Return the runs among the children of the calls ``which``, such as those that are visible."""
-        from ..kernels.tree.repetitions import locate_runs
-
         bounds = np.searchsorted(self.of_class, np.arange(len(subtrees) + 1)).astype(np.int64)
         which = np.ascontiguousarray(which, np.int64)
         of = subtrees.of_call[which]
@@ -108,8 +109,6 @@ def find_runs(subtrees: Subtrees, longest_period: int = LONGEST_PERIOD) -> Runs:
     longest_period : int
         Children that are repeated as one pattern, at most. Time grows with it.
     """
-    from ..kernels.tree.repetitions import find_runs as find
-
     room = 1024
     columns = [np.empty(room, np.int32) for _ in range(4)]
     start, at, runs = 0, 0, 0
@@ -150,8 +149,6 @@ def find_alike(subtrees: Subtrees, sets: Sets, least: Fraction = ALIKE) -> Runs:
 
 def _above(sets: Sets, left: Int32s, right: Int32s, least: Fraction) -> NDArray[np.bool_]:
     """Return whether the similarity of each pair of sets is above ``least``; each pair is computed once."""
-    from ..kernels.tree.repetitions import common_of_pairs
-
     pairs, index = np.unique(left.astype(np.int64) * len(sets) + right, return_inverse=True)
     a, b = (pairs // max(len(sets), 1)).astype(np.int32), (pairs % max(len(sets), 1)).astype(np.int32)
     common = np.empty(len(pairs), np.int64)
@@ -166,8 +163,6 @@ def find_repeated(calls: Calls, subtrees: Subtrees) -> Repeated:
 
     Those within another one that is repeated are not counted again.
     """
-    from ..kernels.comparison.groups import sum_outermost
-
     m = len(subtrees)
     chosen = ((subtrees.occurrences > 1) & (subtrees.extent > 1)).astype(np.uint8)
     start, end, extent = (plain(c) for c in (calls.start, calls.end, calls.extent))

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, UsageError
+from ..kernels.trace.search import first_not_before, merge_runs, sort_by_function
+from ..trace.cache import cached
 from ..trace.model import Calls, Functions, Trace
 
 #: How a pattern is written, with a few words on each.
@@ -129,8 +131,6 @@ class CallIndex:
         InputError
             From 2,147,483,647 calls on.
         """
-        from ..kernels.trace.search import sort_by_function
-
         n = len(calls)
         if n >= np.iinfo(np.int32).max:
             raise InputError(f"This trace has {n:,} calls, and a search can hold 2,147,483,646")
@@ -153,7 +153,6 @@ _indices: weakref.WeakKeyDictionary[Trace, CallIndex] = weakref.WeakKeyDictionar
 def call_index(trace: Trace, cache: bool = True) -> CallIndex:
     """Return the index of ``trace``: from memory, else from the cache on disk, else made now."""
     if (index := _indices.get(trace)) is None:
-        from ..trace.cache import cached
 
         def make() -> dict[str, NDArray[Any]]:
             made = CallIndex.of(trace.calls, trace.threads, len(trace.functions))
@@ -256,8 +255,6 @@ class Found:
     def _bound(
         self, low: NDArray[np.int64], high: NDArray[np.int64], time: int, call: int
     ) -> NDArray[np.int64]:
-        from ..kernels.trace.search import first_not_before
-
         found = np.empty(len(low), np.int64)
         first_not_before(self._index.order, self._index.start, low, high, int(time), int(call), found)
         return found
@@ -327,8 +324,6 @@ def _merge(
     most: int,
 ) -> NDArray[np.int32]:
     """Return the first ``most`` calls of sorted runs, merged."""
-    from ..kernels.trace.search import merge_runs
-
     out = np.empty(most, np.int32)
     taken = np.array(at, np.int64)
     count = merge_runs(

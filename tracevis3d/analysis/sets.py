@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..kernels.tree.sets import number_sets
+from ..kernels.tree.subtrees import fill_table
 from .subtrees import HASH_MASK, Subtrees, empty_table, grown
 
 #: Members of sets that are looked at before giving up: two seconds of work. A program of 14 million calls
@@ -81,9 +83,6 @@ def distinct_sets(subtrees: Subtrees, *, budget: int = BUDGET, hash_mask: int = 
     InputError
         If ``budget`` doesn't suffice.
     """
-    from ..kernels.tree.sets import number_sets
-    from ..kernels.tree.subtrees import fill_table
-
     m = len(subtrees)
     functions = int(subtrees.function.max()) + 1 if m else 0
     seed, mask = np.uint64(secrets.randbits(64)), np.uint64(hash_mask)

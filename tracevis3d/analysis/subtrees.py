@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.tree.subtrees import fill_table, number_subtrees
 from ..trace.model import Calls
 
 T = TypeVar("T", bound=np.generic)
@@ -69,8 +70,6 @@ def distinct_subtrees(calls: Calls, *, hash_mask: int = HASH_MASK) -> Subtrees:
     -------
     Subtrees
     """
-    from ..kernels.tree.subtrees import fill_table, number_subtrees
-
     n = len(calls)
     function = np.ascontiguousarray(calls.function, np.int32)
     extent = np.ascontiguousarray(calls.extent, np.int64)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..analysis.compact import CompactTrace, compact
 from ..analysis.subtrees import distinct_subtrees
+from ..kernels.tree.filters import find_shown_below, keep_calls
 from ..trace.model import Trace
 from . import registry
 from .facts import Facts
@@ -94,8 +95,6 @@ def _of_nodes(stack: Sequence[Applied], facts: Facts) -> NDArray[np.bool_] | Non
 def _of_calls(
     trace: Trace, filtered: FilterResult, hidden: NDArray[np.bool_], before: NDArray[np.int64], whole: bool
 ) -> Listed:
-    from ..kernels.tree.filters import find_shown_below, keep_calls
-
     calls, threads = trace.calls, trace.threads
     parent, extent = np.ascontiguousarray(calls.parent), calls.extent
     own, chosen, places = filtered.own, None, None

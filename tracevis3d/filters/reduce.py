@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..kernels.tree.filters import keep_calls
 from ..trace.model import Calls, Trace
 from .stack import HIDDEN, FilterResult
 
@@ -24,8 +25,6 @@ def reduced(trace: Trace, filtered: FilterResult) -> Trace:
     InputError
         If no call is left.
     """
-    from ..kernels.tree.filters import keep_calls
-
     calls = trace.calls
     keep = filtered.state != HIDDEN
     n = int(np.count_nonzero(keep))

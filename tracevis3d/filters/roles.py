@@ -11,6 +11,7 @@ import numpy as np
 from ..parameters import parameter
 from .facts import Facts
 from .registry import Filter, Marked
+from .utilities import Parameters, mark
 
 _ACCESSOR = re.compile(
     r"(?:get|set|is|has|fget|fset)(?=[A-Z_0-9]|$)|__(?:get|set|del)(?:attr|item|attribute)?__$"
@@ -86,8 +87,6 @@ def polymorphic(facts: Facts, p: PolymorphicParameters) -> Marked:
 
 def of_functions(facts: Facts) -> list[str]:
     """Return the role of each function, for icons: the first of :data:`ROLES` that fits."""
-    from .utilities import Parameters, mark
-
     marks = (
         constructors(facts, ConstructorParameters()).flags,
         accessors(facts, AccessorParameters()).flags,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .. import parameters as declarations
 from ..errors import UsageError
+from ..kernels.tree.filters import settle
 from . import registry
 from .facts import Facts
 
@@ -138,8 +139,6 @@ def apply(stack: Sequence[Applied], facts: Facts) -> FilterResult:
     UsageError
         If a filter, a parameter or a scope doesn't exist.
     """
-    from ..kernels.tree.filters import settle
-
     calls, subtrees = facts.trace.calls, facts.graph.subtrees
     n = len(calls)
     state = np.zeros(n, np.uint8)

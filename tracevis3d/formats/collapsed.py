@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..kernels.formats import scan_lines as s
+from ..kernels.intern import InternedNames
 from ..progress import Progress, part
+from ..trace.model import Source
+from ..trace.recording import Recording
 from . import names, registry, unpack
 from .stacks import events_of_stacks, too_long
 from .text import count, lines, utf8
@@ -62,11 +66,6 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If there is no stack in the file.
     """
-    from ..kernels.formats import scan_lines as s
-    from ..kernels.intern import InternedNames
-    from ..trace.model import Source
-    from ..trace.recording import Recording
-
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.4))
     text = utf8(unpacked.data)
     recording = Recording()

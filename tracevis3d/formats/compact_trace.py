@@ -15,18 +15,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.compact import compact, expand
+from ..analysis.subtrees import Subtrees
 from ..errors import InputError
+from ..kernels.formats import scan_numbers as s
+from ..kernels.tree.compact import count_calls, order_nodes
 from ..progress import Progress, part
+from ..trace.events import BEGIN, END
+from ..trace.model import Source
+from ..trace.recording import Recording
 from . import names, registry, unpack
 from .text import count, utf8
 from .writing import one_line, output
 
 if TYPE_CHECKING:
     from ..analysis.compact import CompactTrace
-    from ..analysis.subtrees import Subtrees
     from ..trace.model import Calls, Trace
     from ..trace.problems import Problems
-    from ..trace.recording import Recording
 
 #: Calls that a file may unfold to.
 MOST_CALLS = 200_000_000
@@ -55,10 +60,6 @@ def read(path: Path, progress: Progress) -> Trace:
         If a section is missing, a node calls itself by a cycle, or the trace unfolds to more than
         :data:`MOST_CALLS` calls.
     """
-    from ..trace.events import BEGIN, END
-    from ..trace.model import Source
-    from ..trace.recording import Recording
-
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.3))
     recording = Recording()
     if unpacked.damage:
@@ -87,8 +88,6 @@ class _Graph:
     """What a file says, checked."""
 
     def __init__(self, path: Path, text: memoryview | bytes, recording: Recording) -> None:
-        from ..kernels.tree.compact import count_calls, order_nodes
-
         self.path, self.problems = path, recording.problems
         data = np.frombuffer(text, np.uint8)
         found = _sections(path, bytes(text))
@@ -141,9 +140,6 @@ class _Graph:
 
     def unfold(self, roots: NDArray[np.int32], often: NDArray[np.int64]) -> Calls:
         """Return the calls of a thread, their times counting events."""
-        from ..analysis.compact import expand
-        from ..analysis.subtrees import Subtrees
-
         none = np.empty(0, np.int64)
         if self._nodes is None:
             calls = np.zeros(len(self.count) + 1, np.int64)
@@ -157,8 +153,6 @@ class _Graph:
     def _rows(
         self, data: NDArray[np.uint8], place: tuple[int, int, int], section: str
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        from ..kernels.formats import scan_numbers as s
-
         start, stop, line = place
         room = count(data[start:stop], b"\n") + 1
         rows, lines = np.empty((room, 3), np.int64), np.empty(room, np.int64)
@@ -246,8 +240,6 @@ def _repeated(values: NDArray[np.int64]) -> int:
 
 def write(trace: Trace, path: Path, progress: Progress) -> None:
     """Write the distinct subtrees; the fourth section only where the thesis's form would lose something."""
-    from ..analysis.compact import compact
-
     progress(0.0, "finding subtrees")
     graph = compact(trace.calls, trace.threads)
     edges, subtrees = graph.edges, graph.subtrees

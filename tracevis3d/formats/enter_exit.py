@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..kernels import intern
+from ..kernels.formats import scan_lines
 from ..progress import Progress, part
+from ..trace.model import Source
+from ..trace.recording import Recording
 from . import names, registry, unpack, writing
 from .text import count, lines, places, utf8
 
@@ -52,9 +56,6 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If no line is an entry or exit.
     """
-    from ..trace.model import Source
-    from ..trace.recording import Recording
-
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.4))
     text = utf8(unpacked.data)
     recording = Recording()
@@ -115,9 +116,6 @@ class _Log:
     """
 
     def __init__(self, text: memoryview | bytes) -> None:
-        from ..kernels import intern
-        from ..kernels.formats import scan_lines
-
         self._scan_lines = scan_lines
         self._data: NDArray[np.uint8] = np.frombuffer(text, np.uint8)
         room = count(self._data, b"\n") + 1

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..kernels.formats import allocations_text as s
 from ..progress import Progress, part
+from ..trace.model import ALLOC, FREE, Source
+from ..trace.recording import Recording
 from . import names, registry, unpack
 from .text import count, lines
 
 if TYPE_CHECKING:
     from ..trace.model import Trace
-    from ..trace.recording import Recording
 
 Ints = NDArray[np.int64]
 
@@ -43,10 +45,6 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If it is heaptrack's raw data or of a version before 1.1, or there is no allocation in it.
     """
-    from ..kernels.formats import allocations_text as s
-    from ..trace.model import ALLOC, FREE, Source
-    from ..trace.recording import Recording
-
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.4))
     recording = Recording()
     if unpacked.damage:

@@ -16,11 +16,12 @@ import numpy as np
 
 from ..errors import InputError, MissingDependency
 from ..progress import Progress, part
+from ..trace.model import Source
+from ..trace.recording import Recording
 from . import names, registry, unpack
 
 if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
-    from ..trace.recording import Recording
 
 _PACKET_TAG = 0x0A
 #: How many packets are looked at to tell the format.
@@ -103,8 +104,6 @@ def read(path: Path, progress: Progress) -> Trace:
             f"{path}: reading Perfetto's protobuf needs the perfetto package ({error}): install it with "
             "'pip install perfetto', or export the trace as JSON"
         ) from error
-    from ..trace.model import Source
-    from ..trace.recording import Recording
 
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.2))
     recording = Recording()

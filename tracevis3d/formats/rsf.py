@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..kernels import intern
+from ..kernels.formats import scan_rsf
+from ..kernels.formats.scan_rsf import nest_calls
 from ..progress import Progress, part
+from ..trace.events import BEGIN, END
+from ..trace.model import Source
+from ..trace.recording import Recording
 from . import names, registry, unpack
 from .text import count, lines, utf8
 
@@ -62,10 +68,6 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If no line is a call.
     """
-    from ..trace.events import BEGIN, END
-    from ..trace.model import Source
-    from ..trace.recording import Recording
-
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.3))
     text = utf8(unpacked.data)
     recording = Recording()
@@ -130,9 +132,6 @@ class _Rows:
     """The columns of a file, as :func:`..kernels.formats.scan_rsf.scan_rsf` writes them."""
 
     def __init__(self, text: memoryview | bytes) -> None:
-        from ..kernels import intern
-        from ..kernels.formats import scan_rsf
-
         self._scan = scan_rsf
         self._data: NDArray[np.uint8] = np.frombuffer(text, np.uint8)
         room = count(self._data, b"\n") + 1
@@ -246,8 +245,6 @@ def _functions(name: Int32s, texts: int) -> tuple[Int32s, Int32s, list[tuple[int
 def _nest(
     order: Ints, thread: Ints, threads: int, ends: Int32s, function: Int32s, outside: Int32s, time: Ints
 ) -> _Nested:
-    from ..kernels.formats.scan_rsf import nest_calls
-
     n = len(order)
     first = np.searchsorted(thread[order], np.arange(threads + 1)).astype(np.int64)
     columns = [np.ascontiguousarray(c[order], np.int32) for c in (ends[:, 0], ends[:, 1], function, outside)]

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.formats.lay_stacks import count_stack_events, lay_stacks
+
 #: Times must stay below this.
 _LIMIT = float(1 << 62)
 
@@ -41,8 +43,6 @@ def events_of_stacks(
     begin : int64 (threads,)
         When the first stack of a thread starts.
     """
-    from ..kernels.formats.lay_stacks import count_stack_events, lay_stacks
-
     order = np.argsort(thread, kind="stable")
     count = count_stack_events(order, thread, first, frame)
     events = StackEvents(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..trace import store
+from ..trace.container import MAGIC
 from ..trace.model import TABLES
 from .registry import NO, SURE, Format
 
@@ -16,23 +18,17 @@ if TYPE_CHECKING:
 
 def sniff(head: bytes, name: str) -> float:
     """See :attr:`~.registry.Format.sniff`."""
-    from ..trace.container import MAGIC
-
     return SURE if head.startswith(MAGIC) else NO
 
 
 def read(path: Path, progress: Progress) -> Trace:
     """See :attr:`~.registry.Format.read`."""
-    from ..trace import store
-
     progress(0.0, "mapping columns")
     return store.load(path)
 
 
 def write(trace: Trace, path: Path, progress: Progress, *, packed: bool = False) -> None:
     """Write every column; ``packed`` makes the file a few times smaller and slower to load."""
-    from ..trace import store
-
     progress(0.0, "writing columns")
     store.save(trace, path, packed)
 

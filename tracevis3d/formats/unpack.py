@@ -6,6 +6,7 @@ file that ends in the middle gives what can be unpacked and says so.
 
 from __future__ import annotations
 
+import io
 import mmap
 import os
 import zlib
@@ -91,8 +92,6 @@ def unpack_file(path: Path, progress: Progress = silent) -> Unpacked:
 
 def unpack_bytes(data: bytes, name: str = "the data") -> Unpacked:
     """Return the unpacked form of ``data``; ``name`` stands for it in messages."""
-    import io
-
     reader = Reader(Path(name), io.BytesIO(data))
     if reader.packing == "plain":
         return Unpacked(memoryview(data))

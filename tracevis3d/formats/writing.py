@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, cast
 import numpy as np
 
 from ..errors import MissingDependency
+from ..kernels.formats.format_calls import WRITTEN, format_calls
 
 if TYPE_CHECKING:
     from ..trace.model import Trace
@@ -62,8 +63,6 @@ def write_calls(
     skip : int
         How many bytes at the very start are not written.
     """
-    from ..kernels.formats.format_calls import WRITTEN, format_calls
-
     low = int(trace.threads.first[thread])
     count = int(trace.threads.count[thread])
     calls = trace.calls

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.layout.bundle import measure_routes, sample_routes
 from .parallel import in_parts
 
 if TYPE_CHECKING:
@@ -103,8 +104,6 @@ def bundle(
     ValueError
         If a number is out of range.
     """
-    from ..kernels.layout.bundle import measure_routes, sample_routes
-
     if not 0 <= beta <= 1:
         raise ValueError(f"beta {beta} is not between 0 and 1")
     if samples % 16 or not 0 <= samples <= 256:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
+from ..kernels.layout.cut import cut_levels, sort_levels, sum_up
 from ..trace.model import Calls
 
 #: Longer than any trace, yet far enough from overflow to be added to a time.
@@ -153,8 +154,6 @@ class CutIndex:
         InputError
             From 2,147,483,647 calls on.
         """
-        from ..kernels.layout.cut import sort_levels
-
         n = len(calls)
         if n >= np.iinfo(np.int32).max:
             raise InputError(
@@ -236,8 +235,6 @@ class CutIndex:
         ValueError
             If the window is empty, or a thread or the resolution doesn't exist.
         """
-        from ..kernels.layout.cut import cut_levels
-
         if not t0 < t1:
             raise ValueError(f"the window [{t0}, {t1}) is empty")
         if math.isnan(resolution_ns) or resolution_ns < 0:
@@ -278,8 +275,6 @@ class CutIndex:
 
     def _clusters(self, runs: NDArray[np.int64], last_depth: int) -> Clusters:
         """Return the clusters of the ``runs`` that :func:`..kernels.layout.cut.cut_levels` found."""
-        from ..kernels.layout.cut import sum_up
-
         longest = np.empty(len(runs), np.int64)
         deepest = np.empty(len(runs), np.int32)
         covered = np.empty(len(runs), np.float64)

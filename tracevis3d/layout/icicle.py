@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.run_sums import sum_runs
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -222,8 +224,6 @@ def run_sums(first: Ints, stop: Ints, value: NDArray[np.float32]) -> Floats:
 
     For clusters, whose members are runs of positions in :class:`.cut.CutIndex`. Costs one step per member.
     """
-    from ..kernels.run_sums import sum_runs
-
     out = np.empty(len(first), np.float64)
     sum_runs(np.ascontiguousarray(first), np.ascontiguousarray(stop), np.ascontiguousarray(value), out)
     return out

@@ -13,6 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..kernels.layout.pick import (
+    WIDTH,
+    box_bounds,
+    curve_keys,
+    merge_bounds,
+    pick_box,
+    pick_tube,
+    sort_keys,
+    surface,
+    tube_bounds,
+)
+
 _EMPTY = np.empty(0, np.float32)
 
 
@@ -87,8 +99,6 @@ class BoxPicker:
         size: NDArray[np.float32],
         time: NDArray[np.float32] | None = None,
     ) -> None:
-        from ..kernels.layout.pick import box_bounds
-
         self._low, self._size = np.ascontiguousarray(low, np.float32), np.ascontiguousarray(size, np.float32)
         self._start = self._end = _EMPTY
         if time is not None and len(time):
@@ -116,8 +126,6 @@ class BoxPicker:
 
     def hit(self, ray: Ray, thick: bool, now: float = 1.0, farthest: float = np.inf) -> Met | None:
         """Return what ``ray`` meets first as a line, or with its radius."""
-        from ..kernels.layout.pick import pick_box
-
         met, tree = np.array([farthest]), self._tree
         found = pick_box(
             ray.packed(thick), self._low, self._size, self._start, self._end, float(now),
@@ -142,8 +150,6 @@ class TubePicker:
     def __init__(
         self, middle: NDArray[np.float32], across: NDArray[np.float32], first: NDArray[np.int64]
     ) -> None:
-        from ..kernels.layout.pick import tube_bounds
-
         self._middle = np.ascontiguousarray(middle, np.float32)
         self._across = np.ascontiguousarray(across, np.float32)
         count = np.diff(first)
@@ -166,8 +172,6 @@ class TubePicker:
 
     def pick(self, ray: Ray, farthest: float = np.inf) -> Met | None:
         """Return what ``ray`` meets, or passes within its radius, first, before ``farthest``."""
-        from ..kernels.layout.pick import pick_tube
-
         met, tree = np.array([farthest]), self._tree
         found = pick_tube(
             ray.packed(True), self._middle, self._across, self._piece,
@@ -178,8 +182,6 @@ class TubePicker:
 
 def _grow(n: int, bounds_of: Any, low: NDArray[np.float32], size: NDArray[np.float32]) -> _Tree:
     """Return the tree over ``n`` elements, in the better of two orders: as they come, and along a curve."""
-    from ..kernels.layout.pick import WIDTH, merge_bounds, surface
-
     order = np.arange(n, dtype=np.int32)
     leaves = np.empty((-(-n // WIDTH), 6), np.float32)
     bounds_of(order, leaves)
@@ -200,8 +202,6 @@ def _grow(n: int, bounds_of: Any, low: NDArray[np.float32], size: NDArray[np.flo
 
 
 def _along_curve(low: NDArray[np.float32], size: NDArray[np.float32]) -> NDArray[np.int32]:
-    from ..kernels.layout.pick import curve_keys, sort_keys
-
     n = len(low)
     origin = low.min(axis=0)
     extent = float((low.max(axis=0) - origin).max())

@@ -5,8 +5,13 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 from collections.abc import Callable
 from typing import Any
+
+from ..errors import InputError, UsageError
+from ..record.session import Options, Session
 
 _session: Any = None
 
@@ -54,10 +59,6 @@ def start(
         If the file or a key can't be used.
     """
     global _session
-    import os
-
-    from ..errors import InputError, UsageError
-    from ..record.session import Options, Session
 
     if _session is not None:
         raise UsageError(f"the program is published already, at {_session.endpoint}")
@@ -82,7 +83,6 @@ def start(
         session.on_suggestion = suggestions
     session.start()
     _session = session
-    import atexit
 
     atexit.register(stop)
     return str(session.endpoint)
@@ -91,7 +91,6 @@ def start(
 def stop() -> str:
     """Tell viewers that it is over, and return one sentence about what was published."""
     global _session
-    import atexit
 
     session, _session = _session, None
     atexit.unregister(stop)

@@ -24,6 +24,7 @@ from ..errors import InputError
 from ..formats.chrome.checked import Metadata
 from ..formats.chrome.read import read_records
 from ..formats.chrome.trace import Recorded, make_trace, raw_events
+from ..kernels.formats.scan_json import frame_events
 from ..trace.events import BEGIN, COMPLETE, END
 from ..units import byte_size
 from . import protocol as p
@@ -104,8 +105,6 @@ class Tail:
             )
 
     def _whole(self) -> bytes:
-        from ..kernels.formats.scan_json import frame_events
-
         data = np.frombuffer(self._rest + bytes(64), np.uint8)
         bounds = np.zeros((_BOUNDS, 2), np.int64)
         at, end = 0, len(self._rest)

@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trace.model import Source, Trace
+from ..formats.names import split
+from ..kernels.live import growing_calls as g
+from ..trace.events import BEGIN, END
+from ..trace.model import Calls, Source, Trace
+from ..trace.recording import Recording
 from ..units import duration
 from .living_blocks import LivingBefore
 from .protocol import Batch, Names, Welcome
@@ -248,9 +252,6 @@ class GrowingTrace:
         bad : int
             Messages that were left out, for ``problems``.
         """
-        from ..formats.names import split
-        from ..trace.recording import Recording
-
         recording = Recording()
         names = list(self._function_numbers)
         recording.functions(names)
@@ -279,9 +280,6 @@ class GrowingTrace:
             Functions and threads have this object's numbers; open calls end at :attr:`now`.
         count : int64 (threads,)
         """
-        from ..kernels.live import growing_calls as g
-        from ..trace.model import Calls
-
         take: Any = g.take_calls
         sum_extents: Any = g.sum_extents
         reaching = [t.reaching(since) for t in self._threads]
@@ -346,8 +344,6 @@ class GrowingTrace:
 
     def _events(self, since: int | None) -> tuple[NDArray[Any], ...]:
         """Return begins and ends of all calls, each thread's in order."""
-        from ..trace.events import BEGIN, END
-
         calls, _ = self.window(np.iinfo(np.int64).min // 2 if since is None else since)
         n = len(calls)
         # Where a call's begin and end stand among the events: before it all earlier calls began, and of those

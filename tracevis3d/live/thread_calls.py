@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.live import growing_calls as g
+from ..kernels.live import live_bars as f
+from ..kernels.live.growing_calls import close_calls, find_calls, grow_calls
+
 #: Calls of a thread's first segment, of the largest, and how much larger the next one is. A column of the
 #: largest has 2 MiB: what is larger comes from the system in huge pages, milliseconds at a time.
 _FIRST, LARGEST, _LARGER = 1 << 12, 1 << 18, 8
@@ -82,9 +86,6 @@ class CallsOfThread:
     """
 
     def __init__(self, most_of_segment: int = LARGEST) -> None:
-        from ..kernels.live import growing_calls as g
-        from ..kernels.live import live_bars as f
-
         self._most = most_of_segment
         state = np.zeros(g.STATE_SIZE, np.int64)
         state[g.TOP] = -1
@@ -123,8 +124,6 @@ class CallsOfThread:
 
     def add(self, kind: NDArray[np.uint8], function: NDArray[np.uint32], time: NDArray[np.int64]) -> None:
         """Take begins and ends, in the order in which they happened."""
-        from ..kernels.live.growing_calls import grow_calls
-
         grow: Any = grow_calls
         at = 0
         while True:
@@ -139,8 +138,6 @@ class CallsOfThread:
 
     def begin_segment(self) -> None:
         """Let a new segment follow; what is open goes on in it."""
-        from ..kernels.live import growing_calls as g
-
         before = self.last
         room = max(min(_LARGER * before.room, self._most), 4 * self.open, 16)
         columns = self._spare.pop() if self._spare and len(self._spare[-1][0]) == room else _columns(room)
@@ -152,8 +149,6 @@ class CallsOfThread:
 
     def close_all(self) -> int:
         """Let all open calls end at the thread's latest time; return how many there were."""
-        from ..kernels.live.growing_calls import close_calls
-
         last = self.last
         return int(close_calls(last.state, last.parent, last.end))
 
@@ -176,8 +171,6 @@ class CallsOfThread:
 
     def around(self, time: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the function of the innermost call at each of some moments; -1 where there was none."""
-        from ..kernels.live.growing_calls import find_calls
-
         found = np.full(len(time), -1)
         find: Any = find_calls
         began = [segment.began for segment in self.segments]
@@ -196,8 +189,6 @@ class CallsOfThread:
 
     def begin_view(self, since: int, watched: int) -> None:
         """Let a view begin with what ended, or is open, after a moment; it watches so many open calls."""
-        from ..kernels.live import live_bars as f
-
         segment = self.reaching(since)[0]
         self._viewed = self.gone + self.segments.index(segment)
         self.watch = np.full(watched, -1)
@@ -213,8 +204,6 @@ class CallsOfThread:
 
     def at_view(self) -> Segment:
         """Return the segment that the view is at."""
-        from ..kernels.live import live_bars as f
-
         if self._viewed < self.gone:
             # What it had not seen yet is forgotten.
             self._viewed = self.gone
@@ -224,8 +213,6 @@ class CallsOfThread:
     @property
     def is_behind(self) -> bool:
         """Whether there are calls that the view has not seen."""
-        from ..kernels.live import live_bars as f
-
         segment = self.at_view()
         return segment is not self.last or int(self.flow[f.SEEN]) < segment.count
 
@@ -234,8 +221,6 @@ class CallsOfThread:
 
         Who takes them sets :data:`.flowing.SEEN`; at the end of a segment the view goes on to the next.
         """
-        from ..kernels.live import live_bars as f
-
         while True:
             segment = self.at_view()
             first = int(self.flow[f.SEEN])

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .. import api
 from ..trace.model import Trace
+from ..views import registry
 from .subscriber import Subscriber
 
 #: Seconds that one look at the socket may take.
@@ -57,9 +59,6 @@ def pictures(
     folder: Path, view: str, settings: Mapping[str, Any], output: Any, window_ns: int
 ) -> Callable[[Subscriber], None]:
     """Return what renders the window up to now into ``folder``, as 000001.png and so on."""
-    from .. import api
-    from ..views import registry
-
     folder.mkdir(parents=True, exist_ok=True)
     number = 0
 

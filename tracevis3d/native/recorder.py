@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -17,6 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, UsageError
+from ..live.endpoint import Keys
+from ..live.publisher import Publisher
+from ..live.recorded import announce_frames
 from ..record.memory.blocks import frames_line, lost_line, memory_line
 from ..record.output.helper import Feed
 from ..record.output.writer import Output
@@ -114,8 +119,6 @@ def end_like(status: int) -> None:
     if status >= 0:
         sys.exit(status)
     with contextlib.suppress(OSError, ValueError):
-        import resource
-
         # One core is enough.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(OSError):  # there is none to set for SIGKILL
@@ -326,8 +329,6 @@ class _File:
         self._name("thread_name", thread, name)
 
     def _name(self, what: str, thread: int, name: str) -> None:
-        import json
-
         said = json.dumps(name).encode()
         line = b'{"ph":"M","pid":%d,"tid":%d,"name":"%s","args":{"name":%s}}'
         self._output.add([line % (self._process, thread, what.encode(), said)])
@@ -363,9 +364,6 @@ class _Live:
     """Publishes."""
 
     def __init__(self, feed: Feed, program: str) -> None:
-        from ..live.endpoint import Keys
-        from ..live.publisher import Publisher
-
         start = time.time_ns()
         # From the interposer's clock to the feed's.
         self._shift = -time.monotonic_ns()
@@ -391,8 +389,6 @@ class _Live:
         self._threads[thread] = self.publisher.number("threads", (self._process, thread, name))
 
     def frames(self, first: int, frames: list[tuple[str, int, int]]) -> None:
-        from ..live.recorded import announce_frames
-
         self._numbers += announce_frames(self.publisher, frames, self._numbers)
 
     def rows(self, columns: dict[str, NDArray[Any]], dropped: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+import numpy as np
 
 from .color import linear
 from .node_groups import Builder
@@ -71,7 +72,6 @@ def wall(style: Style) -> Any:
     material = material or bpy.data.materials.new(name)
     material["tracevis3d_version"] = _VERSION
     shader = Builder.shader(material)
-    import numpy as np
 
     color = (*(float(c) for c in linear(np.array(style.background))), 1.0)
     emitted = shader.node("ShaderNodeEmission", feed={"Color": color, "Strength": style.wall[0]}).outputs[0]

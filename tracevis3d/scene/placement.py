@@ -18,6 +18,7 @@ from ..drawing.frame import Frame
 from ..drawing.primitives import Camera
 from ..layout.lettering import clean, set_texts, shorten
 from . import camera
+from .build import discard
 from .digest import digest
 from .parts import MADE_FROM, PART
 from .styles import Style
@@ -99,8 +100,6 @@ def sign(collection: Any, text: str, low: Floats, high: Floats, style: Style, fa
 
 def remove(shown: Any) -> None:
     """Remove an object with its data."""
-    from .build import discard
-
     discard([shown])
 
 

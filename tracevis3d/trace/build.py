@@ -37,6 +37,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.trace import build_calls as kernels
+from ..kernels.trace.build_calls import find_innermost
 from .events import COMPLETE, END, Events
 from .model import Calls
 from .problems import Problems
@@ -106,8 +108,6 @@ def innermost(calls: Calls, first: Ints, count: Ints, thread: NDArray[np.int32],
     time : int64 (n,)
         From the trace's start, like the times of the calls.
     """
-    from ..kernels.trace.build_calls import find_innermost
-
     thread = np.ascontiguousarray(thread, np.int64)
     time = _plain(time, np.int64)
     out = np.empty(len(time), np.int64)
@@ -153,8 +153,6 @@ class _Builder:
     def __init__(
         self, events: Events, threads: int, problems: Problems, place: Callable[[int], str], origin: int
     ) -> None:
-        from ..kernels.trace import build_calls as kernels
-
         self.kernels = kernels
         self.events = Events(
             thread=_plain(events.thread, np.int32),

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..kernels.trace import pack
 from . import container
 from .container import Container, damaged
 from .model import CONTAINER_KINDS, MEMORY_KINDS, SYNC_KINDS, TABLES, Calls, Source, Trace
@@ -200,8 +201,6 @@ def _strings(stored: Container, name: str) -> Strings:
 
 def _pack(trace: Trace) -> dict[str, NDArray[Any]]:
     """Return the columns of the packed form of the calls."""
-    from ..kernels.trace import pack
-
     calls = trace.calls
     first, count = _plain(trace.threads.first), _plain(trace.threads.count)
     depth, start, end, record = (_plain(c) for c in (calls.depth, calls.start, calls.end, calls.record))
@@ -217,8 +216,6 @@ def _pack(trace: Trace) -> dict[str, NDArray[Any]]:
 
 def _unpack(stored: Container, threads: Any, functions: int) -> Calls:
     """Rebuild the calls from the packed form; checks everything on the way."""
-    from ..kernels.trace import pack
-
     control = _column(stored, "packed.control", np.dtype(np.uint8))
     data = _column(stored, "packed.data", np.dtype(np.uint8))
     function = stored.columns["packed.function"]
@@ -289,8 +286,6 @@ def _find_wrong_lengths(trace: Trace) -> str:
 
 def _find_wrong(trace: Trace) -> str:
     """Say in a few words what breaks the model's rules; empty if nothing does."""
-    from ..kernels.trace import pack
-
     calls, threads = trace.calls, trace.threads
     n, n_threads = len(calls), len(threads)
     if wrong := _find_wrong_lengths(trace) or _find_wrong_slices(threads.first, threads.count, n):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis.compact import CompactTrace
+from ...analysis.repetitions import find_runs
 from ...errors import UsageError
 from ...filters.facts import Facts
 from ...filters.stack import HIDDEN, FilterResult
@@ -188,8 +189,6 @@ def list_sizes(graph: CompactTrace) -> dict[str, int]:
         :func:`~tracevis3d.analysis.repetitions.find_runs` finds them. ``with_rules``: sequences that stand in
         several places once, as rules of a grammar, whose own entries are counted, too.
     """
-    from ...analysis.repetitions import find_runs
-
     runs = find_runs(graph.subtrees)
     folded = int((runs.period.astype(np.int64) * (runs.times.astype(np.int64) - 1)).sum())
     callees = len(graph.subtrees.child)

@@ -17,7 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis.compact import CompactTrace
+from ...analysis.grammar import callees_of
 from ...errors import UsageError
+from ...kernels.tree.compact import sum_rows
+from ...kernels.tree.grammar import count_rows
 
 #: The ordinals of the edges from the forest's root to a call: which root, which of its edges, and so on.
 #: It tells a place in the tree, where a node of the graph tells only what happens there (section 5.3.2).
@@ -503,7 +506,6 @@ class PartialTree:
         step, times = int(self._extent[node]), min(int(self._count[edge]), most)
         if not self.is_sequence(node):
             return first + step * np.arange(times, dtype=np.int64)
-        from ...analysis.grammar import callees_of
 
         inside = callees_of(self.graph, node, max(most, 1))
         rounds = min(times, -(-most // len(inside)))
@@ -579,8 +581,6 @@ class PartialTree:
     def _table(self, levels: int) -> _Table:
         """Return the sums for classes of which ``levels`` levels are expanded, 1 at least."""
         if levels not in self._tables:
-            from ...kernels.tree.compact import sum_rows
-
             if levels == 1:
                 self._tables[1] = _Table(None, self._marks)
                 return self._tables[1]
@@ -598,8 +598,6 @@ class PartialTree:
             every, marked = np.empty(e + 1, np.int64), np.empty(e + 1, np.int64)
             below = rows if levels == ALL else self._rows(levels - 1)
             if levels == ALL and self.folded:
-                from ...kernels.tree.grammar import count_rows
-
                 order, below = np.append(self.graph.grammar.order, np.int32(self._root)), np.empty_like(rows)
                 count_rows(order, self._first, self._child, self._filtered, not self._show, below)
             sum_rows(self._first, self._child, self._filtered, not self._show, below, rows, every, marked)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...drawing.palettes import PALETTES, cycle
+from ...kernels.live import live_bars as f
 from ...live.growing import GrowingTrace
 from ...live.stream.live_view import LiveView, Rows, Said, Section, Text, colors, rows
 from ...units import duration
@@ -83,8 +85,6 @@ class Interactions(LiveView):
         return [by_number[m] for m in self._ring] + (["others"] if others else [])
 
     def advance(self) -> Rows:
-        from ...kernels.live import live_bars as f
-
         self._learn()
         now = self.growing.now
         length = max(self.window_ns // _SLICES, 1)
@@ -178,8 +178,6 @@ class Interactions(LiveView):
         return out
 
     def colors(self) -> NDArray[np.float32]:
-        from ...drawing.palettes import PALETTES, cycle
-
         caller, callee = colors("5aa0ff ff9a4d")
         share = np.linspace(0, 1, _PIECES)[:, None]
         n = max(len(self._names), 1)

@@ -10,7 +10,9 @@ from ...analysis.compact import compact
 from ...analysis.repetitions import Runs, find_alike, find_repeated, find_runs
 from ...analysis.sets import distinct_sets
 from ...analysis.subtrees import Subtrees, distinct_subtrees
+from ...filters.facts import Facts as Known
 from ...trace.model import Trace
+from ..call_tree.lists import sequences
 from .hierarchy import By, Elements, Level, element_hierarchy
 from .interactions import Interactions, interactions, rarest
 from .layers import layers
@@ -196,9 +198,6 @@ def _repeated(trace: Trace, subtrees: Subtrees, most: int) -> list[Facts]:
 
 def _sequences(trace: Trace, subtrees: Subtrees, most: int) -> list[Facts]:
     """Return the sequences of callees, wherever they stand, that take in most calls of the trace."""
-    from ...filters.facts import Facts as Known
-    from ..call_tree.lists import sequences
-
     rows = sequences(Known(trace, compact(trace.calls, trace.threads, subtrees))).rows(0, most)
     told = ("sequence", "called_by", "callers", "occurrences", "callees", "calls_each", "first_call")
     return [{name: row[name] for name in told} for row in rows]

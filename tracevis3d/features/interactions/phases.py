@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.interactions.phases import pick_stretches, slide_similarity
 from ...trace.model import Trace
 from .hierarchy import Hierarchy
 from .interactions import Interactions
@@ -325,8 +326,6 @@ def find_repeats(found: Interactions, low: int, high: int, least: float = 0.8) -
     least : float
         Share of the calls that a repeat has to have in common with the stretch.
     """
-    from ...kernels.interactions.phases import pick_stretches, slide_similarity
-
     length = high - low
     pair = np.ascontiguousarray(found.pair)
     if length < 1 or length > len(pair):

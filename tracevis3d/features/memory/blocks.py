@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.memory import allocations as k
 from ...trace.model import ACCESS, ALLOC, Memory
 
 Ints = NDArray[np.int64]
@@ -101,8 +102,6 @@ def find_blocks(memory: Memory, end: int) -> Blocks:
     end : int
         Nanoseconds: when the recording ends.
     """
-    from ...kernels.memory import allocations as k
-
     kind = np.ascontiguousarray(memory.kind)
     address = np.ascontiguousarray(memory.address)
     n = int(np.count_nonzero(kind == ALLOC))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.memory.allocations import follow_sites
 from .blocks import Blocks
 from .call_sites import Sites
 
@@ -148,8 +149,6 @@ def _idle(blocks: Blocks, edge: Ints, recent: int) -> NDArray[np.float64]:
 
 def site_table(blocks: Blocks, sites: Sites) -> SiteTable:
     """Return what each call site does, in linear time."""
-    from ...kernels.memory.allocations import follow_sites
-
     n, rows = len(sites), int(max(blocks.row.max(initial=-1), blocks.free_row.max(initial=-1))) + 1
     freed = blocks.free_row >= 0
     born, ended = np.full(rows, -1, np.int32), np.full(rows, -1, np.int32)

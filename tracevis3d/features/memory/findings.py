@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.memory.allocations import fill_waves
 from .blocks import Blocks
 from .call_sites import Sites
 from .curves import SiteTable
@@ -177,8 +178,6 @@ def _forgotten(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> 
 
 def _saw_teeth(blocks: Blocks, sites: Sites, table: SiteTable) -> list[MemoryFinding]:
     """Where live bytes go up and down again and again, all together or of one of the largest sites."""
-    from ...kernels.memory.allocations import fill_waves
-
     cells = 8 * GRID
     largest = np.argsort(-table.peak[:-1], kind="stable")[:GRID]
     largest = largest[table.peak[largest] >= 0.1 * table.peak[-1]]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.memory import allocations as k
 from .blocks import NEVER, Blocks
 
 Ints = NDArray[np.int64]
@@ -92,8 +93,6 @@ class Pyramid:
         cells: int = CELLS,
         lone: NDArray[np.bool_] | None = None,
     ) -> None:
-        from ...kernels.memory import allocations as k
-
         self.blocks, self.order = blocks, np.ascontiguousarray(order, np.int32)
         self.low, self.width = np.ascontiguousarray(low, np.float64), np.ascontiguousarray(width, np.float64)
         span = max(window[1] - window[0], 1)
@@ -136,8 +135,6 @@ class Pyramid:
         breaks : int64 (k,), optional
             Positions over which nothing is taken together.
         """
-        from ...kernels.memory import allocations as k
-
         begin = int(np.searchsorted(self._reach, left, "right"))
         stop = max(int(np.searchsorted(self.low, right, "left")), begin)
         limits = np.unique(np.append(np.asarray([] if breaks is None else breaks, np.int64), len(self) + 1))

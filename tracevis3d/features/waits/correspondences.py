@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ...kernels.waits.sync import find_releases, link_others, list_pairs
 from ...trace.model import RELEASE, WAIT
 from .operations import Operations
 
@@ -64,8 +65,6 @@ class _Matching:
 
     def find(self, ops: Operations) -> tuple[int, Ints, Ints, Ints]:
         """Return the number of pairs, and for each wait and object its releases' begin, end, and the last."""
-        from ...kernels.waits.sync import find_releases, link_others
-
         other = np.empty(len(self.time), np.int64)
         link_others(self.first, self.release_thread, other)
         n = len(self.row)
@@ -89,8 +88,6 @@ def every_release(ops: Operations) -> Correspondences:
     InputError
         If there are more than :data:`MOST_PAIRS`.
     """
-    from ...kernels.waits.sync import list_pairs
-
     matching = _Matching(ops, np.flatnonzero(ops.kind == WAIT))
     pairs, low, high, _ = matching.find(ops)
     if pairs > MOST_PAIRS:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.waits.sync import walk_back
 from ...trace.build import innermost
 from ...trace.model import RELEASE, WAIT, Trace
 from .correspondences import Correspondences
@@ -67,8 +68,6 @@ def critical_path(
     time : int, optional
         The moment, in nanoseconds; by default the end of the thread's last call.
     """
-    from ...kernels.waits.sync import walk_back
-
     calls, threads = trace.calls, trace.threads
     n = len(threads)
     began, ended = np.zeros((2, n), np.int64)

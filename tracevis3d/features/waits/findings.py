@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.waits.sync import count_durations
 from ...trace.model import WAIT, Calls
 from ...units import duration, percentage
 from .waits import Waits
@@ -379,8 +380,6 @@ def _idle(waits: Waits) -> list[Finding]:
 
 
 def _outliers(waits: Waits) -> list[Finding]:
-    from ...kernels.waits.sync import count_durations
-
     trace = waits.trace
     calls = trace.calls
     counts = np.zeros((len(trace.functions), 64), np.int64)

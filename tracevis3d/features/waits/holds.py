@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.waits.sync import MOST_HELD, MOST_OPEN, pair_holds
+from ...kernels.waits.sync import lock_order as list_pairs
 from ...trace.model import RELEASE, WAIT
 from .operations import Operations
 
@@ -43,8 +45,6 @@ class Holds:
 
 def holds(ops: Operations, span_ns: int) -> Holds:
     """Return who held what when, of the objects that can be held."""
-    from ...kernels.waits.sync import MOST_OPEN, pair_holds
-
     acquiring = np.flatnonzero(ops.holds & (ops.kind == WAIT))
     releasing = np.flatnonzero((ops.kind == RELEASE) & (ops.gives >= 0))
     a, a_object = ops.per_object(acquiring)
@@ -198,9 +198,6 @@ class LockOrder:
 
 def lock_order(held: Holds) -> LockOrder:
     """Return the pairs of objects of which one is acquired while the same thread holds the other."""
-    from ...kernels.waits.sync import MOST_HELD
-    from ...kernels.waits.sync import lock_order as list_pairs
-
     order = np.lexsort((held.start, held.thread))
     columns = (held.thread[order], held.object[order], held.start[order], held.end[order])
     space = np.empty(MOST_HELD, np.int64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...trace.build import innermost
 from .waits import Waits
 
 Ints = NDArray[np.int64]
@@ -55,8 +56,6 @@ class Quiet:
 
 def longest_quiet(waits: Waits) -> Quiet:
     """Return the longest time without an event of each thread, among those within a call."""
-    from ...trace.build import innermost
-
     calls, threads = waits.trace.calls, waits.trace.threads
     n = len(threads)
     start, end, call = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1, np.int64)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.waits.sync import add_up
 from ...trace.build import innermost
 from ...trace.model import IO, RELEASE, WAIT, Trace
 from .correspondences import Correspondences, waking_releases
@@ -181,8 +182,6 @@ class Waits:
 
     def time_in(self, kind: int) -> Ints:
         """Return dur^w, dur^r or dur^o of each call (SyncTrace, Eq. 4), int64 (calls,), in one pass."""
-        from ...kernels.waits.sync import add_up
-
         calls = self.trace.calls
         total = np.empty(len(calls), np.int64)
         add_up(self.kind_of_call(kind), calls.parent, calls.start, calls.end, total)

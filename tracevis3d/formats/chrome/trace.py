@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.formats import scan_json as kernels
+from ...kernels.trace.pair_spans import pair_spans
 from ...trace.events import END
 from ...trace.model import SYNC_KINDS, RecordedId, Source, Trace
 from ...trace.recording import ContainerPath, Recording
@@ -506,8 +507,6 @@ class _Maker:
     # -- spans ---------------------------------------------------------------------------------
 
     def _add_spans(self, letters: dict[str, NDArray[np.bool_]], threads: NDArray[np.int32]) -> None:
-        from ...kernels.trace.pair_spans import pair_spans
-
         mask = self._any(letters, "beSF")
         if not mask.any():
             return

@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.formats.format_chrome import NEXT, STATE_SIZE, WRITTEN, format_chrome, is_ambiguous
 from ...progress import Progress
 from ...trace.model import CONTAINER_KINDS, SYNC_KINDS, RecordedId, Trace
 from ..writing import output
@@ -104,14 +105,6 @@ def _names(trace: Trace) -> list[bytes]:
 def _write_calls(
     trace: Trace, thread: int, told: NDArray[np.int32], arguments: list[bytes], file: IO[bytes]
 ) -> None:
-    from ...kernels.formats.format_chrome import (
-        NEXT,
-        STATE_SIZE,
-        WRITTEN,
-        format_chrome,
-        is_ambiguous,
-    )
-
     low = int(trace.threads.first[thread])
     high = low + int(trace.threads.count[thread])
     if low == high:

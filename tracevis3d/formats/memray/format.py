@@ -10,6 +10,8 @@ import numpy as np
 
 from ...errors import InputError, MissingDependency
 from ...progress import Progress
+from ...trace.model import ALLOC, FREE, Source
+from ...trace.recording import Recording
 from .. import names, registry
 from .common import Frames, frees, tell_times
 
@@ -45,8 +47,6 @@ def read(path: Path, progress: Progress) -> Trace:
         raise MissingDependency(
             f"{path}: memray's own file is read through memray: install it with 'pip install memray'"
         ) from error
-    from ...trace.model import ALLOC, FREE, Source
-    from ...trace.recording import Recording
 
     recording = Recording()
     frames, frame_of = Frames(recording), {0: -1}

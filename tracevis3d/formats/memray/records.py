@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ...kernels.formats import allocations_text as s
+from ...kernels.intern import InternedNames
 from ...progress import Progress, part
+from ...trace.model import ALLOC, FREE, Source
+from ...trace.recording import Recording
 from .. import names, registry, unpack
 from ..text import count, lines, utf8
 from .common import Frame, Frames, frees, tell_times
 
 if TYPE_CHECKING:
     from ...trace.model import RecordedId, Trace
-    from ...trace.recording import Recording
 
 _RECORD = re.compile(rb"\d+\t[^\t]+\t0[xX][0-9a-fA-F]+\t\d+\t[A-Z_]+\t\d+")
 _STACK = re.compile(rb"\d+\t.+")
@@ -51,11 +54,6 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If there is no record in the file.
     """
-    from ...kernels.formats import allocations_text as s
-    from ...kernels.intern import InternedNames
-    from ...trace.model import ALLOC, FREE, Source
-    from ...trace.recording import Recording
-
     if (records := beside(path, _STACKS, _RECORDS)) is not None:
         path = records
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.4))

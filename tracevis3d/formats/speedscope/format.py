@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import json
 import re
 from itertools import chain
 from operator import attrgetter
@@ -17,7 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ...kernels.formats.cut_json import find_cut
+from ...kernels.formats.scan_profile import scan_numbers, scan_profile_events
 from ...progress import Progress, part
+from ...trace.model import Source
+from ...trace.recording import Recording
 from .. import names, registry, unpack, writing
 from ..stacks import events_of_stacks, too_long
 from ..text import count, utf8
@@ -26,7 +31,6 @@ if TYPE_CHECKING:
     import msgspec
 
     from ...trace.model import RecordedId, Trace
-    from ...trace.recording import Recording
 
 #: Nanoseconds of one of each unit. Bytes and samples are no times: see "no time unit" in ``problems``.
 UNITS = {
@@ -74,9 +78,6 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If it is no JSON or holds no profile that can be read.
     """
-    from ...trace.model import Source
-    from ...trace.recording import Recording
-
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.3))
     text = utf8(unpacked.data)
     recording = Recording()
@@ -184,8 +185,6 @@ def _byte_of(error: Exception, size: int) -> int:
 
 def _cut(text: memoryview | bytes) -> bytes:
     """Return ``text`` up to its last whole value, with its open brackets closed."""
-    from ...kernels.formats.cut_json import find_cut
-
     stack = np.zeros(_MAX_NESTING, np.uint8)
     out = np.zeros(2, np.int64)
     if not find_cut(np.frombuffer(text, np.uint8), stack, out):
@@ -460,8 +459,6 @@ class _Profiles:
 
 def write(trace: Trace, path: Path, progress: Progress) -> None:
     """Write the calls of ``trace``, each thread as a profile of events in nanoseconds, times as recorded."""
-    import json
-
     functions, threads = trace.functions, trace.threads
     files = list(trace.files)
     frames = []
@@ -518,8 +515,6 @@ def _plain_events(
     raw: msgspec.Raw, scale: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]] | None:
     """Scan events: kind, frame and nanoseconds; None if they are not all written plainly."""
-    from ...kernels.formats.scan_profile import scan_profile_events
-
     data = np.frombuffer(raw, np.uint8)
     if data[0] != ord("["):
         return None
@@ -531,8 +526,6 @@ def _plain_events(
 
 def _plain_samples(raw: msgspec.Raw) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     """Scan samples: their frames, and where each sample's begin; None if they are not all written plainly."""
-    from ...kernels.formats.scan_profile import scan_numbers
-
     data = np.frombuffer(raw, np.uint8)
     if data[0] != ord("["):
         return None
@@ -545,8 +538,6 @@ def _plain_samples(raw: msgspec.Raw) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 def _plain_weights(raw: msgspec.Raw, scale: int) -> NDArray[np.int64] | None:
     """Scan weights, as nanoseconds; None if there are none or they are not all written plainly."""
-    from ...kernels.formats.scan_profile import scan_numbers
-
     data = np.frombuffer(raw, np.uint8)
     if not len(data) or data[0] != ord("["):
         return None

@@ -13,14 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ...kernels.formats import scan_uftrace as s
+from ...kernels.formats.scan_uftrace import count_sized, fill_keys
 from ...progress import Progress, part
+from ...trace.model import Source
+from ...trace.recording import Recording
 from .. import names, registry, unpack
 from .locks import add_operations, operation_of
 from .symbols import ArgumentSpecs, Module, Session, key_ranges, parse_map
 
 if TYPE_CHECKING:
     from ...trace.model import Trace
-    from ...trace.recording import Recording
 
 _MAGIC = b"Ftrace!\0"
 _HEADER_SIZE = 40
@@ -71,9 +74,6 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If there is no ``info`` of uftrace's, or of another byte order or 32 bits, or no record is found.
     """
-    from ...trace.model import Source
-    from ...trace.recording import Recording
-
     recording = Recording()
     files = Folder(path) if path.is_dir() else _Tar(path, recording, part(progress, 0, 0.3))
     info = _info(path, files)
@@ -346,8 +346,6 @@ class Scanner:
 
     def _grow(self) -> None:
         """Make room for four times as many addresses."""
-        from ...kernels.formats.scan_uftrace import fill_keys
-
         room = 4 * len(self._keys)
         self._keys, self._key_spec = np.resize(self._keys, room), np.resize(self._key_spec, room)
         self._table = np.full(2 * room, -1, np.int32)
@@ -355,8 +353,6 @@ class Scanner:
 
     def add(self, tid: int, data: memoryview, recording: Recording) -> int:
         """Read the records of a thread; return how many bytes of ``data`` they take."""
-        from ...kernels.formats import scan_uftrace as s
-
         words = np.frombuffer(data[: len(data) // 8 * 8], "<u8").astype(np.uint64, copy=False)
         room = len(words) // 2
         columns = np.empty(room, np.uint8), np.empty(room, np.int32), np.empty(room, np.int64)
@@ -410,8 +406,6 @@ class Scanner:
 
 def _count_others(files: Folder, recording: Recording) -> None:
     """Count what is not shown: events of perf, of the kernel and of others."""
-    from ...kernels.formats.scan_uftrace import count_sized
-
     for name in files.names:
         if re.fullmatch(r"perf-cpu\d+\.dat", name):
             count = int(count_sized(np.frombuffer(files.data(name), np.uint8)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.live import live_bars as f
 from ..growing import GrowingTrace
 
 #: Open calls of a thread that are watched until they end, from the outside in.
@@ -58,8 +59,6 @@ class CallStream:
     """
 
     def __init__(self, growing: GrowingTrace, kind_of: Callable[[str], int], levels: int) -> None:
-        from ...kernels.live import live_bars as f
-
         self._growing, self._kind_of, self.levels = growing, kind_of, levels
         self._kinds = np.zeros(256, np.int32)
         self._functions = 0

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...drawing.palettes import OTHER, PALETTES, parse
+from ...formats.names import split
+from ...units import duration
 from ..growing import GrowingTrace
 
 Ints = NDArray[np.int64]
@@ -339,8 +341,6 @@ def boxes(across: NDArray[Any], height: NDArray[Any]) -> Section:
 
 def short(name: str) -> str:
     """Return the label of a function's name."""
-    from ...formats.names import split
-
     return split(name).label
 
 
@@ -359,9 +359,6 @@ def said_of_call(growing: GrowingTrace, row: Rows, function: int, count: int, no
     now : int
         What ends then has not ended yet.
     """
-    from ...formats.names import split
-    from ...units import duration
-
     begin, end = (int(t) for t in row.time[0])
     (name, *_) = (*growing.functions(function)[:1], "(function unknown)")
     parts = split(name)

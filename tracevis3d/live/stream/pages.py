@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...drawing.palettes import OTHER
+from ...kernels.layout.pick_bars import pick_bar
 from .live_view import LENGTH, MOST_COARSE, LiveView, Rows
 
 #: Rows of a page; pages at most.
@@ -132,8 +133,6 @@ class Ring:
             Origin, direction of length 1, nearest distance; along time (0 is ``now``), across, height.
         now : int
         """
-        from ...kernels.layout.pick_bars import pick_bar
-
         best, found = np.array([np.inf]), None
         for page in (self.open, *self.pages):
             if page.count:

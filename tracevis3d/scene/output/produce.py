@@ -17,6 +17,9 @@ from ...drawing.primitives import Drawing
 from ...drawing.viewpoints import Viewpoint
 from ...progress import Progress, part, silent
 from ..build import build, clear
+from ..window.viewpoints import place
+from . import export, film
+from .film import play
 from .render import still
 
 
@@ -79,8 +82,6 @@ def produce(
             )
             produced.stages["render"] = time.perf_counter() - started
         elif suffix in FILMS:
-            from . import film
-
             make = film.film if changing is None else partial(film.changing, draw=changing)
             done = make(
                 built,
@@ -94,12 +95,7 @@ def produce(
             produced.counts["engine"], produced.counts["frames"] = done
             produced.stages["render"] = time.perf_counter() - started
         else:
-            from . import export
-            from .film import play
-
             if stops:
-                from ..window.viewpoints import place
-
                 place(built, stops, output.fps)
             else:
                 play(built, output.seconds, output.fps)

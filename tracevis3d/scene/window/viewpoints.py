@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -105,8 +106,6 @@ def _stand_still(built: Built) -> None:
 
 
 def _remove(shown: Any) -> None:
-    import bpy
-
     data = shown.data
     bpy.data.objects.remove(shown)
     if data is not None and data.users == 0:

@@ -7,6 +7,7 @@ import heapq
 import numpy as np
 from numpy.typing import NDArray
 
+from ....formats.names import split
 from ....live.growing import GrowingTrace
 from ....live.stream.calls import CallStream, Ended
 from ....live.stream.lanes import LEVELS, Lanes
@@ -209,8 +210,6 @@ class Icicle(LiveView):
 
 def module(name: str) -> str:
     """Return the module (or file, or category) of a function's name; its label if it tells none."""
-    from ....formats.names import split
-
     found = split(name)
     for kind in ("module", "file", "category", "package"):
         inside = [text for what, text in found.containers if what == kind]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ....kernels.comparison.findings import ALONE, RECOUNTED, find_outermost_nodes
 from .evidence import Evidence, Finding
 
 #: What wraps other work is no finding of its own below this share of the time.
@@ -27,8 +28,6 @@ def by_function(evidence: Evidence, nodes: Ints, trace: int) -> Iterator[Ints]:
 
 def repetitions(evidence: Evidence) -> list[Finding]:
     """Return functions that are called more or less often where both traces call them."""
-    from ....kernels.comparison.findings import RECOUNTED
-
     paths, found = evidence.paths, []
     for nodes in by_function(evidence, np.flatnonzero(evidence.state == RECOUNTED), 0):
         expected = evidence.before[nodes]
@@ -54,8 +53,6 @@ def repetitions(evidence: Evidence) -> list[Finding]:
 
 def alone(evidence: Evidence) -> list[Finding]:
     """Return functions that a caller of both traces calls in one of them alone."""
-    from ....kernels.comparison.findings import ALONE
-
     paths = evidence.paths
     chosen = np.flatnonzero(evidence.state == ALONE)
     chosen = chosen[~np.isin(chosen, _mere_wrappers(evidence))]
@@ -91,8 +88,6 @@ def _one_sided(label: str, trace: int) -> tuple[str, str]:
 
 def new_functions(evidence: Evidence) -> list[Finding]:
     """Return functions that one trace never calls; not those below others of that kind."""
-    from ....kernels.comparison.findings import find_outermost_nodes
-
     paths, found = evidence.paths, []
     missing = evidence.calls_of_function == 0
     stands_in = {detour.node for detour in evidence.paths.detours if not detour.a and not detour.b}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ....kernels.comparison.findings import add_up, inherit
 from .evidence import Evidence, Finding
 
 #: A change is told if it takes at least this share of the longer trace ...
@@ -41,8 +42,6 @@ def times(evidence: Evidence, noise: Noise) -> list[Finding]:
     A path is told at the deepest place where the difference still is: what its callers take longer is not
     told again. Differences that are spread over many paths are told of the function that takes them.
     """
-    from ....kernels.comparison.findings import add_up, inherit
-
     paths = evidence.paths
     known = evidence.state < 2
     extra = extra_times(evidence)

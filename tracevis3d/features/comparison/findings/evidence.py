@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....analysis.measures import self_times
+from ....kernels.comparison.findings import find_outermost_nodes, judge
 from ..matching.match import Comparison
 from .paths import CommonPaths, common_paths
 
@@ -89,8 +90,6 @@ class Evidence:
     """
 
     def __init__(self, comparison: Comparison) -> None:
-        from ....kernels.comparison.findings import judge
-
         self.comparison = comparison
         self.paths: CommonPaths = common_paths(comparison)
         n = len(self.paths)
@@ -223,8 +222,6 @@ class Evidence:
 
     def within(self, nodes: Ints) -> NDArray[np.bool_]:
         """Return which paths are ``nodes`` or lie below them: bool (n,)."""
-        from ....kernels.comparison.findings import find_outermost_nodes
-
         chosen = np.zeros(len(self.paths), np.uint8)
         chosen[nodes] = 1
         below = np.empty(len(self.paths), np.uint8)

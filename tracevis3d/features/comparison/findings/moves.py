@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....kernels.comparison.findings import ALONE, inherit
 from .evidence import TOLERANCE, Evidence, Finding
 from .likeness import most_alike
 
@@ -45,8 +46,6 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     found : list of Finding
         With ``most_alike``, the most important first.
     """
-    from ....kernels.comparison.findings import ALONE, inherit
-
     paths = evidence.paths
     top = np.where(evidence.state == ALONE, np.arange(len(paths)), -1).astype(np.int32)
     inherit(paths.parent, top)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....analysis.subtrees import distinct_subtrees
+from ....kernels.layout.bundle import longest_rise
 from ....trace.model import Calls
 from .durations import DOMINATES, Noise
 from .evidence import Evidence, Finding
@@ -51,8 +52,6 @@ def find_pairs(evidence: Evidence) -> Pairs:
     Calls of a path whose subtrees are the same are paired in turn if there are equally many; then those that
     remain, in turn.
     """
-    from ....kernels.layout.bundle import longest_rise
-
     paths, traces = evidence.paths, evidence.comparison.traces
     chosen = (evidence.state < 2) & (paths.calls[0] == paths.calls[1])
     worth = np.zeros(len(paths), np.bool_)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....analysis.measures import self_times
+from ....kernels.comparison.findings import add_up, inherit
 from ..matching.groups import Paths, find_paths
 from ..matching.match import Comparison
 
@@ -153,8 +154,6 @@ def common_paths(comparison: Comparison) -> CommonPaths:
     Takes time in proportion to the number of paths, of which there are no more than calls; the calls are
     looked at once, to find their paths.
     """
-    from ....kernels.comparison.findings import inherit
-
     sides = (_Side(comparison, 0), _Side(comparison, 1))
     made = _Laying(sides, len(comparison.identity), comparison.settings.tau)
     made.run()
@@ -276,8 +275,6 @@ class _Laying:
 
     def result(self) -> CommonPaths:
         """Sum up by node."""
-        from ....kernels.comparison.findings import add_up
-
         n = self.count
         parent = np.concatenate([np.empty(0, np.int32), *self.parent])
         function = np.concatenate([np.empty((2, 0), np.int32), *self.function], axis=1)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....analysis.join import plain
+from ....kernels.comparison.findings import find_stretches, mark_above
 from .evidence import Evidence, Finding
 
 Ints = NDArray[np.int64]
@@ -41,8 +42,6 @@ def stretches(evidence: Evidence) -> list[Finding]:
 
 def unmatched_runs(evidence: Evidence, trace: int) -> tuple[Ints, Ints]:
     """Return the outermost calls at both ends of each run of neighbours without any match."""
-    from ....kernels.comparison.findings import find_stretches, mark_above
-
     calls = evidence.comparison.traces[trace].calls
     matched = evidence.comparison.matched(trace).astype(np.uint8)
     mark_above(plain(calls.parent), matched)

@@ -30,6 +30,14 @@ from numpy.typing import NDArray
 
 from ....analysis.join import Forest, lay_forest, plain
 from ....analysis.subtrees import grown
+from ....kernels.comparison.groups import (
+    assign_groups,
+    fill_path_table,
+    find_outermost,
+    find_roots,
+    number_paths,
+    scan_literal,
+)
 from ....progress import Progress, part, silent
 from ....trace.model import Calls
 from .similarity import Similarity
@@ -98,8 +106,6 @@ def find_paths(calls: Calls, unit: NDArray[np.int32], low: int = 0, high: int | 
     low, high : int
         All calls by default.
     """
-    from ....kernels.comparison.groups import fill_path_table, number_paths
-
     stop = len(calls) if high is None else high
     part_of = slice(low, stop)
     n = stop - low
@@ -175,8 +181,6 @@ class Groups:
 
     def roots_of(self, calls_a: Calls, calls_b: Calls, a: Ints, b: Ints) -> GroupRoots:
         """Return the group of each of the matches ``(a[i], b[i])``: calls within the paths' calls."""
-        from ....kernels.comparison.groups import assign_groups
-
         first = np.searchsorted(self.root_a, np.arange(len(self.a) + 1)).astype(np.int64)
         roots = GroupRoots(*(np.empty(len(a), np.int64) for _ in range(3)))
         assign_groups(
@@ -214,8 +218,6 @@ def find_groups(
     a match at or above the two. A path of B is closed where it matches, and where the two sets have nothing
     in common, as then nothing below has.
     """
-    from ....kernels.comparison.groups import find_roots
-
     states = _States(similarity, threshold)
     n = len(a)
     every = np.arange(len(b), dtype=np.int32)
@@ -309,8 +311,6 @@ def count_literal(
     reason : str
         Why there is no count; else empty.
     """
-    from ....kernels.comparison.groups import scan_literal
-
     if len(calls_b) > np.iinfo(np.int32).max:
         return None, "the second trace has more calls than 32 bits can count"
     if len(similarity.calls_a) * len(similarity.calls_b) > MOST_PAIRS:
@@ -352,8 +352,6 @@ class _Tops:
     """
 
     def __init__(self, similarity: Similarity, threshold: Fraction, b: Paths, progress: Progress) -> None:
-        from ....kernels.comparison.groups import find_outermost
-
         units = len(similarity.calls_a)
         self.count, self.first, self.last = (np.zeros(units, np.int64) for _ in range(3))
         forest = b.forest
@@ -391,8 +389,6 @@ class _Heads:
 
     def behind(self, unit: int, call: int) -> int:
         """Count the outermost calls that match ``unit`` of A from ``call`` on."""
-        from ....kernels.comparison.groups import find_roots
-
         _, roots = find_roots(
             self._every, self._b.forest.length, self._b.unit, self._states.of(unit), *self._room
         )

@@ -20,6 +20,7 @@ from ....analysis.join import plain
 from ....analysis.sets import distinct_sets
 from ....analysis.subtrees import Subtrees, distinct_subtrees
 from ....errors import UsageError
+from ....kernels.comparison.groups import cover, flag_above, sum_outermost
 from ....progress import Progress, part, silent
 from ....trace.cache import cached
 from ....trace.model import Calls, Trace
@@ -285,8 +286,6 @@ class Comparison:
     @cached_property
     def matched_time(self) -> tuple[float, float]:
         """For each trace: the share of its root calls' time within calls that have a match; 0 if no time."""
-        from ....kernels.comparison.groups import cover
-
         shares = []
         for trace, calls in enumerate(t.calls for t in self.traces):
             root = int((calls.end - calls.start)[calls.depth == 1].sum())
@@ -297,8 +296,6 @@ class Comparison:
 
     def unmatched(self, trace: int) -> Unmatched:
         """Return the calls of trace 0 (A) or 1 (B) that have no match anywhere in their call stack."""
-        from ....kernels.comparison.groups import flag_above, sum_outermost
-
         side = self.sides[trace]
         unit, met = self._met(trace)
         tree = side.subtrees

@@ -35,6 +35,8 @@ from ....analysis.measures import self_times
 from ....analysis.sets import Sets
 from ....analysis.subtrees import Subtrees, grown
 from ....errors import InputError, UsageError
+from ....kernels.comparison.join import common_with_all, mark_set
+from ....kernels.comparison.similarity import common_calls, common_order, list_functions
 from ....progress import Progress, silent
 from ....trace.model import Calls
 
@@ -205,8 +207,6 @@ class SetSimilarity:
         self._nothing = np.zeros(a.functions, np.int64)
 
     def row(self, unit: int) -> Row:
-        from ....kernels.comparison.join import common_with_all, mark_set
-
         join = self.join
         a, b = join.a, join.b
         mark_set(unit, a.base, a.first, a.added, join.weight, self._marked)
@@ -347,8 +347,6 @@ class CountSimilarity(_ClassSimilarity):
         return side.subtrees.extent
 
     def _common(self, unit: int, low: int, high: int) -> Ints:
-        from ....kernels.comparison.similarity import common_calls
-
         a, b = self.lists_a, self.lists_b
         here = np.zeros(self.functions, np.int64)
         own = slice(a.first[unit], a.first[unit + 1])
@@ -365,8 +363,6 @@ class OrderSimilarity(_ClassSimilarity):
         return np.diff(lists.first)
 
     def _common(self, unit: int, low: int, high: int) -> Ints:
-        from ....kernels.comparison.similarity import common_order
-
         a, b = self.lists_a, self.lists_b
         rank = np.zeros(self.functions, np.int64)
         own = a.function[a.first[unit] : a.first[unit + 1]]
@@ -377,8 +373,6 @@ class OrderSimilarity(_ClassSimilarity):
 
 
 def _list_functions(side: Side) -> _Lists:
-    from ....kernels.comparison.similarity import list_functions
-
     subtrees = side.subtrees
     m = len(subtrees)
     mark, total = np.zeros(side.functions, np.int32), np.zeros(side.functions, np.int64)

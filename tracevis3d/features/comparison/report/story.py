@@ -21,6 +21,7 @@ from ..matching.match import Comparison
 from .aim import settings
 from .markdown import report
 from .sentences import caption, sentence
+from .viewpoints import write_scene
 
 if TYPE_CHECKING:
     from ....drawing.primitives import Drawing
@@ -178,8 +179,6 @@ class Story:
                 produce(drawing, place / name, output, progress=part(mine, 0.3, 1.0))
                 written.append(place / name)
         if scene:
-            from .viewpoints import write_scene
-
             path = place / "story.blend"
             write_scene(
                 self, path, replace(output, transparent=False), walk, part(progress, 1 - 1 / steps, 1.0)

@@ -12,10 +12,11 @@ from ....units import duration
 from ..findings.evidence import Range
 from ..view.focus import focused
 from ..view.matches import Chosen, group
+from .viewpoints import Told, below, shares
 
 if TYPE_CHECKING:
     from .story import Story
-    from .viewpoints import Stage, Told
+    from .viewpoints import Stage
 
 Ints = NDArray[np.int64]
 
@@ -40,8 +41,6 @@ def steps(story: Story, stage: Stage, text: str) -> list[Told]:
     UsageError
         If it names no match that is drawn.
     """
-    from .viewpoints import Told, below, shares
-
     match = _root(story, stage, text.strip())
     told: list[Told] = []
     for level in range(1, _LEVELS + 1):
@@ -101,8 +100,6 @@ def _weight(story: Story, stage: Stage) -> NDArray[np.float64]:
 
 def explaining(story: Story, stage: Stage, match: int) -> list[int]:
     """Return the outermost drawn matches strictly below both calls of ``match``, the most important first."""
-    from .viewpoints import below
-
     a, b = int(stage.a[match]), int(stage.b[match])
     inside = below(story, 0, a, stage.a) & below(story, 1, b, stage.b) & (stage.a != a) & (stage.b != b)
     weight = _weight(story, stage)

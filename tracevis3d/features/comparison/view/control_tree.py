@@ -14,6 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ....kernels.layout.bundle import attach_leaves, clamp_upwards
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Place of calls: x and v of the middle of their boxes, and whether they are wide enough for a key node.
@@ -163,8 +165,6 @@ def control_tree(
 def _side(
     caller: Ints, place: Place, group: Ints, end: Ints, root: Ints, half: float, bundling: Bundling
 ) -> Side:
-    from ....kernels.layout.bundle import attach_leaves, clamp_upwards
-
     most = len(caller) or 1
     ends = np.unique(group * most + end)
     code = _with_callers(caller, ends, root, most)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ....kernels.layout.bundle import longest_rise
 from ....trace.model import Calls, Trace
 from ..matching.match import Comparison
 
@@ -367,8 +368,6 @@ def displacement(comparison: Comparison, chosen: Chosen) -> Floats:
     Matches are ranked by the start of their call in A and by that in B. Those on a longest sequence that
     rises in both keep the order; the others have moved by the difference of their ranks, as a share of all.
     """
-    from ....kernels.layout.bundle import longest_rise
-
     m = len(chosen)
     if not m:
         return np.empty(0)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.primitives import Lines, Look, Tubes
+from ....kernels.layout.bundle import fold_tubes
 from ....layout.buffers import Buffers
 from ....layout.bundle import bundle
 from .control_tree import ControlTree, control_tree
@@ -83,8 +84,6 @@ def tubes(
         Share of the greatest lift.
     p : Parameters
     """
-    from ....kernels.layout.bundle import fold_tubes
-
     m = len(chosen)
     least = _LEAST_PX / picture.pixels_per_unit
     ends = np.empty((m, 4), np.float32)

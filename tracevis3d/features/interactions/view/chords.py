@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ....drawing.frame import Frame
 from ....drawing.primitives import Image, Tubes
 from ....errors import UsageError
+from ....kernels.interactions.chord_image import draw_darkest
 from ....layout.bundle import bundle
 from .layout import Drum, Floats, Ints, Layout
 from .parameters import Parameters
@@ -224,8 +225,6 @@ def flat_bundles(
     colors : float32 (pairs, 3), (pairs, 3)
         sRGB, 0 to 1, at the caller's and the callee's end of each pair.
     """
-    from ....kernels.interactions.chord_image import draw_darkest
-
     curve, _ = routes(picture, drum, p)
     radius = drum.bend.radius
     side = int(min(max(0.8 * frame.height, 128), 1400))

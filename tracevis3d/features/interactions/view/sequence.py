@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ....kernels.interactions.sequence import neighbour_counts, rasterise_calls
 from ....layout.buffers import Buffers
 
 Floats = NDArray[np.float64]
@@ -19,8 +20,6 @@ def frequencies(pair: NDArray[np.int32], pairs: int, window: int = WINDOW) -> ND
 
     That is f_i times the number of calls in the window: computed once, for every power.
     """
-    from ....kernels.interactions.sequence import neighbour_counts
-
     count = np.empty(len(pair), np.int32)
     neighbour_counts(np.ascontiguousarray(pair), window, np.zeros(pairs, np.int32), count)
     return count
@@ -83,8 +82,6 @@ def sequence_image(
     tone : float64 (pairs,), optional
         Place on the ramp, 0 to 1, of bars of one colour; negative for those that go along the ramp.
     """
-    from ....kernels.interactions.sequence import rasterise_calls
-
     shape = (len(edge) - 1, columns, 4)
     image = np.empty(shape, np.uint8) if buffers is None else buffers.take("sequence", shape, np.uint8)
     pairs = len(span)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....kernels.memory import live_blocks as k
 from ....live.growing import GrowingTrace
+from ....live.stream.live_view import short
 from ..call_sites import passes_on
 
 Ints = NDArray[np.int64]
@@ -87,8 +89,6 @@ class Sites:
         return found
 
     def _label(self, function: int) -> str:
-        from ....live.stream.live_view import short
-
         while function >= len(self._functions):
             more = self._growing.functions(len(self._functions))
             if not more:
@@ -160,8 +160,6 @@ class LiveBlocks:
     """
 
     def __init__(self, growing: GrowingTrace, pause_ns: int, brief_ns: int) -> None:
-        from ....kernels.memory import live_blocks as k
-
         self.k = k
         self.sites = Sites(growing)
         self.pause_ns, self.brief_ns = pause_ns, brief_ns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -59,8 +59,6 @@ def memory_use(trace: Trace) -> MemoryUse:
 
 
 def _copy(trace: Trace) -> Trace:
-    from dataclasses import replace
-
     return replace(trace)
 
 

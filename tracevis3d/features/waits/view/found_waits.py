@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....trace.model import Trace
 from ....views.cached import derived
-from ..waits import Waits
+from ..waits import Waits, find_waits
 
 
 def waits_of(trace: Trace, rules: str) -> Waits:
@@ -15,8 +15,6 @@ def waits_of(trace: Trace, rules: str) -> Waits:
     InputError
         If a rule file can't be read.
     """
-    from ..waits import find_waits
-
     files = tuple(filter(None, (part.strip() for part in rules.split(","))))
     if files:
         return find_waits(trace, files)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....analysis.compact import Edges
+from .....kernels.tree.bubble import lay_bubbles, place_bubbles
 
 Floats = NDArray[np.float64]
 
@@ -70,8 +71,6 @@ def lay(parent: NDArray[np.int64], own: Floats, *, gap: float = 0.08) -> Bubbles
     gap : float
         Room around each bubble, as a share of its node's radius.
     """
-    from .....kernels.tree.bubble import lay_bubbles, place_bubbles
-
     n = len(parent)
     edges, order = children(parent)
     degree = int(np.diff(edges.first).max(initial=1)) + 1

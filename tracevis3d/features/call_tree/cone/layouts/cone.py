@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....analysis.compact import Edges
+from .....kernels.tree.cone import choose_nodes, lay_cones
 
 #: More children than this stand on several rings: one ring would be wider than what it holds.
 MOST_ON_A_RING = 64
@@ -56,8 +57,6 @@ def lay(edges: Edges, own: NDArray[np.float64], *, gap: float = 0.15, most: int 
     most : int
         More callees than this are laid on several rings, in a spiral from the inside out.
     """
-    from .....kernels.tree.cone import lay_cones
-
     m, degree = len(own), int(np.diff(edges.first).max(initial=1))
     cones = Cones(np.empty(m), np.empty(m), np.empty(len(edges)), np.empty(len(edges)))
     lay_cones(
@@ -136,8 +135,6 @@ def choose(
     weight : float
         How much interest a step away from the focus costs.
     """
-    from .....kernels.tree.cone import choose_nodes
-
     count = min(len(roots), budget)
     focus = focus if focus and focus[0] < count else ()
     n = max(budget + len(focus), 1)

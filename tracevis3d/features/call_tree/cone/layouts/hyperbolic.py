@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .....kernels.tree.hyperbolic import count_below, lay_hemispheres, place_nodes
 from .bubble import children
 
 Floats = NDArray[np.float64]
@@ -51,8 +52,6 @@ def lay(parent: NDArray[np.int64], own: Floats) -> Tree:
     own : float64 (n,)
         Radius of each node; above 0.
     """
-    from .....kernels.tree.hyperbolic import lay_hemispheres
-
     n = len(parent)
     edges, order = children(parent)
     # Large subtrees first: by the nodes in them.
@@ -74,8 +73,6 @@ def lay(parent: NDArray[np.int64], own: Floats) -> Tree:
 
 def sizes(parent: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the nodes in each subtree, int64 (n,)."""
-    from .....kernels.tree.hyperbolic import count_below
-
     size = np.ones(len(parent), np.int64)
     count_below(np.ascontiguousarray(parent, np.int64), size)
     return size
@@ -86,8 +83,6 @@ def frames(tree: Tree, focus: int = 0) -> Floats:
 
     The focus's own callees lie towards +z. Those of other trees than the focus's are NaN.
     """
-    from .....kernels.tree.hyperbolic import place_nodes
-
     n = len(tree.parent)
     matrix = np.full((n, 16), np.nan)
     place_nodes(
