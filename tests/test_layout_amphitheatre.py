@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.features.waits.view import funnels
-from tracevis3d.features.waits.view.amphitheatre import (
+from tracevis3d.features.waits.view.geometry import funnels
+from tracevis3d.features.waits.view.geometry.amphitheatre import (
     FOLDED,
     Theatre,
     folded,
@@ -19,7 +19,7 @@ from tracevis3d.features.waits.view.amphitheatre import (
     semicircle,
     share_height,
 )
-from tracevis3d.features.waits.view.seriation import seriate
+from tracevis3d.features.waits.view.geometry.seriation import seriate
 
 
 def theatre(paper=0.0, lanes=0.0, rows=5, main=True, facing=0.5) -> Theatre:

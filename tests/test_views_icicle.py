@@ -575,7 +575,7 @@ def test_wrong_settings_are_told_in_one_sentence(settings, message):
 def test_mends_of_the_reader_are_in_the_notes():
     trace = walked_trace(1)
     trace.problems.add("overlap", "line 3", 7)
-    assert any(n.startswith("7 records were mended or left out: overlap") for n in draw(trace).notes)
+    assert any(n.startswith("7 records were repaired or left out: overlap") for n in draw(trace).notes)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ class Paint:
     @property
     def palette(self) -> Colors:
         """All colours, float32 (k, 4)."""
-        return np.vstack(self.parts)
+        return np.vstack([np.empty((0, 4), np.float32), *self.parts])
 
 
 def cycle(n: int, colors: int) -> NDArray[np.int32]:

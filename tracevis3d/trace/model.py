@@ -384,6 +384,11 @@ class Source:
     size: int = 0
     recording: str = ""
 
+    @property
+    def name(self) -> str:
+        """The file's name without its folder, for titles; ``trace`` for one that was never a file."""
+        return self.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
+
 
 @dataclass(frozen=True, eq=False)
 class Trace:

@@ -1,4 +1,4 @@
-"""What a reader had to mend or leave out: counted by kind, with the first place of each."""
+"""What a reader had to repair or leave out: counted by kind, with the first place of each."""
 
 from __future__ import annotations
 
@@ -72,6 +72,13 @@ class Problems(Mapping[str, Problem]):
     def as_dict(self) -> dict[str, dict[str, int | str]]:
         """Return ``{kind: {"count", "first"}}``, as reports hold it."""
         return {kind: {"count": p.count, "first": p.first} for kind, p in self.items()}
+
+    def note(self) -> str:
+        """Return how many records there were, and of which kinds, in a line; empty if there were none."""
+        if not self:
+            return ""
+        count = sum(problem.count for problem in self.values())
+        return f"{count:,} records were repaired or left out: {', '.join(self)}"
 
     def sentences(self) -> list[str]:
         """Return one line per kind for people."""

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .... import units
 from ....drawing.frame import Frame
 from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry
 from ....drawing.projection import fit
@@ -123,8 +122,7 @@ def _legends(
 
 
 def _title(trace: Trace) -> str:
-    name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
-    return f"{name}: call tree of {len(trace.calls):,} calls"
+    return f"{trace.source.name}: call tree of {len(trace.calls):,} calls"
 
 
 def _notes(
@@ -150,9 +148,8 @@ def _notes(
         notes.append(
             f"{len(picture.threads):,} of {int(np.count_nonzero(trace.threads.count)):,} threads are drawn"
         )
-    if trace.problems:
-        mended = sum(problem.count for problem in trace.problems.values())
-        notes.append(f"{units.count(mended)} records were mended or left out: {', '.join(trace.problems)}")
+    if problems := trace.problems.note():
+        notes.append(problems)
     return tuple(notes)
 
 

@@ -199,10 +199,9 @@ def _legends(colors: Coloring, clusters: Boxes, other: int) -> tuple[Legend, ...
 
 
 def _title(trace: Trace) -> str:
-    name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
     n, threads = len(trace.calls), int(np.count_nonzero(trace.threads.count))
     return (
-        f"{name}: {units.counted(n, 'call')} in {units.duration(trace.span_ns)}"
+        f"{trace.source.name}: {units.counted(n, 'call')} in {units.duration(trace.span_ns)}"
         f" on {units.counted(threads, 'thread')}"
     )
 
@@ -233,9 +232,8 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
         notes.append("the trace records no allocations: all boxes are equally thick")
     if p.taper * p.opening > 0:
         notes.append("levels in which less time is spent are drawn lower")
-    if trace.problems:
-        mended = sum(problem.count for problem in trace.problems.values())
-        notes.append(f"{mended:,} records were mended or left out: {', '.join(trace.problems)}")
+    if problems := trace.problems.note():
+        notes.append(problems)
     return tuple(notes)
 
 

@@ -488,9 +488,7 @@ def _layer_entries(picture: Layout, paint: _Paint, p: Parameters) -> tuple[Legen
 
 
 def _title(traces: Sequence[Trace], picture: Layout, p: Parameters) -> str:
-    names = [
-        trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace" for trace in traces
-    ]
+    names = [trace.source.name for trace in traces]
     h = picture.hierarchy
     calls = " and ".join(f"{d.high - d.low:,}" for d in picture.drums)
     if len(names) > 1:

@@ -1,5 +1,6 @@
 """The view threads; :mod:`.view` declares it."""
 
-from .view import VIEW, Parameters
+from .parameters import Parameters
+from .view import VIEW
 
 __all__ = ["VIEW", "Parameters"]

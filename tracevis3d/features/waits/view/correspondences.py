@@ -14,8 +14,8 @@ from ....units import read_time
 from ....views.thread_selection import named_threads
 from ..correspondences import every_release
 from ..critical_path import RUNS, STARTS, WAITS
-from . import funnels
 from .calls import THICK
+from .geometry import funnels
 from .layout import Layout
 
 Ints = NDArray[np.int64]

@@ -20,7 +20,7 @@ from .found_waits import waits_of
 from .layout import compose
 
 if TYPE_CHECKING:
-    from .view import Parameters
+    from .parameters import Parameters
 
 
 class LevelOfDetail:

@@ -22,13 +22,13 @@ from ....views.cached import derived
 from ....views.thread_selection import choose_threads, named_threads
 from ....views.time_window import time_window
 from ..waits import Waits
-from .amphitheatre import Theatre, folded, half_cylinder, semicircle, share_height
+from .geometry.amphitheatre import Theatre, folded, half_cylinder, semicircle, share_height
+from .geometry.seriation import seriate
 from .overview import Overview, overview
-from .seriation import seriate
 from .skyline import place
 
 if TYPE_CHECKING:
-    from .view import Parameters
+    from .parameters import Parameters
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -1,0 +1,66 @@
+"""What the ids of elements stand for: waits, threads, objects; and how much of a call waits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....drawing.primitives import Meaning
+from ..waits import INFERRED, IO, WAIT, Waits
+from . import calls as blocks
+
+
+def metadata(waits: Waits) -> dict[str, Meaning]:
+    """Return what the ids of waits stand for: who waits, how long, for what, and who ended and held it."""
+    ops, trace = waits.ops, waits.trace
+    titles = [trace.threads.title(t) for t in range(len(trace.threads))]
+    values = (
+        ("waited (ns)", ops.lasted.astype(np.float64)),
+        ("released (ns)", np.where(waits.woken_at >= 0, waits.woken_at, np.nan)),
+    )
+    count = np.diff(ops.first)
+    inferred = waits.held_by_source == INFERRED
+    held = np.where(waits.held_by >= 0, waits.held_by + len(titles) * inferred, -1)
+    texts = (
+        ("waits by", list(ops.names), ops.name.astype(np.int64)),
+        ("for", list(ops.objects), np.where(count > 0, np.append(ops.object, -1)[ops.first[:-1]], -1)),
+        # SyncTrace tells waits for any and for all of several objects apart.
+        ("of several objects", ["any", "all"], np.where(count > 1, ops.all.astype(np.int64), -1)),
+        ("waiting thread", titles, ops.thread.astype(np.int64)),
+        ("released by", titles, waits.woken_by.astype(np.int64)),
+        ("held by", [*titles, *(f"{title} (inferred)" for title in titles)], held.astype(np.int64)),
+        ("in", list(trace.functions.label), waits.function.astype(np.int64)),
+    )
+    rows = Meaning(calls=((0, ops.call),), values=values, texts=texts)
+    kinds = ("correspondence", "correspondence out of sight", "release", "wait marker", "wait start",
+             "wait plate", "wait for several", "aggregated", "idle")  # fmt: skip
+    shares = {}
+    if len(ops):
+        # What the paper's tooltip says of a call: how much of it waits, and reads or writes.
+        spent = tuple(
+            (title, np.where(time > 0, time, np.nan))
+            for title, time in (
+                ("waits (ns)", waits.time_in(WAIT)),
+                ("reads or writes (ns)", waits.time_in(IO)),
+            )
+        )
+        shares = dict.fromkeys(("call", "cluster"), Meaning(calls=(), values=spent))
+    objects = Meaning(
+        calls=(), texts=(("object", list(ops.objects), np.arange(len(ops.objects), dtype=np.int64)),)
+    )
+    each = np.arange(len(titles) + 1)
+    threads = Meaning(
+        calls=(),
+        values=(
+            ("waits (ns)", waits.waited.astype(np.float64)),
+            ("ends waits of (ns)", waits.hubs()[0] * 1.0),
+        ),
+        texts=(("thread", titles, each[:-1]),),
+    )
+    return {
+        **dict.fromkeys(kinds, rows),
+        **dict.fromkeys(("row", "thread"), threads),
+        "threads that run": Meaning(calls=(), values=(("threads that run", each * 1.0),)),
+        **dict.fromkeys(("start", "overview"), blocks.meaning(trace)),
+        **dict.fromkeys(("object", "queue"), objects),
+        **shares,
+    }

@@ -1,0 +1,135 @@
+"""The parameters of the view threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....parameters import parameter
+from ....views import common_parameters
+from .colors import CALLS, CORRESPONDENCES
+from .overview import SHOWN
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the view ``threads``."""
+
+    threads: str = parameter(
+        "auto",
+        "Threads to draw: 'auto' (those that have most to do with waits, and the busiest, that fit), 'all', "
+        "'busiest 8', or names and ids with commas between them, * for anything",
+        group="Threads",
+    )
+    hide: str = parameter("", "Threads to hide, names and ids with commas between them", group="Threads")
+    order: str = parameter(
+        "strength",
+        "Order of the threads from the top: 'strength' (those that wait for each other are neighbours), "
+        "'recorded', 'busiest', 'name', or names and ids with commas between them; the others follow",
+        group="Threads",
+    )
+    main: str = parameter(
+        "auto", "The thread that is pulled out: 'auto' (that has most to do with waits), 'none', or its name",
+        group="Threads",
+    )  # fmt: skip
+    focus: str = parameter("", "Threads to widen, names and ids with commas between them", group="Threads")
+    widen: float = parameter(
+        3.0, "How many times as wide as the others these are", low=1.0, high=20.0, group="Threads"
+    )
+    overview: str = parameter(
+        "auto", "Where the whole trace of a thread is drawn as a bar in which its window is framed",
+        choices=SHOWN, group="Threads",
+    )  # fmt: skip
+    rules: str = parameter(
+        "", "Files of rules that say which functions wait, release and transfer, with commas between them",
+        group="Data",
+    )  # fmt: skip
+    releases: str = parameter(
+        "woke", "Which releases a wait is connected with", group="Data",
+        choices={"woke": "the one that ended it", "every": "each within it, as the paper does"},
+    )  # fmt: skip
+    color: str = parameter("auto", "What the colour of a call says", choices=CALLS, group="Data")
+    waits: str = parameter("thread", "How waits are coloured", choices=CORRESPONDENCES, group="Data")
+    object: str = parameter(
+        "", "With waits=object: colour waits for just this object red, for it and others brown", group="Data"
+    )
+    start: str = parameter(
+        "", "Start of the time window, such as 1.5s or 20 (in ms); empty: the first call's", group="Window"
+    )
+    end: str = parameter("", "End of the time window, like the start; empty: the last call's", group="Window")
+    windows: str = parameter(
+        "", "Windows of single threads, with semicolons between them, such as worker-1=20ms..80ms",
+        group="Window",
+    )  # fmt: skip
+    last_depth: int = parameter(
+        0, "Last stack depth to draw; 0: the deepest", low=0, high=1e9, group="Window"
+    )
+    fold: float = parameter(
+        0.0, "How many levels are folded, from the first", low=0.0, high=1e6, unit="levels", group="Window"
+    )
+    resolution: float = common_parameters.resolution(
+        1.5, "Calls narrower than this are merged into clusters", 0.05, 1000.0
+    )
+    tubes: int = parameter(
+        160,
+        "The most waits that are drawn as funnels, the longest first",
+        low=0,
+        high=100_000,
+        group="Detail",
+    )
+    aggregates: str = parameter(
+        "main", "Threads whose short waits are drawn, merged: 'main', 'all', 'none', or names and ids",
+        group="Detail",
+    )  # fmt: skip
+    markers: str = parameter(
+        "all", "Threads on whose rows the time is marked in which others wait for them: 'main', 'all', "
+        "'none', or names and ids", group="Detail",
+    )  # fmt: skip
+    running: bool = parameter(
+        True, "Show above the main thread how many threads run at each time", group="Detail"
+    )
+    tags: bool = parameter(
+        True, "Names of waits stand before everything, on plates; off: on the rows, funnels may hide them",
+        group="Detail",
+    )  # fmt: skip
+    starts: bool = parameter(True, "Shade the start of each call", group="Detail")
+    path: bool = parameter(False, "Draw the critical path as a rail", group="Detail")
+    path_end: str = parameter(
+        "", "The thread whose end the critical path leads to; empty: that which ends last", group="Detail"
+    )
+    path_at: str = parameter(
+        "", "The moment that the critical path leads to; empty: the end of the thread's last call",
+        group="Detail",
+    )  # fmt: skip
+    labels: int = parameter(
+        60, "The most names of functions on a row, the widest calls first", low=0, high=5000, group="Detail"
+    )
+    paper: float = parameter(
+        0.0, "From the amphitheatre (0) to the paper's semicircle (1)", low=0.0, high=1.0, group="Shape"
+    )
+    lanes: float = parameter(
+        0.0, "From the amphitheatre (0) to swim lanes (1)", low=0.0, high=1.0, group="Shape"
+    )
+    facing: float = parameter(
+        0.55, "How far rows lean towards the reader: 0 along the radius, 1 facing them", low=0.0, high=1.0,
+        group="Shape",
+    )  # fmt: skip
+    pull: float = parameter(
+        0.6, "How far the main thread is pulled out, in scene units (the window is 16 wide)", low=0.0,
+        high=8.0, group="Shape",
+    )  # fmt: skip
+    zero: float = parameter(
+        0.6, "Radius of the first level on the semicircle, as a share of the outermost one's", low=0.1,
+        high=0.95, group="Shape",
+    )  # fmt: skip
+    taper: float = parameter(
+        0.8, "How much lower levels are in which less time is spent: 0 not at all, 1 in proportion",
+        low=0.0, high=1.0, group="Shape",
+    )  # fmt: skip
+    spacing: float = parameter(
+        0.45, "Free height between rows, as a share of theirs", low=0.0, high=5.0, group="Shape"
+    )
+    turn: float = common_parameters.angle(
+        -14.0, "How far the camera stands to the right of straight ahead", -80.0, 80.0
+    )
+    tilt: float = common_parameters.angle(14.0, "How far the camera stands above straight ahead", 0.0, 60.0)
+    palette: str = common_parameters.palette("The colours of threads and objects")
