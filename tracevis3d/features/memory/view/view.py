@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .... import units
+from ....drawing.builder import DrawingBuilder
 from ....drawing.frame import Frame
-from ....drawing.palettes import BASE, GRID, PALETTES, Paint
-from ....drawing.primitives import Drawing, Element, Labels, Legend, LegendEntry
+from ....drawing.palettes import BASE, GRID, PALETTES
+from ....drawing.primitives import Drawing, Legend, LegendEntry
 from ....errors import InputError
 from ....progress import Progress
 from ....trace.model import Trace
@@ -24,13 +25,13 @@ from ....views.view import LiveForm, View
 from ..live.live_view import Memory
 from ..live.settings import Settings, apply, wheel
 from . import captions, wall
-from .colors import block_colors
+from .colors import BlockColors, block_colors
 from .detail import LevelOfDetail
 from .layout import DEPTH, Layout, compose
 from .metadata import meaning
 from .parameters import Parameters
 from .regroup import on_the_way
-from .terrain import Places, floor, footprints, heights, pieces, terrain
+from .terrain import Heights, Places, floor, footprints, heights, pieces, terrain
 
 #: The shadow of large blocks on the ground.
 _FOOTPRINT = np.array([0.45, 0.47, 0.51, 0.32], np.float32)
@@ -63,110 +64,135 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             f"{trace.source.path or 'this trace'}: no allocations are recorded in it: memray and heaptrack "
             "record them"
         )
-    after = picture = compose(trace, p, frame)
+    arrived = compose(trace, p, frame)
     progress(0.6, "raising the terrain")
-    scale = heights(picture)
-    paint = Paint()
-    moves = p.regroup < 1.0 and p.before != p.order
-    if moves:
-        # What stands around the blocks is that of the order which is nearer.
-        before = compose(trace, replace(p, order=p.before), frame)
-        picture = before if p.regroup < 0.5 else after
-        blocks, colors, told = on_the_way(before, after, p.regroup, scale, paint)
-    else:
-        colors, told = block_colors(picture, paint), meaning(picture)
-        blocks = [*terrain(picture, pieces(picture, scale), colors)]
+    drawing = DrawingBuilder()
+    shown = _draw_blocks(drawing, arrived, frame)
+    picture = shown.picture
     kinds = PALETTES[p.palette].kinds
-    lines = paint.add(kinds[[0, 3 % len(kinds), 2 % len(kinds)]])
-    hair, ground, mark = paint.add(GRID[None]), paint.add(BASE[None]), paint.add(_FINDING[None])
-    elements: list[Element] = [*blocks]
-    labels: list[Labels] = []
+    curves = drawing.color(kinds[[0, 3 % len(kinds), 2 % len(kinds)]])
+    hair, ground, mark = drawing.color(GRID), drawing.color(BASE), drawing.color(_FINDING)
     # The camera holds the names of the order that is arrived at all the way.
-    names = captions.site_names(after, hair)
+    names = captions.site_names(arrived, hair)
     if names is not None and p.regroup >= 1.0:
-        elements.append(names[0])
-        labels.append(names[1])
+        drawing.add(names[0])
+        drawing.write(names[1])
     behind = captions.longest(names[1]) * math.sin(math.radians(abs(p.opening * p.turn))) if names else 0.0
-    elements.append(floor(ground, behind))
-    legends: list[Legend | None] = list(colors.legends)
-    signs = []
-    # The flat twin is Memcov Viz's picture, which has none.
-    if not moves and p.footprint and p.opening > 0:
-        shade = paint.add(_FOOTPRINT[None])
-        shadow, least = footprints(picture, shade, Places.of(picture))
-        elements.append(shadow)
-        if len(shadow):
-            words_of = f"room of each block of {units.byte_size(least)} or more, also when it is not there"
-            signs.append(LegendEntry(words_of, shade))
-    if p.width != "bytes" and p.order != "address":
-        scale_words = "square roots" if p.width == "sqrt" else "logarithms"
-        signs.append(LegendEntry(f"{scale_words} of bytes, not bytes", ground))
-    legends.append(Legend("Widths", tuple(signs)))
-    if p.curves:
-        curves, texts, legend = wall.draw_curves(
-            picture, wall.series_of(picture), (lines, lines + 1, lines + 2), hair
-        )
-        elements += curves
-        labels += texts
-        legends.append(legend)
-    if p.findings and not moves:
-        marks, texts, found = captions.findings(picture, pieces(picture, scale), mark)
-        elements += marks
-        labels += texts
-        legends.append(found)
     beside = captions.overhang(names[1]) if names is not None else 0.0
-    axes = (
+    drawing.add(floor(ground, behind))
+    drawing.explain(*shown.colors.legends, _widths(drawing, shown, ground))
+    if p.curves:
+        lines, texts, legend = wall.draw_curves(
+            picture, wall.series_of(picture), (curves, curves + 1, curves + 2), hair
+        )
+        drawing.add(*lines)
+        drawing.write(*texts)
+        drawing.explain(legend)
+    if p.findings and not shown.moves:
+        marks, texts, found = captions.findings(picture, pieces(picture, shown.scale), mark)
+        drawing.add(*marks)
+        drawing.write(*texts)
+        drawing.explain(found)
+    drawing.measure(
         captions.byte_axis(picture),
         captions.time_axis(picture),
-        captions.height_axis(picture, scale, beside),
+        captions.height_axis(picture, shown.scale, beside),
     )
     items = picture.items
-    together = int((items.stop - items.first)[~items.alone].sum())
+    merged = int((items.stop - items.first)[~items.alone].sum())
+    drawing.note(*_notes(picture, merged, shown.scale.kind))
     progress(1.0, "drawn")
-    return Drawing(
-        palette=paint.palette,
-        elements=tuple(element for element in elements if len(element)),
-        camera=replace(
-            picture.camera,
-            high=(picture.camera.high[0] + beside, DEPTH + behind, picture.camera.high[2]),
-        ),
-        labels=tuple(label for label in labels if len(label)),
-        axes=tuple(axis for axis in axes if axis is not None),
-        legends=tuple(legend for legend in legends if legend is not None and legend.entries),
-        title=_title(picture),
-        notes=_notes(picture, together, scale.kind),
-        counts={
-            "blocks": len(picture.arrangement.pyramid),
-            "blocks_alone": int(items.alone.sum()),
-            "blocks_taken_together": together,
-            "pieces": sum(map(len, blocks)),
-        },
-        meaning=told,
+    high = picture.camera.high
+    return drawing.finish(
+        replace(picture.camera, high=(high[0] + beside, DEPTH + behind, high[2])),
+        _title(picture),
+        blocks=len(picture.arrangement.pyramid),
+        blocks_alone=int(items.alone.sum()),
+        blocks_taken_together=merged,
+        pieces=shown.pieces,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """The blocks that are drawn, and what all else is drawn around.
+
+    Attributes
+    ----------
+    picture : Layout
+        Of the order that is shown; on the way between two, of the nearer one.
+    scale : Heights
+    colors : BlockColors
+    moves : bool
+        Whether blocks are on their way between two orders.
+    pieces : int
+        How many pieces of blocks there are.
+    """
+
+    picture: Layout
+    scale: Heights
+    colors: BlockColors
+    moves: bool
+    pieces: int
+
+
+def _draw_blocks(drawing: DrawingBuilder, arrived: Layout, frame: Frame) -> _Shown:
+    """Draw the blocks of one order, or on their way from another order to it."""
+    p = arrived.parameters
+    picture, scale = arrived, heights(arrived)
+    moves = p.regroup < 1.0 and p.before != p.order
+    if moves:
+        before = compose(arrived.trace, replace(p, order=p.before), frame)
+        picture = before if p.regroup < 0.5 else arrived
+        blocks, colors, drawing.meaning = on_the_way(before, arrived, p.regroup, scale, drawing.paint)
+    else:
+        colors = block_colors(picture, drawing.paint)
+        drawing.meaning = meaning(picture)
+        blocks = [*terrain(picture, pieces(picture, scale), colors)]
+    drawing.add(*blocks)
+    return _Shown(picture, scale, colors, moves, sum(map(len, blocks)))
+
+
+def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
+    """Draw the room that blocks take on the ground; return what it and the widths mean."""
+    picture, entries = shown.picture, []
+    p = picture.parameters
+    # The flat twin is Memcov Viz's picture, which has none.
+    if not shown.moves and p.footprint and p.opening > 0:
+        shade = drawing.color(_FOOTPRINT)
+        shadow, least = footprints(picture, shade, Places.of(picture))
+        drawing.add(shadow)
+        if len(shadow):
+            room = f"room of each block of {units.byte_size(least)} or more, also when it is not there"
+            entries.append(LegendEntry(room, shade))
+    if p.width != "bytes" and p.order != "address":
+        scale = "square roots" if p.width == "sqrt" else "logarithms"
+        entries.append(LegendEntry(f"{scale} of bytes, not bytes", ground))
+    return Legend("Widths", tuple(entries))
 
 
 def _title(picture: Layout) -> str:
     use = picture.use
-    name = picture.trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
+    name = picture.trace.source.name
     blocks = len(use.blocks)
     allocated, peak = units.byte_size(int(use.table.allocated[-1])), units.byte_size(int(use.table.peak[-1]))
     return f"{name}: {blocks:,} blocks, {allocated} allocated, at most {peak} at once"
 
 
-def _notes(picture: Layout, together: int, kind: str) -> tuple[str, ...]:
+def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
     p, use, items = picture.parameters, picture.use, picture.items
     notes = []
     if not len(items):
         notes.append("no block lives in this window")
-    if together:
+    if merged:
         notes.append(
-            f"{together:,} of {int((items.stop - items.first).sum()):,} blocks are narrower than "
-            f"{p.resolution:g} px and taken together with their neighbours"
+            f"{merged:,} of {int((items.stop - items.first).sum()):,} blocks are narrower than "
+            f"{p.resolution:g} px and merged with their neighbours"
         )
     kept, kept_bytes = int(use.table.kept_blocks[-1]), int(use.table.kept[-1])
     notes.append(f"{units.counted(kept, 'block')} ({units.byte_size(kept_bytes)}) never freed")
     if p.height == "age" and not len(use.blocks.access):
-        notes.append("no accesses are recorded: height and shade tell the time since the allocation")
+        notes.append("no accesses are recorded: height and shade show the time since the allocation")
     elif kind != "linear":
         notes.append(f"heights are on a {'square-root' if kind == 'sqrt' else 'logarithmic'} scale")
     if p.width != "bytes" and p.order != "address":
@@ -183,7 +209,7 @@ def _notes(picture: Layout, together: int, kind: str) -> tuple[str, ...]:
     if "no addresses" in problems:
         notes.append("no addresses are recorded: a free ends the youngest block of its size and call site")
     if "coarse times" in problems:
-        notes.append("times are told only now and then, and spread evenly between")
+        notes.append("times are recorded only now and then, and spread evenly between")
     return tuple(notes)
 
 
