@@ -7,6 +7,7 @@ import bpy
 from ..operators.lists import lists
 from ..operators.state import settings
 from ..operators.views import overview
+from ..tracevis3d.features.call_tree.list_rows import PAGE
 from . import parts
 from .roles import ICONS, draw_legend
 
@@ -84,7 +85,7 @@ class TRACEVIS3D_PT_lists(parts.ViewPanel, bpy.types.Panel):
             TRACEVIS3D_UL_list.bl_idname, "", state, "rows", state, "index", rows=8, sort_lock=True
         )
         self._draw_acts(row.column(align=True), state)
-        if state.total > lists.WINDOW:
+        if state.total > PAGE:
             last = state.first + len(state.rows)
             where = f"{state.first + 1:,} – {last:,} of {state.total:,}"
             parts.steps(layout, "tracevis3d.list_page", where)

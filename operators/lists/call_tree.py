@@ -6,6 +6,7 @@ in memory and made again from that.
 """
 
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import bpy
@@ -19,8 +20,10 @@ from bpy.props import (
 )
 
 from ...tracevis3d.errors import TraceVisError, UsageError
-from ...tracevis3d.features.call_tree.navigation import KEYS, TreeNavigation, path_of, text_of
-from ...tracevis3d.features.call_tree.partial_tree import ALL, PartialTree
+from ...tracevis3d.features.call_tree import tree_rows
+from ...tracevis3d.features.call_tree.navigation import KEYS, TreeNavigation, path_of
+from ...tracevis3d.features.call_tree.partial_tree import ALL
+from ...tracevis3d.features.call_tree.tree_rows import TreeQuery
 from .. import handlers, signals
 from ..state import filter_stacks, selection, settings
 from ..views import overview
@@ -29,11 +32,23 @@ from .on_trace import OnTrace, in_memory
 
 #: Texts that a navigation is stored as.
 _WORDS = ("opened", "first", "current", "anchor", "chosen")
-#: The levels that stand for all.
-_ALL_LEVELS = 1000
-#: A view's session id -> (trace, stack, levels, whether filtered rows are shown and sequences folded, what is
-#: open, navigation).
-_kept: dict[int, tuple[Any, ...]] = {}
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """A tree in memory, and what it was made from."""
+
+    trace: Any
+    query: TreeQuery
+    opened: str
+    navigation: TreeNavigation
+
+    def is_of(self, trace: Any, query: TreeQuery, opened: str) -> bool:
+        return self.trace is trace and (self.query, self.opened) == (query, opened)
+
+
+#: A view's session id -> its tree; it can be made again from what is stored at any time.
+_trees: dict[int, _Tree] = {}
 
 
 class TRACEVIS3D_PG_tree_row(bpy.types.PropertyGroup):
@@ -88,7 +103,7 @@ class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
         description="Levels that are open to begin with; changing it forgets what was opened by hand",
         default=2,
         min=0,
-        max=_ALL_LEVELS,
+        max=tree_rows.ALL_LEVELS,
         update=_start_anew,
     )
     show_filtered: BoolProperty(
@@ -123,54 +138,19 @@ def of(collection: bpy.types.Collection) -> Any:
 
 def forget() -> None:
     """Let go of all trees."""
-    _kept.clear()
+    _trees.clear()
 
 
-def prepare(trace: Any, stack: str, whole: bool, folded: bool = False) -> None:
-    """Work out what a tree needs; touches nothing of Blender's."""
-    from ...tracevis3d.views import filtering
-    from ...tracevis3d.views.cached import derived
-
-    _ = derived(trace).graph.edges
-    found = filtering.listing(trace, stack, whole)
-    if folded:
-        _ = found.graph.grammar
-    filtering.facts_of(trace).roles  # noqa: B018
-    overview.prepare(trace, stack)
+def prepare(trace: Any, query: TreeQuery) -> None:
+    """Work out what a tree and the strip need; touches nothing of Blender's."""
+    tree_rows.prepare(trace, query)
+    overview.prepare(trace, query.filters)
 
 
-def _tree_of(trace: Any, stack: str, whole: bool, folded: bool, levels: int) -> Any:
-    from ...tracevis3d.views import filtering
-
-    found = filtering.listing(trace, stack, whole)
-    return PartialTree(
-        found.graph,
-        levels=ALL if levels == _ALL_LEVELS else levels,
-        filtered=found.marked,
-        show_filtered=whole,
-        folded=folded,
-        calls=found.calls,
-        places=found.places,
-    )
-
-
-def _key_of(stack: str, whole: bool, folded: bool) -> str:
-    """Return under what the paths of a tree are stored; :func:`_carried` reads it."""
-    return f"{'all' if whole else 'left'}{'-folded' if folded else ''} {stack}"
-
-
-def _carried(trace: Any, words: dict[str, str], key: str, tree: Any) -> dict[str, str]:
-    """Return texts that were stored under other filters as those of this tree."""
-    from ...tracevis3d.features.call_tree.navigation import carried
-
-    shown, _, stack = key.partition(" ")
-    shown, _, folded = shown.partition("-")
-    try:
-        before = _tree_of(trace, stack, shown == "all", bool(folded), 0)
-    except TraceVisError:
-        return {}
-    same = before.graph is tree.graph and before.folded == tree.folded
-    return words if same else carried(words, before, tree)
+def query_of(collection: bpy.types.Collection) -> TreeQuery:
+    """Return how a view's tree is listed."""
+    state = of(collection)
+    return TreeQuery(filter_stacks.stack_of(collection), state.show_filtered, state.folded, state.levels)
 
 
 def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
@@ -181,96 +161,43 @@ def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
     UsageError
         If the filters can't be read, or name what the trace hasn't.
     """
-    state, stack = of(collection), filter_stacks.stack_of(collection)
+    state, query = of(collection), query_of(collection)
     words = {name: getattr(state, name) for name in _WORDS}
-    known = (trace, stack, state.levels, (state.show_filtered, state.folded), state.opened)
-    before = _kept.get(collection.session_uid)
+    before = _trees.get(collection.session_uid)
     # After undo, or when settings were changed, what lies in memory is not what is stored.
-    if before is not None and before[0] is trace and before[1:5] == known[1:]:
-        navigation = before[5]
-        navigation.page = state.page
-        navigation.place(words)
-        return navigation
-    prepare(trace, stack, state.show_filtered, state.folded)
-    tree = _tree_of(trace, stack, state.show_filtered, state.folded, state.levels)
+    if before is not None and before.is_of(trace, query, state.opened):
+        before.navigation.page = state.page
+        before.navigation.place(words)
+        return before.navigation
+    prepare(trace, query)
+    tree = tree_rows.tree_of(trace, query)
     navigation = TreeNavigation(tree, state.page)
-    if state.listed and state.listed != _key_of(stack, state.show_filtered, state.folded):
-        words = _carried(trace, words, state.listed, tree)
+    if state.listed and state.listed != query.key:
+        words = tree_rows.carried_over(trace, words, state.listed, tree)
     navigation.read(words)
-    _kept[collection.session_uid] = (*known, navigation)
+    _trees[collection.session_uid] = _Tree(trace, query, state.opened, navigation)
     return navigation
 
 
-def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: Any) -> None:
+def _store(collection: bpy.types.Collection, key: str, trace: Any, navigation: TreeNavigation) -> None:
     """Store a navigation and the rows of its window on the view."""
-    from ...tracevis3d.analysis.grammar import words as spelt
-    from ...tracevis3d.units import count
-    from ...tracevis3d.views import filtering
-
-    state, rows, stack = of(collection), collection.tracevis3d_tree_rows, filter_stacks.stack_of(collection)
-    words, tree = navigation.written(), navigation.tree
-    found, function = filtering.listing(trace, stack, state.show_filtered), tree.graph.subtrees.function
-    facts, extent = filtering.facts_of(trace), trace.calls.extent
-    roles, short_names = facts.roles, facts.short_names
-
-    def label(node: int) -> str:
-        if tree.is_sequence(node):
-            return f"({spelt(tree.graph, node, trace.functions.label)})"
-        return str(trace.functions.label[int(function[node])])
-
-    def below(row: Any) -> str:
-        """Tell how many calls a row has below it that aren't hidden, and of how many."""
-        low, last = tree.call(row.path), tree.last_callee(row.path)
-        low += not tree.is_sequence(row.node)
-        inside = last + int(extent[last]) - low
-        hidden = found.hidden(low, low + inside)
-        left = count(inside - hidden)
-        return f"{left} of {count(inside)}" if hidden else left if inside else ""
-
-    shown, chosen = navigation.rows(), set(navigation.selected)
+    state, rows, query = of(collection), collection.tracevis3d_tree_rows, query_of(collection)
+    words, texts = navigation.written(), tree_rows.TreeTexts(trace, query, navigation.tree)
     with settings.quietly():
         for name in _WORDS:
             setattr(state, name, words[name])
-        state.listed = _key_of(stack, state.show_filtered, state.folded)
+        state.listed = query.key
         state.size, state.message = f"{navigation.size:,}", ""
         state.row = navigation.position + 1
         state.revision = selection.revision(key)
-        way = (navigation.first or ())[:-1]
-        state.callers = " \u203a ".join(
-            label(tree.node(way[: k + 1])) for k in range(max(len(way) - 3, 0), len(way))
-        )
-        if len(way) > 3:
-            state.callers = "\u2026 \u203a " + state.callers
+        state.callers = texts.callers(navigation.first)
     rows.clear()
-    for row in shown:
+    for row in texts.rows(navigation):
         stored = rows.add()
-        stored.path, stored.name = text_of(row.path), label(row.node)
-        if row.iterations > 1:
-            stored.name += f" \u00d7{row.iterations:,}"
-        if tree.is_sequence(row.node):
-            # In a narrow panel the end of a name is cut off.
-            again = f"{row.iterations:,} \u00d7 " if row.iterations > 1 else ""
-            stored.about = stored.name
-            stored.name = f"{again}({spelt(tree.graph, row.node, short_names)})"
-        stored.sign, stored.filtered, stored.depth = row.state, row.filtered, row.depth
-        stored.role = "sequence" if tree.is_sequence(row.node) else roles[int(function[row.node])]
-        stored.below = below(row)
-        stored.chosen, stored.current = row.path in chosen, row.path == navigation.current
-    overview.store(collection, trace, stack, _part(tree, shown, extent))
-    _kept[collection.session_uid] = (
-        trace, stack, state.levels, (state.show_filtered, state.folded), state.opened, navigation,
-    )  # fmt: skip
-
-
-def _part(tree: Any, rows: Any, extent: Any) -> tuple[int, int]:
-    """Return the calls that the rows of the window stand for: the first, and the one after the last."""
-    if not rows:
-        return 0, 0
-    last = rows[-1]
-    if last.state in ("-", "~"):
-        return tree.call(rows[0].path), tree.call(last.path) + 1
-    end = tree.last(last.path)
-    return tree.call(rows[0].path), end + int(extent[end])
+        for name, value in asdict(row).items():
+            setattr(stored, name, value)
+    overview.store(collection, trace, query.filters, texts.part(navigation.rows()))
+    _trees[collection.session_uid] = _Tree(trace, query, state.opened, navigation)
 
 
 def renew(collection: bpy.types.Collection) -> None:
@@ -310,16 +237,6 @@ def scroll_to(collection: bpy.types.Collection, call: int) -> None:
             _store(collection, *found, navigation)
 
 
-def _calls_of(navigation: Any) -> tuple[list[int], int]:
-    """Return the calls that the selected rows stand for, all repetitions of the last step, and the active."""
-    calls: list[int] = []
-    tree = navigation.tree
-    for path in navigation.selected:
-        if tree.nearest_shown(path) == path:
-            calls += tree.calls(path, selection.MOST - len(calls)).tolist()
-    return calls, tree.call(navigation.current) if navigation.current else -1
-
-
 class OnTree(OnTrace):
     """An operator that does something to the tree of the active view."""
 
@@ -331,9 +248,8 @@ class OnTree(OnTrace):
         With ``selects`` the calls of the rows that are selected then are selected everywhere; with ``flies``
         the 3D view goes to the current one.
         """
-        collection = settings.active(context)
-        stack, state = filter_stacks.stack_of(collection), of(collection)
-        whole, folded = state.show_filtered, state.folded
+        collection = settings.require_active(context)
+        query = query_of(collection)
 
         def then(context: bpy.types.Context, target: bpy.types.Collection, key: str, trace: Any) -> set[str]:
             try:
@@ -346,9 +262,9 @@ class OnTree(OnTrace):
                 act(navigation)
             except UsageError:
                 # It may have been changed before: it is made again from what is stored.
-                _kept.pop(target.session_uid, None)
+                _trees.pop(target.session_uid, None)
                 raise
-            calls, active = _calls_of(navigation)
+            calls, active = tree_rows.selected_calls(navigation, selection.MOST)
             if selects:
                 _select(key, calls, active)
             _store(target, key, trace, navigation)
@@ -356,7 +272,7 @@ class OnTree(OnTrace):
                 navigate.call(context, key, active)
             return {"FINISHED"}
 
-        return self.with_trace(context, lambda trace: prepare(trace, stack, whole, folded), then)
+        return self.with_trace(context, lambda trace: prepare(trace, query), then)
 
 
 _selecting = False

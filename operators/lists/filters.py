@@ -1,6 +1,7 @@
 """The filter stack of a view as a list: add, change, switch, move and remove, each over the stack's text."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -51,9 +52,9 @@ def store(collection: bpy.types.Collection, text: str) -> None:
 
     parse(text)
     traces = sources.in_memory(collection) or []
-    listed = call_tree.of(collection)
+    query = replace(call_tree.query_of(collection), filters=text)
     for trace in traces:
-        call_tree.prepare(trace, text, listed.show_filtered, listed.folded)
+        call_tree.prepare(trace, query)
     # The view follows at once where that is quick, else it waits for Rebuild, as with parameters.
     settings.of(collection).filters = text
     if traces:

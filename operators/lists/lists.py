@@ -5,11 +5,11 @@ what is stored. A row that is chosen selects its calls everywhere, and what is s
 here.
 """
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
@@ -20,6 +20,10 @@ from bpy.props import (
 )
 
 from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.features.call_tree import list_rows
+from ...tracevis3d.features.call_tree.list_rows import PAGE, ListQuery
+from ...tracevis3d.features.call_tree.lists import Listing, from_library
+from ...tracevis3d.views import filtering
 from .. import handlers, signals
 from ..state import filter_stacks, selection, settings
 from . import navigate, stepping
@@ -63,11 +67,10 @@ _CRITERIA = (
     ("depth", "Down to a Depth", "Same calls in the same order down to three levels"),
     ("functions", "Set of Functions", "Same set of functions in the subtree, whatever calls which"),
 )
-#: Rows that are listed at a time.
-WINDOW = 60
 #: Lists that are kept, over all traces.
 _MOST_KEPT = 6
-_kept: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+#: Number of a trace, and what is listed -> the trace, its list; it can be made again at any time.
+_listings: dict[tuple[int, ListQuery], tuple[Any, Listing]] = {}
 
 
 def _again(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
@@ -122,7 +125,7 @@ def of(collection: bpy.types.Collection) -> Any:
 
 def forget() -> None:
     """Let go of all lists."""
-    _kept.clear()
+    _listings.clear()
 
 
 def library_path(scene: bpy.types.Scene) -> Path:
@@ -134,6 +137,19 @@ def library_path(scene: bpy.types.Scene) -> Path:
     return own_folder() / "library.json"
 
 
+def query_of(collection: bpy.types.Collection) -> ListQuery:
+    """Return what a view lists."""
+    state = of(collection)
+    return ListQuery(
+        state.kind,
+        state.sort,
+        state.pattern_sort,
+        state.criterion,
+        state.contains,
+        filter_stacks.stack_of(collection),
+    )
+
+
 def _listing(collection: bpy.types.Collection, trace: Any) -> Any:
     """Return the list that a view shows; it is kept.
 
@@ -143,31 +159,18 @@ def _listing(collection: bpy.types.Collection, trace: Any) -> Any:
         If its filters or its library can't be read.
     """
     from ...tracevis3d.analysis import pattern_library
-    from ...tracevis3d.features.call_tree import lists
-    from ...tracevis3d.filters.patterns import Parameters
-    from ...tracevis3d.views import filtering
 
-    state, stack = of(collection), filter_stacks.stack_of(collection)
-    facts = filtering.facts_of(trace)
-    filtered = filtering.outcome(trace, stack) if stack else None
-    if state.kind == "library":
+    query = query_of(collection)
+    if query.kind == "library":
         known = pattern_library.load(library_path(bpy.context.scene))
-        return lists.from_library(facts, known, state.contains)
-    key = (id(trace), state.kind, state.sort, state.pattern_sort, state.criterion, state.contains, stack)
-    if key not in _kept or _kept[key][0] is not trace:
-        if state.kind == "patterns":
-            p = Parameters(criterion=state.criterion)
-            made = lists.repeated(facts, p, state.pattern_sort, state.contains, filtered)
-        elif state.kind == "sequences":
-            made = lists.sequences(facts, state.pattern_sort, state.contains, filtered)
-        elif state.kind == "utilities":
-            made = lists.utilities(facts, state.contains)
-        else:
-            made = lists.model(facts, filtered, state.sort, state.contains)
-        while len(_kept) >= _MOST_KEPT:
-            del _kept[next(iter(_kept))]
-        _kept[key] = trace, made
-    return _kept[key][1]
+        return from_library(filtering.facts_of(trace), known, query.contains)
+    key = id(trace), query
+    if key not in _listings or _listings[key][0] is not trace:
+        made = list_rows.listing(trace, query)
+        while len(_listings) >= _MOST_KEPT:
+            del _listings[next(iter(_listings))]
+        _listings[key] = trace, made
+    return _listings[key][1]
 
 
 def renew(collection: bpy.types.Collection) -> None:
@@ -194,68 +197,15 @@ def fill(collection: bpy.types.Collection, trace: Any) -> None:
         return
     with settings.quietly():
         state.total = len(listing)
-        state.first = max(min(state.first, len(listing) - 1), 0) // WINDOW * WINDOW
-        what = {"model": "functions", "utilities": "candidates", "library": "entries of the library"}
-        state.summary = f"{len(listing):,} {what.get(state.kind, state.kind)}"
-        if state.kind == "library" and not len(listing):
-            state.summary = "The library is empty: promote a pattern or a utility"
+        state.first = list_rows.page_of(state.first, len(listing))
+        state.summary = list_rows.summary(state.kind, len(listing))
+    query, keys = query_of(collection), listing.keys[state.first :].tolist()
     state.rows.clear()
-    for key, row in zip(
-        listing.keys[state.first :].tolist(), listing.rows(state.first, WINDOW), strict=False
-    ):
+    for key, row in zip(keys, listing.rows(state.first, PAGE), strict=False):
         stored = state.rows.add()
         stored.key = str(key)
-        _word(stored, state, row)
-
-
-def _word(stored: Any, state: Any, row: dict[str, Any]) -> None:
-    """Word a row; its number is what the list is sorted by."""
-    from ...tracevis3d.units import counted, duration
-
-    if state.kind == "library":
-        stored.title, stored.role = row["name"], row["kind"]
-        stored.count, stored.hidden = f"{row['calls']:,}", not row["calls"]
-        what = f"{row['criterion']}, {row['nodes']:,} different calls" if row["criterion"] else "utility"
-        here = f"{row['calls']:,} occurrences here" if row["calls"] else "does not occur here"
-        stored.detail = f"{what}: {here}"
-        return
-    stored.hidden = row["hidden"] >= row["occurrences"]
-    left_out = f", {row['hidden']:,} hidden" if row["hidden"] else ""
-    if state.kind == "sequences":
-        stored.title, stored.role = row["short_name"], "sequence"
-        number = {"calls": "calls", "size": "callees"}.get(state.pattern_sort, "occurrences")
-        stored.count = f"{row[number]:,}"
-        callers = ", ".join(row["called_by"])
-        if row["callers"] > len(row["called_by"]):
-            callers += f", \u2026 {row['callers'] - len(row['called_by']):,} more"
-        stored.detail = (
-            f"{row['occurrences']:,} \u00d7 {row['callees']:,} callees with {row['calls_each']:,} calls"
-            f"{left_out}, {'in ' + callers if callers else 'among the root calls'}: {row['sequence']}"
-        )
-        return
-    if state.kind == "patterns":
-        stored.title, stored.role = row["name"], "pattern"
-        number = {"calls": "calls", "size": "calls_each"}.get(state.pattern_sort, "occurrences")
-        stored.count = f"{row[number]:,}"
-        shapes = f", {row['shapes']:,} shapes" if row["shapes"] > 1 else ""
-        stored.detail = (
-            f"{row['occurrences']:,} \u00d7 {row['calls_each']:,} calls{shapes}{left_out}: {row['shape']}"
-        )
-        return
-    stored.title, stored.role = row["function"], row["role"]
-    if state.kind == "utilities":
-        stored.count = f"{row['utilityhood']:.4f}"
-    elif state.sort == "duration":
-        stored.count = duration(row["duration_ns"])
-    else:
-        stored.count = f"{row[state.sort if state.sort != 'name' else 'occurrences']:,}"
-    counts = (
-        counted(row["subtrees"], "distinct subtree"),
-        counted(row["callers"], "caller"),
-        counted(row["callees"], "callee"),
-    )
-    lasted = duration(row["duration_ns"])
-    stored.detail = f"{counted(row['occurrences'], 'call')}{left_out}, {lasted}, {', '.join(counts)}"
+        for name, value in asdict(list_rows.row_texts(query, row)).items():
+            setattr(stored, name, value)
 
 
 _selecting = False
@@ -279,10 +229,10 @@ def choose(context: bpy.types.Context, collection: bpy.types.Collection, step: i
     starts = calls if listing.starts is None else listing.starts(row)
     place = 0
     if step:
-        now = selection.selected(key).active
-        place = int(np.searchsorted(starts, now, "right" if step > 0 else "left")) - (step < 0)
-        if not 0 <= place < len(starts):
+        other = list_rows.occurrence(starts, selection.selected(key).active, step)
+        if other is None:
             return f"That was the {'last' if step > 0 else 'first'} occurrence"
+        place = other
     _selecting = True
     try:
         left_out = selection.select(key, calls, active=int(starts[place]))
@@ -321,7 +271,6 @@ class OnList(OnTrace):
 
     def on_list(self, context: bpy.types.Context, then: Any) -> set[str]:
         """Do ``then(collection, trace)`` with the trace; what it returns is said."""
-        from ...tracevis3d.views import filtering
         from ...tracevis3d.views.cached import derived
 
         def prepare(trace: Any) -> None:
@@ -372,14 +321,8 @@ class TRACEVIS3D_OT_list_page(OnList, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         def turn(collection: bpy.types.Collection, trace: Any) -> None:
             state = of(collection)
-            wanted = {
-                "FIRST": 0,
-                "PREVIOUS": state.first - WINDOW,
-                "NEXT": state.first + WINDOW,
-                "LAST": state.total,
-            }[self.step]
             with settings.quietly():
-                state.first, state.index = max(min(wanted, state.total - 1), 0), -1
+                state.first, state.index = list_rows.turned(state.first, state.total, self.step), -1
             fill(collection, trace)
 
         return self.on_list(context, turn)

@@ -22,7 +22,7 @@ scene.render.resolution_x, scene.render.resolution_y = 320, 180
 selection = support.extension(".operators.state.selection")
 trace_state = support.extension(".operators.state.trace_state")
 hiding = support.extension(".operators.state.filter_stacks")
-lists = support.extension(".operators.lists.lists")
+PAGE = support.extension(".tracevis3d.features.call_tree.list_rows").PAGE
 mural = support.extension(".tracevis3d.analysis.mural")
 api = support.extension(".tracevis3d.api")
 operators = bpy.ops.tracevis3d
@@ -57,12 +57,12 @@ assert mixed[0, 1, 0] > mixed[0, 0, 0], "what is hidden goes towards orange"
 
 # -- functions: bounded, sorted, searched, paged -----------------------------------------------------
 assert operators.list_show() == {"FINISHED"}
-assert len(state.rows) == min(lists.WINDOW, state.total)
-assert state.total == len(np.unique(calls.function)) > lists.WINDOW
+assert len(state.rows) == min(PAGE, state.total)
+assert state.total == len(np.unique(calls.function)) > PAGE
 counts = np.bincount(calls.function)
 assert state.rows[0].count == f"{counts.max():,}"
 assert operators.list_page(step="NEXT") == {"FINISHED"}
-assert state.first == lists.WINDOW
+assert state.first == PAGE
 assert operators.list_page(step="LAST") == {"FINISHED"}
 assert state.first + len(state.rows) == state.total
 assert operators.list_page(step="FIRST") == {"FINISHED"}
@@ -71,7 +71,7 @@ titles = [row.title for row in state.rows]
 assert titles == sorted(titles)
 state.contains = "convert"
 assert all("convert" in row.title.lower() for row in state.rows)
-assert 0 < state.total < lists.WINDOW
+assert 0 < state.total < PAGE
 
 # -- a row selects its calls everywhere, and what is selected elsewhere is chosen --------------------
 state.contains = ""
@@ -256,7 +256,7 @@ assert mark["distance"] > 0
 bpy.ops.wm.open_mainfile(filepath=str(blend))
 view = next(v for v in support.views() if trace_state.keys_of(v)[0] == key)
 bpy.context.scene.tracevis3d_view = view
-assert len(view.tracevis3d_lists.rows) == lists.WINDOW
+assert len(view.tracevis3d_lists.rows) == PAGE
 view.tracevis3d_lists.index = 0
 assert operators.list_step(step="ALL") == {"FINISHED"}, "the trace is found again"
 assert len(selection.selected(key)) == int(view.tracevis3d_lists.rows[0].count.replace(",", ""))
