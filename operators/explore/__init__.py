@@ -6,7 +6,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from .. import handlers
-from . import background, elements, keys, menu, modal, overlay, source
+from . import actions, background, keys, menu, modal, overlay, script, source
 from .motion import (
     detail,
     drum,
@@ -21,7 +21,7 @@ from .motion import (
 )
 
 _MODULES: tuple[Any, ...] = (
-    overlay, live_bars, elements, source, menu, navigate, detail, in_frame, undoing, keys,
+    overlay, live_bars, actions, script, source, menu, navigate, detail, in_frame, undoing, keys,
 )  # fmt: skip
 
 #: What lights up with an element.

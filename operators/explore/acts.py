@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 
 from ...tracevis3d import units
+from ...tracevis3d.views import time_window
 from ..state import selection, settings, sources, trace_state
 from . import marks, pointer, related
 from .motion import drum, window_time, zoom
@@ -24,19 +25,19 @@ def windows_of(view: bpy.types.Collection, hit: Any) -> dict[int, Any]:
         return {}
     windows: dict[int, Any] = {}
     if (around := drum.nearer(view, hit)) is not None:
-        windows = {s: window_time.bounded(traces[s], *window) for s, window in around.items()}
+        windows = {s: time_window.bounded(traces[s], *window) for s, window in around.items()}
     elif hit.kind == "cluster":
         span = hit.picked.span
         if span is not None:
             room = 0.04 * (span[1] - span[0])
-            windows[hit.held.source] = window_time.bounded(
+            windows[hit.held.source] = time_window.bounded(
                 traces[hit.held.source], span[0] - room, span[1] + room
             )
     else:
         calls = dict(hit.calls)
         if hit.held.is_boxes and len(traces) > 1:
             calls |= {s: c for s, c in _matched(view, hit).items() if s not in calls}
-        windows = {source: window_time.around(traces[source], call) for source, call in calls.items()}
+        windows = {source: time_window.around(traces[source], call) for source, call in calls.items()}
     return {s: w for s, w in windows.items() if window_time.names_of(view, s) is not None}
 
 

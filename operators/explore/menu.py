@@ -4,9 +4,11 @@ from typing import Any
 
 import bpy
 
+from ...tracevis3d.views import registry as views
+from ...tracevis3d.views.actions import Action
 from ...tracevis3d.views.clusters import call_under
 from ..state import settings, sources, trace_state
-from . import elements
+from . import actions
 from .overlay import state
 
 
@@ -31,30 +33,26 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
             layout.operator("tracevis3d.rebuild", icon="FILE_REFRESH")
             return
         layout.label(text=trace.functions.label[int(trace.calls.function[call])])
+        group = -1
+        for action in actions.declared_of(bpy.data.collections[view]):
+            if "menu" not in action.triggers:
+                continue
+            if action.group != group:
+                layout.separator()
+                group = action.group
+            if action.choices or action.asks_for_trace:
+                layout.menu(_menu_of(action), icon=action.icon)
+            else:
+                _entry(layout, f"tracevis3d.{action.name}", target, icon=action.icon)
         layout.separator()
+        _entry(layout, "tracevis3d.open_source", target, icon="TEXT")
+        _entry(layout, "tracevis3d.copy_as_python", target, icon="COPYDOWN")
 
-        def entry(into: Any, name: str, text: str = "", icon: str = "NONE", **values: Any) -> None:
-            operator = into.operator(name, **({"text": text} if text else {}), icon=icon)
-            operator.view, operator.trace, operator.call = view, key, str(call)
-            for attribute, value in values.items():
-                setattr(operator, attribute, value)
 
-        entry(layout, "tracevis3d.zoom_to_subtree", icon="VIEWZOOM")
-        entry(layout, "tracevis3d.show_all", icon="FULLSCREEN_EXIT")
-        layout.separator()
-        layout.menu("TRACEVIS3D_MT_show_only", icon="HIDE_OFF")
-        layout.menu("TRACEVIS3D_MT_hide", icon="HIDE_ON")
-        entry(layout, "tracevis3d.mark_utility", icon="TOOL_SETTINGS")
-        layout.separator()
-        if len(trace_state.keys_of(bpy.data.collections[view])) > 1:
-            entry(layout, "tracevis3d.compare_from_here", icon="ARROW_LEFTRIGHT")
-        else:
-            layout.menu("TRACEVIS3D_MT_compare", icon="ARROW_LEFTRIGHT")
-        entry(layout, "tracevis3d.find_similar", icon="DUPLICATE")
-        entry(layout, "tracevis3d.select_function", icon="RESTRICT_SELECT_OFF")
-        layout.separator()
-        entry(layout, "tracevis3d.open_source", icon="TEXT")
-        entry(layout, "tracevis3d.copy_as_python", icon="COPYDOWN")
+def _entry(layout: Any, name: str, target: tuple[str, str, int], **look: Any) -> Any:
+    operator = layout.operator(name, **look)
+    operator.view, operator.trace, operator.call = target[0], target[1], str(target[2])
+    return operator
 
 
 def _draw_beside(layout: Any, context: bpy.types.Context) -> None:
@@ -84,64 +82,60 @@ def target_of(hit: Any) -> tuple[str, str, int] | None:
     return hit.view, key, call
 
 
-class _What:
-    """A submenu with an entry for each thing that can be meant."""
-
-    operator: str
-    layout: Any
-
-    def draw(self, context: bpy.types.Context) -> None:
-        target = target_of(state.hit)
-        if target is None:
-            return
-        for name, title, _ in elements.WHAT:
-            operator = self.layout.operator(self.operator, text=title)
-            operator.view, operator.trace, operator.call = target[0], target[1], str(target[2])
-            operator.what = name
+def _draw_choices(self: Any, _context: bpy.types.Context) -> None:
+    """Draw an entry for each thing that can be meant."""
+    if (target := target_of(state.hit)) is not None:
+        for choice in self.action.choices:
+            entry = _entry(self.layout, f"tracevis3d.{self.action.name}", target, text=choice.title)
+            entry.what = choice.name
 
 
-class TRACEVIS3D_MT_show_only(_What, bpy.types.Menu):
-    """Leave out everything else"""
-
-    bl_idname = "TRACEVIS3D_MT_show_only"
-    bl_label = "Show Only"
-    operator = "tracevis3d.show_only"
-
-
-class TRACEVIS3D_MT_hide(_What, bpy.types.Menu):
-    """Leave this out"""
-
-    bl_idname = "TRACEVIS3D_MT_hide"
-    bl_label = "Hide"
-    operator = "tracevis3d.hide"
-
-
-class TRACEVIS3D_MT_compare(bpy.types.Menu):
-    """The traces that this call can be compared with"""
-
-    bl_idname = "TRACEVIS3D_MT_compare"
-    bl_label = "Compare from Here"
-
-    def draw(self, context: bpy.types.Context) -> None:
-        target = target_of(state.hit)
-        if target is None:
-            return
-        view, key, call = target
-        others: dict[str, str] = {}
-        for scene in bpy.data.scenes:
-            for holder in settings.all_in(scene):
-                for source, other in zip(
-                    settings.of(holder).sources, trace_state.keys_of(holder), strict=True
-                ):
-                    if other != key and sources.loaded(other) is not None:
-                        others.setdefault(other, sources.name_of(source))
-        for other, name in others.items():
-            operator = self.layout.operator("tracevis3d.compare_from_here", text=f"With {name}")
-            operator.view, operator.trace, operator.call, operator.other = view, key, str(call), other
-        if not others:
-            self.layout.label(text="Import the trace to compare with first", icon="INFO")
+def _draw_traces(self: Any, _context: bpy.types.Context) -> None:
+    """Draw an entry for each other trace that is in memory."""
+    target = target_of(state.hit)
+    if target is None:
+        return
+    others: dict[str, str] = {}
+    for scene in bpy.data.scenes:
+        for holder in settings.all_in(scene):
+            for source, other in zip(settings.of(holder).sources, trace_state.keys_of(holder), strict=True):
+                if other != target[1] and sources.loaded(other) is not None:
+                    others.setdefault(other, sources.name_of(source))
+    for other, name in others.items():
+        entry = _entry(self.layout, f"tracevis3d.{self.action.name}", target, text=f"With {name}")
+        entry.other = other
+    if not others:
+        self.layout.label(text="Import the other trace first", icon="INFO")
 
 
-_CLASSES = (TRACEVIS3D_MT_show_only, TRACEVIS3D_MT_hide, TRACEVIS3D_MT_compare, TRACEVIS3D_MT_element)
+def _menu_of(action: Action) -> str:
+    return f"TRACEVIS3D_MT_{action.name}"
 
-register, unregister = bpy.utils.register_classes_factory(_CLASSES)
+
+_registered: list[type] = []
+
+
+def register() -> None:
+    """Register the menu, and one for each action that can be about several things."""
+    found: dict[str, type] = {}
+    for view in views.loadable():
+        for action in views.actions_of(view):
+            if not (action.choices or action.asks_for_trace):
+                continue
+            members = {
+                "bl_idname": _menu_of(action),
+                "bl_label": action.label,
+                "__doc__": action.sentence,
+                "action": action,
+                "draw": _draw_choices if action.choices else _draw_traces,
+            }
+            found.setdefault(_menu_of(action), type(_menu_of(action), (bpy.types.Menu,), members))
+    _registered.extend([*found.values(), TRACEVIS3D_MT_element])
+    for menu in _registered:
+        bpy.utils.register_class(menu)
+
+
+def unregister() -> None:
+    """Remove the menus."""
+    while _registered:
+        bpy.utils.unregister_class(_registered.pop())

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...tracevis3d import units
 from ...tracevis3d.drawing.picked import Description
+from ...tracevis3d.views import time_window
 from .. import environment, signals
 from ..state import selection, settings, sources, trace_state
 from ..task import free_status_bar
@@ -299,7 +300,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         if traces is None:
             self._say(_why_no_window(view, traces))
             return
-        window = window_time.bounded(traces[source], *ends)
+        window = time_window.bounded(traces[source], *ends)
         window_time.go(view, {source: window}, lambda: acts.push(bpy.context, "Time Window"))
         self._say(f"{units.duration(window[1] - window[0], 4)} shown: Home shows all")
 
@@ -425,10 +426,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
                 continue
             if kind in "WS":
                 fixed = window[0] + share * (window[1] - window[0])
-                low, high = window_time.scaled(window, _ZOOM if kind == "W" else 1 / _ZOOM, fixed)
+                low, high = time_window.scaled(window, _ZOOM if kind == "W" else 1 / _ZOOM, fixed)
             else:
-                low, high = window_time.moved(window, _MOVE if kind == "D" else -_MOVE)
-            windows[source] = window_time.bounded(trace, low, high)
+                low, high = time_window.moved(window, _MOVE if kind == "D" else -_MOVE)
+            windows[source] = time_window.bounded(trace, low, high)
         message = "Zoom in Time" if kind in "WS" else "Move in Time"
         window_time.go(view, windows, lambda: acts.push(bpy.context, message))
 

@@ -7,6 +7,7 @@ import bpy
 from ...tracevis3d.parameters import declared
 from ...tracevis3d.views import registry
 from ..state import filter_stacks, selection, settings, sources, trace_state
+from .actions import OnCall
 
 
 def script_of(view: bpy.types.Collection, scene: bpy.types.Scene) -> str:
@@ -52,3 +53,20 @@ def _selected(name: str, key: str) -> list[str]:
     if chosen.time_range is not None:
         lines.append(f"time_range_in_{name} = {chosen.time_range}  # ns")
     return lines
+
+
+class TRACEVIS3D_OT_copy_as_python(OnCall, bpy.types.Operator):
+    """Copy a script that draws this view as it is now, with what is selected, and renders it"""
+
+    bl_idname = "tracevis3d.copy_as_python"
+    bl_label = "Copy as Python"
+    bl_options = {"REGISTER"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        view = bpy.data.collections.get(self.view) if self.view else settings.require_active(context)
+        context.window_manager.clipboard = script_of(view, context.scene)
+        self.report({"INFO"}, f"A script that draws {view.name} is on the clipboard")
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((TRACEVIS3D_OT_copy_as_python,))

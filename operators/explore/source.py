@@ -9,7 +9,7 @@ from bpy.props import StringProperty
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.views.element_metadata import words_of
 from ..state import trace_state
-from .elements import OnCall
+from .actions import OnCall
 
 trace_state.PROPERTIES["sources_folder"] = StringProperty(
     name="Folder of Sources",

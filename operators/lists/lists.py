@@ -24,6 +24,7 @@ from ...tracevis3d.features.call_tree import list_rows
 from ...tracevis3d.features.call_tree.list_rows import PAGE, ListQuery
 from ...tracevis3d.features.call_tree.lists import Listing, from_library
 from ...tracevis3d.views import filtering
+from ...tracevis3d.views.call_actions import filter_for
 from .. import handlers, signals
 from ..state import filter_stacks, selection, settings
 from . import navigate, stepping
@@ -393,8 +394,6 @@ class TRACEVIS3D_OT_list_hide(OnRow, bpy.types.Operator):
 
 def _filter_for(context: bpy.types.Context, trace: Any, state: Any) -> tuple[str, dict[str, str]]:
     """Return name and values of the filter that marks a row's calls."""
-    from ..explore.elements import filter_for
-
     row = state.rows[state.index]
     if state.kind == "library":
         other = {"pattern": "utilities", "utility": "patterns"}[row.role]

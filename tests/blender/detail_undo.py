@@ -97,7 +97,7 @@ while support.only_view().tracevis3d.icicle.start or not bpy.ops.ed.undo.poll():
     select()
 nearer.leave(support.only_view())
 select()
-low, high = window_time.whole(trace)
+low, high = support.extension(".tracevis3d.views.time_window").whole(trace)
 
 
 def arrived():

@@ -21,7 +21,7 @@ settings, trace_state = (
     support.extension(".operators.state.settings"),
     support.extension(".operators.state.trace_state"),
 )
-elements = support.extension(".operators.explore.elements")
+elements = support.extension(".tracevis3d.views.call_actions")
 held = support.extension(".tracevis3d.scene.window.element_metadata")
 operators = bpy.ops.tracevis3d
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from ..plugins import Registry
+from .actions import Action
 from .view import LiveForm, View
 
 if TYPE_CHECKING:
@@ -29,6 +30,13 @@ names, find, loadable = _views.names, _views.find, _views.loadable
 def suited(trace: Trace) -> str:
     """Return the name of the view that shows most of a trace at first sight."""
     return max((view for view in loadable() if view.traces[0] == 1), key=lambda view: view.suits(trace)).name
+
+
+def actions_of(view: View) -> tuple[Action, ...]:
+    """Return what can be done with a view: its own actions, and what others offer for calls of any view."""
+    found = {action.name: action for other in loadable() for action in other.offers}
+    found |= {action.name: action for action in view.actions}
+    return tuple(sorted(found.values(), key=lambda action: action.group))
 
 
 def live_forms() -> Mapping[str, LiveForm]:

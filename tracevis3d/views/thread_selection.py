@@ -74,10 +74,7 @@ def named_threads(trace: Trace, text: str, parameter: str = "threads") -> NDArra
         If no thread is called so.
     """
     threads = trace.threads
-    names = [
-        (threads.name[t], str(threads.tid[t]), threads.title(t), f"{threads.process[t]}:{threads.tid[t]}")
-        for t in range(len(threads))
-    ]
+    names = _words(trace)
     chosen: dict[int, None] = {}
     for word in filter(None, (word.strip() for word in text.split(","))):
         hits = [t for t, words in enumerate(names) if word in words]
@@ -90,6 +87,25 @@ def named_threads(trace: Trace, text: str, parameter: str = "threads") -> NDArra
     if not chosen:
         raise UsageError(f"{parameter}={text}: names and ids of threads are wanted")
     return np.array(list(chosen), np.int64)
+
+
+def word_of_thread(trace: Trace, thread: int) -> str:
+    """Return by what :func:`named_threads` knows one thread alone: its id, its title, or process and id."""
+    words = _words(trace)
+    _, tid, title, both = words[thread]
+    for word in (tid, title, both):
+        if [t for t, known in enumerate(words) if word in known] == [thread] and not set(word) & set(",*?[;"):
+            return word
+    return both
+
+
+def _words(trace: Trace) -> list[tuple[str, str, str, str]]:
+    """Return by which words each thread may be called."""
+    threads = trace.threads
+    return [
+        (threads.name[t], str(threads.tid[t]), threads.title(t), f"{threads.process[t]}:{threads.tid[t]}")
+        for t in range(len(threads))
+    ]
 
 
 def _ordered(

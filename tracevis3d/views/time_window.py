@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
+
 from ..errors import UsageError
 from ..trace.model import Trace
-from ..units import duration, read_time
+from ..units import duration, read_time, typed_time
 from .cached import derived
 
 
@@ -27,3 +30,71 @@ def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
     if high <= low:
         raise UsageError(f"end={end}: the end must be after the start, {duration(low)}")
     return low, high
+
+
+#: Nanoseconds: no window that is gone to is shorter.
+LEAST = 20
+
+Window = tuple[int, int]
+
+
+def window_parameters(parameters: type, source: int) -> tuple[str, str] | None:
+    """Return the names of the parameters that hold the window of one of a view's traces, if it has any.
+
+    Parameters
+    ----------
+    parameters : type
+        Those that the view declares.
+    source : int
+        Which of its traces.
+    """
+    known = {field.name for field in fields(parameters)}
+    suffix = "_" + "abcdefgh"[source] if source < 8 else ""
+    for names in (("start", "end"), ("start" + suffix, "end" + suffix)):
+        if known.issuperset(names):
+            return names
+    return None
+
+
+def window_values(parameters: type, windows: Mapping[int, Window | None]) -> dict[str, str]:
+    """Return the parameters' values for windows by trace; None stands for the whole."""
+    wanted: dict[str, str] = {}
+    for source, window in windows.items():
+        names = window_parameters(parameters, source)
+        if names is not None:
+            texts = ("", "") if window is None else (typed_time(window[0]), typed_time(window[1]))
+            wanted |= dict(zip(names, texts, strict=True))
+    return wanted
+
+
+def whole(trace: Trace) -> Window:
+    """Return the window of all calls of a trace."""
+    low, high = derived(trace).call_span
+    return low, max(high, low + 1)
+
+
+def bounded(trace: Trace, low: float, high: float) -> Window:
+    """Return a window inside the trace's calls, and long enough to show."""
+    first, last = derived(trace).call_span
+    length = min(max(high - low, LEAST), max(last - first, LEAST))
+    low = min(max(low, first), max(last - length, first))
+    return round(low), round(low + length)
+
+
+def around(trace: Trace, call: int, margin: float = 0.04) -> Window:
+    """Return the window of a call with a little of what is beside it, as a share of its length."""
+    low, high = int(trace.calls.start[call]), int(trace.calls.end[call])
+    room = max(margin * (high - low), LEAST / 2)
+    return bounded(trace, low - room, high + room)
+
+
+def scaled(window: Window, factor: float, about: float) -> tuple[float, float]:
+    """Return a window ``factor`` times as long in which ``about`` stays where it is."""
+    low, high = window
+    return about - (about - low) * factor, about + (high - about) * factor
+
+
+def moved(window: Window, share: float) -> tuple[float, float]:
+    """Return a window moved by a share of its length."""
+    step = share * (window[1] - window[0])
+    return window[0] + step, window[1] + step

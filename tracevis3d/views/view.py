@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .actions import Action
+from .call_actions import CALL_ACTIONS
 from .describe import describe
 
 if TYPE_CHECKING:
@@ -83,6 +85,10 @@ class View:
     describe : callable
         ``describe(element, traces, parameters)``: what an element says of itself, a list of
         :class:`..drawing.picked.Description`; see :func:`.describe.describe`.
+    actions : tuple of Action
+        What can be done with it and its elements.
+    offers : tuple of Action
+        What it can do with a call of any other view.
     suits : callable
         ``suits(trace)``: how well it shows a trace at first sight, 0 (there is nothing to show) to 1.
     live : LiveForm or None
@@ -101,6 +107,8 @@ class View:
         None
     )
     describe: Callable[[PickedElement, Sequence[Trace | StoredNames], Any], list[Description]] = describe
+    actions: tuple[Action, ...] = CALL_ACTIONS
+    offers: tuple[Action, ...] = ()
     suits: Callable[[Trace], float] = suits_calls
     live: LiveForm | None = None
     docs: str = ""

@@ -1,16 +1,17 @@
 """The window of time that a view shows: set from what is pointed at, smoothly where drawing is quick."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ....tracevis3d import units
 from ....tracevis3d.errors import TraceVisError
 from ....tracevis3d.layout.flight import Flight, eased
 from ....tracevis3d.progress import silent
+from ....tracevis3d.views import registry as views
+from ....tracevis3d.views.time_window import Window, time_window, whole, window_parameters, window_values
 from ...state import settings, sources
 from ...views import make_view
 from .. import marks
@@ -18,19 +19,13 @@ from .. import marks
 _STEP = 1 / 30  # seconds between two pictures
 _PACE, _SHORTEST, _LONGEST = 0.35, 0.2, 1.6
 _QUICK = 0.15  # seconds that drawing the view may take for its windows to glide
-_LEAST = 20  # nanoseconds: no window is shorter
-
-Window = tuple[int, int]
 
 
 def names_of(view: bpy.types.Collection, source: int) -> tuple[str, str] | None:
     """Return the names of the parameters that hold the window of one of a view's traces, if it has any."""
-    group = settings.parameters(view)
-    suffix = "_" + "abcdefgh"[source] if source < 8 else ""
-    for names in (("start", "end"), ("start" + suffix, "end" + suffix)):
-        if group is not None and all(name in group.bl_rna.properties for name in names):
-            return names
-    return None
+    if settings.parameters(view) is None:
+        return None
+    return window_parameters(views.find(settings.of(view).view).parameters, source)
 
 
 def of(view: bpy.types.Collection, source: int) -> Window | None:
@@ -44,8 +39,6 @@ def of(view: bpy.types.Collection, source: int) -> Window | None:
 
 def _set(view: bpy.types.Collection, source: int) -> Window | None:
     """Return the window that a view's parameters say: for views whose elements are no calls along time."""
-    from ....tracevis3d.views.time_window import time_window
-
     names, traces = names_of(view, source), sources.in_memory(view)
     if names is None or traces is None:
         return None
@@ -56,33 +49,11 @@ def _set(view: bpy.types.Collection, source: int) -> Window | None:
         return None
 
 
-def values_for(view: bpy.types.Collection, windows: dict[int, Window | None]) -> dict[str, str]:
+def values_for(view: bpy.types.Collection, windows: Mapping[int, Window | None]) -> dict[str, str]:
     """Return the parameters' values for windows by trace; None stands for the whole."""
-    wanted: dict[str, str] = {}
-    for source, window in windows.items():
-        names = names_of(view, source)
-        if names is None:
-            continue
-        texts = ("", "") if window is None else (units.typed_time(window[0]), units.typed_time(window[1]))
-        wanted |= dict(zip(names, texts, strict=True))
-    return wanted
-
-
-def bounded(trace: Any, low: float, high: float) -> Window:
-    """Return a window inside the trace's calls, and long enough to show."""
-    from ....tracevis3d.views.cached import derived
-
-    first, last = derived(trace).call_span
-    length = min(max(high - low, _LEAST), max(last - first, _LEAST))
-    low = min(max(low, first), max(last - length, first))
-    return round(low), round(low + length)
-
-
-def around(trace: Any, call: int, margin: float = 0.04) -> Window:
-    """Return the window of a call with a little of what is beside it."""
-    low, high = int(trace.calls.start[call]), int(trace.calls.end[call])
-    room = max(margin * (high - low), _LEAST / 2)
-    return bounded(trace, low - room, high + room)
+    if settings.parameters(view) is None:
+        return {}
+    return window_values(views.find(settings.of(view).view).parameters, windows)
 
 
 def redraw(view: bpy.types.Collection) -> bool:
@@ -221,26 +192,6 @@ def go(
     elif not bpy.app.timers.is_registered(run):
         bpy.app.timers.register(run)
     return True
-
-
-def whole(trace: Any) -> Window:
-    """Return the window of all calls of a trace."""
-    from ....tracevis3d.views.cached import derived
-
-    low, high = derived(trace).call_span
-    return low, max(high, low + 1)
-
-
-def scaled(window: Window, factor: float, about: float) -> tuple[float, float]:
-    """Return a window ``factor`` times as long in which ``about`` stays where it is."""
-    low, high = window
-    return about - (about - low) * factor, about + (high - about) * factor
-
-
-def moved(window: Window, share: float) -> tuple[float, float]:
-    """Return a window moved by a share of its length."""
-    step = share * (window[1] - window[0])
-    return window[0] + step, window[1] + step
 
 
 def span_of(calls: Any, ids: Any) -> tuple[int, int]:

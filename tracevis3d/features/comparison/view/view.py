@@ -17,8 +17,10 @@ from ....errors import UsageError
 from ....progress import Progress, part
 from ....trace.model import Trace
 from ....views.cached import derived
+from ....views.call_actions import with_actions
 from ....views.time_window import time_window
 from ....views.view import View
+from ..actions import COMPARE_FROM_HERE, FIND_SIMILAR, FOCUS
 from ..matching import match
 from ..matching.similarity import QUICK
 from ..matching.summary import histogram_rows
@@ -480,5 +482,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
+    actions=with_actions(FOCUS),
+    offers=(COMPARE_FROM_HERE, FIND_SIMILAR),
     docs="compare.md",
 )

@@ -1,0 +1,98 @@
+"""What comparing can do with a call of any view: find its like, and compare it with another trace."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import UsageError
+from ...trace.model import Trace
+from ...units import counted, typed_time
+from ...views.actions import Action, Change, NewFigure, State
+from ...views.time_window import around, window_values
+from .matching.match import compare
+
+#: Share of equal functions from which on two call trees count as similar.
+SIMILAR = 0.8
+#: Share of a call's length that is shown on either side of it.
+_BESIDE = 0.25
+
+
+def find_similar(state: State) -> Change:
+    """Return the calls of a trace whose sets of functions are nearly that of a call."""
+    trace = state.trace
+    tau = round(SIMILAR - 0.001, 3)
+    comparison = compare(trace, trace, tau=tau, identity="exact", progress=state.progress)
+    every = np.arange(len(trace.calls))
+    row = comparison.similarity.row(int(comparison.unit_of_a(np.array([state.call]))[0]))
+    alike = row.above(comparison.settings.tau)
+    found = every[alike[comparison.unit_of_b(every)]]
+    return Change(selected=found, message=counted(len(found), "similar call"))
+
+
+def compare_with(state: State) -> Change:
+    """Return a comparison with another trace that has a call in focus.
+
+    Raises
+    ------
+    UsageError
+        If there is no other trace.
+    """
+    if state.other is None:
+        raise UsageError("Read the trace to compare with first: File > Import > Execution Trace")
+    low, high = around(state.trace, state.call, _BESIDE)
+    wanted = {
+        "focus": focus_word(state.trace, state.call, 0, 2),
+        "moment": "matches",
+        "start_a": typed_time(low),
+        "end_a": typed_time(high),
+    }
+    return Change(figure=NewFigure("compare", (state.trace, state.other), wanted))
+
+
+def focus(state: State) -> Change:
+    """Return the parameters that bring a call and its matches into the focus of a comparison."""
+    if state.other is not None:
+        return compare_with(state)
+    window = around(state.trace, state.call, _BESIDE)
+    wanted = {"focus": focus_word(state.trace, state.call, state.source, len(state.traces))}
+    wanted |= window_values(state.view.parameters, {state.source: window})
+    if state.source == 0 and len(state.traces) == 2:
+        # The other side shows where the best matches of what is seen here are.
+        wanted |= {"start_b": "", "end_b": "", "moment": "matches"}
+    return Change(wanted)
+
+
+def focus_word(trace: Trace, call: int, source: int, traces: int) -> str:
+    """Return how the parameter ``focus`` names a call; in a fan of traces, its function."""
+    if traces == 2:
+        return f"{'AB'[source]}:{call}"
+    return trace.functions.label[int(trace.calls.function[call])].replace(">", "*")
+
+
+FIND_SIMILAR = Action(
+    "find_similar",
+    "Find Similar",
+    "Select all calls of the trace whose call trees hold the same functions, or nearly so",
+    find_similar,
+    icon="DUPLICATE",
+    takes_time=True,
+    group=2,
+)
+COMPARE_FROM_HERE = Action(
+    "compare_from_here",
+    "Compare from Here",
+    "Compare this call with another trace; in a comparison its matches come into focus",
+    compare_with,
+    icon="ARROW_LEFTRIGHT",
+    asks_for_trace=True,
+    takes_time=True,
+    group=2,
+)
+FOCUS = Action(
+    "compare_from_here",
+    "Compare from Here",
+    "Bring this call and its matches into focus",
+    focus,
+    icon="ARROW_LEFTRIGHT",
+    group=2,
+)

@@ -1,0 +1,186 @@
+"""What can be done with a view and its elements, declared: from a state to a change, without Blender.
+
+An action is the same whatever triggers it: an entry in an element's menu, a click, the wheel. Blender's
+operators, menus and mouse realise what views declare, and know none of them by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..progress import Progress, silent
+
+if TYPE_CHECKING:
+    from ..drawing.picked import PickedElement
+    from ..trace.model import Trace
+    from .view import View
+
+Ints = NDArray[np.int64]
+
+#: What leads to an action. ``drag`` is along time, ``wheel`` is the wheel with Ctrl, ``home`` the key Home.
+Trigger = Literal["menu", "click", "double click", "drag", "wheel", "home"]
+
+
+@dataclass(frozen=True)
+class State:
+    """A view, and what somebody points at: what an action starts from.
+
+    Attributes
+    ----------
+    view : View
+    traces : tuple of Trace
+    parameters : dict
+        Values of all of the view's parameters.
+    filters : str
+        The view's filter stack, as text.
+    source, call : int
+        The call that it is about, and of which of the traces; -1: of none.
+    element : PickedElement or None
+        What is pointed at.
+    selection : dict
+        One of the traces -> its selected calls, int64 (n,).
+    choice : str
+        Which of :attr:`Action.choices`.
+    other : Trace or None
+        The other trace that it is about, for actions that ask for one.
+    span : (int, int) or None
+        Nanoseconds that the mouse was dragged along.
+    share : float
+        For the wheel: where across the view's ground the mouse is, 0 to 1.
+    amount : float
+        For the wheel: how many times nearer.
+    progress : Progress
+    """
+
+    view: View
+    traces: tuple[Trace, ...]
+    parameters: Mapping[str, Any]
+    filters: str = ""
+    source: int = 0
+    call: int = -1
+    element: PickedElement | None = None
+    selection: Mapping[int, Ints] = field(default_factory=dict)
+    choice: str = ""
+    other: Trace | None = None
+    span: tuple[int, int] | None = None
+    share: float = 0.5
+    amount: float = 1.0
+    progress: Progress = silent
+
+    @property
+    def trace(self) -> Trace:
+        """The trace that it is about."""
+        return self.traces[self.source]
+
+
+@dataclass(frozen=True)
+class NewFigure:
+    """A view to add.
+
+    Attributes
+    ----------
+    view : str
+    traces : tuple of Trace
+    parameters : dict
+    """
+
+    view: str
+    traces: tuple[Trace, ...]
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What an action leads to; what is not given stays.
+
+    Attributes
+    ----------
+    parameters : dict
+        New values of some of the view's parameters.
+    filters : str or None
+        Its new filter stack.
+    selected : int64 (n,) or None
+        The calls to select of the trace that the state is about.
+    span : (int, int) or None
+        The range of time to select of that trace, in nanoseconds.
+    figure : NewFigure or None
+        A view to add.
+    between : callable or None
+        ``between(share)``: values of parameters on the way to the new ones, for a share of it from 0 to 1;
+        None: the view changes at once.
+    seconds : float
+        How long the way takes.
+    message : str
+        What came of it, in a few words.
+    """
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    filters: str | None = None
+    selected: Ints | None = None
+    span: tuple[int, int] | None = None
+    figure: NewFigure | None = None
+    between: Callable[[float], Mapping[str, Any]] | None = None
+    seconds: float = 0.0
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several things that an action can be about; a line in its submenu."""
+
+    name: str
+    title: str
+    sentence: str
+
+
+def _always(_state: State) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Action:
+    """What can be done with a view or with one of its elements.
+
+    Attributes
+    ----------
+    name : str
+        In Blender it is the operator ``tracevis3d.<name>``. Of actions of the same name the view's own one
+        goes before those that other views offer.
+    label, sentence : str
+        For menus.
+    run : callable
+        ``run(state) -> Change``; raises :class:`..errors.UsageError` where it can't be done.
+    icon : str
+        The name of one of Blender's icons.
+    triggers : tuple of str
+        See :data:`Trigger`; of a view's actions with a trigger the first that applies is run.
+    applies : callable
+        ``applies(state)``: whether it can be run, for triggers other than the menu; quick.
+    about : {"call", "view"}
+        Whether it needs a call.
+    choices : tuple of Choice
+    asks_for_trace : bool
+        It is about a second trace too, which :attr:`State.other` holds.
+    takes_time : bool
+        It runs beside the window, and reports its progress.
+    group : int
+        Entries of a menu stand together by their groups.
+    """
+
+    name: str
+    label: str
+    sentence: str
+    run: Callable[[State], Change]
+    icon: str = "NONE"
+    triggers: tuple[Trigger, ...] = ("menu",)
+    applies: Callable[[State], bool] = _always
+    about: Literal["call", "view"] = "call"
+    choices: tuple[Choice, ...] = ()
+    asks_for_trace: bool = False
+    takes_time: bool = False
+    group: int = 0
