@@ -263,10 +263,10 @@ def test_what_only_moves_tubes_moves_nothing_else(change):
 
     traces = pair(9)
     before = draw(traces, color="position")
-    known = view._last_still[0]
+    (known,) = view._still._results.values()
     after = draw(traces, color="position", **change)
-    assert view._last_still[0] is known
-    view._last_still.clear()
+    assert list(view._still._results.values()) == [known]
+    view._still.forget()
     anew = draw(traces, color="position", **change)
     for one, other, third in zip(before.elements, after.elements, anew.elements, strict=True):
         if isinstance(one, Tubes | Lines):

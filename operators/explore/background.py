@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tracevis3d.analysis.subtrees import subtrees_of
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.progress import silent
 from ..state import settings, sources, trace_state
@@ -62,12 +63,9 @@ def collect() -> bool:
 
 def subtree_classes(trace: Any) -> NDArray[np.int32] | None:
     """Return the class of identical subtrees of each call; None as long as it is being worked out."""
-    from ...tracevis3d.views.cached import derived
-
-    known = derived(trace)
-    if "subtrees" in vars(known):
-        return known.subtrees.of_call
-    _start(f"subtrees {id(trace)}", lambda: known.subtrees)
+    if subtrees_of.is_known(trace):
+        return subtrees_of(trace).of_call
+    _start(f"subtrees {id(trace)}", lambda: subtrees_of(trace))
     return None
 
 

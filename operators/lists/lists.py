@@ -19,11 +19,12 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...tracevis3d.analysis.compact import graph_of
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.features.call_tree import list_rows
 from ...tracevis3d.features.call_tree.list_rows import PAGE, ListQuery
 from ...tracevis3d.features.call_tree.lists import Listing, from_library
-from ...tracevis3d.views import filtering
+from ...tracevis3d.filters.facts import facts_of
 from ...tracevis3d.views.call_actions import filter_for
 from .. import handlers, signals
 from ..state import filter_stacks, selection, settings
@@ -164,7 +165,7 @@ def _listing(collection: bpy.types.Collection, trace: Any) -> Any:
     query = query_of(collection)
     if query.kind == "library":
         known = pattern_library.load(library_path(bpy.context.scene))
-        return from_library(filtering.facts_of(trace), known, query.contains)
+        return from_library(facts_of(trace), known, query.contains)
     key = id(trace), query
     if key not in _listings or _listings[key][0] is not trace:
         made = list_rows.listing(trace, query)
@@ -272,10 +273,9 @@ class OnList(OnTrace):
 
     def on_list(self, context: bpy.types.Context, then: Any) -> set[str]:
         """Do ``then(collection, trace)`` with the trace; what it returns is said."""
-        from ...tracevis3d.views.cached import derived
 
         def prepare(trace: Any) -> None:
-            _ = derived(trace).graph.edges, filtering.facts_of(trace).roles
+            _ = graph_of(trace).edges, facts_of(trace).roles
 
         def finish(_context: Any, collection: Any, _key: str, trace: Any) -> set[str]:
             if said := then(collection, trace):
@@ -441,7 +441,6 @@ class TRACEVIS3D_OT_list_promote(OnRow, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ...tracevis3d.analysis import pattern_library
-        from ...tracevis3d.views.cached import derived
 
         path = library_path(context.scene)
 
@@ -451,7 +450,7 @@ class TRACEVIS3D_OT_list_promote(OnRow, bpy.types.Operator):
             row = listing.row(int(state.rows[state.index].key))
             known = pattern_library.load(path)
             if state.kind == "patterns":
-                graph = derived(trace).graph
+                graph = graph_of(trace)
                 pattern = pattern_library.promote(
                     trace, graph, row["first_call"], self.name.strip(), state.criterion
                 )

@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from ...tracevis3d.analysis.compact import graph_of
 from ...tracevis3d.progress import Progress, part
 from .. import preconditions
 from ..state import settings, sources, trace_state
@@ -50,8 +51,6 @@ class OnTrace(LongOperator):
 
         A trace that is in memory, with its distinct subtrees, is taken at once.
         """
-        from ...tracevis3d.views.cached import derived
-
         collection = settings.require_active(context)
         found, name = in_memory(collection), collection.name
 
@@ -63,7 +62,7 @@ class OnTrace(LongOperator):
             sources.remember(trace)
             return then(context, target, trace_state.key_of(source_of(target)), trace)
 
-        if found is not None and "graph" in vars(derived(found[1])):
+        if found is not None and graph_of.is_known(found[1]):
             self._finish = finish
             return self._end(context, found[1])
         look = sources.finder_of(source_of(collection))

@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 from bpy.props import CollectionProperty, IntProperty, StringProperty
 
+from ...tracevis3d.analysis.measures import self_time_of
 from ...tracevis3d.drawing.picked import Description
 from ...tracevis3d.units import counted, duration
-from ...tracevis3d.views.cached import derived
 from ...tracevis3d.views.describe import describe, describe_call
 from ...tracevis3d.views.element_metadata import FunctionWords, words_of
 from .. import signals
@@ -75,7 +75,7 @@ def _trace_rows(details: Any, trace: Any, chosen: Any) -> list[tuple[str, str]]:
         total = int((calls.end[inside] - calls.start[inside]).sum())
         rows += [
             ("All, Duration", duration(total)),
-            ("All, Self Time", duration(int(derived(trace).self_time[inside].sum()))),
+            ("All, Self Time", duration(int(self_time_of(trace)[inside].sum()))),
         ]
     return rows
 

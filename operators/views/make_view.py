@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from ...tracevis3d.analysis.measures import self_time_of
 from ...tracevis3d.drawing.frame import Frame
 from ...tracevis3d.errors import MissingDependency
 from ...tracevis3d.formats import unpack
@@ -51,14 +52,13 @@ def read_and_draw(path: str, view: str, frame: Frame, progress: Progress) -> tup
 def drawing_of(figure: Any, frame: Frame, progress: Progress) -> Any:
     """Return the figure's drawing; in passing, compile what building it will need, if that was never done."""
     from ...tracevis3d import warm
-    from ...tracevis3d.views.cached import derived
 
     drawing = figure.drawing(frame, part(progress, 0.0, 0.9))
     progress(0.9, "preparing the scene")
     warm.compile_what_building_needs()
     for trace in figure.traces:
         # What the panel and the pointer tell of a call, and the strip of all of them.
-        _ = derived(trace).self_time
+        _ = self_time_of(trace)
         overview.prepare(trace, figure.filters)
     return drawing
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ..kernels.tree.compact import count_iterations, expand_graph
 from ..progress import Progress, silent
-from ..trace.model import Calls, Threads
-from .subtrees import Subtrees, distinct_subtrees
+from ..trace.memo import memoised
+from ..trace.model import Calls, Threads, Trace
+from .subtrees import Subtrees, distinct_subtrees, subtrees_of
 
 if TYPE_CHECKING:
     from .grammar import Grammar
@@ -154,6 +155,12 @@ def compact(calls: Calls, threads: Threads, subtrees: Subtrees | None = None) ->
     root = np.flatnonzero(np.asarray(calls.parent) < 0)
     first = np.searchsorted(root, np.append(threads.first, len(calls)))
     return CompactTrace(subtrees, subtrees.of_call[root], first.astype(np.int64))
+
+
+@memoised()
+def graph_of(trace: Trace) -> CompactTrace:
+    """Return the compact trace of a trace; kept with it."""
+    return compact(trace.calls, trace.threads, subtrees_of(trace))
 
 
 def expand(subtrees: Subtrees, roots: NDArray[np.int32]) -> Calls:

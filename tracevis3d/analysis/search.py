@@ -10,7 +10,6 @@ from __future__ import annotations
 import fnmatch
 import re
 import warnings
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, UsageError
 from ..kernels.trace.search import first_not_before, merge_runs, sort_by_function
 from ..trace.cache import cached
+from ..trace.memo import memoised
 from ..trace.model import Calls, Functions, Trace
 
 #: How a pattern is written, with a few words on each.
@@ -147,26 +147,21 @@ class CallIndex:
         return cls(start, first, order)
 
 
-_indices: weakref.WeakKeyDictionary[Trace, CallIndex] = weakref.WeakKeyDictionary()
+@memoised()
+def call_index(trace: Trace, *, cache: bool = True) -> CallIndex:
+    """Return the index of a trace: from the cache on disk, else made now; kept with the trace."""
 
+    def make() -> dict[str, NDArray[Any]]:
+        made = CallIndex.of(trace.calls, trace.threads, len(trace.functions))
+        return {"first": made.first, "order": made.order}
 
-def call_index(trace: Trace, cache: bool = True) -> CallIndex:
-    """Return the index of ``trace``: from memory, else from the cache on disk, else made now."""
-    if (index := _indices.get(trace)) is None:
-
-        def make() -> dict[str, NDArray[Any]]:
-            made = CallIndex.of(trace.calls, trace.threads, len(trace.functions))
-            return {"first": made.first, "order": made.order}
-
-        digest = trace.source.hash
-        arrays = cached(f"calls-by-function-{VERSION}", digest, make) if cache and digest else make()
-        index = CallIndex(
-            np.ascontiguousarray(trace.calls.start, np.int64),
-            np.asarray(arrays["first"]),
-            np.asarray(arrays["order"]),
-        )
-        _indices[trace] = index
-    return index
+    digest = trace.source.hash
+    arrays = cached(f"calls-by-function-{VERSION}", digest, make) if cache and digest else make()
+    return CallIndex(
+        np.ascontiguousarray(trace.calls.start, np.int64),
+        np.asarray(arrays["first"]),
+        np.asarray(arrays["order"]),
+    )
 
 
 class Found:
@@ -283,7 +278,7 @@ def search(
         If the query can't be read.
     """
     functions = matching_functions(trace.functions, query)
-    return Found(call_index(trace, cache), functions, start, end)
+    return Found(call_index(trace, cache=cache), functions, start, end)
 
 
 def facts(trace: Trace, found: Found, most: int) -> dict[str, Any]:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.tree.subtrees import fill_table, number_subtrees
-from ..trace.model import Calls
+from ..trace.memo import memoised
+from ..trace.model import Calls, Trace
 
 T = TypeVar("T", bound=np.generic)
 
@@ -113,6 +114,12 @@ def distinct_subtrees(calls: Calls, *, hash_mask: int = HASH_MASK) -> Subtrees:
         class_occurrences[:classes].copy(),
         extent[call],
     )
+
+
+@memoised()
+def subtrees_of(trace: Trace) -> Subtrees:
+    """Return the distinct subtrees of a trace; kept with it."""
+    return distinct_subtrees(trace.calls)
 
 
 def empty_table(capacity: int) -> NDArray[np.uint64]:

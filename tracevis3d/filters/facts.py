@@ -7,9 +7,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.compact import CompactTrace, compact
+from ..analysis.compact import CompactTrace, graph_of
 from ..analysis.grammar import Occurrences
 from ..analysis.sets import Sets, distinct_sets
+from ..trace.memo import memoised
 from ..trace.model import Trace
 
 
@@ -30,7 +31,7 @@ class Facts:
     @cached_property
     def graph(self) -> CompactTrace:
         """The compact trace."""
-        return self._graph or compact(self.trace.calls, self.trace.threads)
+        return self._graph or graph_of(self.trace)
 
     @cached_property
     def sequences(self) -> Occurrences:
@@ -124,3 +125,9 @@ def _method(label: str) -> tuple[str, str]:
             owner = before.rpartition(mark)[2].rpartition("$")[2]
             return owner.split("<", 1)[0], name
     return "", bare
+
+
+@memoised()
+def facts_of(trace: Trace) -> Facts:
+    """Return what filters know of a trace; kept with it."""
+    return Facts(trace)

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..kernels.layout.cut import cut_levels, sort_levels, sum_up
-from ..trace.model import Calls
+from ..trace.memo import memoised
+from ..trace.model import Calls, Trace
 
 #: Longer than any trace, yet far enough from overflow to be added to a time.
 _FOREVER = 1 << 62
@@ -377,3 +378,58 @@ def _argmax16(value: NDArray[np.float32]) -> NDArray[np.int64]:
     whole = len(value) // 16 * 16
     found = value[:whole].reshape(-1, 16).argmax(axis=1)
     return found if whole == len(value) else np.append(found, value[whole:].argmax())
+
+
+@memoised()
+def cut_index(trace: Trace) -> CutIndex:
+    """Return the level-of-detail index of a trace; kept with it."""
+    return CutIndex.of(trace.calls, trace.threads.first, trace.threads.count)
+
+
+@memoised()
+def call_span(trace: Trace) -> tuple[int, int]:
+    """Return the start of the first call and the end of the last, in nanoseconds; (0, 0) without calls."""
+    index = cut_index(trace)
+    starts, ends = [], []
+    for t in range(len(trace.threads)):
+        base = int(index.thread_level[t])
+        if base + 1 < int(index.thread_level[t + 1]):
+            low, high = (int(p) for p in index.level_first[base : base + 2])
+            starts.append(int(index.begin[low]))
+            ends.append(int(trace.calls.end[index.order[high - 1]]))
+    return (min(starts), max(ends)) if starts else (0, 0)
+
+
+def busy_time(trace: Trace, window: tuple[int, int]) -> NDArray[np.int64]:
+    """Return how long each thread is within calls in a window.
+
+    Parameters
+    ----------
+    trace : Trace
+    window : (int, int)
+        Start and end, nanoseconds.
+
+    Returns
+    -------
+    int64 (threads,)
+        Nanoseconds. A thread whose calls there all have no duration gets 1, so that it counts as busy.
+    """
+    index, calls = cut_index(trace), trace.calls
+    busy = np.zeros(len(trace.threads), np.int64)
+    for t in range(len(busy)):
+        base = int(index.thread_level[t])
+        if base + 1 == int(index.thread_level[t + 1]):
+            continue
+        low, high = (int(p) for p in index.level_first[base : base + 2])
+        # Root calls don't overlap, so only those at the window's two ends reach out of it.
+        first = low + max(int(np.searchsorted(index.begin[low:high], window[0], "right")) - 1, 0)
+        stop = low + int(np.searchsorted(index.begin[low:high], window[1], "left"))
+        if first < stop and calls.end[index.order[first]] < window[0]:
+            first += 1
+        if first >= stop:
+            continue
+        inside = float(np.sum(index.length[first:stop], dtype=np.float64))
+        inside -= max(window[0] - int(index.begin[first]), 0)
+        inside -= max(int(calls.end[index.order[stop - 1]]) - window[1], 0)
+        busy[t] = max(round(inside), 1)
+    return busy

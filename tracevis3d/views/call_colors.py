@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import units
+from ..analysis.measures import self_time_by_function, self_time_of
+from ..analysis.subtrees import subtrees_of
 from ..drawing.palettes import OTHER, Palette, cycle
 from ..drawing.primitives import Legend, LegendEntry
+from ..layout.cut import cut_index
 from ..layout.scales import Scale
+from ..trace.memo import memoised
 from ..trace.model import CONTAINER_KINDS, Containers, Trace
-from .cached import derived
 
 Colors = NDArray[np.float32]
 Indices = NDArray[np.int32]
@@ -76,7 +79,7 @@ def coloring(
         How much of the picture each function fills; what fills most gets the colours. Left out, that of an
         icicle of the whole trace.
     """
-    area = derived(trace).area_by_function if area is None else area
+    area = area_by_function(trace) if area is None else area
     entries = min(entries, len(palette.kinds))
     if by == "none":
         one = np.stack([palette.kinds[0]])
@@ -93,13 +96,13 @@ def coloring(
         kind_of_function = np.arange(len(trace.functions), dtype=np.int64)
         names: Callable[[int], str] = trace.functions.label.__getitem__
     else:
-        kind_of_function, names = _kept_containers(trace, outermost=by == "package")
+        kind_of_function, names = _named_containers(trace, by == "package")
     return _by_kind(trace, by, kind_of_function, names, palette, entries, area)
 
 
 def _has_modules(trace: Trace, area: NDArray[np.float64]) -> bool:
     """Tell whether at least two modules have a share in the picture worth a colour."""
-    kind, _ = _kept_containers(trace, outermost=False)
+    kind, _ = _named_containers(trace, False)
     known = np.bincount(kind[kind >= 0], area[kind >= 0])
     return bool(np.count_nonzero(known > 0.02 * area.sum()) >= 2)
 
@@ -114,11 +117,10 @@ def _by_kind(
     area_by_function: NDArray[np.float64],
 ) -> Coloring:
     """Colour the kinds of functions that matter most; ``kind`` (functions,) is -1 for none."""
-    known = derived(trace)
     has = kind >= 0
     kinds = int(kind.max(initial=-1)) + 1
     area = np.bincount(kind[has], area_by_function[has], kinds)
-    own = np.bincount(kind[has], known.self_by_function[has], kinds)
+    own = np.bincount(kind[has], self_time_by_function(trace)[has], kinds)
     # What fills the picture and what the program spends its time in both deserve colours.
     weight = area / max(float(area.sum()), 1.0) + own / max(float(own.sum()), 1.0)
     order = np.argsort(-weight, kind="stable")[:entries]
@@ -126,7 +128,7 @@ def _by_kind(
     color_of_kind = np.full(kinds + 1, len(order), np.int32)  # the last place is for kind -1
     color_of_kind[order] = np.arange(len(order))
     table = color_of_kind[kind]
-    total = max(float(known.self_by_function.sum()), 1.0)
+    total = max(float(self_time_by_function(trace).sum()), 1.0)
     lines = [
         LegendEntry(f"{names(int(k))}  {units.percentage(own[k] / total)}", i) for i, k in enumerate(order)
     ]
@@ -148,13 +150,10 @@ def _by_kind(
     return Coloring(colors, lambda ids: table[functions[ids]], Legend(title, tuple(lines)))
 
 
-def _kept_containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Callable[[int], str]]:
+@memoised()
+def _named_containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Callable[[int], str]]:
     """Return the container that stands for each function (-1: none), and its name as people know it."""
-    kept = derived(trace).kept
-    if ("containers", outermost) not in kept:
-        kept["containers", outermost] = _containers(trace.containers, trace.functions.container, outermost)
-    found: tuple[NDArray[np.int64], Callable[[int], str]] = kept["containers", outermost]
-    return found
+    return _containers(trace.containers, trace.functions.container, outermost)
 
 
 def _containers(
@@ -195,7 +194,7 @@ def _by_thread(trace: Trace, palette: Palette, threads: NDArray[np.int64]) -> Co
 
 
 def _by_self(trace: Trace, palette: Palette) -> Coloring:
-    self_time = derived(trace).self_time
+    self_time = self_time_of(trace)
     scale = Scale.over("log", np.array([1.0, max(float(self_time.max(initial=0)), 10.0)]))
     at, texts = scale.ticks(units.duration, 5)
     legend = Legend("Self time", ramp=(0, _RAMP - 1), ramp_tick=at, ramp_text=texts)
@@ -207,10 +206,7 @@ def _by_self(trace: Trace, palette: Palette) -> Coloring:
 
 
 def _by_subtree(trace: Trace, palette: Palette, entries: int) -> Coloring:
-    kept = derived(trace).kept
-    if ("repeats", entries) not in kept:
-        kept["repeats", entries] = top_repeats(trace, entries)
-    call, pick = kept["repeats", entries]
+    call, pick = top_repeats(trace, entries)
     lines = []
     occurrences = np.bincount(pick[pick >= 0], minlength=len(call)) // np.maximum(trace.calls.extent[call], 1)
     for i, c in enumerate(call):
@@ -227,6 +223,7 @@ def _by_subtree(trace: Trace, palette: Palette, entries: int) -> Coloring:
     return Coloring(colors, of, Legend("Repeated subtrees", tuple(lines)))
 
 
+@memoised()
 def top_repeats(trace: Trace, most: int) -> tuple[NDArray[np.int64], Indices]:
     """Find the distinct subtrees that occur more than once and together take most time, none within another.
 
@@ -241,7 +238,7 @@ def top_repeats(trace: Trace, most: int) -> tuple[NDArray[np.int64], Indices]:
         Which of them each call lies in; -1: none.
     """
     calls = trace.calls
-    subtrees = derived(trace).subtrees
+    subtrees = subtrees_of(trace)
     of_call = subtrees.of_call
     pick = np.full(len(calls), -1, np.int32)
     length = (calls.end - calls.start).astype(np.float64)
@@ -262,3 +259,24 @@ def top_repeats(trace: Trace, most: int) -> tuple[NDArray[np.int64], Indices]:
         length[inside] = 0.0
         chosen.append(int(roots[0]))
     return np.array(chosen, np.int64), pick
+
+
+#: Pixels of the picture that areas are estimated for.
+_OVERVIEW = 2000
+
+
+@memoised()
+def area_by_function(trace: Trace) -> NDArray[np.float64]:
+    """Return how much of an icicle of the whole trace each function's boxes fill, float64 (functions,); kept.
+
+    It doesn't depend on the window that a view shows, so that colours chosen by it stay when one zooms.
+    """
+    calls, span = trace.calls, int(trace.calls.end.max(initial=0))
+    cut = cut_index(trace).cut(0, span + 1, resolution_ns=span / _OVERVIEW)
+    ids, clusters = cut.calls, cut.clusters
+    functions = len(trace.functions)
+    area = np.zeros(functions)
+    area += np.bincount(calls.function[ids], calls.end[ids] - calls.start[ids], functions)
+    levels = clusters.bottom - clusters.depth + 1
+    area += np.bincount(calls.function[clusters.longest], (clusters.end - clusters.start) * levels, functions)
+    return area

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import units
-from ..analysis.measures import repetitions
-from ..layout.cut import Clusters
+from ..analysis.measures import allocated_of, repetitions, self_time_of
+from ..analysis.subtrees import subtrees_of
+from ..layout.cut import Clusters, cut_index
 from ..layout.icicle import run_sums
 from ..layout.scales import Kind
+from ..trace.memo import memoised
 from ..trace.model import Trace
-from .cached import derived
 
 Floats = NDArray[np.float64]
 
@@ -58,13 +59,12 @@ class Measure:
 
 def measure(trace: Trace, name: str) -> Measure | None:
     """Return the measure called ``name`` (a key of :data:`MEASURES`); None if there is nothing to show."""
-    known = derived(trace)
     calls = trace.calls
     if name == "self":
         return Measure(
             "self time", "time in all its calls", "sqrt", units.duration, False,
-            lambda ids: known.self_time[ids].astype(np.float64),
-            lambda clusters: run_sums(clusters.first, clusters.stop, known.index.length),
+            lambda ids: self_time_of(trace)[ids].astype(np.float64),
+            lambda clusters: run_sums(clusters.first, clusters.stop, cut_index(trace).length),
         )  # fmt: skip
     if name == "calls":
         return Measure(
@@ -75,13 +75,19 @@ def measure(trace: Trace, name: str) -> Measure | None:
     if name == "repetitions":
         return Measure(
             "repetitions of the subtree", "that of its longest call", "log", units.count, False,
-            lambda ids: repetitions(known.subtrees, ids).astype(np.float64),
-            lambda clusters: repetitions(known.subtrees, clusters.longest).astype(np.float64),
+            lambda ids: repetitions(subtrees_of(trace), ids).astype(np.float64),
+            lambda clusters: repetitions(subtrees_of(trace), clusters.longest).astype(np.float64),
         )  # fmt: skip
     if name == "memory" and len(trace.memory):
         return Measure(
             "bytes allocated in the subtree", "sum of its calls", "sqrt", units.byte_size, True,
-            lambda ids: known.allocated[ids].astype(np.float64),
-            lambda clusters: run_sums(clusters.first, clusters.stop, known.allocated_by_position),
+            lambda ids: allocated_of(trace)[ids].astype(np.float64),
+            lambda clusters: run_sums(clusters.first, clusters.stop, _allocated_by_position(trace)),
         )  # fmt: skip
     return None
+
+
+@memoised()
+def _allocated_by_position(trace: Trace) -> NDArray[np.float32]:
+    """Return the bytes allocated in the subtree of the call at each position of the index, rounded; kept."""
+    return allocated_of(trace)[cut_index(trace).order].astype(np.float32)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..drawing.picked import PickedElement
-from ..layout.cut import CutIndex
+from ..layout.cut import CutIndex, cut_index
 from ..trace.model import Trace
-from .cached import derived
 
 #: Of the members of a cluster so many are asked how deep they go.
 _ASKED = 4096
@@ -22,7 +21,7 @@ def call_under(trace: Trace, element: PickedElement) -> int:
     time = element.moment
     if time is None or not {"thread", "depth"} <= set(element.facts):
         return -1
-    index = derived(trace).index
+    index = cut_index(trace)
     thread, top = int(element.facts["thread"]), int(element.facts["depth"])
     # Levels may be of different heights: an estimate, as it is for the reader.
     depth = top + int(min(max(element.met[1], 0.0), 0.999) * _levels(trace, element))
@@ -37,7 +36,7 @@ def call_under(trace: Trace, element: PickedElement) -> int:
 def calls_inside(trace: Trace, element: PickedElement) -> int:
     """Return how many calls a cluster holds: those at its top with all below them."""
     first, stop = _topmost(trace, element)
-    return int(trace.calls.extent[derived(trace).index.order[first:stop]].sum())
+    return int(trace.calls.extent[cut_index(trace).order[first:stop]].sum())
 
 
 def _topmost(trace: Trace, element: PickedElement) -> tuple[int, int]:
@@ -45,7 +44,7 @@ def _topmost(trace: Trace, element: PickedElement) -> tuple[int, int]:
     span = element.span
     if span is None or not {"thread", "depth"} <= set(element.facts):
         return 0, 0
-    index = derived(trace).index
+    index = cut_index(trace)
     # Times lie in the .blend in single precision.
     window = element.window or span
     slack = 2e-7 * (window[1] - window[0])
@@ -60,7 +59,7 @@ def _levels(trace: Trace, element: PickedElement) -> int:
     if first >= stop:
         return 1
     step = max(1, (stop - first) // _ASKED)
-    deepest = int(derived(trace).index.bottom[first:stop:step].max())
+    deepest = int(cut_index(trace).bottom[first:stop:step].max())
     return deepest - int(element.facts["depth"]) + 1
 
 

@@ -11,9 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import units
+from ..analysis.measures import calls_by_function, self_time_of
 from ..drawing.picked import Description, PickedElement
+from ..layout.cut import cut_index
 from ..trace.model import Trace
-from .cached import derived
 from .clusters import call_under, calls_inside
 from .element_metadata import CALLS, FunctionWords, words_of
 
@@ -122,10 +123,9 @@ def place_of(words: FunctionWords) -> str:
 
 def self_time(trace: Trace, call: int) -> int | None:
     """Return the nanoseconds that a call spends in itself; None if that would take too long to find out."""
-    known = derived(trace)
-    if "self_time" in vars(known):
-        return int(known.self_time[call])
-    index, calls = known.index, trace.calls
+    if self_time_of.is_known(trace):
+        return int(self_time_of(trace)[call])
+    index, calls = cut_index(trace), trace.calls
     place = index.position(call)
     first, stop = int(index.child[place]), int(index.child[place + 1])
     # The end of the thread's last level counts as the first child of the next one.
@@ -138,11 +138,7 @@ def self_time(trace: Trace, call: int) -> int | None:
 
 def occurrences(trace: Trace, function: int) -> int:
     """Return how many calls a function has; counted once for all functions."""
-    kept = derived(trace).kept
-    found = kept.get(("occurrences", 0))
-    if found is None:
-        found = kept["occurrences", 0] = np.bincount(trace.calls.function, minlength=len(trace.functions))
-    return int(found[function])
+    return int(calls_by_function(trace)[function])
 
 
 def _cluster(trace: Trace, longest: int, element: PickedElement) -> Description:

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from ..drawing.primitives import Boxes, Camera, Element, Labels, Meaning
 from ..drawing.projection import Projection
-from ..layout.cut import Clusters, Cut, CutBuffers
+from ..layout.cut import Clusters, Cut, CutBuffers, call_span, cut_index
 from ..trace.model import Trace
-from .cached import derived
 
 #: Names are so many times as high as what can just be read.
 _NAME = 3.2
@@ -161,14 +160,14 @@ def cut_nearer(
     threads : int64 (k,)
     buffers : CutBuffers
     """
-    calls, known = trace.calls, derived(trace)
+    calls = trace.calls
     first, last = round(window[0]), round(window[1])
     low, high = max(math.floor(seen[0]), first), min(math.ceil(seen[1]), last)
     # Calls without duration at the very end are part of the whole.
-    stop = max(high + (high >= known.call_span[1]), low + 1)
+    stop = max(high + (high >= call_span(trace)[1]), low + 1)
 
     def part(t0: int, t1: int, at: float) -> Cut:
-        return known.index.cut(t0, t1, picture.depth0, picture.depth1, max(at, 1.0), threads, buffers)
+        return cut_index(trace).cut(t0, t1, picture.depth0, picture.depth1, max(at, 1.0), threads, buffers)
 
     parts = [part(low, stop, resolution)]
     # What reaches into it is there already.

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.measures import self_time_of
 from ..drawing.primitives import Boxes, Drawing, Element, Image
 from ..trace.model import Trace
-from .cached import derived
 
 Ints = NDArray[np.int64]
 
@@ -86,7 +86,7 @@ def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Ele
         columns.depth[known],
         columns.thread[known],
         (columns.end[known] - columns.start[known]).astype(np.float32),
-        derived(trace).self_time[known].astype(np.float32),
+        self_time_of(trace)[known].astype(np.float32),
         element.count if isinstance(element, Boxes) else np.empty(0, np.int64),
         values,
         texts,

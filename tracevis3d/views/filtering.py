@@ -5,23 +5,24 @@ A view whose parameters have ``filters`` lays out what is left; the others keep 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.compact import graph_of
 from ..drawing.filtered import thinned
 from ..drawing.frame import Frame
 from ..drawing.primitives import Drawing
 from ..errors import UsageError
-from ..filters.facts import Facts
+from ..filters.facts import facts_of
 from ..filters.listed import Listed, listed
 from ..filters.stack import FilterResult, apply, parse
 from ..progress import Progress
+from ..trace.memo import memoised
 from ..trace.model import Trace
-from .cached import derived
 from .view import View
 
 #: Stacks whose outcome is kept for each trace: working it out takes time for millions of calls.
@@ -30,6 +31,7 @@ _MOST = 8
 _MOST_LISTED = 4
 
 
+@memoised(most=_MOST)
 def outcome(trace: Trace, text: str) -> FilterResult:
     """Return what a stack makes of a trace, and what each of its filters did; it is kept.
 
@@ -38,9 +40,7 @@ def outcome(trace: Trace, text: str) -> FilterResult:
     UsageError
         If the stack can't be read, or names what the trace hasn't.
     """
-    key = ("filters " + text, 0)
-    found: FilterResult = _kept(trace, key, "filters ", _MOST, lambda: apply(parse(text), facts_of(trace)))
-    return found
+    return apply(parse(text), facts_of(trace))
 
 
 def listing(trace: Trace, text: str, whole: bool) -> Listed:
@@ -51,30 +51,12 @@ def listing(trace: Trace, text: str, whole: bool) -> Listed:
     UsageError
         If the stack can't be read, or names what the trace hasn't.
     """
-    if not text.strip():
-        return Listed(derived(trace).graph)
-    found: Listed = _kept(
-        trace, ("listed " + text, int(whole)), "listed ", _MOST_LISTED,
-        lambda: listed(parse(text), facts_of(trace), outcome(trace, text), whole),
-    )  # fmt: skip
-    return found
+    return _listing(trace, text, whole) if text.strip() else Listed(graph_of(trace))
 
 
-def _kept(trace: Trace, key: tuple[str, int], kind: str, most: int, make: Callable[[], Any]) -> Any:
-    known = derived(trace).kept
-    if key not in known:
-        made = make()
-        for old in [name for name in known if name[0].startswith(kind)][: -most + 1]:
-            del known[old]
-        known[key] = made
-    return known[key]
-
-
-def facts_of(trace: Trace) -> Facts:
-    """Return what filters know of a trace; it is kept."""
-    known = derived(trace)
-    facts: Facts = known.kept.setdefault(("filter facts", 0), Facts(trace, known.graph))
-    return facts
+@memoised(most=_MOST_LISTED)
+def _listing(trace: Trace, text: str, whole: bool) -> Listed:
+    return listed(parse(text), facts_of(trace), outcome(trace, text), whole)
 
 
 def states(trace: Trace, text: str) -> NDArray[np.uint8]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from ..errors import UsageError
+from ..layout.cut import call_span
 from ..trace.model import Trace
 from ..units import duration, read_time, typed_time
-from .cached import derived
 
 
 def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
@@ -22,7 +22,7 @@ def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
         If a text is no time, or the window is empty or outside the trace.
     """
     last = max(trace.span_ns, 1)
-    first_call, last_call = derived(trace).call_span
+    first_call, last_call = call_span(trace)
     low = max(read_time("start", start), 0) if start.strip() else first_call
     high = min(read_time("end", end), last) if end.strip() else max(last_call, low + 1)
     if low >= last and start.strip():
@@ -69,13 +69,13 @@ def window_values(parameters: type, windows: Mapping[int, Window | None]) -> dic
 
 def whole(trace: Trace) -> Window:
     """Return the window of all calls of a trace."""
-    low, high = derived(trace).call_span
+    low, high = call_span(trace)
     return low, max(high, low + 1)
 
 
 def bounded(trace: Trace, low: float, high: float) -> Window:
     """Return a window inside the trace's calls, and long enough to show."""
-    first, last = derived(trace).call_span
+    first, last = call_span(trace)
     length = min(max(high - low, LEAST), max(last - first, LEAST))
     low = min(max(low, first), max(last - length, first))
     return round(low), round(low + length)

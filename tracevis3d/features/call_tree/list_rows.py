@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...filters.facts import facts_of
 from ...filters.patterns import Parameters
 from ...trace.model import Trace
 from ...units import counted, duration
@@ -55,7 +56,7 @@ def listing(trace: Trace, query: ListQuery) -> Listing:
     UsageError
         If the filters can't be read, or there is no such order or criterion.
     """
-    facts = filtering.facts_of(trace)
+    facts = facts_of(trace)
     filtered = filtering.outcome(trace, query.filters) if query.filters else None
     if query.kind == "patterns":
         parameters = Parameters(criterion=query.criterion)

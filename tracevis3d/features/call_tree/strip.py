@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis.mural import mural
+from ...analysis.subtrees import subtrees_of
 from ...filters.stack import HIDDEN
+from ...trace.memo import memoised
 from ...trace.model import Trace
 from ...units import counted, percentage
 from ...views import filtering
-from ...views.cached import derived
 
 #: Colours: of what lies behind, of calls that are shown, of those that filters hide; the colour-blind see
 #: the difference.
@@ -35,8 +36,9 @@ class Strip:
     cells: str
 
 
+@memoised(most=16)
 def strip(trace: Trace, stack: str) -> Strip:
-    """Return the strip of a trace under a filter stack; it is computed once.
+    """Return the strip of a trace under a filter stack; it is kept with the trace.
 
     Raises
     ------
@@ -45,19 +47,14 @@ def strip(trace: Trace, stack: str) -> Strip:
     """
     if not len(trace.calls):
         return Strip("", "")
-    kept = derived(trace).kept
-    key = ("strip " + stack, 0)
-    if key not in kept:
-        calls, threads = trace.calls, int(np.count_nonzero(trace.threads.count))
-        hidden = filtering.states(trace, stack) == HIDDEN if stack else np.zeros(len(calls), np.bool_)
-        headline = (
-            f"{len(calls):,} calls, {len(derived(trace).subtrees):,} distinct subtrees of "
-            f"{len(trace.functions):,} functions, {counted(threads, 'thread')}, "
-            f"{percentage(np.count_nonzero(hidden) / len(calls))} hidden"
-        )
-        kept[key] = Strip(headline, mural(calls, hidden).packed())
-    found: Strip = kept[key]
-    return found
+    calls, threads = trace.calls, int(np.count_nonzero(trace.threads.count))
+    hidden = filtering.states(trace, stack) == HIDDEN if stack else np.zeros(len(calls), np.bool_)
+    headline = (
+        f"{len(calls):,} calls, {len(subtrees_of(trace)):,} distinct subtrees of "
+        f"{len(trace.functions):,} functions, {counted(threads, 'thread')}, "
+        f"{percentage(np.count_nonzero(hidden) / len(calls))} hidden"
+    )
+    return Strip(headline, mural(calls, hidden).packed())
 
 
 def picture(shown: NDArray[np.uint8], hidden: NDArray[np.uint8]) -> NDArray[np.float32]:

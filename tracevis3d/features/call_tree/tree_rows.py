@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...analysis.compact import graph_of
 from ...analysis.grammar import words
 from ...errors import TraceVisError
+from ...filters.facts import facts_of
 from ...filters.listed import Listed
 from ...trace.model import Trace
 from ...units import count
 from ...views import filtering
-from ...views.cached import derived
 from .navigation import TreeNavigation, carried, text_of
 from .partial_tree import ALL, PartialTree, Row, UniquePath
 
@@ -62,11 +63,11 @@ class TreeQuery:
 
 def prepare(trace: Trace, query: TreeQuery) -> None:
     """Compute what a tree needs, to be kept with the trace."""
-    _ = derived(trace).graph.edges
+    _ = graph_of(trace).edges
     found = query.listed(trace)
     if query.folded:
         _ = found.graph.grammar
-    _ = filtering.facts_of(trace).roles
+    _ = facts_of(trace).roles
 
 
 def tree_of(trace: Trace, query: TreeQuery) -> PartialTree:
@@ -133,7 +134,7 @@ class TreeTexts:
 
     def __init__(self, trace: Trace, query: TreeQuery, tree: PartialTree) -> None:
         self._tree, self._listed = tree, query.listed(trace)
-        facts = filtering.facts_of(trace)
+        facts = facts_of(trace)
         self._roles, self._short_names = facts.roles, facts.short_names
         self._labels, self._extent = trace.functions.label, trace.calls.extent
         self._function = tree.graph.subtrees.function

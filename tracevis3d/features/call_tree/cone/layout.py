@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....analysis.compact import CompactTrace, Edges
+from ....analysis.compact import CompactTrace, Edges, graph_of
+from ....analysis.measures import self_time_of
 from ....analysis.search import Query, matching_functions
 from ....errors import UsageError
+from ....layout.cut import busy_time, call_span
 from ....layout.scales import Scale
 from ....trace.model import Trace
-from ....views.cached import derived
 from ....views.thread_selection import choose_threads
 from ..partial_tree import PartialTree
 from .layouts import bubble, cone, hyperbolic
@@ -187,7 +188,7 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
     UsageError
         If a thread, the focus or what faces the viewer doesn't exist.
     """
-    graph = derived(trace).graph
+    graph = graph_of(trace)
     forest, m = graph.forest, len(graph)
     threads = _threads(trace, p)
     focus = find_focus(trace, graph, threads, p.focus, original)
@@ -440,8 +441,7 @@ def _roots_of(graph: CompactTrace, thread: int) -> int:
 
 
 def _threads(trace: Trace, p: Parameters) -> Ints:
-    known = derived(trace)
-    busy = known.busy(known.call_span)
+    busy = busy_time(trace, call_span(trace))
     return choose_threads(trace, p.threads, "recorded", busy, np.ones(len(busy)), float(_AUTO_THREADS))
 
 
@@ -454,7 +454,7 @@ def _means(trace: Trace, graph: CompactTrace, what: str) -> Floats:
         return subtrees.occurrences.astype(np.float64)
     if what == "none":
         return np.zeros(len(subtrees))
-    values = derived(trace).self_time if what == "self" else calls.end - calls.start
+    values = self_time_of(trace) if what == "self" else calls.end - calls.start
     return np.bincount(subtrees.of_call, values, len(subtrees)) / subtrees.occurrences
 
 

@@ -13,11 +13,10 @@ from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....drawing.projection import fit
 from ....errors import UsageError
-from ....layout.cut import Cut, CutBuffers
+from ....layout.cut import Cut, CutBuffers, busy_time, call_span, cut_index
 from ....layout.icicle import Lanes, level_heights, stack_lanes
 from ....trace.model import Trace
 from ....units import percentage
-from ....views.cached import derived
 from ....views.thread_selection import choose_threads, lane_title
 from ....views.time_window import time_window
 
@@ -101,15 +100,14 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
     """
     if p.last_depth and p.last_depth < p.first_depth:
         raise UsageError(f"last_depth={p.last_depth}: it must not be less than first_depth={p.first_depth}")
-    known = derived(trace)
     window = time_window(trace, p.start, p.end)
-    deepest = np.maximum(np.diff(known.index.thread_level) - p.first_depth, 1).astype(np.float64)
+    deepest = np.maximum(np.diff(cut_index(trace).thread_level) - p.first_depth, 1).astype(np.float64)
     if p.last_depth:
         deepest = np.minimum(deepest, max(p.last_depth - p.first_depth + 1, 1))
     least_level = _LEAST_LEVEL_PX / (frame.width * _SHARE[0] / WIDTH)
     cost = np.maximum(deepest * least_level, _LEAST_LANE) + p.spacing * least_level
     height = _wall_height(p, frame, 0.0, 1.0)
-    busy = known.busy(window)
+    busy = busy_time(trace, window)
     threads = choose_threads(trace, p.threads, p.order, busy, cost, height)
     lane_of = np.full(len(trace.threads), -1, np.int64)
     lane_of[threads] = np.arange(len(threads))
@@ -119,8 +117,8 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
     def cut_at(pixels_per_unit: float) -> Cut:
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
         # Calls without duration at the very end are part of the whole.
-        stop = window[1] + (window[1] >= known.call_span[1])
-        return known.index.cut(
+        stop = window[1] + (window[1] >= call_span(trace)[1])
+        return cut_index(trace).cut(
             window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads, buffers
         )
 
@@ -162,7 +160,7 @@ def _left_out(trace: Trace, picture: Layout, cut: Cut, busy: Ints) -> str:
     others = np.setdiff1d(np.flatnonzero(busy > 0), picture.threads)
     if not len(others):
         return ""
-    index = derived(trace).index
+    index = cut_index(trace)
     calls = index.cut(cut.t0, cut.t1, cut.depth0, cut.depth1, math.inf, others).total
     share = float(busy[others].sum()) / float(busy.sum())
     live = int(np.count_nonzero(busy))

@@ -19,12 +19,11 @@ from .... import units
 from ....drawing.frame import Frame
 from ....drawing.palettes import BASE, GRID, OTHER, PALETTES
 from ....drawing.primitives import Boxes, Drawing, Legend, LegendEntry
-from ....layout.cut import Cut
+from ....layout.cut import Cut, call_span
 from ....layout.scales import Scale
 from ....parameters import parameter
 from ....progress import Progress
 from ....trace.model import Trace
-from ....views.cached import derived
 from ....views.call_colors import COLORS, Coloring, coloring
 from ....views.call_measures import MEASURES, Measure, measure
 from ....views.thread_selection import ORDERS
@@ -210,7 +209,7 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     p, trace = picture.parameters, picture.trace
     notes = [] if cut.total else ["no call lies in this window"]
     low, high = picture.window
-    first, last = derived(trace).call_span
+    first, last = call_span(trace)
     if low > first or high < last:
         notes.append(f"from {units.exact_duration(low)} to {units.exact_duration(high)}")
     elif last < 0.9 * trace.span_ns and high < trace.span_ns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ....drawing.palettes import OTHER, Paint
 from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry, Lines, Meaning, Tubes
 from ....errors import UsageError
 from ....progress import Progress, part
+from ....trace.memo import memoised_together
 from ....trace.model import Trace
 from ..matching import match
 from ..matching.many_traces import Similarities, best_order, similarities
@@ -21,7 +22,7 @@ from ..view import colors
 from ..view.boxes import boxes_of, explained
 from ..view.colors import STRONG
 from ..view.focus import focused
-from ..view.match_settings import comparing
+from ..view.match_settings import asked, comparing
 from ..view.names import names
 from ..view.view import THIN_PX, floor_of
 from .colors import of_bridges
@@ -63,7 +64,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
     contents, shares, same = fan_contents(traces, p, frame)
     known: Similarities | None = None
     if p.matrix != "none" or p.order == "similarity":
-        known = _similar(traces, p, part(progress, 0.0, 0.5))
+        known = _similar(traces, asked(p), progress=part(progress, 0.0, 0.5))
     cells = "best" if p.matrix == "none" else p.matrix
     order = list(range(n))
     if p.order == "similarity" and known is not None:
@@ -74,7 +75,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
     pairs: list[Pair] = []
     for done, place in enumerate(places):
         step = part(progress, 0.5 + 0.4 * done / len(places), 0.5 + 0.4 * (done + 1) / len(places))
-        comparison = _compared(stage, place, p, step)
+        comparison = _compared([stage.walls[k].trace for k in place], asked(p), progress=step)
         pairs.append(compared(stage, place, comparison, tubes_each + lines_each, p))
     progress(0.9, "bundling")
     paint = Paint()
@@ -127,36 +128,23 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
     )
 
 
-#: What the last drawing has compared, so that a change of the picture alone doesn't compare again.
-_kept: dict[tuple[object, ...], tuple[Trace, Trace, match.Comparison]] = {}
-_kept_similarities: list[tuple[tuple[Trace, ...], tuple[object, ...], Similarities]] = []
-
-
-def _similar(traces: Sequence[Trace], p: Parameters, progress: Progress) -> Similarities:
-    if p.renamed.strip():
+@memoised_together(most=1)
+def _similar(
+    traces: Sequence[Trace], values: tuple[tuple[str, Any], ...], *, progress: Progress
+) -> Similarities:
+    settings = comparing(dict(values))
+    if settings.pop("renamed"):
         raise UsageError("renamed: names are paired in two traces, rewrite takes patterns for more")
-    asked = comparing(asdict(p))
-    del asked["renamed"]
-    settings = tuple(str(value) for value in asked.values())
-    for kept, key, found in _kept_similarities:
-        if key == settings and len(kept) == len(traces) and all(a is b for a, b in zip(kept, traces)):
-            return found
-    found = similarities(traces, **asked, progress=progress)
-    _kept_similarities[:] = [(tuple(traces), settings, found)]
-    return found
+    return similarities(traces, **settings, progress=progress)
 
 
-def _compared(stage: Stage, places: tuple[int, int], p: Parameters, progress: Progress) -> match.Comparison:
-    a, b = (stage.walls[k].trace for k in places)
-    asked = comparing(asdict(p))
-    key = (id(a), id(b), *(str(value) for value in asked.values()))
-    if key not in _kept:
-        found = match.compare(a, b, **asked, progress=progress)
-        # As many as twelve neighbours make; the oldest goes.
-        while len(_kept) >= 12:
-            del _kept[next(iter(_kept))]
-        _kept[key] = (a, b, found)
-    return _kept[key][2]
+# As many as twelve neighbours make.
+@memoised_together(most=12)
+def _compared(
+    traces: Sequence[Trace], values: tuple[tuple[str, Any], ...], *, progress: Progress
+) -> match.Comparison:
+    a, b = traces
+    return match.compare(a, b, **comparing(dict(values)), progress=progress)
 
 
 def _best(stage: Stage, pairs: Sequence[Pair]) -> list[Floats]:

@@ -15,10 +15,10 @@ from ....drawing.output import Output
 from ....drawing.palettes import OTHER
 from ....drawing.primitives import Boxes, Camera, Drawing, Lines, Tubes
 from ....drawing.viewpoints import Viewpoint
+from ....layout.cut import call_span
 from ....parameters import read
 from ....progress import Progress, part, silent
 from ....views import registry
-from ....views.cached import derived
 from ..findings.evidence import Finding, Range
 from ..findings.find import KINDS
 from .aim import of_comparison, windows
@@ -163,7 +163,7 @@ def shares(story: Story, spans: tuple[Range | None, Range | None]) -> tuple[Span
         if span is None:
             found.append(None)
             continue
-        low, high = derived(trace).call_span
+        low, high = call_span(trace)
         whole = max(high - low, 1)
         found.append(((span[0] - low) / whole, (span[1] - low) / whole))
     return found[0], found[1]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....analysis.measures import self_time_of
 from ....analysis.repetitions import find_alike, find_runs
 from ....drawing.palettes import Paint
 from ....drawing.primitives import Boxes, Labels, Lines
-from ....views.cached import derived
 from ..matching.match import Comparison
 from .annotations.frames import Pen, frames, plates
 from .layout import Layout, Wall
@@ -128,7 +128,7 @@ def explained(comparison: Comparison, wall: Wall) -> Floats:
     """
     calls = wall.trace.calls
     matched = comparison.matched(wall.source)
-    own = derived(wall.trace).self_time.astype(np.float64)
+    own = self_time_of(wall.trace).astype(np.float64)
     # Time in a call itself counts if it has a match; the share is that of all calls in the stack.
     total = np.concatenate([[0.0], np.cumsum(own)])
     known = np.concatenate([[0.0], np.cumsum(np.where(matched, own, 0.0))])

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....drawing.projection import fit
-from ....layout.cut import Cut
+from ....layout.cut import Cut, busy_time, call_span, cut_index
 from ....layout.icicle import Lanes, level_heights, place_boxes, stack_lanes
 from ....trace.model import Trace
 from ....units import percentage
-from ....views.cached import derived
 from ....views.thread_selection import choose_threads
 from ....views.time_window import time_window
 from ...call_tree.icicle.layout import WIDTH
@@ -133,7 +132,7 @@ class Wall:
 
     def extent(self, ids: Ints) -> Floats:
         """Return how far the drawn levels below calls reach from their own: 0 for a leaf."""
-        index, calls, edge = derived(self.trace).index, self.trace.calls, self.lanes.edge
+        index, calls, edge = cut_index(self.trace), self.trace.calls, self.lanes.edge
         bottom = np.empty(len(calls), np.int32)
         bottom[index.order] = index.bottom
         last = np.clip(np.minimum(bottom[ids], self.cut.depth1) - self.first_depth, 0, len(edge) - 2)
@@ -274,21 +273,22 @@ def content(
     scale : float, optional
         Pixels that a unit along the wall covers; without it, what it covers if the walls fill the picture.
     """
-    known = derived(trace)
     window = time_window(trace, *((p.start_a, p.end_a), (p.start_b, p.end_b))[s])
-    deepest = np.maximum(np.diff(known.index.thread_level) - p.first_depth, 1).astype(np.float64)
+    deepest = np.maximum(np.diff(cut_index(trace).thread_level) - p.first_depth, 1).astype(np.float64)
     if p.last_depth:
         deepest = np.minimum(deepest, max(p.last_depth - p.first_depth + 1, 1))
     pixels = frame.width * _SHARE[0] / WIDTH
     cost = (deepest + 1.0) * _LEAST_LEVEL_PX / pixels
     budget = 0.2 * frame.height / pixels
-    busy = known.busy(window)
+    busy = busy_time(trace, window)
     threads = choose_threads(trace, p.threads, "recorded", busy, cost, budget)
     lane_of = np.full(len(trace.threads), -1, np.int64)
     lane_of[threads] = np.arange(len(threads))
     resolution = p.resolution * (window[1] - window[0]) / (WIDTH * (scale or pixels) * max(share, 1e-3))
-    stop = window[1] + (window[1] >= known.call_span[1])
-    cut = known.index.cut(window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads)
+    stop = window[1] + (window[1] >= call_span(trace)[1])
+    cut = cut_index(trace).cut(
+        window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads
+    )
     live = int(np.count_nonzero(busy))
     share_ = float(busy[threads].sum()) / max(float(busy.sum()), 1.0)
     note = ""

@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+#: The parameters that say how two traces are compared.
+COMPARING = ("tau", "measure", "identity", "rewrite", "renamed", "fuzzy")
+
+
+def asked(parameters: Any) -> tuple[tuple[str, Any], ...]:
+    """Return names and values of the view's parameters :data:`COMPARING`: what results are kept under."""
+    return tuple((name, getattr(parameters, name)) for name in COMPARING)
+
+
 def comparing(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of :func:`..matching.match.compare` that parameters of the view ask for.
 

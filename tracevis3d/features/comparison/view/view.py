@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .... import units
+from ....analysis.measures import self_time_of
 from ....drawing.frame import Frame
 from ....drawing.palettes import OTHER, Paint, parse
 from ....drawing.primitives import Drawing, Legend, LegendEntry, Lines, Meaning, Tubes
 from ....errors import UsageError
+from ....layout.cut import call_span, cut_index
 from ....progress import Progress, part
+from ....trace.memo import memoised_together
 from ....trace.model import Trace
-from ....views.cached import derived
 from ....views.call_actions import with_actions
 from ....views.time_window import time_window
 from ....views.view import View
@@ -35,7 +37,7 @@ from .control_tree import ControlTree
 from .detail import LevelOfDetail
 from .focus import closer, highlight, named, stacks, within
 from .layout import Layout, compose, content, seen_contents, shares
-from .match_settings import comparing
+from .match_settings import asked, comparing
 from .matches import Chosen, Grouping
 from .names import names, rulers, title, trace_names
 from .overview import overview, skylines
@@ -56,6 +58,10 @@ _MOST_COUNTED = 1_000_000_000
 #: What is told of the slab in an overview.
 _SLAB = ("drag it to look at another time, or its ends",)
 _FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), parse("d7191c")
+
+
+#: Values for the parameters that a drawing without tubes doesn't depend on.
+_STILL: dict[str, Any] = {f.name: f.default for f in fields(Parameters) if f.name in MOVING}
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,25 +137,20 @@ def still(
     traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Progress
 ) -> tuple[Drawing, _Bundles]:
     """Return the drawing of two traces without tubes, and what they are swept from; the last is kept."""
-    key = _key(traces, p, frame)
-    for known, drawing, bundles in _last_still:
-        if _same(known, key):
-            return drawing, bundles
-    drawing, bundles = _still(traces, p, frame, progress)
-    _last_still[:] = [(key, drawing, bundles)]
-    return drawing, bundles
+    return _still(traces, replace(p, **_STILL), frame, progress=progress)
 
 
+@memoised_together(most=1)
 def _still(
-    traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Progress
+    traces: Sequence[Trace], p: Parameters, frame: Frame, *, progress: Progress
 ) -> tuple[Drawing, _Bundles]:
     """Return the drawing without tubes, and what they are swept from."""
     a, b = traces
     if p.last_depth and p.last_depth < p.first_depth:
         raise UsageError(f"last_depth={p.last_depth}: it must not be less than first_depth={p.first_depth}")
-    comparison = _compared(a, b, p, part(progress, 0.0, 0.6))
+    comparison = _compared(traces, asked(p), progress=part(progress, 0.0, 0.6))
     p = followed(comparison, p)
-    spans = tuple(derived(t).call_span for t in traces)
+    spans = tuple(call_span(t) for t in traces)
     windows = (time_window(a, p.start_a, p.end_a), time_window(b, p.start_b, p.end_b))
     is_part = any(w[0] > s[0] or w[1] < s[1] for w, s in zip(windows, spans))
     context = p.overview and p.context and is_part
@@ -295,28 +296,13 @@ def _still(
     return drawing, bundles
 
 
-#: The last drawing without its tubes, and what these are swept from: moving them doesn't draw all anew.
-_last_still: list[tuple[tuple[Any, ...], Drawing, _Bundles]] = []
-
-
-def _key(traces: Sequence[Trace], p: Parameters, frame: Frame) -> tuple[Any, ...]:
-    still = tuple(getattr(p, f.name) for f in fields(p) if f.name not in MOVING)
-    return (*traces, frame, still)
-
-
-def _same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    # Traces are compared by identity: their columns are arrays.
-    pairs = zip(one, other)
-    return len(one) == len(other) and all(x is y if isinstance(x, Trace) else x == y for x, y in pairs)
-
-
 def followed(comparison: match.Comparison, p: Parameters) -> Parameters:
     """Return the parameters with B's window as ``moment`` says, where none is given."""
     if p.moment == "own" or p.start_b.strip() or p.end_b.strip():
         return p
     a, b = comparison.traces
     low, high = time_window(a, p.start_a, p.end_a)
-    spans = [derived(t).call_span for t in (a, b)]
+    spans = [call_span(t) for t in (a, b)]
     if p.moment == "matches":
         start, end = _where_matched(comparison, (low, high))
     elif p.moment == "share":
@@ -332,10 +318,10 @@ def followed(comparison: match.Comparison, p: Parameters) -> Parameters:
 def _where_matched(comparison: match.Comparison, window: tuple[int, int]) -> tuple[int, int]:
     """Return the window of B that holds the best matches of A's calls in ``window``."""
     a, b = comparison.traces
-    spans = tuple(derived(t).call_span for t in (a, b))
+    spans = tuple(call_span(t) for t in (a, b))
     cuts = []
     for trace, (low, high) in zip((a, b), (window, spans[1])):
-        cuts.append(derived(trace).index.cut(low, high, 2, None, max((high - low) // 400, 1)).calls)
+        cuts.append(cut_index(trace).cut(low, high, 2, None, max((high - low) // 400, 1)).calls)
     inside = (a.calls.start[cuts[0]] >= window[0]) & (a.calls.end[cuts[0]] <= window[1])
     like = matching.likeness(comparison, (cuts[0][inside], cuts[1]), anywhere=False)
     found = matching.choose(like, spans, "best", both=False)
@@ -361,19 +347,12 @@ def _whole(comparison: match.Comparison, traces: Sequence[Trace], p: Parameters,
     return matching.choose(like, tuple(c.window for c in contents), "best")
 
 
-#: The last comparison, so that a change of the picture alone doesn't compare again.
-_last: list[tuple[Trace, Trace, tuple[object, ...], match.Comparison]] = []
-
-
-def _compared(a: Trace, b: Trace, p: Parameters, progress: Progress) -> match.Comparison:
-    settings = comparing(asdict(p))
-    key = tuple(str(value) for value in settings.values())
-    for kept in _last:
-        if kept[0] is a and kept[1] is b and kept[2] == key:
-            return kept[3]
-    found = match.compare(a, b, **settings, progress=progress)
-    _last[:] = [(a, b, key, found)]
-    return found
+@memoised_together(most=1)
+def _compared(
+    traces: Sequence[Trace], values: tuple[tuple[str, Any], ...], *, progress: Progress
+) -> match.Comparison:
+    a, b = traces
+    return match.compare(a, b, **comparing(dict(values)), progress=progress)
 
 
 def _only(grouping: Grouping, n: int) -> Grouping:
@@ -429,7 +408,7 @@ def _title(comparison: match.Comparison, picture: Layout) -> str:
     names_ = [title(w) for w in picture.walls]
     shares_ = []
     for s, trace in enumerate(comparison.traces):
-        own = derived(trace).self_time
+        own = self_time_of(trace)
         found = float(own[comparison.matched(s)].sum() / max(float(own.sum()), 1.0))
         shares_.append("100%" if found >= 1.0 else f"{min(found, 0.9999):.{2 if found > 0.99 else 1}%}")
     text = shares_[0] if shares_[0] == shares_[1] else f"{shares_[0]} | {shares_[1]}"

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.primitives import Camera, Vector
+from ....trace.memo import memoised_together
 from ....trace.model import Trace
-from ....views.cached import derived
 from ....views.time_window import time_window
 from ..hierarchy import Hierarchy, reordered, shared_hierarchy
 from ..interactions import Interactions, interactions
@@ -157,7 +157,7 @@ def arrange(traces: Sequence[Trace], p: Parameters) -> Arrangement:
     UsageError
         If a window is empty.
     """
-    hierarchy, found, order = _data(traces, p)
+    hierarchy, found, order = _data(traces, p.relation, p.level, p.hierarchy, p.elements, p.order)
     # Busy elements get more room, idle ones enough to be pointed at.
     windows = [time_window(trace, p.start, p.end) for trace in traces]
     ranges = [f.range(*w) for f, w in zip(found, windows, strict=True)]
@@ -197,34 +197,30 @@ def compose(traces: Sequence[Trace], p: Parameters) -> Layout:
     return Layout(given.hierarchy, sectors, given.order, drums, camera, right, above, flat)
 
 
-def _data(traces: Sequence[Trace], p: Parameters) -> tuple[Hierarchy, list[Interactions], SectorOrder | None]:
-    """Find elements and interactions, and number them in order; kept with the first trace."""
-    # Of a pair nothing is kept: the other trace may be gone tomorrow.
-    kept = derived(traces[0]).kept if len(traces) == 1 else {}
-    key = (f"interactions {p.relation} {p.level} {p.hierarchy} {p.order}", p.elements)
-    if key in kept:
-        known: tuple[Hierarchy, list[Interactions], SectorOrder | None] = kept[key]
-        return known
-    elements = shared_hierarchy(traces, p.level, p.hierarchy, p.elements)  # type: ignore[arg-type]
-    hierarchy = elements[0].hierarchy
-    found = [interactions(trace, e, p.relation) for trace, e in zip(traces, elements, strict=True)]
-    order = None
+@memoised_together(most=8)
+def _data(
+    traces: Sequence[Trace], relation: str, level: str, kind: str, elements: int, order: str
+) -> tuple[Hierarchy, list[Interactions], SectorOrder | None]:
+    """Find elements and interactions, and number them in order; kept."""
+    shared = shared_hierarchy(traces, level, kind, elements)  # type: ignore[arg-type]
+    hierarchy = shared[0].hierarchy
+    found = [interactions(trace, e, relation) for trace, e in zip(traces, shared, strict=True)]
+    short = None
     ends = [np.concatenate([getattr(f, side) for f in found]) for side in ("caller", "callee")]
     times = np.concatenate([f.counts(0, len(f)) for f in found])
-    if p.order == "short":
-        order = shortest_ways(hierarchy, ends[0], ends[1], times)
-        hierarchy, new = order.hierarchy, order.new_of_old
+    if order == "short":
+        short = shortest_ways(hierarchy, ends[0], ends[1], times)
+        hierarchy, new = short.hierarchy, short.new_of_old
     else:
         rank = np.arange(len(hierarchy), dtype=np.float64)
-        if p.order == "layers":
+        if order == "layers":
             rank[:] = layers(hierarchy, ends[0], ends[1], times)[0]
-        if p.order == "name":
+        if order == "name":
             names = sorted(range(len(hierarchy)), key=lambda i: hierarchy.name[i].casefold())
             rank[names] = np.arange(len(names))
         hierarchy, new = reordered(hierarchy, rank)
     found = [f.renumbered(new) for f in found]
-    kept[key] = hierarchy, found, order
-    return hierarchy, found, order
+    return hierarchy, found, short
 
 
 def _drum(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import UsageError
+from ....trace.memo import memoised
 from ....trace.model import Trace
-from ....views.cached import derived
 from ..pyramid import Pyramid
 from ..summary import MemoryUse
 from .parameters import Parameters
@@ -48,18 +48,10 @@ class Arrangement:
     kept: dict[Any, Any] = field(default_factory=dict)
 
 
+@memoised()
 def memory_use(trace: Trace) -> MemoryUse:
     """Return what is known of the memory of ``trace``, kept as long as the trace."""
-    kept = derived(trace).kept
-    if ("memory", 0) not in kept:
-        # Not of the trace itself: it is the key of what is kept, and must be free to go.
-        kept["memory", 0] = MemoryUse(_copy(trace))
-    found: MemoryUse = kept["memory", 0]
-    return found
-
-
-def _copy(trace: Trace) -> Trace:
-    return replace(trace)
+    return MemoryUse(trace)
 
 
 def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement:
@@ -70,44 +62,35 @@ def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement
     UsageError
         If no call site has such a name, or the recording tells no addresses.
     """
+    return _arranged(trace, p.order, p.width, p.sites, window)
+
+
+@memoised(most=1)
+def _arranged(trace: Trace, by: str, measure: str, names: str, window: tuple[int, int]) -> Arrangement:
     use = memory_use(trace)
-    key = (p.order, p.width, p.sites, window)
-    kept = derived(trace).kept
-    before = kept.get(("arrangement", 0))
-    if before is not None and before[0] == key:
-        found: Arrangement = before[1]
-        return found
-    made = _arrange(use, p, window)
-    kept["arrangement", 0] = (key, made)
-    return made
-
-
-def _arrange(use: MemoryUse, p: Parameters, window: tuple[int, int]) -> Arrangement:
     blocks, sites = use.blocks, use.sites
-    if p.order == "address" and not use.has_addresses:
+    if by == "address" and not use.has_addresses:
         raise UsageError("order=address: this recording tells no addresses; take order=creation")
     shown = (blocks.born < window[1]) & (blocks.died > window[0])
-    wanted = [text.strip().lower() for text in p.sites.split(",") if text.strip()]
+    wanted = [text.strip().lower() for text in names.split(",") if text.strip()]
     if wanted:
         fits = np.array([any(text in name.lower() for text in wanted) for name in sites.name], np.bool_)
         if not fits.any():
-            raise UsageError(
-                f"sites={p.sites}: no call site has such a name ('tracevis3d memory' lists them)"
-            )
+            raise UsageError(f"sites={names}: no call site has such a name ('tracevis3d memory' lists them)")
         shown &= fits[sites.of_block]
     order = np.flatnonzero(shown).astype(np.int32)
     nothing = np.empty(0, np.int64)
-    if p.order == "address":
+    if by == "address":
         return _by_address(use, order[np.argsort(blocks.address[order], kind="stable")], window)
     site_first = nothing
-    if p.order == "site":
+    if by == "site":
         of = sites.of_block[order]
         order = order[np.argsort(of, kind="stable")]
         site_first = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=len(sites)))]).astype(np.int64)
-    elif p.order == "lifetime":
+    elif by == "lifetime":
         order = order[np.lexsort((blocks.born[order], -blocks.died[order]))]
     size = blocks.size[order].astype(np.float64)
-    width = {"bytes": size, "sqrt": np.sqrt(size), "log": np.log2(1 + size)}[p.width]
+    width = {"bytes": size, "sqrt": np.sqrt(size), "log": np.log2(1 + size)}[measure]
     low = np.cumsum(width) - width
     total = float(width.sum())
     return Arrangement(Pyramid(blocks, order, low, width, window), max(total, 1.0), site_first, nothing)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ....trace.memo import memoised
 from ....trace.model import Trace
-from ....views.cached import derived
 from ..waits import Waits, find_waits
 
 
@@ -18,8 +18,9 @@ def waits_of(trace: Trace, rules: str) -> Waits:
     files = tuple(filter(None, (part.strip() for part in rules.split(","))))
     if files:
         return find_waits(trace, files)
-    kept = derived(trace).kept
-    if ("waits", 0) not in kept:
-        kept["waits", 0] = find_waits(trace)
-    found: Waits = kept["waits", 0]
-    return found
+    return _waits(trace)
+
+
+@memoised()
+def _waits(trace: Trace) -> Waits:
+    return find_waits(trace)

@@ -14,11 +14,10 @@ from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....drawing.projection import fit
 from ....errors import UsageError
-from ....layout.cut import Cut
+from ....layout.cut import Cut, busy_time, call_span, cut_index
 from ....layout.icicle import level_heights
 from ....trace.model import Trace
 from ....units import read_time
-from ....views.cached import derived
 from ....views.thread_selection import choose_threads, named_threads
 from ....views.time_window import time_window
 from ..waits import Waits
@@ -185,8 +184,7 @@ def _choose(
     trace: Trace, waits: Waits, p: Parameters, frame: Frame, window: tuple[int, int]
 ) -> tuple[Ints, bool, int]:
     """Return the threads from the top, whether the first is the main thread, and how many are left out."""
-    known = derived(trace)
-    live = known.busy(window)
+    live = busy_time(trace, window)
     # Who has to do with waits matters as much as who is busy.
     concerned = waits.waited + waits.hubs()[0]
     weight = np.where((live > 0) | (concerned > 0), np.maximum(live // 8, 1) + concerned, 0)
@@ -263,15 +261,14 @@ def _cut(
     bent: bool,
 ) -> Cut:
     """Return what a row shows; a bent one has less room on paper."""
-    known = derived(trace)
     pixels = frame.width * SHARE[0]
     if not bent:
         coarser = 1.0
     elif p.paper > 0.5:
         pixels = max(pixels * math.pi * 0.4 / rows, 40.0)  # a section of the semicircle
     resolution = max(coarser * p.resolution * (window[1] - window[0]) / pixels, 1.0)
-    stop = window[1] + (window[1] >= known.call_span[1])
-    return known.index.cut(window[0], stop, 1, p.last_depth or None, resolution, [thread])
+    stop = window[1] + (window[1] >= call_span(trace)[1])
+    return cut_index(trace).cut(window[0], stop, 1, p.last_depth or None, resolution, [thread])
 
 
 def _levels(trace: Trace, cut: Cut) -> int:
@@ -309,7 +306,7 @@ def _overviews(
     reach: Floats,
 ) -> tuple[Overview, ...]:
     """Return the overviews: of the main thread and of focused ones."""
-    whole = derived(trace).call_span
+    whole = call_span(trace)
     resolution = p.resolution * (whole[1] - whole[0]) / (frame.width * SHARE[0])
 
     def wanted(i: int, row: Row) -> bool:

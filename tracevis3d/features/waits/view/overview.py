@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from .... import units
 from ....drawing.primitives import Element, Labels, Lines, Wedges
-from ....layout.cut import Cut
+from ....layout.cut import Cut, call_span, cut_index
 from ....trace.model import Trace
-from ....views.cached import derived
 
 if TYPE_CHECKING:
     from .colors import CallColors
@@ -70,9 +69,8 @@ def overview(trace: Trace, row: int, thread: int, reach: float, resolution_ns: f
     resolution_ns : float
         The time that a pixel covers, times the row's bound, if the row showed the whole trace.
     """
-    known = derived(trace)
-    low, high = known.call_span
-    cut = known.index.cut(low, high + 1, 1, None, max(_COARSER * resolution_ns, 1.0), [thread])
+    low, high = call_span(trace)
+    cut = cut_index(trace).cut(low, high + 1, 1, None, max(_COARSER * resolution_ns, 1.0), [thread])
     deepest = int(trace.calls.depth[cut.calls].max(initial=1))
     levels = max(deepest, int(cut.clusters.bottom.max(initial=1)))
     apart = max(_APART * reach, _LEAST_APART)
@@ -141,7 +139,7 @@ def names(picture: Layout) -> Labels | None:
     """Return what stands left of each overview: how long the whole trace is."""
     if not picture.overviews or picture.parameters.paper > 0.0:
         return None
-    span = derived(picture.trace).call_span
+    span = call_span(picture.trace)
     row = np.array([one.row for one in picture.overviews])
     middle = np.array([(one.low + one.high) / 2 for one in picture.overviews])
     anchor = picture.theatre.place(row, np.zeros(len(row)), middle, 0.0) - np.array([0.2, 0.0, 0.0])
@@ -154,7 +152,7 @@ def names(picture: Layout) -> Labels | None:
 
 def _shares(picture: Layout, start: Ints, end: Ints) -> tuple[Floats, Floats]:
     """Return where times lie in the whole trace, from 0 to 1."""
-    first, last = derived(picture.trace).call_span
+    first, last = call_span(picture.trace)
     span = max(last - first, 1)
     low = np.clip((start - first) / span, 0.0, 1.0)
     return low, np.maximum(np.clip((end - first) / span, 0.0, 1.0), low)
