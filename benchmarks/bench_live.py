@@ -169,7 +169,7 @@ def _whole_way(bpy: Any) -> list[dict[str, Any]]:
     ]  # fmt: skip
     scene.render.engine = "BLENDER_WORKBENCH"
     scene.render.resolution_x, scene.render.resolution_y = 960, 540
-    now, alone, both = made[0].flow.growing.now, [], []
+    now, alone, both = made[0].view.growing.now, [], []
     for turn in range(6):
         started = time.perf_counter()
         made[0].tick(now + turn * 10**7, 1e3 + turn / 30)
@@ -214,7 +214,7 @@ def _ticks(bpy: Any, view: str, rate: float, window: float, threads: int) -> tup
         shown.tick((tick + 1) * step, tick / 30)
         bpy.context.evaluated_depsgraph_get().update()
         ticks.append(time.process_time() - computed)
-    return ticks[int(6 * window) :], shown.ring.rows
+    return ticks[int(6 * window) :], shown.ring.bars
 
 
 def _feed(

@@ -79,25 +79,25 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
         group = getattr(wanted.views, wanted.view)
         for name in feed.values:
             self.layout.prop(group, name)
-        for text in feed.shown.flow.findings() if feed.shown is not None else ():
+        for text in feed.shown.view.findings() if feed.shown is not None else ():
             parts.paragraph(self.layout, context, text, "ERROR")
 
     def _draw_picked(self, context: bpy.types.Context, feed: Feed) -> None:
         """Draw what was clicked, and what may be suggested about it."""
-        said = feed.picked
-        if said is None:
+        picked = feed.picked
+        if picked is None:
             return
         box = self.layout.box()
-        parts.paragraph(box, context, said.title, "RESTRICT_SELECT_OFF")
-        if said.subject is not None:
+        parts.paragraph(box, context, picked.title, "RESTRICT_SELECT_OFF")
+        if picked.subject is not None:
             row = box.row(align=True)
             row.operator("tracevis3d.live_suggest", text="Suggest to Look").what = "look"
             row.operator("tracevis3d.live_suggest", text="Suggest to Free").what = "free"
         column = box.column(align=True)
         column.scale_y = 0.8
-        if said.where:
-            column.label(text=said.where)
-        for label, text in said.rows:
+        if picked.where:
+            column.label(text=picked.where)
+        for label, text in picked.rows:
             parts.worded_row(column, 0.4, label, text)
 
     def _draw_numbers(self, feed: Feed) -> None:
@@ -128,7 +128,7 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
             usual, long = ticks[len(ticks) // 2], ticks[-min(2, len(ticks))]
             rows.append(("A Tick", f"{duration(usual)}, 99 %: {duration(long)}"))
         if feed.shown is not None:
-            rows.append(("Bars Shown", f"{feed.shown.ring.rows:,}"))
+            rows.append(("Bars Shown", f"{feed.shown.ring.bars:,}"))
         column = self.layout.column(align=True)
         column.scale_y = 0.85
         for label, text in rows:

@@ -5,13 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tracevis3d.drawing.stream import LENGTH, Bars
 from tracevis3d.errors import UsageError
 from tracevis3d.kernels.layout.pick_bars import pick_bar
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
 from tracevis3d.live.stream.calls import CallStream
-from tracevis3d.live.stream.live_view import LENGTH, Kinds, Rows
-from tracevis3d.live.stream.pages import MOST_PAGES, PAGE, TRIANGLES, Ring
+from tracevis3d.live.stream.kinds import Kinds
+from tracevis3d.live.stream.pages import MOST_PAGES, PAGE, Ring
+from tracevis3d.scene.live.bar_mesh import TRIANGLES, corner_colors, pick, shaded
 from tracevis3d.views.registry import live_form, live_forms
 
 
@@ -111,26 +113,26 @@ class _Plain:
     def __init__(self, window_ns: int) -> None:
         self.window_ns, self.relaid, self.recolored, self.coarse = window_ns, False, True, 1
         self.renewed = False
-        self.coming = Rows.empty()
+        self.coming = Bars.empty()
 
-    def advance(self) -> Rows:
-        coming, self.coming = self.coming, Rows.empty()
+    def advance(self) -> Bars:
+        coming, self.coming = self.coming, Bars.empty()
         return coming
 
-    def front(self, now: int) -> Rows:
-        return Rows.empty()
+    def ongoing(self, now: int) -> Bars:
+        return Bars.empty()
 
     def lay_out(self) -> None:
         pass
 
-    def sections(self, given: Rows) -> np.ndarray:
+    def sections(self, given: Bars) -> np.ndarray:
         out = np.zeros((len(given), 2, 4, 2), np.float32)
         out[..., 0] = given.key[:, None, None]
         out[..., 2:, 1] = 1.0
         return out
 
-    def colors(self) -> np.ndarray:
-        return np.ones((1, 3), np.float32)
+    def palette(self) -> np.ndarray:
+        return np.ones((1, 4), np.float32)
 
 
 def test_the_ring_holds_the_window_and_no_more() -> None:
@@ -140,7 +142,7 @@ def test_the_ring_holds_the_window_and_no_more() -> None:
         now = 25 * (tick + 1)
         n = 40
         start = now - 25 + np.sort(np.random.default_rng(tick).integers(0, 24, n))
-        flow.coming = Rows(np.stack([start, start + 1], axis=1), np.arange(n, dtype=np.int32),
+        flow.coming = Bars(np.stack([start, start + 1], axis=1), np.arange(n, dtype=np.int32),
                            np.zeros((n, 3), np.float32), np.zeros((n, 2), np.int32))  # fmt: skip
         ring.advance(now)
     assert ring.overrun == 0
@@ -164,7 +166,7 @@ def test_a_ring_that_is_full_gets_coarser() -> None:
     for tick in range(MOST_PAGES // 8 + 2):
         time = np.full((n, 2), tick, np.int64)
         time[:, 1] += 1
-        flow.coming = Rows(
+        flow.coming = Bars(
             time, np.zeros(n, np.int32), np.zeros((n, 3), np.float32), np.zeros((n, 2), np.int32)
         )
         ring.advance(tick + 1)
@@ -178,15 +180,15 @@ def test_colours_stay_with_who_has_them() -> None:
     first = [kinds.number(f"m{i}") for i in range(12)]
     kinds.weigh(np.array(first), np.arange(12, 0, -1, dtype=float))
     assert kinds.settle()
-    before = dict(kinds.held)
+    before = kinds.colored
     assert len(before) == 10
     # A little more than the least is not enough to take a colour away.
     kinds.weigh(np.array(first), np.where(np.arange(12) == 11, 4.0, 3.0))
     kinds.settle()
-    assert dict(kinds.held) == before
+    assert kinds.colored == before
     kinds.weigh(np.array([first[11]]), np.array([500.0]))
     assert kinds.settle()
-    assert "m11" in {name for _, name in kinds.held}
+    assert "m11" in kinds.colored
 
 
 @pytest.mark.parametrize("view", live_forms())
@@ -219,21 +221,21 @@ def test_every_view_flows_calls_waits_and_memory(view) -> None:
         ring.advance(growing.now)
         if tick % 20 == 10:
             ring.settle()
-    assert ring.rows > 20
+    assert ring.bars > 20
     for page in (*ring.pages, ring.open):
         assert np.isfinite(page.corner).all()
-        assert np.isfinite(page.color).all()
+        assert np.isfinite(corner_colors(page.bars, shaded(ring.palette))).all()
     (low, high), (bottom, top) = flow.extent()
     corner = np.concatenate([page.corner[: page.count].reshape(-1, 3) for page in ring.pages if page.count])
     corner = corner[(corner != 0).any(axis=1)]
     assert low - 0.7 <= corner[:, 1].min() and corner[:, 1].max() <= high + 0.7  # noqa: PT018
     assert bottom - 0.1 <= corner[:, 2].min() and corner[:, 2].max() <= top + 0.7  # noqa: PT018
-    assert all(text.text for text in flow.texts(growing.now))
-    assert flow.legend()
+    assert all(flow.labels(growing.now).texts())
+    assert flow.legend().entries
     assert flow.facts() is not None
     if view == "threads":
         # What ended each wait is linked to it.
-        assert any((page.rows.key[: page.count] >= 1 << 20).any() for page in ring.pages)
+        assert any((page.bars.key[: page.count] >= 1 << 20).any() for page in ring.pages)
 
 
 @pytest.mark.parametrize("view", ["icicle", "threads"])
@@ -248,7 +250,7 @@ def test_threads_that_are_over_give_their_lanes_to_others(view) -> None:
         growing.add(calls([(BEGIN, request, 1, at), (END, request, 1, at + 80)]))
         ring.advance(growing.now)
         ring.settle()
-    names = {text.text for text in flow.texts(growing.now)}
+    names = set(flow.labels(growing.now).texts())
     assert {"t0", "t199"} <= names
     assert "t50" not in names
     assert "not shown" not in flow.facts()
@@ -342,13 +344,13 @@ def test_what_is_pointed_at_says_what_it_is_also_when_pages_are_written_anew(vie
                 middle = corner.mean(axis=0)
                 middle[0] += (page.origin - now) * scale
                 ray = np.array([*(middle - [0, 0, 50]), 0.0, 0.0, 1.0, 0.0])
-                met = ring.pick(ray, now)
+                met = pick(ring, ray, now)
                 assert met is not None
-                row = met[0].rows[met[1] : met[1] + 1]
+                row = met[0].bars[met[1] : met[1] + 1]
                 at = now + round(middle[0] / scale)
                 # It is one that is there at that moment.
                 assert row.time[0, 0] - flow.cell_ns <= at <= row.time[0, 1] + 2 * flow.cell_ns
-                said = flow.tell(row, at, now)
+                said = flow.describe(row, at, now)
                 seen += 1
                 titles.add(said.title)
                 assert said.title

@@ -271,7 +271,10 @@ def test_blocks_slide_to_their_new_places_when_the_order_changes() -> None:
     def alone():
         items = flow.blocks.items
         which = np.flatnonzero((items[:, k.ALONE] == 1) & (items[:, k.LIVING] == 1))
-        return {int(flow.blocks.blocks[items[i, k.FIRST], k.ADDRESS]): float(flow._x[i, 0]) for i in which}
+        return {
+            int(flow.blocks.blocks[items[i, k.FIRST], k.ADDRESS]): float(flow.arrangement.x[i, 0])
+            for i in which
+        }
 
     before = alone()
     flow.arrange(True, False)
@@ -289,10 +292,10 @@ def test_blocks_slide_to_their_new_places_when_the_order_changes() -> None:
         # It goes a little further in each tick, and never leaves the picture.
         longest = max(abs(b - a) for a, b in pairwise(path))
         assert longest < 0.3 * abs(after[address] - before[address]) + 0.05
-    site, span = flow._spans()
+    site, span = flow.arrangement.districts()
     assert len(site) == len(set(site.tolist()))
     assert (np.diff(span[:, 0]) >= 0).all()
-    assert {t.text for t in flow.texts(growing.now)} & {f"m.site{i}:{10 + i}" for i in range(SITES)}
+    assert set(flow.labels(growing.now).texts()) & {f"m.site{i}:{10 + i}" for i in range(SITES)}
 
 
 def test_zooming_in_takes_apart_and_keeps_the_place_under_the_mouse() -> None:
@@ -331,8 +334,8 @@ def test_what_is_pointed_at_is_told() -> None:
     told = {}
     for page in (*ring.pages, ring.open):
         for i in range(page.count):
-            row = page.rows[i : i + 1]
-            said = flow.tell(row, int(row.time[0].mean()), growing.now)
+            row = page.bars[i : i + 1]
+            said = flow.describe(row, int(row.time[0].mean()), growing.now)
             assert said is not None
             told.setdefault(said.title, []).append(said)
     freed = told["Block of 97.7 KiB"][0]
@@ -351,7 +354,7 @@ def test_the_curves_stay_when_blocks_are_placed_anew() -> None:
     growing, flow, ring = view(steady(3000), 800)
 
     def curve():
-        found = [page.rows.time[: page.count][page.rows.key[: page.count] == -1] for page in ring.pages]
+        found = [page.bars.time[: page.count][page.bars.key[: page.count] == -1] for page in ring.pages]
         return np.concatenate(found)[:, 0].min()
 
     edge = growing.now - 800
@@ -360,7 +363,7 @@ def test_the_curves_stay_when_blocks_are_placed_anew() -> None:
     for _ in range(40):
         ring.advance(growing.now)
     assert edge - 20 <= curve() <= edge
-    assert any("logarithms" in text for text, _ in flow.legend())
+    assert any("logarithms" in entry.text for entry in flow.legend().entries)
 
 
 def history(series) -> SiteHistory:
@@ -396,7 +399,7 @@ def test_a_leak_is_annotated_while_it_grows(grows) -> None:
         rows += [(1, 5 * i + 40, 4096 * (i + 1), 0, 0) for i in range(600)]
         rows.sort(key=lambda r: r[1])
     growing, flow, _ = view(rows, 1000)
-    words = [t.text for t in flow.texts(growing.now) if t.warns]
+    words = [t for group in flow.labels(growing.now) if group.kind == "warning" for t in group.text]
     assert any(w.startswith("leak? m.site3:13: +") for w in words) == grows
     assert any(w.startswith("leak?") for w in words) == grows
 
@@ -414,14 +417,14 @@ def test_blocks_without_a_stack_belong_to_the_call_around_them() -> None:
         np.int32),
     }))  # fmt: skip
     flow.advance()
-    names = [flow.site_name(int(s)) for s in flow.blocks.blocks[:, k.SITE]]
+    names = [flow.blocks.sites.name(int(s)) for s in flow.blocks.blocks[:, k.SITE]]
     assert names == ["m.site1", "m.site2", "m.site1", "(call site unknown)"]
 
 
 def test_the_wall_tells_live_bytes_allocations_and_the_idle_share() -> None:
     rows = [(0, 10 * i, 4096 * (i + 1), 50, 0) for i in range(200)]
     growing, flow, ring = view(rows, 1000)
-    parts = [page.rows[: page.count] for page in ring.pages]
+    parts = [page.bars[: page.count] for page in ring.pages]
     for number, key in enumerate((-1, -2, -3)):
         time = np.concatenate([part.time[part.key == key] for part in parts])
         value = np.concatenate([part.value[part.key == key, 1] for part in parts])
@@ -436,8 +439,10 @@ def test_the_wall_tells_live_bytes_allocations_and_the_idle_share() -> None:
             # Only what came within 20 ns is in use.
             live = 50 * (time[:, 1] // 10 + 1)
             assert np.allclose(value[recent], 1 - 150 / live[recent], atol=0.12)
-    assert {"live bytes", "allocations a second", "idle share"} <= {text for text, _ in flow.legend()}
-    said = flow.tell(parts[0][parts[0].key == -1][:1], 900, growing.now)
+    assert {"live bytes", "allocations a second", "idle share"} <= {
+        entry.text for entry in flow.legend().entries
+    }
+    said = flow.describe(parts[0][parts[0].key == -1][:1], 900, growing.now)
     assert said is None or said.title == "Live bytes"
 
 

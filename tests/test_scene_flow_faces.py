@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 pytest.importorskip("bpy")
 import bpy
 
-from tracevis3d.live.stream.pages import FACES
 from tracevis3d.scene.geometry import meshes
-from tracevis3d.scene.live.faces import ALL, EDGES, seen, topology
+from tracevis3d.scene.live.bar_mesh import EDGES, FACES, topology
+from tracevis3d.scene.live.faces import ALL, seen
 
 CORNERS = np.array(
     [[0, 0, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1], [1, 0, 1]], float

@@ -80,7 +80,7 @@ class TRACEVIS3D_OT_live_connect(bpy.types.Operator):
         scene = _own_scene(context, feed)
         watched_feed.start(feed)
         feed.show_in(scene)
-        feed.shown.tick(0, 0.0, feed.told())
+        feed.shown.tick(0, 0.0, feed.status())
         viewport.look(context)
         return {"FINISHED"}
 
@@ -99,7 +99,7 @@ class TRACEVIS3D_OT_live_show(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         feed = _watched()
         feed.show_in(_own_scene(context, feed))
-        feed.shown.tick(feed.now(), 0.0, feed.told())
+        feed.shown.tick(feed.now(), 0.0, feed.status())
         viewport.look(context)
         return {"FINISHED"}
 

@@ -22,7 +22,7 @@ _TICK_S, _DRAIN_S = 1 / 30, 0.005
 _CATCHING_UP_S = 1.0
 #: Seconds between two redraws of the panel.
 _PANEL_S = 0.25
-#: Ticks and latencies that are told about: some seconds.
+#: Ticks and latencies that are reported: some seconds.
 _REMEMBERED = 128
 
 
@@ -44,7 +44,7 @@ class Feed:
     current : Feed or None
         The one there is.
     subscriber : Subscriber
-    shown : FlowScene or None
+    shown : LiveScene or None
         None while nothing has come, or the scene is gone.
     trouble : str
         One sentence on what went wrong in drawing; the feed goes on.
@@ -69,7 +69,7 @@ class Feed:
         self.updates: list[float] = []
         self._lost_sight = False
         self._titled = ""
-        self._told = 0.0
+        self._panel_at = 0.0
         self._hold = 0
         self._newest = self._marked = 0
         self._drawn: Any = None
@@ -94,7 +94,7 @@ class Feed:
             self._remember(self.tick_s, time.perf_counter() - started)
             return False
         # What somebody asks for is shown while time stands still, too.
-        moves = self.shown is not None and self.shown.flow.moving
+        moves = self.shown is not None and self.shown.view.moving
         if subscriber.rows and not self._lost_sight and (moves or not subscriber.paused):
             try:
                 self._show(started)
@@ -106,8 +106,8 @@ class Feed:
                 self._lost_sight, self.shown = True, None
         spent = time.perf_counter()
         self._remember(self.tick_s, spent - started)
-        if spent - self._told > _PANEL_S:
-            self._told = spent
+        if spent - self._panel_at > _PANEL_S:
+            self._panel_at = spent
             redraw_panels()
         self._shown_at, self._catching_up_s = spent, 0.0
         return True
@@ -125,7 +125,7 @@ class Feed:
             shown = self.shown
             if shown is None:
                 return
-        shown.tick(self.now(), clock, self.told())
+        shown.tick(self.now(), clock, self.status())
         if (newest := self.subscriber.newest_since_1970()) != self._marked:
             self._newest = self._marked = newest
         self._remember(self.updates, clock)
@@ -136,7 +136,7 @@ class Feed:
             self._hold = max(self._hold, self.subscriber.clock())
         return self._hold
 
-    def told(self) -> str:
+    def status(self) -> str:
         """Return what the foot of the picture says about the feed."""
         subscriber = self.subscriber
         words = f"{subscriber.rate:,.0f} rows a second"
@@ -195,9 +195,9 @@ class Feed:
             self._show_again()
             return
         if changed:
-            self._apply(self.shown.flow)
+            self._apply(self.shown.view)
         if longer:
-            self.shown.flow.window_ns = window_ns
+            self.shown.view.window_ns = window_ns
             self.shown.rescale(self.now())
 
     def _apply(self, made: Any) -> None:
@@ -280,7 +280,7 @@ def stop() -> Feed | None:
 
 
 def redraw_panels() -> None:
-    """Let the sidebar tell the newest numbers."""
+    """Let the sidebar show the newest numbers."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":

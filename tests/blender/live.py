@@ -82,7 +82,7 @@ def rays():
 
 def try_memory():
     """Order, width, zoom and suggestions of the live view of memory."""
-    flow, group = feed.shown.flow, wanted.views.memory
+    flow, group = feed.shown.view, wanted.views.memory
     for name, value in (("order", "site"), ("width", "log"), ("right", 0.5)):
         feed.subscriber.paused = True
         setattr(group, name, value)
@@ -99,7 +99,10 @@ def try_memory():
     feed.picked = None
     assert not operators.live_suggest.poll()
     for ray in rays():
-        if live_bars.tell(bpy.context.scene, ray) and live_bars._state.pointed.said.subject is not None:
+        if (
+            live_bars.tell(bpy.context.scene, ray)
+            and live_bars._state.pointed.description.subject is not None
+        ):
             assert live_bars.pick()
             break
     assert operators.live_suggest.poll()
@@ -158,7 +161,7 @@ wanted.endpoint, wanted.window = program.publisher.endpoint, 2.0
 assert operators.live_connect() == {"FINISHED"}
 feed = module.Feed.current
 until(lambda: feed.subscriber.trace.calls > 40, doing=program.work)
-assert feed.shown.ring.rows > 20
+assert feed.shown.ring.bars > 20
 
 # A tick makes no mesh, object or step of undo.
 before = len(bpy.data.meshes), len(bpy.data.objects)
@@ -179,9 +182,9 @@ for view in ("threads", "interactions", "memory", "icicle"):
     wanted.view = view
     came = feed.subscriber.rows
     until(lambda: feed.subscriber.rows > came + 30, doing=program.work)  # noqa: B023
-    assert feed.shown.flow.__class__.__name__ == view.capitalize()
+    assert feed.shown.view.__class__.__name__ == view.capitalize()
     assert not feed.trouble, feed.trouble
-    assert feed.shown.ring.rows > 1
+    assert feed.shown.ring.bars > 1
     # Whatever lies under the mouse is told and lit, while time flows and while it stands.
     for paused in (False, True):
         feed.subscriber.paused = paused
@@ -213,7 +216,7 @@ came = feed.subscriber.rows
 until(lambda: feed.subscriber.rows > came + 20, doing=program.work)
 assert feed.out_of_sight
 assert operators.live_show() == {"FINISHED"}
-until(lambda: feed.shown is not None and feed.shown.ring.rows > 5, doing=program.work)
+until(lambda: feed.shown is not None and feed.shown.ring.bars > 5, doing=program.work)
 assert not feed.out_of_sight
 
 # Somebody deletes what is shown, or opens another file.

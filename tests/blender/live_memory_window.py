@@ -166,7 +166,7 @@ def main():
     # By call site, while the mouse rests; then nearer by the wheel, about what is below the mouse.
     wanted.view = "memory"
     yield 5.0
-    flow = feed.shown.flow
+    flow = feed.shown.view
     wanted.views.memory.order = "site"
     yield 0.4
     support.screenshot(place / "memory-on-the-way.png")

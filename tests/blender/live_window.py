@@ -65,7 +65,7 @@ def main():
         support.screenshot(place / f"live-{view}.png")
         support.say(
             view=view,
-            bars=feed.shown.ring.rows,
+            bars=feed.shown.ring.bars,
             updates=len(feed.updates) / max(feed.updates[-1] - feed.updates[0], 1e-9),
             tick_ms=1e3 * sorted(feed.tick_s)[len(feed.tick_s) // 2],
             longest_tick_ms=1e3 * sorted(feed.tick_s)[-2],

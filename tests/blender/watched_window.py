@@ -49,14 +49,14 @@ def main():
             yield 3.0
             assert not feed.trouble, feed.trouble
             assert feed.shown is not None
-            assert feed.shown.ring.rows > 0
+            assert feed.shown.ring.bars > 0
             assert feed.subscriber.rows > rows, "the program is used, and nothing comes of it"
             support.screenshot(place / f"{name}-{view}-{turn}.png")
         assert feed.program() in feed.shown.name, feed.shown.name
         support.say(
             program=name,
             view=view,
-            bars=feed.shown.ring.rows,
+            bars=feed.shown.ring.bars,
             rows=feed.subscriber.rows,
             lost=feed.subscriber.lost,
             updates=len(feed.updates) / max(feed.updates[-1] - feed.updates[0], 1e-9),

@@ -23,7 +23,7 @@ _state = _State()
 
 
 def view_in(scene: bpy.types.Scene) -> Any:
-    """Return the live view (a FlowScene) that a scene shows; None: none."""
+    """Return the live view (a LiveScene) that a scene shows; None: none."""
     feed = Feed.current
     shown = feed.shown if feed is not None else None
     if shown is None or shown.stale or shown.scene_name != scene.name:
@@ -37,8 +37,7 @@ def tell(scene: bpy.types.Scene, ray: Any) -> list[Description]:
     _state.pointed = shown.point(ray) if shown is not None else None
     if _state.pointed is None:
         return []
-    said = _state.pointed.said
-    return [Description(said.title, said.where, list(said.rows))]
+    return [_state.pointed.description]
 
 
 def leave() -> None:
@@ -51,7 +50,7 @@ def pick() -> str:
     feed = Feed.current
     if feed is None or _state.pointed is None:
         return ""
-    feed.picked = _state.pointed.said
+    feed.picked = _state.pointed.description
     return str(feed.picked.title)
 
 
@@ -61,7 +60,7 @@ def zoom(scene: bpy.types.Scene, ray: Any, factor: float) -> bool:
     wheel = live_form(feed.view).wheel if shown is not None and feed is not None else None
     if feed is None or wheel is None:
         return False
-    feed_settings.assign(bpy.context, wheel(shown.flow, _across(shown, ray), factor))
+    feed_settings.assign(bpy.context, wheel(shown.view, _across(shown, ray), factor))
     return True
 
 
@@ -71,7 +70,7 @@ def zoom_back(scene: bpy.types.Scene) -> bool:
     wheel = live_form(feed.view).wheel if shown is not None and feed is not None else None
     if feed is None or wheel is None:
         return False
-    zoomed = wheel(shown.flow, 0.0, 1.0)
+    zoomed = wheel(shown.view, 0.0, 1.0)
     defaults = {p.name: p.default for p in feed_settings.own(feed.view)}
     feed_settings.assign(bpy.context, {name: defaults[name] for name in zoomed})
     return True

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...drawing.palettes import PALETTES, cycle
+from ...drawing.palettes import PALETTES, cycle, parse
+from ...drawing.primitives import Legend, LegendEntry
+from ...drawing.stream import Bars, LabelList, Sections, StreamLabels, bars
 from ...kernels.live import live_bars as f
 from ...live.growing import GrowingTrace
-from ...live.stream.live_view import LiveView, Rows, Said, Section, Text, colors, rows
+from ...live.stream.description import BarDescription
+from ...live.stream.live_view import LiveView
 from ...units import duration
 from ..call_tree.icicle.live_view import module
 
@@ -84,7 +87,7 @@ class Interactions(LiveView):
         others = 0 < len(self._ring) < len(self._modules)
         return [by_number[m] for m in self._ring] + (["others"] if others else [])
 
-    def advance(self) -> Rows:
+    def advance(self) -> Bars:
         self._learn()
         now = self.growing.now
         length = max(self.window_ns // _SLICES, 1)
@@ -117,9 +120,9 @@ class Interactions(LiveView):
             found = np.bincount(np.concatenate(pairs), minlength=_MODULES**2).reshape(_MODULES, _MODULES)
             self._counts += found
             self._weight += found.sum(axis=0) + found.sum(axis=1)
-        return Rows.joined(parts)
+        return Bars.joined(parts)
 
-    def _chords(self, start: int, length: int) -> Rows:
+    def _chords(self, start: int, length: int) -> Bars:
         """Return the chords of a slice: those of the pairs with the most calls."""
         pair = np.flatnonzero(self._counts.reshape(-1))
         count = self._counts.reshape(-1)[pair]
@@ -127,31 +130,31 @@ class Interactions(LiveView):
         self.hidden += max(len(order) - _MOST_CHORDS, 0)
         pair, count = pair[order[:_MOST_CHORDS]], count[order[:_MOST_CHORDS]]
         if not len(pair):
-            return Rows.empty()
+            return Bars.empty()
         self._most = max(0.98 * self._most, float(count.max()))
         # Of a slice a third is a chord's, so that one sees through between slices.
         time = np.tile([start, start + length // 3], (len(pair) * _PIECES, 1))
         piece = np.tile(np.arange(_PIECES), len(pair))
         half = 0.010 + 0.06 * np.sqrt(count / self._most)
-        return rows(time, np.repeat(pair, _PIECES) * _PIECES + piece, piece, np.repeat(half, _PIECES),
+        return bars(time, np.repeat(pair, _PIECES) * _PIECES + piece, piece, np.repeat(half, _PIECES),
                     np.repeat(count, _PIECES))  # fmt: skip
 
-    def front(self, now: int) -> Rows:
+    def ongoing(self, now: int) -> Bars:
         length = max(self.window_ns // _SLICES, 1)
         n = len(self._names)
         time = np.tile([now - self.window_ns, now], (n, 1))
-        rails = rows(time, _RAIL + np.arange(n), _RAILS + np.arange(n))
+        rails = bars(time, _RAIL + np.arange(n), _RAILS + np.arange(n))
         hidden = self.hidden
         going = self._chords(now - length // 3, length)
         self.hidden = hidden
-        return Rows.joined([rails, going])
+        return Bars.joined([rails, going])
 
     def _angle(self, place: NDArray[Any]) -> NDArray[np.float64]:
         n = max(len(self._names), 3)
         return np.asarray(math.pi / 2 - 2 * math.pi * (place + 0.5) / n)
 
-    def sections(self, given: Rows) -> Section:
-        out: Section = np.empty((len(given), 2, 4, 2), np.float32)
+    def sections(self, given: Bars) -> Sections:
+        out: Sections = np.empty((len(given), 2, 4, 2), np.float32)
         rail = given.key >= _RAIL
         angle = self._angle(given.key[rail] - _RAIL)
         half = 0.13 * 2 * math.pi / max(len(self._names), 3)
@@ -177,23 +180,21 @@ class Interactions(LiveView):
             out[own, :, corner] = at[:, None]
         return out
 
-    def colors(self) -> NDArray[np.float32]:
-        caller, callee = colors("5aa0ff ff9a4d")
+    def palette(self) -> NDArray[np.float32]:
+        caller, callee = parse("5aa0ff ff9a4d")
         share = np.linspace(0, 1, _PIECES)[:, None]
-        n = max(len(self._names), 1)
         kinds = PALETTES["muted"].kinds
-        places = kinds[cycle(n, len(kinds)), :3]
+        places = kinds[cycle(max(len(self._names), 1), len(kinds))]
         return np.asarray(np.concatenate([caller + (callee - caller) * share, places]), np.float32)
 
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
         return (-1.45 * _RADIUS, 1.45 * _RADIUS), (-0.15 * _RADIUS, 2.15 * _RADIUS)
 
-    def legend(self) -> list[tuple[str, NDArray[np.float32]]]:
-        found = self.colors()
-        return [("from who calls", found[0]), ("to who is called", found[_PIECES - 1])]
+    def legend(self) -> Legend:
+        return Legend("", (LegendEntry("from who calls", 0), LegendEntry("to who is called", _PIECES - 1)))
 
-    def texts(self, now: int) -> list[Text]:
-        out = []
+    def labels(self, now: int) -> StreamLabels:
+        sides = {-1: LabelList("module", -1), 0: LabelList("module", 0), 1: LabelList("module", 1)}
         n = len(self._names)
         size = float(np.clip(7.0 / max(n, 1), 0.22, 0.42))
         for place, name in enumerate(self._names):
@@ -201,21 +202,21 @@ class Interactions(LiveView):
             x, z = _on_ring(np.array([angle]), 1.11)[0].tolist()
             side = math.cos(angle)
             align = 0 if abs(side) < 0.15 else (-1 if side > 0 else 1)
-            out.append(Text(name, x, z - 0.3 * size, size, align=align))  # type: ignore[arg-type]
-        return out
+            sides[align].add(name, (self.beside, x, z), size)
+        return StreamLabels(still=tuple(names.labels() for names in sides.values()))
 
-    def tell(self, row: Rows, at: int, now: int) -> Said | None:
-        key = int(row.key[0])
+    def describe(self, bar: Bars, at: int, now: int) -> BarDescription | None:
+        key = int(bar.key[0])
         if key >= _RAIL:
             names = self._names
-            return Said(names[key - _RAIL], "module") if key - _RAIL < len(names) else None
+            return BarDescription(names[key - _RAIL], "module") if key - _RAIL < len(names) else None
         names = list(self._modules)
         caller, callee = divmod(key // _PIECES, _MODULES)
         length = max(self.window_ns // _SLICES, 1)
-        begin = int(row.time[0, 0])
-        said = Said(f"{names[caller]} calls {names[callee]}")
+        begin = int(bar.time[0, 0])
+        said = BarDescription(f"{names[caller]} calls {names[callee]}")
         said.rows = [
-            ("calls", f"{int(row.value[0, 1]):,} in {duration(length)}"),
+            ("calls", f"{int(bar.value[0, 1]):,} in {duration(length)}"),
             ("from", f"{duration(max(now - begin, 0))} ago, at {duration(max(begin, 0), 4)}"),
         ]
         return said

@@ -7,21 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...drawing.palettes import parse
+from ...drawing.primitives import Legend, LegendEntry
+from ...drawing.stream import BESIDE, Bars, LabelList, Sections, StreamLabels, bars, box_sections
 from ...live.growing import GrowingTrace
 from ...live.stream.calls import CallStream, Ended
+from ...live.stream.description import BarDescription, describe_call
 from ...live.stream.lanes import Lanes
-from ...live.stream.live_view import (
-    BESIDE,
-    LiveView,
-    Rows,
-    Said,
-    Section,
-    Text,
-    boxes,
-    colors,
-    rows,
-    said_of_call,
-)
+from ...live.stream.live_view import LiveView
 from ...units import duration
 
 _MOST_ROWS = 24
@@ -62,7 +55,7 @@ class Threads(LiveView):
         self._waited = np.zeros(_MOST_ROWS)
         self.waits = 0
 
-    def advance(self) -> Rows:
+    def advance(self) -> Bars:
         self.calls.learn()
         parts = []
         since = self.growing.now - self.window_ns
@@ -76,7 +69,7 @@ class Threads(LiveView):
         for batch in batches:
             parts += self._sync(batch, since)
         self.hidden = self.calls.lost
-        return Rows.joined(parts)
+        return Bars.joined(parts)
 
     def _lane(self, thread: int) -> int:
         lane = self.lanes.lane(thread)
@@ -90,22 +83,22 @@ class Threads(LiveView):
         self.relaid |= self.lanes.changed
         self.lanes.changed = False
 
-    def front(self, now: int) -> Rows:
+    def ongoing(self, now: int) -> Bars:
         parts = []
         for lane, thread in self.lanes.used():
             going = self.calls.open(thread, now)
             if len(going):
                 parts.append(self._computing(lane, going))
-        return Rows.joined(parts)
+        return Bars.joined(parts)
 
-    def _computing(self, lane: int, ended: Ended) -> Rows:
+    def _computing(self, lane: int, ended: Ended) -> Bars:
         level = np.minimum(ended.level, _LEVELS - 1)
         shown = ended.level < _LEVELS
-        made = rows(ended.time, np.full(len(ended), lane), _COMPUTES + level, level, ended.function,
+        made = bars(ended.time, np.full(len(ended), lane), _COMPUTES + level, level, ended.function,
                     ended.count)  # fmt: skip
         return made[shown]
 
-    def _sync(self, batch: Any, since: int) -> list[Rows]:
+    def _sync(self, batch: Any, since: int) -> list[Bars]:
         """Return the rows of waits and I/O, and links to the waits from what ended them."""
         recent = batch["end"] >= since
         thread, kind = batch["thread"][recent], batch["kind"][recent]
@@ -142,12 +135,12 @@ class Threads(LiveView):
         self.waits += int(waits.sum())
         np.add.at(self._waited, lane[waits], (time[waits, 1] - time[waits, 0]) / 1e9)
         said = self._say(batch["operation names"], batch["operation"][recent][keep], names, thing[keep])
-        parts = [rows(time, lane, np.where(waits, _WAITS, _READS), said)]
+        parts = [bars(time, lane, np.where(waits, _WAITS, _READS), said)]
         if links:
             given = np.array(links, np.int64)
             least = np.maximum(given[:, 1], given[:, 0] + self.cell_ns)
             parts.append(
-                rows(np.stack([given[:, 0], least], axis=1), _LINKS + given[:, 2] * _MOST_ROWS + given[:, 3],
+                bars(np.stack([given[:, 0], least], axis=1), _LINKS + given[:, 2] * _MOST_ROWS + given[:, 3],
                      np.full(len(given), _LINK))
             )  # fmt: skip
         return parts
@@ -168,21 +161,21 @@ class Threads(LiveView):
             del self._words[next(iter(self._words))]
         return np.asarray(number[which.reshape(-1)])
 
-    def tell(self, row: Rows, at: int, now: int) -> Said | None:
-        key, kind = int(row.key[0]), int(row.kind[0, 0])
-        begin, end = (int(t) for t in row.time[0])
+    def describe(self, bar: Bars, at: int, now: int) -> BarDescription | None:
+        key, kind = int(bar.key[0]), int(bar.color[0, 0])
+        begin, end = (int(t) for t in bar.time[0])
         if key >= _LINKS:
             giver, taker = divmod(key - _LINKS, _MOST_ROWS)
-            said = Said(f"{self.lanes.name(giver)} lets {self.lanes.name(taker)} go on")
+            said = BarDescription(f"{self.lanes.name(giver)} lets {self.lanes.name(taker)} go on")
             ago = f"{duration(max(now - begin, 0))} ago"
             said.rows = [("released", ago), ("later", duration(end - begin))]
             return said
         if kind < _WAITS:
-            said = said_of_call(self.growing, row, int(row.value[0, 1]), int(row.value[0, 2]), now)
-            said.rows += [("thread", self.lanes.name(key)), ("depth", str(int(row.value[0, 0]) + 1))]
+            said = describe_call(self.growing, bar, int(bar.value[0, 1]), int(bar.value[0, 2]), now)
+            said.rows += [("thread", self.lanes.name(key)), ("depth", str(int(bar.value[0, 0]) + 1))]
             return said
-        operation, thing = self._words.get(int(row.value[0, 0]), ("", ""))
-        said = Said("Wait" if kind == _WAITS else "Input or output", operation)
+        operation, thing = self._words.get(int(bar.value[0, 0]), ("", ""))
+        said = BarDescription("Wait" if kind == _WAITS else "Input or output", operation)
         said.rows = [("object", thing)] if thing else []
         said.rows += [
             ("begun", f"{duration(max(now - begin, 0))} ago, at {duration(begin, 4)}"),
@@ -205,51 +198,59 @@ class Threads(LiveView):
             self._place[used, 0] = radius * np.sin(angle)
             self._place[used, 1] = radius * (1 - np.cos(angle)) + 0.12 * np.arange(n)
 
-    def sections(self, given: Rows) -> Section:
-        out: Section = np.empty((len(given), 2, 4, 2), np.float32)
+    def sections(self, given: Bars) -> Sections:
+        out: Sections = np.empty((len(given), 2, 4, 2), np.float32)
         link = given.key >= _LINKS
         own = ~link
         across, base = self._place[given.key[own], 0], self._place[given.key[own], 1]
-        kind = given.kind[own, 0]
+        kind = given.color[own, 0]
         # Waits stand before the calls, so that both are seen.
         before = np.where(kind >= _WAITS, -0.2, 0.0).astype(np.float32)
         deep = np.where(kind >= _WAITS, 0.14, 0.42).astype(np.float32)
         level = given.value[own, 0]
-        bars = _BARS / _LEVELS * np.stack([level, level + 1], axis=1)
-        bars[kind >= _WAITS] = [0.0, 0.34]
-        out[own] = boxes(np.stack([across + before, across + before + deep], axis=1), base[:, None] + bars)
+        heights = _BARS / _LEVELS * np.stack([level, level + 1], axis=1)
+        heights[kind >= _WAITS] = [0.0, 0.34]
+        sides = np.stack([across + before, across + before + deep], axis=1)
+        out[own] = box_sections(sides, base[:, None] + heights)
         pair = given.key[link] - _LINKS
         for end, lane in ((0, pair // _MOST_ROWS), (1, pair % _MOST_ROWS)):
             a, h = self._place[lane, 0] - 0.16, self._place[lane, 1] + 0.2
-            out[link, end] = boxes(
+            out[link, end] = box_sections(
                 np.stack([a - 0.03, a + 0.03], axis=1), np.stack([h - 0.03, h + 0.03], axis=1)
             )[:, 0]
         return out
 
-    def colors(self) -> NDArray[np.float32]:
-        low, high = colors("8f7d57 e3cf9e")
+    def palette(self) -> NDArray[np.float32]:
+        low, high = parse("8f7d57 e3cf9e")
         shade = np.linspace(0, 1, _LEVELS)[:, None]
-        found = np.concatenate([low + (high - low) * shade, colors("2fae66 e8863a 4fb3ff")])
+        found = np.concatenate([low + (high - low) * shade, parse("2fae66 e8863a 4fb3ff")])
         return np.asarray(found, np.float32)
 
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
         used = self._place
         return (-0.25, float(used[:, 0].max()) + 0.45), (0.0, float(used[:, 1].max()) + _BARS + 0.1)
 
-    def legend(self) -> list[tuple[str, NDArray[np.float32]]]:
-        found = self.colors()
-        return [("computes, higher: deeper calls", found[_LEVELS - 3]), ("waits", found[_WAITS]),
-                ("reads or writes", found[_READS]), ("lets another go on", found[_LINK])]  # fmt: skip
+    def legend(self) -> Legend:
+        return Legend(
+            "",
+            (
+                LegendEntry("computes, higher: deeper calls", _LEVELS - 3),
+                LegendEntry("waits", _WAITS),
+                LegendEntry("reads or writes", _READS),
+                LegendEntry("lets another go on", _LINK),
+            ),
+        )
 
-    def texts(self, now: int) -> list[Text]:
-        out = []
+    def labels(self, now: int) -> StreamLabels:
+        names = LabelList("thread")
         used = self.lanes.used()
         n = len(used)
         size = 0.34 if n <= 8 else max(0.2, 0.34 - 0.012 * (n - 8))
         for lane, _ in used:
-            a, h = (float(x) for x in self._place[lane])
-            out.append(Text(self.lanes.name(lane), a, h + 0.06, size, room=BESIDE))
-        return out
+            across, height = (float(x) for x in self._place[lane])
+            place = (self.beside, across, height + 0.06 + 0.3 * size)
+            names.add(self.lanes.name(lane), place, size, BESIDE)
+        return StreamLabels(still=(names.labels(),))
 
     def facts(self) -> str:
         words = f"{self.waits:,} waits"

@@ -7,28 +7,21 @@ live view is looked at as a rule, half of a box's faces are turned away, whichev
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...live.stream.pages import FACES
+from .bar_mesh import FACES, Faces
 
-#: Edges of a bar with four corners at the start and four at the end.
-EDGES = np.array(
-    [[0, 1], [1, 2], [2, 3], [0, 3], [4, 5], [5, 6], [6, 7], [4, 7], [0, 4], [1, 5], [2, 6], [3, 7]], np.int32
-)
-#: Where each of :data:`.ring.FACES` looks: an axis (time, across, height) and a direction along it.
+#: Where each of :data:`.bar_mesh.FACES` looks: an axis (time, across, height) and a direction along it.
 _LOOKS = ((0, -1), (0, 1), (2, -1), (1, 1), (2, 1), (1, -1))
-ALL = (True,) * len(_LOOKS)
-#: Scene units that bars may reach beyond the extent that their view tells.
+ALL = (True,) * len(FACES)
+#: Scene units that bars may reach beyond the extent that their view says.
 _BEYOND = 0.3
 #: An eye without perspective is so far away.
 _FAR = 1e5
-
-Faces = tuple[bool, ...]
 
 
 def seen(
@@ -93,22 +86,3 @@ def pixels_along(scene: Any, first: Sequence[float], last: Sequence[float]) -> f
 def _eye(matrix: Any, perspective: bool) -> NDArray[np.float64]:
     found = np.array(matrix.translation)
     return found if perspective else found + _FAR * np.array(matrix.col[2][:3])
-
-
-@lru_cache(maxsize=8)
-def topology(faces: Faces, n: int) -> tuple[NDArray[np.int32], ...]:
-    """Return what :func:`..geometry.meshes.fill` wants beside the places for ``n`` bars with these faces.
-
-    Returns
-    -------
-    corner, first, edge, corner_edge : int32
-    """
-    kept = FACES[np.array(faces)]
-    sides = [tuple(sorted((face[k], face[(k + 1) % 4]))) for face in kept.tolist() for k in range(4)]
-    used = [edge for edge in EDGES.tolist() if tuple(sorted(edge)) in sides]
-    number = {tuple(sorted(edge)): i for i, edge in enumerate(used)}
-    bars = np.arange(n, dtype=np.int32)[:, None]
-    corner = (kept.reshape(1, -1) + 8 * bars).reshape(-1).astype(np.int32)
-    edge = (np.array(used).reshape(1, -1) + 8 * bars).reshape(-1, 2).astype(np.int32)
-    corner_edge = (np.array([number[side] for side in sides])[None] + len(used) * bars).reshape(-1)
-    return corner, np.arange(0, len(corner), 4, dtype=np.int32), edge, corner_edge.astype(np.int32)

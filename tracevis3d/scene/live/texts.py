@@ -1,13 +1,15 @@
-"""Texts, patches and lines of a live view, written into a mesh that is there already."""
+"""Texts, rectangles, lines and axes of a live view, written into a mesh that is there already."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...drawing.primitives import Axis, Labels
 from ...layout.lettering import Typeface, clean, set_texts, shorten
 from .. import materials
 from ..color import linear
@@ -18,8 +20,19 @@ from ..text.glyphs import typeface
 _NOTHING = np.zeros((3, 3), np.float32)
 
 
-class Inked:
-    """What is written on one mesh: texts in the plane of x and z, rectangles, lines."""
+#: How far texts of an axis stand off, in line heights.
+_STAND = 0.75
+Srgb = Sequence[float]
+
+
+class TextMesh:
+    """What is written on one mesh: texts in the plane of x and z, rectangles, lines.
+
+    Attributes
+    ----------
+    flat : bool
+        Texts lie in the plane of x and y instead.
+    """
 
     def __init__(self) -> None:
         self._texts: list[tuple[str, NDArray[np.float64], float, Any, float, int]] = []
@@ -30,7 +43,7 @@ class Inked:
     def add(
         self, text: str, at: NDArray[np.float64], size: float, srgb: Any, room: float = 0.0, align: int = -1
     ) -> None:
-        """Write a text of line height ``size``, no longer than ``room`` (0: as long as it is)."""
+        """Write a text of line height ``size`` on the baseline ``at``, no longer than ``room`` if not 0."""
         self._texts.append((clean(text), at, size, srgb, room, align))
 
     def ground(self, text: str, at: NDArray[np.float64], size: float, room: float, srgb: Any) -> None:
@@ -59,6 +72,34 @@ class Inked:
             if abs(np.dot(side, b - a)) > 0.5 * np.linalg.norm(side) * np.linalg.norm(b - a):
                 across = np.array([0.0, 0.0, width / 2])
             self.patch(np.array([a - across, a + across, b + across, b - across]), srgb)
+
+    def labels(self, labels: Labels, anchor: NDArray[np.floating[Any]], srgb: Srgb, ground: Srgb) -> None:
+        """Write labels at anchors (n, 3) of the scene; those of the kind ``warning`` get a ``ground``."""
+        face = typeface()
+        numbers = np.stack([labels.height, labels.room], axis=1).tolist()
+        for text, at, (size, room) in zip(labels.text, np.asarray(anchor, np.float64), numbers, strict=True):
+            if room <= 0.0:
+                continue
+            base = at - [0.0, 0.0, 0.5 * face.cap_height * size * face.size_per_line]
+            bound = room if np.isfinite(room) else 0.0
+            if labels.kind == "warning":
+                self.ground(text, base, size, bound, ground)
+            self.add(text, base, size, srgb, bound, labels.align)
+
+    def axis(self, axis: Axis, ink: Srgb, faint: Srgb, width: float) -> None:
+        """Draw the texts of an axis, and its lines as wide as ``width``."""
+        face = typeface()
+        along, out = np.array(axis.direction, np.float64), np.array(axis.outward, np.float64)
+        side = "x" if abs(along[0]) else "y"
+        for distance, text in zip(axis.tick, axis.text, strict=True):
+            at = np.array(axis.origin) + along * distance
+            if axis.grid:
+                self.line(np.array([at, at - out * axis.grid]), width, faint, side)
+            if text:
+                place = at + out * (_STAND * axis.height)
+                half = 0.5 * face.cap_height * axis.height * face.size_per_line
+                lower = half if not out[2] else half * (1.0 - np.sign(out[2]))
+                self.add(text, place - [0.0, 0.0, lower], axis.height, ink, 0.0, -1 if out[0] > 0 else 0)
 
     def shape(self, face: Typeface) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Return points, corners, first corners of the faces, and linear colours of the points."""
@@ -103,9 +144,9 @@ class Inked:
         )
 
 
-def write_texts(mesh: Any, ink: Inked, face: Typeface) -> None:
-    """Put what ``ink`` holds into ``mesh`` in place of what was there."""
-    position, corner, first, color = ink.shape(face)
+def write(mesh: Any, text: TextMesh) -> None:
+    """Put what ``text`` holds into ``mesh`` in place of what was there."""
+    position, corner, first, color = text.shape(typeface())
     mesh.clear_geometry()
     meshes.fill(mesh, position, corner, first)
     meshes.set_color(mesh, materials.TINT, "POINT", color, active=True)

@@ -7,24 +7,24 @@ import heapq
 import numpy as np
 from numpy.typing import NDArray
 
+from ....drawing.primitives import Legend, LegendEntry
+from ....drawing.stream import (
+    BESIDE,
+    LENGTH,
+    Bars,
+    LabelList,
+    Sections,
+    StreamLabels,
+    bars,
+    box_sections,
+)
 from ....formats.names import split
 from ....live.growing import GrowingTrace
 from ....live.stream.calls import CallStream, Ended
+from ....live.stream.description import BarDescription, describe_call, short
+from ....live.stream.kinds import Kinds
 from ....live.stream.lanes import LEVELS, Lanes
-from ....live.stream.live_view import (
-    BESIDE,
-    LENGTH,
-    Kinds,
-    LiveView,
-    Rows,
-    Said,
-    Section,
-    Text,
-    boxes,
-    rows,
-    said_of_call,
-    short,
-)
+from ....live.stream.live_view import LiveView
 from ....units import counted
 
 _MOST_LANES = 16
@@ -32,8 +32,8 @@ _MOST_LANES = 16
 _TOTAL, _HIGHEST, _GAP, _DEPTH = 6.4, 0.5, 0.3, 0.9
 #: Names on boxes at a time; share of the window that a box needs for one.
 _MOST_NAMES, _LEAST_SHARE = 90, 0.035
-#: How much paler rows are that stand for several calls.
-_PALE = 0.45
+#: How much paler bars are that stand for several calls, and the colour that they tend to.
+_PALE, _GREY = 0.45, np.array([[0.72, 0.73, 0.75, 1.0]], np.float32)
 
 
 class Icicle(LiveView):
@@ -58,7 +58,7 @@ class Icicle(LiveView):
             return self.kinds.number(short(name))
         return self.kinds.number(module(name))
 
-    def advance(self) -> Rows:
+    def advance(self) -> Bars:
         self.calls.learn()
         parts = []
         for thread in range(len(self.growing.calls_of_threads())):
@@ -70,29 +70,29 @@ class Icicle(LiveView):
             ended = self.calls.advance(thread, self.cell_ns, self.growing.now - self.window_ns)
             if len(ended):
                 self.lanes.see(lane, int(ended.time[:, 1].max()))
-                parts.append(self._rows(lane, ended))
+                parts.append(self._bars(lane, ended))
                 self._note(lane, ended)
                 self.kinds.weigh(ended.kind, (ended.time[:, 1] - ended.time[:, 0]).astype(np.float64))
         self.hidden = self.calls.deeper + self.calls.lost
         self._note_lanes()
-        return Rows.joined(parts)
+        return Bars.joined(parts)
 
     def _note_lanes(self) -> None:
         self.relaid |= self.lanes.changed
         self.lanes.changed = False
 
-    def front(self, now: int) -> Rows:
+    def ongoing(self, now: int) -> Bars:
         parts = []
         for lane, thread in self.lanes.used():
             going = self.calls.open(thread, now)
             if len(going):
-                parts.append(self._rows(lane, going))
-        return Rows.joined(parts)
+                parts.append(self._bars(lane, going))
+        return Bars.joined(parts)
 
-    def _rows(self, lane: int, ended: Ended) -> Rows:
+    def _bars(self, lane: int, ended: Ended) -> Bars:
         if self.lanes.reach(lane, int(ended.level.max())):
             self.relaid = True
-        return rows(ended.time, lane * LEVELS + ended.level, 2 * ended.kind + (ended.count > 0),
+        return bars(ended.time, lane * LEVELS + ended.level, 1 + 2 * ended.kind + (ended.count > 0),
                     ended.function, ended.count)  # fmt: skip
 
     def _note(self, lane: int, ended: Ended) -> None:
@@ -110,10 +110,10 @@ class Icicle(LiveView):
     def lay_out(self) -> None:
         self._table = self.lanes.levels(_TOTAL, _HIGHEST, _GAP)
 
-    def sections(self, given: Rows) -> Section:
+    def sections(self, given: Bars) -> Sections:
         base, high = self._table[given.key, 0], self._table[given.key, 1]
         across = np.tile(np.array([0.0, _DEPTH], np.float32), (len(given), 1))
-        return boxes(across, np.stack([base, base + 0.94 * high], axis=1))
+        return box_sections(across, np.stack([base, base + 0.94 * high], axis=1))
 
     def settle(self) -> None:
         if not self._by_function and len(self.kinds.names) < 2 and self._one_module():
@@ -139,67 +139,60 @@ class Icicle(LiveView):
         names = self.growing.functions()
         return len(names) > 1 and len({module(name) for name in names}) < 2
 
-    def colors(self) -> NDArray[np.float32]:
+    def palette(self) -> NDArray[np.float32]:
         full = self.kinds.colors()
-        pale = full + (np.array([0.72, 0.73, 0.75], np.float32) - full) * np.float32(_PALE)
-        return np.asarray(np.stack([full, pale], axis=1).reshape(-1, 3), np.float32)
+        pale = full + (_GREY - full) * np.float32(_PALE)
+        both = np.stack([full, pale], axis=1).reshape(-1, 4)
+        return np.concatenate([_GREY, both])
 
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
         top = float((self._table[:, 0] + self._table[:, 1]).max())
         return (0.0, _DEPTH), (0.0, max(top, 1.0))
 
-    def legend(self) -> list[tuple[str, NDArray[np.float32]]]:
-        colors = self.colors()
-        number = {name: 2 * i for i, name in enumerate(self.kinds.names)}
-        found = [(name, colors[number[name]]) for _, name in self.kinds.held]
+    def legend(self) -> Legend:
+        number = {name: 1 + 2 * i for i, name in enumerate(self.kinds.names)}
+        found = [LegendEntry(name, number[name]) for name in self.kinds.colored]
         if found:
-            found.append(("paler: several calls", np.array([0.72, 0.73, 0.75], np.float32)))
-        return found
+            found.append(LegendEntry("paler: several calls", 0))
+        return Legend("", tuple(found))
 
-    def texts(self, now: int) -> list[Text]:
+    def labels(self, now: int) -> StreamLabels:
         since = now - self.window_ns
         self._long = [entry for entry in self._long if entry[3] > since]
         heapq.heapify(self._long)
         unit = LENGTH / self.window_ns
-        out = []
+        lanes, names = LabelList("thread"), LabelList("name")
         chosen = [(start, end, key, function) for _, _, start, end, key, function in
                   heapq.nlargest(_MOST_NAMES, self._long)]  # fmt: skip
         for lane, thread in self.lanes.used():
             going = self.calls.open(thread, now)
-            alone = going.count == 0
-            last = int(going.level[alone].max(initial=-1))
-            for i in np.flatnonzero(alone).tolist():
+            for i in np.flatnonzero(going.count == 0).tolist():
                 start, key = int(going.time[i, 0]), lane * LEVELS + int(going.level[i])
                 if now - start > _LEAST_SHARE * self.window_ns:
                     chosen.append((start, now, key, int(going.function[i])))
-            out.append(self._lane_name(lane, last))
+            base, high = (float(x) for x in self._table[lane * LEVELS])
+            size = min(0.34, max(0.2, 1.2 * high))
+            place = (self.beside, 0.0, base + 0.3 * high + 0.1 * size)
+            lanes.add(self.lanes.name(lane), place, size, BESIDE)
         for start, end, key, function in chosen:
             base, high = (float(x) for x in self._table[key])
             size = min(0.8 * high, 0.3)
             if size < 0.09:
                 continue
             begin = max(start, since)
-            room = (end - begin) * unit - 0.16
-            where = begin + int(0.08 / unit)
-            out.append(
-                Text(self._label(function), -0.01, base + 0.47 * high - 0.32 * size, size, where, room)
-            )
-        return out
-
-    def _lane_name(self, lane: int, deepest: int) -> Text:
-        base, high = (float(x) for x in self._table[lane * LEVELS])
-        size = min(0.34, max(0.2, 1.2 * high))
-        return Text(self.lanes.name(lane), 0.0, base + 0.3 * high - 0.2 * size, size, room=BESIDE)
+            place = (self.time_of(begin, now) + 0.08, -0.01, base + 0.47 * high)
+            names.add(self._label(function), place, size, max((end - begin) * unit - 0.16, 0.0))
+        return StreamLabels((names.labels(),), (lanes.labels(),))
 
     def _label(self, function: int) -> str:
         if function not in self._labels:
             self._labels[function] = short(self.growing.functions(function)[0])
         return self._labels[function]
 
-    def tell(self, row: Rows, at: int, now: int) -> Said | None:
-        function, count = int(row.value[0, 0]), int(row.value[0, 1])
-        lane, level = divmod(int(row.key[0]), LEVELS)
-        said = said_of_call(self.growing, row, function, count, now)
+    def describe(self, bar: Bars, at: int, now: int) -> BarDescription | None:
+        function, count = int(bar.value[0, 0]), int(bar.value[0, 1])
+        lane, level = divmod(int(bar.key[0]), LEVELS)
+        said = describe_call(self.growing, bar, function, count, now)
         said.rows += [("thread", self.lanes.name(lane)), ("depth", str(level + 1))]
         return said
 

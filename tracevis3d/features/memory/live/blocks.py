@@ -1,4 +1,4 @@
-"""The blocks of memory that a feed tells of: who lives, who did in the window, what is too narrow to see."""
+"""The blocks of memory that a feed reports: those that live, and those that did in the window."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ....kernels.memory import live_blocks as k
 from ....live.growing import GrowingTrace
-from ....live.stream.live_view import short
-from ..call_sites import passes_on
+from .sites import MOST_SITES, Sites
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -21,99 +20,11 @@ Floats = NDArray[np.float64]
 MOST_BLOCKS, _FIRST_BLOCKS = 1 << 21, 1 << 14
 #: Times of idleness that are over and are remembered; items; rows in one look.
 _SPELLS, MOST_ITEMS, _MOST_ROWS = 1 << 17, 4096, 1 << 16
-#: Call sites that are told apart; the last one is that of all others.
-MOST_SITES = 2048
-#: Callers that are looked at for one that allocates itself.
-_DEEPEST = 32
-
-
-class Sites:
-    """Call sites: the innermost function of a stack that does not merely pass an allocation on, and its line.
-
-    Attributes
-    ----------
-    names : list of str
-    """
-
-    def __init__(self, growing: GrowingTrace) -> None:
-        self._growing = growing
-        self.names: list[str] = []
-        self._numbers: dict[tuple[int, int], int] = {}
-        self._functions: list[str] = []
-        #: Session -> site of each of its stacks (-1: not asked yet).
-        self._of: dict[int, NDArray[np.int32]] = {}
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def of(self, batch: Mapping[str, Any]) -> NDArray[np.int64]:
-        """Return the call site of each row of a batch of memory, int64."""
-        stack = batch["stack"].astype(np.int64)
-        session = batch["session"]
-        known = self._of.get(id(session), np.empty(0, np.int32))
-        most = int(stack.max(initial=-1))
-        if most >= len(known) or not len(known):
-            larger = np.full(max(2 * len(known), most + 1, 64), -1, np.int32)
-            larger[: len(known)] = known
-            known = self._of[id(session)] = larger
-        found = np.where(stack >= 0, known[stack], -2).astype(np.int64)
-        for number in np.unique(stack[found == -1]).tolist():
-            known[number] = self._site(session, number)
-        found = np.where(stack >= 0, known[stack], -2).astype(np.int64)
-        around = np.flatnonzero((found == -2) & (batch["kind"] == 0))
-        found[found == -2] = self._number((-1, 0)) if len(around) or (found == -2).any() else -2
-        if len(around):
-            found[around] = self._around(batch["thread"][around], batch["time"][around])
-        return found
-
-    def _site(self, session: Any, stack: int) -> int:
-        key, at = (-1, 0), stack
-        for _ in range(_DEEPEST):
-            frame = session.frames.get(at)
-            if frame is None:
-                break
-            key = (frame[0], frame[2])
-            if not passes_on(self._label(frame[0])):
-                break
-            at = frame[1]
-        return self._number(key)
-
-    def _around(self, thread: NDArray[Any], time: Ints) -> Ints:
-        """Return the call site of allocations without a stack: the call around them."""
-        found = np.empty(len(thread), np.int64)
-        for t in np.unique(thread).tolist():
-            mine = np.flatnonzero(thread == t)
-            of = self._growing.calls_of_threads()[t].around(time[mine])
-            for number in np.unique(of).tolist():
-                found[mine[of == number]] = self._number((int(number), 0))
-        return found
-
-    def _label(self, function: int) -> str:
-        while function >= len(self._functions):
-            more = self._growing.functions(len(self._functions))
-            if not more:
-                return ""
-            self._functions += [short(name) for name in more]
-        return self._functions[function]
-
-    def _number(self, key: tuple[int, int]) -> int:
-        found = self._numbers.get(key)
-        if found is None:
-            if len(self.names) >= MOST_SITES - 1:
-                if len(self.names) < MOST_SITES:
-                    self.names.append("(other call sites)")
-                return MOST_SITES - 1
-            function, line = key
-            label = self._label(function) if function >= 0 else ""
-            name = f"{label}:{line}" if label and line else label or "(call site unknown)"
-            found = self._numbers[key] = len(self.names)
-            self.names.append(name)
-        return found
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """Rows of items, as :mod:`~....kernels.live_memory` writes them.
+class Intervals:
+    """What items did from one moment to another, as :mod:`~....kernels.memory.live_blocks` writes it.
 
     Attributes
     ----------
@@ -134,7 +45,7 @@ class Told:
         return len(self.item)
 
     @classmethod
-    def joined(cls, parts: Sequence[Told]) -> Told:
+    def joined(cls, parts: Sequence[Intervals]) -> Intervals:
         """Return all rows of ``parts``."""
         columns = zip(*((p.time, p.item, p.age, p.live) for p in parts), strict=True)
         return cls(*(np.concatenate(c) for c in columns))
@@ -184,12 +95,12 @@ class LiveBlocks:
 
     # -- what comes ---------------------------------------------------------------------------------------
 
-    def follow(self, batch: Mapping[str, Any], edge: int) -> Told:
+    def follow(self, batch: Mapping[str, Any], edge: int) -> Intervals:
         """Take a batch of memory; what ended before ``edge`` may be forgotten.
 
         Returns
         -------
-        Told
+        Intervals
             What has come to its end, of items that are one block.
         """
         k, self._edge = self.k, np.int64(edge)
@@ -216,12 +127,12 @@ class LiveBlocks:
                 self.homeless += int(np.count_nonzero(~rest))
                 columns = [np.ascontiguousarray(c[at:][rest]) for c in columns]
                 at = 0
-        return self._told(int(counts[0]))
+        return self._intervals(int(counts[0]))
 
-    def _told(self, n: int) -> Told:
+    def _intervals(self, n: int) -> Intervals:
         rows = self._rows[:n]
         k = self.k
-        return Told(
+        return Intervals(
             self._times[:n].copy(), rows[:, k.ROW_ITEM].copy(), rows[:, [k.AGE_FROM, k.AGE_TO]].copy(),
             rows[:, k.ROW_LIVE].copy(),
         )  # fmt: skip
@@ -281,6 +192,11 @@ class LiveBlocks:
         return self._items[: int(self.totals[self.k.ITEMS])]
 
     @property
+    def nearly_full(self) -> bool:
+        """Whether there is little room left for more items."""
+        return len(self.items) > 3 * len(self._items) // 4
+
+    @property
     def wide(self) -> Floats:
         """Width of each item (n,)."""
         return self._wide[: int(self.totals[self.k.ITEMS])]
@@ -321,7 +237,7 @@ class LiveBlocks:
         least: float,
         by_site: bool,
         logarithmic: bool,
-    ) -> Told:
+    ) -> Intervals:
         """Make the items anew, and return all that is known of their past in the window.
 
         Parameters
@@ -329,11 +245,11 @@ class LiveBlocks:
         window : (int, int)
             Nanoseconds; both are multiples of ``step``.
         step : int
-            Nanoseconds of a cell in which what is taken together is looked at.
+            Nanoseconds of a cell in which what is merged is looked at.
         share : (float, float)
             The part of all widths that is in sight.
         least : float
-            Narrower blocks are taken together until they are so wide, as a share of what is in sight.
+            Narrower blocks are merged until they are so wide, as a share of what is in sight.
         by_site, logarithmic : bool
         """
         k, totals = self.k, self.totals
@@ -367,7 +283,7 @@ class LiveBlocks:
             self._site_table[unseen, k.OPEN_ITEM] = k.NEW
         return self._past(n, window, step)
 
-    def _past(self, items: int, window: tuple[int, int], step: int) -> Told:
+    def _past(self, items: int, window: tuple[int, int], step: int) -> Intervals:
         k, totals = self.k, self.totals
         count = int(totals[k.BLOCKS])
         cells = max((window[1] - window[0]) // step, 1)
@@ -386,18 +302,18 @@ class LiveBlocks:
             np.int64(window[1] - window[0]),
             totals, self._times, self._rows, np.int64(n),
         )  # fmt: skip
-        told = self._told(int(n))
+        found = self._intervals(int(n))
         if self._forgotten <= window[0]:
-            return told
+            return found
         # Whether a block was in use before is not known any more: nothing is said rather than something
         # wrong.
-        alone = self._items[told.item, k.ALONE] == 1
+        alone = self._items[found.item, k.ALONE] == 1
         start = np.where(
-            alone & (told.age[:, 1] == 0), np.maximum(told.time[:, 0], self._forgotten), told.time[:, 0]
+            alone & (found.age[:, 1] == 0), np.maximum(found.time[:, 0], self._forgotten), found.time[:, 0]
         )
-        keep = start < told.time[:, 1]
-        time = np.stack([start, told.time[:, 1]], axis=1)
-        return Told(time[keep], told.item[keep], told.age[keep], told.live[keep])
+        keep = start < found.time[:, 1]
+        time = np.stack([start, found.time[:, 1]], axis=1)
+        return Intervals(time[keep], found.item[keep], found.age[keep], found.live[keep])
 
 
 def _table(slots: int) -> Ints:

@@ -128,7 +128,7 @@ def find_plateaus(
 ) -> list[Found]:
     """Return the call sites whose blocks nobody has touched for the whole window, the largest first.
 
-    Of each the item is told that is the largest.
+    Each comes with the item of it that is the largest.
 
     Parameters
     ----------

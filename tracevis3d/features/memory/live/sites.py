@@ -1,0 +1,108 @@
+"""The call sites of blocks that a feed reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....live.growing import GrowingTrace
+from ....live.stream.description import short
+from ..call_sites import passes_on
+
+Ints = NDArray[np.int64]
+
+#: Call sites that have numbers of their own; the last one is that of all others.
+MOST_SITES = 2048
+#: Callers that are looked at for one that allocates itself.
+_DEEPEST = 32
+
+
+class Sites:
+    """Call sites: the innermost function of a stack that does not merely pass an allocation on, and its line.
+
+    Attributes
+    ----------
+    names : list of str
+    """
+
+    def __init__(self, growing: GrowingTrace) -> None:
+        self._growing = growing
+        self.names: list[str] = []
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._functions: list[str] = []
+        #: Session -> site of each of its stacks (-1: not asked yet).
+        self._of: dict[int, NDArray[np.int32]] = {}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def name(self, site: int) -> str:
+        """Return what a call site is called; -1: that of items whose blocks have several."""
+        return self.names[site] if 0 <= site < len(self.names) else "several call sites"
+
+    def of(self, batch: Mapping[str, Any]) -> NDArray[np.int64]:
+        """Return the call site of each row of a batch of memory, int64."""
+        stack = batch["stack"].astype(np.int64)
+        session = batch["session"]
+        known = self._of.get(id(session), np.empty(0, np.int32))
+        most = int(stack.max(initial=-1))
+        if most >= len(known) or not len(known):
+            larger = np.full(max(2 * len(known), most + 1, 64), -1, np.int32)
+            larger[: len(known)] = known
+            known = self._of[id(session)] = larger
+        found = np.where(stack >= 0, known[stack], -2).astype(np.int64)
+        for number in np.unique(stack[found == -1]).tolist():
+            known[number] = self._site(session, number)
+        found = np.where(stack >= 0, known[stack], -2).astype(np.int64)
+        around = np.flatnonzero((found == -2) & (batch["kind"] == 0))
+        found[found == -2] = self._number((-1, 0)) if len(around) or (found == -2).any() else -2
+        if len(around):
+            found[around] = self._around(batch["thread"][around], batch["time"][around])
+        return found
+
+    def _site(self, session: Any, stack: int) -> int:
+        key, at = (-1, 0), stack
+        for _ in range(_DEEPEST):
+            frame = session.frames.get(at)
+            if frame is None:
+                break
+            key = (frame[0], frame[2])
+            if not passes_on(self._label(frame[0])):
+                break
+            at = frame[1]
+        return self._number(key)
+
+    def _around(self, thread: NDArray[Any], time: Ints) -> Ints:
+        """Return the call site of allocations without a stack: the call around them."""
+        found = np.empty(len(thread), np.int64)
+        for t in np.unique(thread).tolist():
+            mine = np.flatnonzero(thread == t)
+            of = self._growing.calls_of_threads()[t].around(time[mine])
+            for number in np.unique(of).tolist():
+                found[mine[of == number]] = self._number((int(number), 0))
+        return found
+
+    def _label(self, function: int) -> str:
+        while function >= len(self._functions):
+            more = self._growing.functions(len(self._functions))
+            if not more:
+                return ""
+            self._functions += [short(name) for name in more]
+        return self._functions[function]
+
+    def _number(self, key: tuple[int, int]) -> int:
+        found = self._numbers.get(key)
+        if found is None:
+            if len(self.names) >= MOST_SITES - 1:
+                if len(self.names) < MOST_SITES:
+                    self.names.append("(other call sites)")
+                return MOST_SITES - 1
+            function, line = key
+            label = self._label(function) if function >= 0 else ""
+            name = f"{label}:{line}" if label and line else label or "(call site unknown)"
+            found = self._numbers[key] = len(self.names)
+            self.names.append(name)
+        return found

@@ -1,0 +1,78 @@
+"""What is said of a bar that somebody points at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...drawing.picked import Description
+from ...drawing.stream import Bars
+from ...formats.names import split
+from ...units import duration
+from ..growing import GrowingTrace
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What somebody points at, for who is to be told of it: a block, or a call site.
+
+    Attributes
+    ----------
+    address, size : int
+        Of a block; -1: it is none.
+    site : str
+    """
+
+    address: int = -1
+    size: int = -1
+    site: str = ""
+
+
+@dataclass
+class BarDescription(Description):
+    """What is said of a bar.
+
+    Attributes
+    ----------
+    subject : Subject or None
+        What may be suggested to the program is about this.
+    """
+
+    subject: Subject | None = None
+
+
+def short(name: str) -> str:
+    """Return the label of a function's name."""
+    return split(name).label
+
+
+def describe_call(growing: GrowingTrace, bar: Bars, function: int, count: int, now: int) -> BarDescription:
+    """Return what is said of a call, or of ``count`` short ones that are drawn as one bar.
+
+    Parameters
+    ----------
+    growing : GrowingTrace
+        Knows the name, also when the call itself is forgotten.
+    bar : Bars
+        One.
+    function : int
+        That of the call, or of the longest one.
+    count : int
+        0: it is one call.
+    now : int
+        What ends then has not ended yet.
+    """
+    begin, end = (int(t) for t in bar.time[0])
+    (name, *_) = (*growing.functions(function)[:1], "(function unknown)")
+    parts = split(name)
+    file = parts.file.replace("\\", "/").rpartition("/")[2]
+    place = f"{file}:{parts.line}" if file and parts.line else file
+    where = " · ".join(filter(None, [*(text for _, text in parts.containers[-1:]), place]))
+    begun = ("begun", f"{duration(max(now - begin, 0))} ago, at {duration(begin, 4)}")
+    if count > 1:
+        rest = [("longest", parts.label), begun, ("in all", duration(end - begin))]
+        return BarDescription(f"{count:,} short calls", where, rest)
+    lasts = ("so far" if end >= now else "duration", duration(end - begin, 4))
+    if count:
+        # It is drawn longer than it was, to be seen at all.
+        lasts = ("duration", f"at most {duration(end - begin)}")
+    return BarDescription(parts.label, where, [begun, lasts])

@@ -1,0 +1,72 @@
+"""Who gets the colours, where nobody knows beforehand how much each will matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...drawing.palettes import OTHER, PALETTES
+
+
+@dataclass
+class Kinds:
+    """Colours of things of which nobody knows beforehand how much each will matter.
+
+    What has most time in the window gets the colours; who has one keeps it as long as he is among those.
+
+    Attributes
+    ----------
+    names : list of str
+    """
+
+    names: list[str] = field(default_factory=list)
+    _number: dict[str, int] = field(default_factory=dict)
+    _weight: NDArray[np.float64] = field(default_factory=lambda: np.zeros(64))
+    _holder: list[int] = field(default_factory=lambda: [-1] * 10)
+
+    def number(self, name: str) -> int:
+        """Return the number of a kind."""
+        found = self._number.setdefault(name, len(self.names))
+        if found == len(self.names):
+            self.names.append(name)
+            if found >= len(self._weight):
+                self._weight = np.concatenate([self._weight, np.zeros(len(self._weight))])
+        return found
+
+    def weigh(self, kind: NDArray[np.integer[Any]], weight: NDArray[np.floating[Any]]) -> None:
+        """Count how much of each kind there is."""
+        if len(kind):
+            self._weight += np.bincount(kind, weight, len(self._weight))
+
+    def settle(self) -> bool:
+        """Give the colours to those who matter most now; return whether any has changed hands."""
+        known = len(self.names)
+        weight = self._weight[:known]
+        # A colour is lost only to one who has clearly more.
+        favoured = weight.copy()
+        favoured[[k for k in self._holder if k >= 0]] *= 2.0
+        best = set(np.argsort(-favoured, kind="stable")[: len(self._holder)].tolist())
+        best = {k for k in best if weight[k] > 0.004 * max(float(weight.sum()), 1e-9)}
+        before = list(self._holder)
+        self._holder = [k if k in best else -1 for k in self._holder]
+        for kind in sorted(best - set(self._holder), key=lambda k: -weight[k]):
+            self._holder[self._holder.index(-1)] = kind
+        # What was long ago matters less and less.
+        self._weight *= 0.7
+        return before != self._holder
+
+    @property
+    def colored(self) -> dict[str, int]:
+        """Names of the kinds that have a colour, and which of the palette's: from 0 on."""
+        return {self.names[k]: i for i, k in enumerate(self._holder) if k >= 0}
+
+    def colors(self) -> NDArray[np.float32]:
+        """Return the sRGB colour of each kind, float32 (kinds, 4)."""
+        found = np.tile(OTHER, (max(len(self.names), 1), 1)).astype(np.float32)
+        for i, kind in enumerate(self._holder):
+            if kind >= 0:
+                found[kind] = PALETTES["muted"].kinds[i]
+        return found
