@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tracevis3d as tv
 from tests.conftest import ROOT
+from tracevis3d import api
 from tracevis3d.errors import UsageError
 from tracevis3d.parameters import declared, parameter, read
 from tracevis3d.views import registry
@@ -103,11 +105,51 @@ def test_every_field_of_a_view_is_declared(view):
     assert len(set(groups)) == sum(a != b for a, b in zip([None, *groups], groups)), "a group is torn apart"
 
 
-def test_the_tables_in_the_docs_are_those_of_the_declarations():
+@pytest.fixture(scope="module")
+def tool():
     spec = importlib.util.spec_from_file_location("write_docs", ROOT / "tools" / "write_docs.py")
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
-    page = tool.PAGE.read_text("utf-8")
-    assert tool.written(page) == page, "run: python tools/write_docs.py"
+    return tool
+
+
+def test_the_tables_in_the_docs_are_those_of_the_declarations(tool):
+    pages = {path: path.read_text("utf-8") for path in tool.pages()}
+    for path, page in pages.items():
+        assert tool.written(page, path) == page, f"{path.name}: run python tools/write_docs.py"
     for view in registry._OWN:
-        assert f"<!-- parameters of {view} -->" in page
+        assert f"<!-- parameters of {view} -->" in pages[tool.VIEWS]
+    for table, make in tool.TABLES.items():
+        assert any(
+            f"<!-- {table} -->\n{tool._linked(make(), path)}\n" in page for path, page in pages.items()
+        )
+
+
+def test_a_new_view_gets_its_chapter_by_itself(tool, monkeypatch):
+    page = tool.VIEWS.read_text("utf-8")
+    name = next(iter(registry._OWN))
+    new = replace(registry.find(name), name="new", sentence="What is new")
+    find = registry.find
+    monkeypatch.setattr(registry, "_OWN", {**registry._OWN, "new": "nowhere"})
+    monkeypatch.setattr(registry, "find", lambda name: new if name == "new" else find(name))
+    written = tool.written(page, tool.VIEWS)
+    assert written.startswith(page[:1000].split("<!-- table")[0])
+    assert "[`new`](" in written
+    assert written.rstrip().endswith(
+        f"## new\n\nWhat is new.\n\n<!-- parameters of new -->\n{tool.parameters('new')}\n<!-- end -->"
+    )
+    # Once is enough.
+    assert tool.written(written, tool.VIEWS) == written
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=registry.names())
+def test_each_view_is_a_function_of_the_package(view):
+    make = getattr(tv, view.name)
+    assert make is getattr(api, view.name)
+    assert make.__name__ == view.name
+    assert make.__doc__.startswith(view.sentence)
+    figure = make()
+    assert (figure.name, figure.traces, figure.parameters) == (view.name, (), view.parameters())
+    assert view.name in dir(tv)
+    with pytest.raises(AttributeError, match="no attribute 'no_view'"):
+        tv.no_view  # noqa: B018

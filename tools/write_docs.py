@@ -1,18 +1,98 @@
-"""Writes the tables of parameters into docs/views.md from the views' own declarations.
+"""Writes the tables of README and docs from what is registered: views, formats, filters and so on.
 
-``python tools/write_docs.py`` rewrites the file; a test checks that it is up to date.
+``python tools/write_docs.py`` rewrites the pages; a test checks that they are up to date. A page has a table
+where it says ``<!-- table of views -->``; a view that docs/views.md lacks gets a chapter at its end.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "views.md"
+VIEWS = ROOT / "docs" / "views.md"
+_END = "<!-- end -->"
 
 
-def table(view: str) -> str:
+def _own(registry: Any) -> list[Any]:
+    """Return what this package itself registers: what else is installed is on pages of its own."""
+    return [registry.find(name) for name in registry._OWN]
+
+
+def _rows(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    heads = list(heads)
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(
+        "|" + "|".join(f" {cell} " if cell != "---" else cell for cell in line) + "|" for line in lines
+    )
+
+
+def views() -> str:
+    """Return the views of this package, with the pages that explain them."""
+    from tracevis3d.views import registry
+
+    rows = []
+    for view in _own(registry):
+        page = f"docs/{view.docs}" if view.docs else f"docs/views.md#{view.name}"
+        least, most = view.traces
+        traces = str(least) if least == most else f"{least} to {most}"
+        rows.append([f"[`{view.name}`]({page})", view.sentence, traces, "yes" if view.live else ""])
+    return _rows(["view", "what it shows", "traces", "live"], rows)
+
+
+def formats() -> str:
+    """Return the formats that are read, and which are written too."""
+    from tracevis3d.formats import registry
+
+    return _rows(
+        ["format", "from", "files", "written"],
+        [
+            [
+                form.title,
+                form.programs,
+                " ".join(f"`{s}`" for s in form.suffixes),
+                "yes" if form.write else "",
+            ]
+            for form in _own(registry)
+        ],
+    )
+
+
+def filters() -> str:
+    """Return the filters."""
+    from tracevis3d.filters import registry
+
+    return _rows(["filter", "marks"], [[f"`{one.name}`", one.sentence] for one in _own(registry)])
+
+
+def criteria() -> str:
+    """Return the criteria by which subtrees count as the same."""
+    from tracevis3d.analysis.criteria import CRITERIA
+
+    return _rows(
+        ["criterion", "two subtrees are the same"], [[f"`{name}`", words] for name, words in CRITERIA.items()]
+    )
+
+
+def styles() -> str:
+    """Return the styles."""
+    from tracevis3d.drawing.output import STYLES
+
+    return _rows(["style", "what it looks like"], [[f"`{name}`", words] for name, words in STYLES.items()])
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "table of views": views,
+    "table of formats": formats,
+    "table of filters": filters,
+    "table of criteria": criteria,
+    "table of styles": styles,
+}
+
+
+def parameters(view: str) -> str:
     """Return the parameters of a view as a Markdown table, one block per group."""
     from tracevis3d.parameters import declared
     from tracevis3d.views.registry import find
@@ -36,16 +116,46 @@ def table(view: str) -> str:
     return "\n".join(lines[1:])
 
 
-def written(page: str) -> str:
-    """Return ``page`` with what stands between each pair of markers made anew."""
-    parts = page.split("<!-- parameters of ")
+def _made(marker: str) -> str | None:
+    """Return what stands after a marker; None if it is no marker of ours."""
+    if marker.startswith("parameters of "):
+        return parameters(marker.removeprefix("parameters of "))
+    return TABLES[marker]() if marker in TABLES else None
+
+
+def written(page: str, path: Path) -> str:
+    """Return ``page`` with all tables made anew; docs/views.md with a chapter for each view."""
+    from tracevis3d.views import registry
+
+    if path == VIEWS:
+        for view in _own(registry):
+            marker = f"<!-- parameters of {view.name} -->"
+            if marker not in page:
+                page = f"{page.rstrip()}\n\n## {view.name}\n\n{view.sentence}.\n\n{marker}\n{_END}\n"
+    parts = page.split("<!-- ")
     for i in range(1, len(parts)):
-        view, rest = parts[i].split(" -->", 1)
-        _, after = rest.split("<!-- end -->", 1)
-        parts[i] = f"{view} -->\n{table(view)}\n<!-- end -->{after}"
-    return "<!-- parameters of ".join(parts)
+        marker, found, _ = parts[i].partition(" -->")
+        made = _made(marker) if found else None
+        if made is not None:
+            parts[i] = f"{marker} -->\n{_linked(made, path)}\n"
+    return "<!-- ".join(parts)
+
+
+def _linked(table: str, path: Path) -> str:
+    """Return a table whose links hold for a page: those in docs/ name their neighbours."""
+    return table.replace("](docs/", "](") if path.parent == VIEWS.parent else table
+
+
+def pages() -> list[Path]:
+    """Return the pages that have tables."""
+    return [
+        path
+        for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+        if _END in path.read_text("utf-8")
+    ]
 
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
-    PAGE.write_text(written(PAGE.read_text("utf-8")), "utf-8")
+    for one in pages():
+        one.write_text(written(one.read_text("utf-8"), one), "utf-8")

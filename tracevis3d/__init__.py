@@ -10,16 +10,12 @@ from typing import Any
 
 from .version import __version__
 
+#: What scripts call, beside a function for each view that is registered.
 _API = (
     "Figure",
-    "compare",
-    "cone",
     "explain",
     "filtered",
-    "icicle",
     "info",
-    "interactions",
-    "memory",
     "memory_facts",
     "load",
     "match",
@@ -28,7 +24,6 @@ _API = (
     "save",
     "search",
     "similarity",
-    "threads",
     "view",
     "waits",
 )
@@ -43,8 +38,17 @@ def __getattr__(name: str) -> Any:
     if name in ("live", "record"):
         # Rooms, one of which can be called: "from . import" would ask here again.
         return import_module(f".{name}", __name__)
+    if not name.startswith("_"):
+        from .views import registry
+
+        if name in registry.names():
+            from . import api
+
+            return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    from .views import registry
+
+    return sorted({*__all__, *registry.names()})

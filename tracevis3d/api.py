@@ -42,16 +42,11 @@ __all__ = [
     "Output",
     "check_output",
     "check_writable",
-    "compare",
-    "cone",
     "explain",
     "filtered",
-    "icicle",
     "info",
-    "interactions",
     "load",
     "match",
-    "memory",
     "memory_facts",
     "patterns",
     "phases",
@@ -531,34 +526,26 @@ def view(name: str, *traces: Trace, **settings: Any) -> Figure:
     return Figure(name, traces, settings)
 
 
-def icicle(trace: Trace, **settings: Any) -> Figure:
-    """Return the call tree of every thread of ``trace`` as an extruded icicle."""
-    return view("icicle", trace, **settings)
+def __getattr__(name: str) -> Callable[..., Figure]:
+    """Return the function that makes figures of the view called ``name``, such as ``tv.icicle``."""
+    if name.startswith("_") or name not in views.names():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    shown = views.find(name)
+
+    def make(*traces: Trace, **settings: Any) -> Figure:
+        return view(name, *traces, **settings)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"{shown.sentence}.\n\nParameters\n----------\n*traces : Trace\n**settings\n" + "".join(
+        f"    {p.name} : {p.described()}\n" for p in declarations.declared(shown.parameters)
+    )
+    # The next one who asks finds it without asking here.
+    globals()[name] = make
+    return make
 
 
-def compare(*traces: Trace, **settings: Any) -> Figure:
-    """Return two traces face to face, or more in a fan, with tubes between what matches."""
-    return view("compare", *traces, **settings)
-
-
-def interactions(*traces: Trace, **settings: Any) -> Figure:
-    """Return which element of a trace calls which, and when, as a time drum; of two traces two drums."""
-    return view("interactions", *traces, **settings)
-
-
-def threads(*traces: Trace, **settings: Any) -> Figure:
-    """Return the threads of a trace as an amphitheatre, with tubes from waits to their releases."""
-    return view("threads", *traces, **settings)
-
-
-def memory(trace: Trace, **settings: Any) -> Figure:
-    """Return the blocks of memory of ``trace`` as a terrain of bytes, time and idle age."""
-    return view("memory", trace, **settings)
-
-
-def cone(trace: Trace, **settings: Any) -> Figure:
-    """Return the call hierarchy of ``trace`` as a cone tree."""
-    return view("cone", trace, **settings)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *views.names()})
 
 
 def write_report(report: Mapping[str, Any], path: str | os.PathLike[str]) -> None:

@@ -53,7 +53,7 @@ def compile_what_drawing_needs() -> None:
     functions = Functions(names, names, container=unknown, file=unknown, line=np.zeros(2, np.int32))
     threads = Threads((1,), (1,), ("",), ("",), np.zeros(1, np.int64), np.full(1, 3, np.int64))
     trace = Trace(calls=calls, functions=functions, threads=threads, span_ns=10)
-    api.icicle(trace).drawing()
+    api.view("icicle", trace).drawing()
     compile_what_building_needs()
     api.info(trace)
 

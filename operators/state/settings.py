@@ -21,17 +21,14 @@ from bpy.props import (
 )
 
 from ...tracevis3d.drawing.frame import Frame
+from ...tracevis3d.drawing.output import STYLES as STYLE_WORDS
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.parameters import Parameter, declared
 from ...tracevis3d.views import registry as views
 from .. import signals
 
 #: Styles of the library with a few words on each.
-STYLES = (
-    ("paper", "Paper", "White ground and soft light; prints well"),
-    ("stage", "Stage", "Dark ground and glowing colours, for talks"),
-    ("flat", "Flat", "The exact two-dimensional twin, seen straight from the front"),
-)
+STYLES = tuple((name, name.capitalize(), words) for name, words in STYLE_WORDS.items())
 #: Engines of the library with a few words on each.
 ENGINES = (
     ("auto", "Auto", "Cycles for the soft light of a picture, Workbench for the many frames of a film"),

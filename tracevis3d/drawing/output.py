@@ -13,7 +13,12 @@ from .frame import Frame
 Style = Literal["paper", "stage", "flat"]
 Engine = Literal["auto", "workbench", "eevee", "cycles"]
 
-STYLES: tuple[str, ...] = get_args(Style)
+#: Styles with a few words on each.
+STYLES: dict[str, str] = {
+    "paper": "White ground and soft light; prints well",
+    "stage": "Dark ground and glowing colours, for talks",
+    "flat": "The exact two-dimensional twin, seen straight from the front",
+}
 ENGINES: tuple[str, ...] = get_args(Engine)
 
 #: Suffixes of the files that a drawing can become, by what kind of file it is.

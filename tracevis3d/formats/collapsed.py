@@ -154,4 +154,5 @@ FORMAT = registry.Format(
     suffixes=(".collapsed", ".folded", ".collapsed.txt", ".txt"),
     sniff=sniff,
     read=read,
+    programs="py-spy, FlameGraph's scripts, async-profiler",
 )

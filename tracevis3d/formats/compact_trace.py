@@ -280,4 +280,5 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     write=write,
+    programs="SEAT's distinct subtrees as text",
 )

@@ -226,4 +226,5 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     write=write,
+    programs="anything that can print `thread, +/-, name, nanoseconds`",
 )

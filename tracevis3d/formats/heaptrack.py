@@ -250,4 +250,5 @@ FORMAT = registry.Format(
     suffixes=(".heaptrack", ".heap"),
     sniff=sniff,
     read=read,
+    programs="`heaptrack`: allocations with their call stacks",
 )

@@ -644,4 +644,5 @@ FORMAT = registry.Format(
     suffixes=(".pftrace", ".perfetto-trace", ".perfetto", ".pb", ".proto"),
     sniff=sniff,
     read=read,
+    programs="Perfetto, VizTracer",
 )

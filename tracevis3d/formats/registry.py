@@ -71,6 +71,8 @@ class Format:
         are written; whoever asks for a file is told of the others.
     is_folder : bool
         Whether traces in this format are folders; then ``sniff`` is asked about folders too.
+    programs : str
+        Which programs write it, for the docs.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Format:
     write: Callable[..., None] | None = None
     holds: tuple[str, ...] = ()
     is_folder: bool = False
+    programs: str = ""
 
 
 _formats = Registry("format", Format, __package__, _OWN, "FORMAT", "tracevis3d.formats")

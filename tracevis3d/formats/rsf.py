@@ -303,4 +303,5 @@ FORMAT = registry.Format(
     suffixes=(".rsf",),
     sniff=sniff,
     read=read,
+    programs="ExtraVis' tracers: containment and calls between elements",
 )

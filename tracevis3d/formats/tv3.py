@@ -33,4 +33,13 @@ def write(trace: Trace, path: Path, progress: Progress, *, packed: bool = False)
     store.save(trace, path, packed)
 
 
-FORMAT = Format("tv3", "TraceVis3D columns", (".tv3",), sniff, read, write, holds=TABLES)
+FORMAT = Format(
+    "tv3",
+    "TraceVis3D columns",
+    (".tv3",),
+    sniff,
+    read,
+    write,
+    holds=TABLES,
+    programs="`tracevis3d convert`: columns that are opened without reading",
+)

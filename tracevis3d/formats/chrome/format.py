@@ -58,4 +58,5 @@ FORMAT = Format(
     read=_read,
     write=_write,
     holds=("sync", "counters", "flows", "spans", "instants"),
+    programs="VizTracer, Chromium, uftrace, PyTorch's Kineto, Clang's -ftime-trace, …",
 )

@@ -123,4 +123,5 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     is_folder=True,
+    programs="LTTng, with its wrappers of pthread and of the C library (needs the program `babeltrace2`)",
 )

@@ -102,4 +102,5 @@ FORMAT = registry.Format(
     suffixes=(".bin",),
     sniff=sniff,
     read=read,
+    programs="`memray run`: allocations with their call stacks (needs the package `memray`)",
 )

@@ -155,4 +155,5 @@ FORMAT = registry.Format(
     suffixes=(_RECORDS, _STACKS),
     sniff=sniff,
     read=read,
+    programs="`memray` where it is not installed: its records as text",
 )

@@ -74,4 +74,5 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     is_folder=True,
+    programs="Score-P and others (needs the package `otf2`)",
 )

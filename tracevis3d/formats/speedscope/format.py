@@ -593,4 +593,5 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     write=write,
+    programs="py-spy, rbspy, …",
 )

@@ -425,4 +425,5 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     is_folder=True,
+    programs="`uftrace record`; locks by their recorded arguments",
 )
