@@ -47,7 +47,7 @@ def test_rows_say_how_often_they_repeat_and_what_is_below():
     assert rows["main"].below == str(len(LOOP.calls) - 1)
     assert rows["step \u00d73"].below == "1"
     assert rows["init"].below == ""
-    assert [row.depth for row in rows.values()] == [0, 1, 1, 2, 1, 2]
+    assert [row.depth for row in rows.values()] == [1, 2, 2, 3, 2, 3]
     assert rows["main"].about == ""
     assert rows["main"].sign == "-"
 

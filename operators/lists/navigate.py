@@ -1,16 +1,12 @@
 """Let the 3D view show a call that was gone to."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import bpy
-import numpy as np
 from mathutils import Vector
 
+from ...tracevis3d.scene.window.call_places import SoughtCall, places
 from ..explore.motion import zoom
-from ..state import settings, trace_state
-from ..views import viewport
-from . import pins
+from ..state import settings, sources, trace_state
+from ..views import arrange, viewport
 
 
 def call(context: bpy.types.Context, trace: str, number: int) -> bool:
@@ -25,34 +21,22 @@ def call(context: bpy.types.Context, trace: str, number: int) -> bool:
         keys = trace_state.keys_of(collection)
         if trace not in keys:
             continue
-        hit = _facts(context, trace, number)
-        if hit is None:
-            continue
-        (at,) = pins.places(collection, [(keys.index(trace), hit)])
-        if np.isfinite(at[0]):
-            _move(context, Vector(at.tolist()) + Vector(settings.of(collection).place))
+        sought = _sought(context, trace, keys.index(trace), number)
+        (at,) = places(collection.objects, [sought], arrange.facing(collection) == 2).tolist()
+        if at[0] == at[0]:  # no NaN
+            _move(context, Vector(at) + Vector(settings.of(collection).place))
             return True
     return False
 
 
-def _facts(context: bpy.types.Context, trace: str, number: int) -> SimpleNamespace | None:
-    """Return number, start, thread and depth of a call: of the trace, or of the list of results."""
-    from ..state import sources
-
+def _sought(context: bpy.types.Context, trace: str, source: int, number: int) -> SoughtCall:
+    """Return what is needed to find a call: of the trace, or of the list of results."""
     if (loaded := sources.loaded(trace)) is not None and number < len(loaded.calls):
-        return facts_of(loaded, number)
+        return SoughtCall.of(loaded, source, number)
     for hit in context.scene.tracevis3d_search.hits:
         if hit.call == number and context.scene.tracevis3d_search.trace == trace:
-            return SimpleNamespace(call=number, start=int(hit.start), thread=hit.thread, depth=hit.depth)
-    return SimpleNamespace(call=number, start=0, thread=-1, depth=-1)
-
-
-def facts_of(trace: Any, call: int) -> SimpleNamespace:
-    """Return number, start, thread and depth of a call of ``trace``."""
-    calls = trace.calls
-    return SimpleNamespace(
-        call=call, start=int(calls.start[call]), thread=int(calls.thread[call]), depth=int(calls.depth[call])
-    )
+            return SoughtCall(source, number, int(hit.start), hit.thread, hit.depth)
+    return SoughtCall(source, number)
 
 
 def _move(context: bpy.types.Context, at: Vector) -> None:

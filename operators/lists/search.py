@@ -1,7 +1,7 @@
 """Search in the traces of the active view: results as a list and as pins, next and previous."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Any
 
 import bpy
@@ -14,21 +14,23 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...tracevis3d.analysis import search_results
+from ...tracevis3d.analysis.search import Found
+from ...tracevis3d.analysis.search_results import TypedQuery
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.progress import Progress, part
 from .. import handlers, preconditions, signals
 from ..state import selection, settings, sources, trace_state
 from ..task import LongOperator
-from . import navigate, pins, stepping
+from ..views import arrange
+from . import navigate, stepping
 
 KINDS = (
     ("substring", "Part of the Name", "The name holds the text"),
     ("wildcard", "Wildcard", "The whole name, with * for any text and ? for any character"),
     ("regex", "Regular Expression", "A regular expression that matches somewhere in the name"),
 )
-#: So many results are listed at a time.
-WINDOW = 100
-#: And so many stand as pins in the scene.
+#: So many results stand as pins in the scene.
 _MOST_PINS = 150
 _MOST_HISTORY = 20
 _MOST_KEPT = 4
@@ -121,43 +123,24 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
     history: CollectionProperty(type=TRACEVIS3D_PG_query)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What was searched for, and where."""
-
-    trace: str
-    pattern: str
-    kind: Any  # one of KINDS
-    full: bool
-    case: bool
-    start: str
-    end: str
-
-    @classmethod
-    def of(cls, state: Any, trace: str) -> "_Asked":
-        return cls(trace, state.pattern, state.kind, state.full, state.case, state.start, state.end)
-
-
-#: What was found last; it can be found again at any time.
-_kept: OrderedDict[_Asked, tuple[Any, Any]] = OrderedDict()
+#: Key of a trace, and what was typed -> the trace, what was found; it can be found again at any time.
+_results: OrderedDict[tuple[str, TypedQuery], tuple[Any, Found]] = OrderedDict()
 
 
 def forget() -> None:
     """Let go of what was found."""
-    _kept.clear()
+    _results.clear()
 
 
-def _find(asked: _Asked, trace: Any) -> Any:
-    """Return what is found of ``asked`` in ``trace``; touches nothing of Blender's."""
-    from ...tracevis3d.analysis.search import Query, search
-    from ...tracevis3d.units import read_time
+def _keep(asked: tuple[str, TypedQuery], trace: Any, found: Found) -> None:
+    _results[asked] = trace, found
+    while len(_results) > _MOST_KEPT:
+        _results.popitem(last=False)
 
-    start = read_time("from", asked.start) if asked.start.strip() else None
-    end = read_time("to", asked.end) if asked.end.strip() else None
-    found = search(trace, Query(asked.pattern, asked.kind, asked.full, asked.case), start, end)
-    # The kernels that stepping needs are compiled here, beside the window.
-    found.after(0, most=1), found.rank(0)
-    return found
+
+def _asked(state: Any, key: str) -> tuple[str, TypedQuery]:
+    """Return what is searched for, and in which trace."""
+    return key, TypedQuery(state.pattern, state.kind, state.full, state.case, state.start, state.end)
 
 
 class _Searching(LongOperator):
@@ -181,25 +164,23 @@ class _Searching(LongOperator):
         place = int(state.source or 0)
         place = place if place < len(settings.of(collection).sources) else 0
         key = trace_state.keys_of(collection)[place]
-        asked = _Asked.of(state, key)
+        asked = _asked(state, key)
         look = sources.finder(collection)
 
         def work(progress: Progress) -> Any:
             traces = look(part(progress, 0.0, 0.9))
             progress(0.9, "searching")
-            return traces, _find(asked, traces[place])
+            return traces, search_results.find(traces[place], asked[1])
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
             if result is not None:
                 traces, found = result
                 for trace in traces:
                     sources.remember(trace)
-                _kept[asked] = traces[place], found
-                while len(_kept) > _MOST_KEPT:
-                    _kept.popitem(last=False)
-            return then(context, context.scene.tracevis3d_search, *_kept[asked])
+                _keep(asked, traces[place], found)
+            return then(context, context.scene.tracevis3d_search, *_results[asked])
 
-        if asked in _kept:
+        if asked in _results:
             return finish(context, None)
         return self.carry_out(context, work, finish)
 
@@ -219,13 +200,7 @@ class TRACEVIS3D_OT_search(_Searching, bpy.types.Operator):
             state.trace = trace.source.hash or trace.source.path
             state.searched = state.pattern
             state.total = found.count
-            state.summary = (
-                f"{found.count:,} calls of {len(found.functions):,} functions"
-                if found.count
-                else f"{len(found.functions):,} functions match, none of their calls lies there"
-                if len(found.functions)
-                else "No function has such a name"
-            )
+            state.summary = search_results.summary(found)
             state.current, state.index = -1, -1
             _fill(state, trace, found, 0)
             _note(state)
@@ -300,52 +275,27 @@ class TRACEVIS3D_OT_search_step(_Searching, bpy.types.Operator):
         return self.find(context, self._step)
 
     def _step(self, context: bpy.types.Context, state: Any, trace: Any, found: Any) -> set[str]:
-        call = _next(state, trace, found, self.step)
+        call = search_results.step_to(trace, found, state.current, self.step)
         if call is None:
             self.report({"INFO"}, f"That was the {'first' if self.step == 'PREVIOUS' else 'last'} result")
             return {"CANCELLED"}
-        rank = found.rank(int(trace.calls.start[call]), call)
+        rank = search_results.rank_of(trace, found, call)
         with settings.quietly():
             if not state.rank <= rank < state.rank + len(state.hits):
-                _fill(state, trace, found, rank - rank % WINDOW)
+                _fill(state, trace, found, rank - rank % search_results.PAGE)
             state.index = rank - state.rank
         _show(context, state, call)
         return {"FINISHED"}
 
 
-def _next(state: Any, trace: Any, found: Any, step: str) -> int | None:
-    """Return the call that ``step`` leads to; None if there is none."""
-    current = state.current
-    if step == "LAST":
-        calls = found.last(1)
-    elif step == "FIRST" or not 0 <= current < len(trace.calls):
-        calls = found.first(1)
-    else:
-        start = int(trace.calls.start[current])
-        calls = found.after(start, current) if step == "NEXT" else found.before(start, current)
-    return int(calls[0]) if len(calls) else None
-
-
-def _fill(state: Any, trace: Any, found: Any, rank: int) -> None:
+def _fill(state: Any, trace: Any, found: Found, rank: int) -> None:
     """List the results from ``rank`` on."""
-    from ...tracevis3d.units import duration, exact_duration
-
     state.hits.clear()
     state.rank = rank
-    calls, functions = trace.calls, trace.functions
-    # Only what lies before the list is passed over again, and never more than that.
-    for call in found.window(rank, WINDOW).tolist():
+    for texts in search_results.page(trace, found, rank):
         hit = state.hits.add()
-        start = int(calls.start[call])
-        hit.call, hit.start = call, str(start)
-        hit.thread, hit.depth = int(calls.thread[call]), int(calls.depth[call])
-        hit.title = functions.label[int(calls.function[call])]
-        hit.when = duration(start, 5)
-        hit.detail = (
-            f"{functions.name[int(calls.function[call])]}\nstarts at {exact_duration(start)}, takes "
-            f"{duration(int(calls.end[call]) - start)}, depth {hit.depth}, "
-            f"{trace.threads.title(hit.thread)}"
-        )
+        for name, value in asdict(texts).items():
+            setattr(hit, name, value)
 
 
 def _note(state: Any) -> None:
@@ -375,30 +325,39 @@ def pin(scene: bpy.types.Scene, only: bpy.types.Collection | None = None) -> Non
 
     Where there are too many, some stand for all: evenly spread, and the one that was gone to.
     """
+    from ...tracevis3d.scene import styles
+    from ...tracevis3d.scene.window import pins
+    from ...tracevis3d.scene.window.call_places import SoughtCall
+
     state = scene.tracevis3d_search
     trace, found = _known(state)
     for collection in [only] if only is not None else settings.all_in(scene):
-        keys = trace_state.keys_of(collection)
+        keys, stored = trace_state.keys_of(collection), settings.of(collection)
         if (state.trace not in keys and state.trace) or not (state.show_pins and state.total):
-            pins.stick(collection, [], -1)
+            pins.remove(collection)
         elif found is not None:
-            calls = {*found.spread(_MOST_PINS).tolist(), *([state.current] if state.current >= 0 else [])}
-            hits = [(keys.index(state.trace), navigate.facts_of(trace, call)) for call in sorted(calls)]
-            pins.stick(collection, hits, state.current)
+            source = keys.index(state.trace)
+            calls = search_results.pinned(found, _MOST_PINS, state.current)
+            sought = [SoughtCall.of(trace, source, call) for call in calls]
+            above, width = arrange.facing(collection) == 2, stored.high[0] - stored.low[0]
+            style = styles.named(stored.style)
+            shown = pins.show(collection, sought, state.current, above, width, style)
+            if shown is not None:
+                shown.delta_location = stored.place
 
 
-def _known(state: Any) -> tuple[Any, Any]:
+def _known(state: Any) -> tuple[Any, Found | None]:
     """Return the trace of the results and what was found; nothing if the trace is not in memory."""
     trace = sources.loaded(state.trace) if state.trace else None
     if trace is None or not state.total:
         return None, None
-    asked = _Asked.of(state, state.trace)
-    if asked not in _kept:
+    asked = _asked(state, state.trace)
+    if asked not in _results:
         try:
-            _kept[asked] = trace, _find(asked, trace)
+            _keep(asked, trace, search_results.find(trace, asked[1]))
         except TraceVisError:
             return None, None
-    return _kept[asked]
+    return _results[asked]
 
 
 class TRACEVIS3D_OT_search_recall(bpy.types.Operator):

@@ -1,0 +1,121 @@
+"""What a search found, as it is listed and gone through: a page of it in words, and steps between results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..trace.model import Trace
+from ..units import duration, exact_duration, read_time
+from .search import Found, Kind, Query, search
+
+#: Results of a page.
+PAGE = 100
+
+
+@dataclass(frozen=True)
+class TypedQuery:
+    """What to look for, as it is typed.
+
+    Attributes
+    ----------
+    pattern, kind, full, case
+        As in :class:`.search.Query`.
+    start, end : str
+        Times such as ``1.5s`` that the calls start between; empty: all.
+    """
+
+    pattern: str
+    kind: Kind = "substring"
+    full: bool = False
+    case: bool = False
+    start: str = ""
+    end: str = ""
+
+
+def find(trace: Trace, query: TypedQuery) -> Found:
+    """Find the calls of the functions whose names match.
+
+    Raises
+    ------
+    UsageError
+        If the pattern or a time can't be read.
+    """
+    start = read_time("from", query.start) if query.start.strip() else None
+    end = read_time("to", query.end) if query.end.strip() else None
+    found = search(trace, Query(query.pattern, query.kind, query.full, query.case), start, end)
+    # The kernels that stepping needs are compiled here, beside the window.
+    found.after(0, most=1), found.rank(0)
+    return found
+
+
+def summary(found: Found) -> str:
+    """Return how much was found, in words."""
+    if found.count:
+        return f"{found.count:,} calls of {len(found.functions):,} functions"
+    if len(found.functions):
+        return f"{len(found.functions):,} functions match, none of their calls lies there"
+    return "No function has such a name"
+
+
+def step_to(trace: Trace, found: Found, current: int, step: str) -> int | None:
+    """Return the result that ``step`` (FIRST, PREVIOUS, NEXT, LAST) leads to from the call ``current``.
+
+    Without a current call (-1) it is the first, or the last. None: there is none.
+    """
+    if step == "LAST":
+        calls = found.last(1)
+    elif step == "FIRST" or not 0 <= current < len(trace.calls):
+        calls = found.first(1)
+    else:
+        start = int(trace.calls.start[current])
+        calls = found.after(start, current) if step == "NEXT" else found.before(start, current)
+    return int(calls[0]) if len(calls) else None
+
+
+def rank_of(trace: Trace, found: Found, call: int) -> int:
+    """Return the number of a result, from 0, in order of time."""
+    return found.rank(int(trace.calls.start[call]), call)
+
+
+def pinned(found: Found, most: int, current: int) -> list[int]:
+    """Return at most ``most`` results, spread over all, and the current one (-1: none), ascending."""
+    return sorted({*found.spread(most).tolist(), *([current] if current >= 0 else [])})
+
+
+@dataclass(frozen=True)
+class ResultTexts:
+    """A call that was found, with what is needed to show it without its trace.
+
+    Attributes
+    ----------
+    call, thread, depth : int
+    start : str
+        Nanoseconds.
+    title, when, detail : str
+        Its name, when it starts, and what else is known.
+    """
+
+    call: int
+    thread: int
+    depth: int
+    start: str
+    title: str
+    when: str
+    detail: str
+
+
+def page(trace: Trace, found: Found, rank: int) -> list[ResultTexts]:
+    """Return the results from number ``rank`` on, :data:`PAGE` at most."""
+    # Only what lies before the page is passed over again, and never more than that.
+    return [_texts(trace, call) for call in found.window(rank, PAGE).tolist()]
+
+
+def _texts(trace: Trace, call: int) -> ResultTexts:
+    calls, functions, function = trace.calls, trace.functions, int(trace.calls.function[call])
+    start, thread, depth = int(calls.start[call]), int(calls.thread[call]), int(calls.depth[call])
+    lasted = duration(int(calls.end[call]) - start)
+    detail = (
+        f"{functions.name[function]}\nstarts at {exact_duration(start)}, takes {lasted}, depth {depth}, "
+        f"{trace.threads.title(thread)}"
+    )
+    return ResultTexts(call, thread, depth, str(start), functions.label[function], duration(start, 5), detail)
