@@ -81,7 +81,7 @@ def test_task_5_search_for_methods_that_start_with_is(asked) -> None:
 
 def test_task_6_the_source_of_a_method(recorded) -> None:
     """Java's recorder tells no file; VizTracer's does, with the line."""
-    from tracevis3d.views.element_metadata import words_of
+    from tracevis3d.trace.names import words_of
 
     trace = tv.load(recorded / "vt_markdown_repeat1.json.gz")
     (function,) = [f for f, label in enumerate(trace.functions.label) if label.endswith("Markdown.convert")]

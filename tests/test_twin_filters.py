@@ -352,9 +352,9 @@ def test_a_selection_of_calls_or_all_that_has_nothing_to_do_with_it(seed, steps,
     for word in (str(n), "-1", "x"):
         with pytest.raises(UsageError, match=f"there is no call {word}: they go from 0 to {n - 1}"):
             call_flags(facts, "calls", calls=word)
-    with pytest.raises(UsageError, match="there is no thread 'nobody' in this trace"):
+    with pytest.raises(UsageError, match="no thread is called 'nobody'; there are"):
         call_flags(facts, "thread", threads="*, nobody")
-    with pytest.raises(UsageError, match="say which threads"):
+    with pytest.raises(UsageError, match="names and ids of threads are wanted"):
         call_flags(facts, "thread", threads=" , ")
     if n > 10:
         assert sum(call_flags(facts, "calls", calls="1_0")) == 1

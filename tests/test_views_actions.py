@@ -12,10 +12,10 @@ from tracevis3d import api
 from tracevis3d.errors import UsageError
 from tracevis3d.filters.stack import as_text, parse
 from tracevis3d.parameters import read
+from tracevis3d.trace.names import words_of
 from tracevis3d.units import read_time
 from tracevis3d.views import filtering, registry
 from tracevis3d.views.actions import Action, Change, State
-from tracevis3d.views.element_metadata import words_of
 
 EXAMPLES = ROOT / "examples"
 VIEWS = [registry.find(name) for name in registry.names()]

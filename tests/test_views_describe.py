@@ -10,9 +10,9 @@ import pytest
 from tests.conftest import ROOT
 from tracevis3d import api, units
 from tracevis3d.drawing.picked import PickedElement
+from tracevis3d.trace.names import FunctionWords, words_of
 from tracevis3d.views.clusters import call_under, calls_inside
 from tracevis3d.views.describe import describe, describe_call, place_of, self_time
-from tracevis3d.views.element_metadata import FunctionWords, words_of
 
 
 class Names:

@@ -357,8 +357,8 @@ def waits(
     """
     from .features.waits.summary import summary
     from .features.waits.waits import find_waits
+    from .trace.names import named_threads
     from .units import read_time
-    from .views.thread_selection import named_threads
 
     found = find_waits(trace, rules)
     thread = int(named_threads(trace, end, "end")[0]) if end else None

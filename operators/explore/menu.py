@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from ...tracevis3d.trace.names import label_of_call
 from ...tracevis3d.views import registry as views
 from ...tracevis3d.views.actions import Action
 from ...tracevis3d.views.clusters import call_under
@@ -32,7 +33,7 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
             layout.label(text="The trace is not in memory: Rebuild finds it", icon="INFO")
             layout.operator("tracevis3d.rebuild", icon="FILE_REFRESH")
             return
-        layout.label(text=trace.functions.label[int(trace.calls.function[call])])
+        layout.label(text=label_of_call(trace, call))
         group = -1
         for action in actions.declared_of(bpy.data.collections[view]):
             if "menu" not in action.triggers:

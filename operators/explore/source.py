@@ -7,7 +7,7 @@ import bpy
 from bpy.props import StringProperty
 
 from ...tracevis3d.errors import TraceVisError
-from ...tracevis3d.views.element_metadata import words_of
+from ...tracevis3d.trace.names import words_of
 from ..state import trace_state
 from .actions import OnCall
 

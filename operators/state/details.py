@@ -8,9 +8,9 @@ from bpy.props import CollectionProperty, IntProperty, StringProperty
 
 from ...tracevis3d.analysis.measures import self_time_of
 from ...tracevis3d.drawing.picked import Description
+from ...tracevis3d.trace.names import FunctionWords, words_of
 from ...tracevis3d.units import counted, duration
 from ...tracevis3d.views.describe import describe, describe_call
-from ...tracevis3d.views.element_metadata import FunctionWords, words_of
 from .. import signals
 from . import selection, settings, sources, stored_metadata, trace_state
 

@@ -8,7 +8,8 @@ import bpy
 import numpy as np
 from bpy.props import StringProperty
 
-from ...tracevis3d.views.element_metadata import FunctionWords, standing, words_of
+from ...tracevis3d.trace.names import FunctionWords, words_of
+from ...tracevis3d.views.element_metadata import standing
 from . import trace_state
 
 #: Functions whose names are kept; a view of more elements than can be told apart has few.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 import numpy as np
 
 from ..errors import UsageError
 from ..parameters import parameter
+from ..trace.names import named_threads
 from ..units import read_time
 from .facts import Facts
 from .registry import Filter, Marked
@@ -55,22 +55,8 @@ class CallsParameters:
 
 def thread(facts: Facts, p: ThreadParameters) -> Marked:
     """Mark the calls of some threads."""
-    threads = facts.trace.threads
-    wanted = [word.strip() for word in p.threads.split(",") if word.strip()]
-    if not wanted:
-        raise UsageError("threads=: say which threads, by name or id")
-    chosen = np.zeros(len(threads), np.bool_)
-    for word in wanted:
-        hits = [
-            t
-            for t in range(len(threads))
-            if any(
-                fnmatchcase(text, word) for text in (threads.name[t], str(threads.tid[t]), threads.title(t))
-            )
-        ]
-        if not hits:
-            raise UsageError(f"threads={p.threads}: there is no thread {word!r} in this trace")
-        chosen[hits] = True
+    chosen = np.zeros(len(facts.trace.threads), np.bool_)
+    chosen[named_threads(facts.trace, p.threads)] = True
     return Marked("call", (~chosen if p.others else chosen)[np.asarray(facts.trace.calls.thread)])
 
 

@@ -245,3 +245,13 @@ def _without_arguments(part: str) -> str:
         return part.partition("(")[0] if part.startswith("operator") else part
     end = min((at for at in (part.find("<"), part.find("(")) if at > 0), default=len(part))
     return part[:end].rstrip() or part
+
+
+def module_of_function(name: str) -> str:
+    """Return the module (or file, or category) of a function's name; its label if it tells none."""
+    found = split(name)
+    for kind in ("module", "file", "category", "package"):
+        inside = [text for what, text in found.containers if what == kind]
+        if inside:
+            return inside[-1]
+    return found.containers[0][1] if found.containers else found.label

@@ -12,10 +12,9 @@ from ..errors import UsageError
 from ..filters.stack import Applied, added, as_text, parse
 from ..parameters import declared
 from ..trace.model import Trace
+from ..trace.names import label_of_call, word_of_thread, words_of
 from ..units import counted
 from .actions import Action, Change, Choice, State
-from .element_metadata import words_of
-from .thread_selection import word_of_thread
 from .time_window import bounded, window_parameters, window_values
 
 #: What of a call is shown alone, or hidden: name, title, and words for it.
@@ -108,7 +107,7 @@ def mark_utility(state: State) -> Change:
     UsageError
         If its name can't stand in a list.
     """
-    label = state.trace.functions.label[int(state.trace.calls.function[state.call])]
+    label = label_of_call(state.trace, state.call)
     if "," in label:
         raise UsageError(f"{label}: a name with a comma can't be listed; hide the function instead")
     stack = parse(state.filters) if state.filters else []

@@ -17,6 +17,7 @@ from ..layout.cut import cut_index
 from ..layout.scales import Scale
 from ..trace.memo import memoised
 from ..trace.model import CONTAINER_KINDS, Containers, Trace
+from ..trace.names import label_of_call
 
 Colors = NDArray[np.float32]
 Indices = NDArray[np.int32]
@@ -210,7 +211,7 @@ def _by_subtree(trace: Trace, palette: Palette, entries: int) -> Coloring:
     lines = []
     occurrences = np.bincount(pick[pick >= 0], minlength=len(call)) // np.maximum(trace.calls.extent[call], 1)
     for i, c in enumerate(call):
-        label = trace.functions.label[int(trace.calls.function[c])]
+        label = label_of_call(trace, c)
         size = int(trace.calls.extent[c])
         lines.append(LegendEntry(f"{label}  × {occurrences[i]:,} ({units.counted(size, 'call')})", i))
     lines.append(LegendEntry("everything else", len(call)))

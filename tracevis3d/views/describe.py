@@ -15,8 +15,9 @@ from ..analysis.measures import calls_by_function, self_time_of
 from ..drawing.picked import Description, PickedElement
 from ..layout.cut import cut_index
 from ..trace.model import Trace
+from ..trace.names import FunctionWords, place_of, words_of
 from .clusters import call_under, calls_inside
-from .element_metadata import CALLS, FunctionWords, words_of
+from .element_metadata import CALLS
 
 #: A call of more direct callees than this tells its self time only where that is known anyway.
 _FEW = 100_000
@@ -112,13 +113,6 @@ def describe_call(trace: Trace, call: int) -> Description:
 def describe_function(words: FunctionWords) -> Description:
     """Return what is said of a function: its label, and where it is."""
     return Description(words.label, " · ".join(filter(None, [words.module, place_of(words)])))
-
-
-def place_of(words: FunctionWords) -> str:
-    """Return file and line of a function, the file with its last folder: enough to know it by."""
-    parts = words.file.replace("\\", "/").split("/")
-    file = words.file if len(parts) <= 3 else "…/" + "/".join(parts[-2:])
-    return file + (f":{words.line}" if words.file and words.line else "")
 
 
 def self_time(trace: Trace, call: int) -> int | None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...errors import UsageError
 from ...trace.model import Trace
+from ...trace.names import label_of_call
 from ...units import counted, typed_time
 from ...views.actions import Action, Change, NewFigure, State
 from ...views.time_window import around, window_values
@@ -66,7 +67,7 @@ def focus_word(trace: Trace, call: int, source: int, traces: int) -> str:
     """Return how the parameter ``focus`` names a call; in a fan of traces, its function."""
     if traces == 2:
         return f"{'AB'[source]}:{call}"
-    return trace.functions.label[int(trace.calls.function[call])].replace(">", "*")
+    return label_of_call(trace, call).replace(">", "*")
 
 
 FIND_SIMILAR = Action(

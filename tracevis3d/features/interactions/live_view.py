@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from ...drawing.palettes import PALETTES, cycle, parse
 from ...drawing.primitives import Legend, LegendEntry
 from ...drawing.stream import Bars, LabelList, Sections, StreamLabels, bars
+from ...formats.names import module_of_function
 from ...kernels.live import live_bars as f
 from ...live.growing import GrowingTrace
 from ...live.stream.description import BarDescription
 from ...live.stream.live_view import LiveView
 from ...units import duration
-from ..call_tree.icicle.live_view import module
 
 #: Modules that are told apart, and places on the ring; the last of each is that of all others.
 _MODULES, _PLACES = 256, 30
@@ -63,7 +63,7 @@ class Interactions(LiveView):
         for name in self.growing.functions(self._functions):
             if self._functions >= len(self._module_of):
                 self._module_of = np.concatenate([self._module_of, np.zeros_like(self._module_of)])
-            found = self._modules.setdefault(module(name), len(self._modules))
+            found = self._modules.setdefault(module_of_function(name), len(self._modules))
             self._module_of[self._functions] = min(found, _MODULES - 1)
             self._functions += 1
 

@@ -12,6 +12,7 @@ from ...analysis.sets import distinct_sets
 from ...analysis.subtrees import Subtrees, distinct_subtrees
 from ...filters.facts import Facts as Known
 from ...trace.model import Trace
+from ...trace.names import label_of_call
 from ..call_tree.lists import sequences
 from .hierarchy import By, Elements, Level, element_hierarchy
 from .interactions import Interactions, interactions, rarest
@@ -105,7 +106,7 @@ def phase_fact(trace: Trace, elements: Elements, found: Interactions, phases: Ph
         "start_ns": int(found.time[low]),
         "end_ns": int(found.time[high - 1]),
         "calls": high - low,
-        "within": trace.functions.label[int(trace.calls.function[inside])] if inside >= 0 else None,
+        "within": label_of_call(trace, inside) if inside >= 0 else None,
         "main": [describe(elements.hierarchy, found, pair) for pair in told],
     }
 
@@ -186,7 +187,7 @@ def _repeated(trace: Trace, subtrees: Subtrees, most: int) -> list[Facts]:
     found = find_repeated(trace.calls, subtrees)
     return [
         {
-            "function": trace.functions.label[int(trace.calls.function[call])],
+            "function": label_of_call(trace, call),
             "occurrences": int(found.calls[i]),
             "calls_each": int(trace.calls.extent[call]),
             "time_ns": int(found.time[i]),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...trace.model import Trace
+from ...trace.names import call_site
 from .blocks import Blocks
 
 Ints = NDArray[np.int64]
@@ -87,7 +88,7 @@ def find_sites(trace: Trace, blocks: Blocks) -> Sites:
     rank[order] = np.arange(len(order))
     functions = ((distinct >> 32) - 1).astype(np.int32)[order]
     lines = (distinct & 0xFFFFFFFF).astype(np.int32)[order]
-    names = tuple(_name(trace, f, at) for f, at in zip(functions.tolist(), lines.tolist(), strict=True))
+    names = tuple(call_site(trace, f, at) for f, at in zip(functions.tolist(), lines.tolist(), strict=True))
     return Sites(rank[back], functions, lines, names)
 
 
@@ -100,14 +101,3 @@ def _outward(function: NDArray[np.int32], parent: NDArray[np.int32], passes: NDA
             break
         at = np.where(on, parent[at], at)
     return at
-
-
-def _name(trace: Trace, function: int, line: int) -> str:
-    if function < 0:
-        return "(call site unknown)"
-    label = trace.functions.label[function]
-    file = int(trace.functions.file[function])
-    base = trace.files[file].replace("\\", "/").rpartition("/")[2] if file >= 0 else ""
-    if base:
-        return f"{label} ({base}:{line})" if line else f"{label} ({base})"
-    return f"{label}:{line}" if line else label

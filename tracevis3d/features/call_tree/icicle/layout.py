@@ -16,8 +16,9 @@ from ....errors import UsageError
 from ....layout.cut import Cut, CutBuffers, busy_time, call_span, cut_index
 from ....layout.icicle import Lanes, level_heights, stack_lanes
 from ....trace.model import Trace
+from ....trace.names import lane_title
 from ....units import percentage
-from ....views.thread_selection import choose_threads, lane_title
+from ....views.thread_selection import choose_threads
 from ....views.time_window import time_window
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ....drawing.stream import (
     bars,
     box_sections,
 )
-from ....formats.names import split
+from ....formats.names import module_of_function
 from ....live.growing import GrowingTrace
 from ....live.stream.calls import CallStream, Ended
 from ....live.stream.description import BarDescription, describe_call, short
@@ -56,7 +56,7 @@ class Icicle(LiveView):
     def _kind(self, name: str) -> int:
         if self._by_function:
             return self.kinds.number(short(name))
-        return self.kinds.number(module(name))
+        return self.kinds.number(module_of_function(name))
 
     def advance(self) -> Bars:
         self.calls.learn()
@@ -137,7 +137,7 @@ class Icicle(LiveView):
 
     def _one_module(self) -> bool:
         names = self.growing.functions()
-        return len(names) > 1 and len({module(name) for name in names}) < 2
+        return len(names) > 1 and len({module_of_function(name) for name in names}) < 2
 
     def palette(self) -> NDArray[np.float32]:
         full = self.kinds.colors()
@@ -199,13 +199,3 @@ class Icicle(LiveView):
     def facts(self) -> str:
         more = self.lanes.without
         return f"{counted(more, 'more thread')} not shown" if more else ""
-
-
-def module(name: str) -> str:
-    """Return the module (or file, or category) of a function's name; its label if it tells none."""
-    found = split(name)
-    for kind in ("module", "file", "category", "package"):
-        inside = [text for what, text in found.containers if what == kind]
-        if inside:
-            return inside[-1]
-    return found.containers[0][1] if found.containers else found.label

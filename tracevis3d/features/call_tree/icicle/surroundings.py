@@ -10,8 +10,8 @@ from .... import units
 from ....drawing.primitives import Axis, Boxes, Labels, Lines, Vector
 from ....layout import ticks
 from ....layout.scales import Scale
+from ....trace.names import lane_title
 from ....views.call_measures import Measure
-from ....views.thread_selection import lane_title
 from .layout import WIDTH, Layout
 
 #: Width of thin lines in scene units.

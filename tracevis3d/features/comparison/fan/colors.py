@@ -12,6 +12,7 @@ from .... import units
 from ....drawing.palettes import OTHER, PALETTES, Paint
 from ....drawing.primitives import Legend, LegendEntry
 from ....trace.model import Trace
+from ....trace.names import label_of_call
 from ..view import colors
 from .pairs import Pair
 from .stage import Stage
@@ -128,7 +129,7 @@ def _names(pairs: Sequence[Pair]) -> list[dict[int, str]]:
 
 
 def _label(trace: Trace, call: int) -> str:
-    return trace.functions.label[int(trace.calls.function[call])]
+    return label_of_call(trace, call)
 
 
 def _short(name: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....analysis.repetitions import find_alike, find_repeated, find_runs
 from ....trace.model import Trace
+from ....trace.names import label_of_call
 from ....units import counted, duration, percentage
 from .groups import MOST_PAIRS, Groups
 from .match import BARS, Comparison
@@ -159,7 +160,7 @@ def group_facts(comparison: Comparison, groups: Groups, most: int = MOST) -> lis
         u, v = int(groups.a.longest[x]), int(groups.b.longest[y])
         facts.append(
             {
-                "functions": [_label(trace, call) for trace, call in zip(comparison.traces, (u, v))],
+                "functions": [label_of_call(trace, call) for trace, call in zip(comparison.traces, (u, v))],
                 "similarity": float(comparison.row(u).share()[int(groups.b.unit[y])]),
                 "groups": int(groups.a.heads[x]) * int(groups.b.heads[y]),
                 "calls": [int(groups.a.heads[x]), int(groups.b.heads[y])],
@@ -219,7 +220,7 @@ def _open(comparison: Comparison) -> tuple[list[list[str]], Groups | None]:
         if not len(groups.root_a):
             break
         within = groups
-        opened.append([_label(trace, int(call)) for trace, call in zip(comparison.traces, calls)])
+        opened.append([label_of_call(trace, int(call)) for trace, call in zip(comparison.traces, calls)])
     return opened, within
 
 
@@ -247,10 +248,6 @@ def _repetition_facts(comparison: Comparison, trace: int) -> dict[str, Any]:
         "alike": find_alike(side.subtrees, side.sets).calls(side.subtrees),
         "repeated_time": repeated / root if root else 0.0,
     }
-
-
-def _label(trace: Trace, call: int) -> str:
-    return trace.functions.label[int(trace.calls.function[call])]
 
 
 def _call_facts(trace: Trace, call: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import UsageError
+from ....trace.names import label_of_call
 from ....units import duration
 from ..findings.evidence import Range
 from ..view.focus import focused
@@ -126,7 +127,7 @@ def _span(story: Story, trace: int, call: int) -> Range:
 
 def _name(story: Story, trace: int, call: int) -> str:
     own = story.traces[trace]
-    return own.functions.label[int(own.calls.function[call])]
+    return label_of_call(own, call)
 
 
 def _pair(story: Story, stage: Stage, match: int) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ....drawing.primitives import Boxes, Camera, Lines, Tubes
 from ....errors import UsageError
 from ....trace.model import Trace
+from ....trace.names import label_of_call
 from ..matching.match import Comparison
 from .layout import OVERVIEW, Layout, Wall
 from .matches import Chosen
@@ -80,7 +81,7 @@ def named(comparison: Comparison, text: str) -> str:
     if not one:
         return text
     trace = comparison.traces["AB".index(one[1])]
-    return trace.functions.label[int(trace.calls.function[int(one[2])])]
+    return label_of_call(trace, int(one[2]))
 
 
 def _called(trace: Trace, word: str) -> Flags:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .... import units
 from ....drawing.primitives import Meaning
+from ....trace.names import label_of_call
 from ..phases import Phases, characteristic, describe, enclosing_call, letter
 from .layout import Drum, Ints, Layout
 
@@ -112,9 +113,7 @@ def of_phases(meanings: Meanings, picture: Layout, drum: Drum, kind: str, phases
         columns["kind"].append(letter(int(phases.kind[i])))
         columns["from"].append(units.exact_duration(int(found.time[low])))
         columns["to"].append(units.exact_duration(int(found.time[high - 1])))
-        columns["within"].append(
-            trace.functions.label[int(trace.calls.function[inside])] if inside >= 0 else ""
-        )
+        columns["within"].append(label_of_call(trace, inside) if inside >= 0 else "")
         columns["told by"].append(", ".join(describe(picture.hierarchy, found, pair) for pair in told))
     calls = np.diff(phases.edge)
     return meanings.add(kind, drum.source, np.full(len(phases), -1), {"calls": calls}, columns)

@@ -16,6 +16,7 @@ from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry, Marks, 
 from ....errors import UsageError
 from ....progress import Progress
 from ....trace.model import Trace
+from ....trace.names import label_of_call
 from ....units import read_time
 from ....views.view import LiveForm, View
 from ..interactions import Rare, rarest
@@ -308,9 +309,7 @@ def _spelled(picture: Layout, drum: Drum, rare: Rare) -> str:
     callee = int(found.call[rare.first])
     calls = (int(trace.calls.parent[callee]), callee)
     return " → ".join(
-        h.distinct[int(h.node[e])]
-        if h.merged[e] == 1
-        else trace.functions.label[int(trace.calls.function[c])]
+        h.distinct[int(h.node[e])] if h.merged[e] == 1 else label_of_call(trace, c)
         for e, c in zip(ends, calls, strict=True)
     )
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.primitives import Axis, Labels, Marks, Vector
 from ....layout import ticks
-from ....views.thread_selection import lane_title
+from ....trace.names import lane_title
 from ..running import longest_quiet
 from .calls import THICK
 from .colors import CallColors

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ....drawing.primitives import Element, Lines, Marks, Tubes, Wedges
 from ....trace.build import innermost
+from ....trace.names import named_threads
 from ....units import read_time
-from ....views.thread_selection import named_threads
 from ..correspondences import every_release
 from ..critical_path import RUNS, STARTS, WAITS
 from .calls import THICK

@@ -17,8 +17,9 @@ from ....errors import UsageError
 from ....layout.cut import Cut, busy_time, call_span, cut_index
 from ....layout.icicle import level_heights
 from ....trace.model import Trace
+from ....trace.names import named_threads
 from ....units import read_time
-from ....views.thread_selection import choose_threads, named_threads
+from ....views.thread_selection import choose_threads
 from ....views.time_window import time_window
 from ..waits import Waits
 from .geometry.amphitheatre import Theatre, folded, half_cylinder, semicircle, share_height

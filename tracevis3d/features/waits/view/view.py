@@ -20,7 +20,7 @@ from ....drawing.primitives import Drawing
 from ....errors import UsageError
 from ....progress import Progress
 from ....trace.model import Trace
-from ....views.thread_selection import named_threads
+from ....trace.names import named_threads
 from ....views.view import LiveForm, View
 from ..live_view import Threads
 from . import calls as blocks
