@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+#: Of the commands in Blender, which takes them away by these alone.
 _handles: list[Any] = []
 
 

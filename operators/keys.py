@@ -32,6 +32,7 @@ EXPLORE = (
     ("Home", "The whole trace"),
     ("Esc", "Leave"),
 )
+#: Our keys in Blender's keymaps, which takes them away by these alone.
 _added: list[tuple[Any, Any]] = []
 
 

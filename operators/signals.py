@@ -5,7 +5,8 @@ in the same way, by the signals of :mod:`.handlers`.
 """
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Generic, ParamSpec
 
 P = ParamSpec("P")
@@ -16,6 +17,7 @@ class Signal(Generic[P]):
 
     def __init__(self) -> None:
         self._receivers: list[Callable[P, object]] = []
+        self._left_out: list[Callable[P, object]] = []
 
     def connect(self, receiver: Callable[P, object]) -> None:
         """Let ``receiver`` be called from now on; one that is connected already stays where it is."""
@@ -26,6 +28,15 @@ class Signal(Generic[P]):
         """Let ``receiver`` be called no more; one that is not connected is no error."""
         if receiver in self._receivers:
             self._receivers.remove(receiver)
+
+    @contextmanager
+    def without(self, receiver: Callable[P, object]) -> Iterator[None]:
+        """Let ``receiver`` not be called for a while: it caused what the signal tells of."""
+        self._left_out.append(receiver)
+        try:
+            yield
+        finally:
+            self._left_out.remove(receiver)
 
     def send(self, *args: P.args, **kwargs: P.kwargs) -> None:
         """Call all receivers.
@@ -38,7 +49,7 @@ class Signal(Generic[P]):
         """
         first: Exception | None = None
         # A receiver may disconnect itself.
-        for receiver in tuple(self._receivers):
+        for receiver in [each for each in self._receivers if each not in self._left_out]:
             try:
                 receiver(*args, **kwargs)
             except Exception as error:

@@ -84,7 +84,7 @@ class Task:
             raise Cancelled("stopped")
 
 
-#: What was prepared in this session.
+#: What was prepared since the extension was enabled: whatever the file, it needs no second time.
 _prepared: set[Callable[[], None]] = set()
 
 
@@ -206,6 +206,7 @@ def free_status_bar() -> None:
 
 def unregister() -> None:
     """Stop what runs: the extension is being disabled, and Blender won't tell the operator."""
+    _prepared.clear()
     if (task := Task.current) is not None:
         task.stop()
         Task.current = None

@@ -1,5 +1,6 @@
 """Scripts to begin with, in the Text editor's menu *Templates*."""
 
+from functools import cache
 from pathlib import Path
 
 import bpy
@@ -20,12 +21,10 @@ class TRACEVIS3D_MT_templates(bpy.types.Menu):
             operator.filepath, operator.internal = str(path), True
 
 
+@cache
 def templates() -> list[tuple[str, Path]]:
-    """Return title and path of each template."""
-    return [(path.stem.replace("_", " ").capitalize(), path) for path in _paths]
-
-
-_paths: list[Path] = []
+    """Return title and path of each template; the extension's folder is read once."""
+    return [(path.stem.replace("_", " ").capitalize(), path) for path in sorted(FOLDER.glob("*.py"))]
 
 
 def _entry(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
@@ -34,7 +33,6 @@ def _entry(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
 
 def register() -> None:
     """Add the menu."""
-    _paths[:] = sorted(FOLDER.glob("*.py"))
     bpy.utils.register_class(TRACEVIS3D_MT_templates)
     bpy.types.TEXT_MT_templates.append(_entry)
 

@@ -64,3 +64,19 @@ def test_a_receiver_may_disconnect_itself():
     signal.send()
     signal.send()
     assert called == ["once", "always", "always"]
+
+
+def test_who_caused_a_signal_can_be_left_out_and_keeps_its_place():
+    signal, called = signals.Signal(), []
+
+    def follow():
+        called.append("follow")
+
+    signal.connect(follow)
+    signal.connect(lambda: called.append("other"))
+    with signal.without(follow):
+        with signal.without(follow):
+            signal.send()
+        signal.send()
+    signal.send()
+    assert called == ["other", "other", "follow", "other"]

@@ -1,6 +1,5 @@
 """What is drawn over the 3D views: lit elements with the scene's depth, and texts beside the mouse."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,8 +70,8 @@ class State:
 
 state = State()
 
-#: What else lights up: called with the 3D view and the scale of the screen.
-on_lit: list[Callable[[Any, float], None]] = []
+#: What is lit is drawn: the 3D view and the scale of the screen.
+on_lit: signals.Signal[[Any, float]] = signals.Signal()
 
 
 def announce(heading: str, sentence: str, traces: list[str]) -> None:
@@ -125,8 +124,7 @@ def _draw_lit() -> None:
     space, view = context.space_data, context.region_data
     if view is None or not space.overlay.show_overlays:
         return
-    for draw in on_lit:
-        draw(view, context.preferences.system.ui_scale)
+    on_lit.send(view, context.preferences.system.ui_scale)
     if not settings.all_in(context.scene):
         return
     detail.saw(context)

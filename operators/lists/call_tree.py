@@ -266,7 +266,8 @@ class OnTree(OnTrace):
                 raise
             calls, active = tree_rows.selected_calls(navigation, selection.MOST)
             if selects:
-                _select(key, calls, active)
+                with signals.on_select.without(_follow):
+                    selection.select(key, calls, active=active)
             _store(target, key, trace, navigation)
             if flies and active >= 0:
                 navigate.call(context, key, active)
@@ -275,21 +276,9 @@ class OnTree(OnTrace):
         return self.with_trace(context, lambda trace: prepare(trace, query), then)
 
 
-_selecting = False
-
-
-def _select(key: str, calls: list[int], active: int) -> None:
-    global _selecting
-    _selecting = True
-    try:
-        selection.select(key, calls, active=active)
-    finally:
-        _selecting = False
-
-
 def _follow(changed: str) -> None:
     """Show the call that was selected elsewhere, in the trees that are open."""
-    if _selecting or not changed:
+    if not changed:
         return
     chosen = selection.selected(changed)
     for collection in bpy.data.collections:

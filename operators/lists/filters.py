@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from ...tracevis3d.errors import TraceVisError
-from .. import preconditions, signals
+from .. import enum_items, preconditions, signals
 from ..mixin import OperatorMixin
 from ..state import filter_stacks, selection, settings, sources, trace_state
 from . import call_tree
@@ -22,16 +22,13 @@ _WHAT = (
     ("subtree", "With All Below", "The calls and all below them"),
     ("call", "Alone", "The calls alone; their callees move up to their callers"),
 )
-_names: list[tuple[str, str, str]] = []
 
 
+@enum_items.kept
 def _name_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
-    # Blender keeps no reference to texts that a callback returns: they stay alive here.
-    if not _names:
-        from ...tracevis3d.filters import registry
+    from ...tracevis3d.filters import registry
 
-        _names[:] = [(n, registry.find(n).title, registry.find(n).sentence) for n in registry.names()]
-    return _names
+    return [(n, registry.find(n).title, registry.find(n).sentence) for n in registry.names()]
 
 
 class TRACEVIS3D_PG_filter_value(bpy.types.PropertyGroup):

@@ -210,16 +210,12 @@ def fill(collection: bpy.types.Collection, trace: Any) -> None:
             setattr(stored, name, value)
 
 
-_selecting = False
-
-
 def choose(context: bpy.types.Context, collection: bpy.types.Collection, step: int = 0) -> str:
     """Select the calls of the row that is chosen; return what is said of it.
 
     The first one is the active call, which the call tree then shows; with ``step`` the next or previous
     after the one that is active now.
     """
-    global _selecting
     state, found = of(collection), in_memory(collection)
     if found is None or not 0 <= state.index < len(state.rows):
         return ""
@@ -235,11 +231,8 @@ def choose(context: bpy.types.Context, collection: bpy.types.Collection, step: i
         if other is None:
             return f"That was the {'last' if step > 0 else 'first'} occurrence"
         place = other
-    _selecting = True
-    try:
+    with signals.on_select.without(_follow):
         left_out = selection.select(key, calls, active=int(starts[place]))
-    finally:
-        _selecting = False
     if step:
         navigate.call(context, key, int(starts[place]))
         return f"Occurrence {place + 1:,} of {len(starts):,}"
@@ -249,7 +242,7 @@ def choose(context: bpy.types.Context, collection: bpy.types.Collection, step: i
 
 def _follow(changed: str) -> None:
     """Choose the row of the call that was selected elsewhere."""
-    if _selecting or not changed:
+    if not changed:
         return
     active = selection.selected(changed).active
     for collection in bpy.data.collections:

@@ -19,7 +19,7 @@ from ...tracevis3d.analysis.search import Found
 from ...tracevis3d.analysis.search_results import TypedQuery
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.progress import Progress, part
-from .. import handlers, preconditions, signals
+from .. import enum_items, handlers, preconditions, signals
 from ..state import selection, settings, sources, trace_state
 from ..task import LongOperator
 from ..views import arrange
@@ -71,17 +71,12 @@ def _show_pins(_state: bpy.types.PropertyGroup, context: bpy.types.Context) -> N
     pin(context.scene)
 
 
-_source_items_kept: list[tuple[str, str, str]] = []
-
-
+@enum_items.kept
 def _source_items(_state: Any, context: bpy.types.Context) -> list[tuple[str, str, str]]:
-    # Blender keeps no reference to texts that a callback returns: they must stay alive here.
     collection = settings.active(context) if context is not None else None
     stored = settings.of(collection).sources if collection is not None else ()
-    _source_items_kept[:] = [
-        (str(i), sources.name_of(source), source.path) for i, source in enumerate(stored)
-    ] or [("0", "", "")]
-    return _source_items_kept
+    named = [(str(i), sources.name_of(source), source.path) for i, source in enumerate(stored)]
+    return named or [("0", "", "")]
 
 
 class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):

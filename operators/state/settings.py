@@ -5,7 +5,7 @@ settings and the command line have the same names, ranges and words.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import bpy
@@ -133,6 +133,15 @@ def parameter_groups() -> dict[str, type]:
         }
         groups[name] = type(f"TRACEVIS3D_PG_view_{name}", (bpy.types.PropertyGroup,), members)
     return groups
+
+
+def loadable_views() -> list[Any]:
+    """Return the views that can be loaded here, in order."""
+    found = []
+    for name in views.names():
+        with suppress(TraceVisError):
+            found.append(views.find(name))
+    return found
 
 
 def frame_of(scene: bpy.types.Scene) -> Frame:

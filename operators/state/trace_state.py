@@ -67,6 +67,7 @@ def ensure(trace: str) -> Any:
     return record
 
 
+#: The group that was made at registration, for Blender to take away.
 _registered: list[type] = []
 
 

@@ -5,19 +5,14 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.views import registry as views
-from .. import preconditions
+from .. import enum_items, preconditions
 from ..state import settings, sources, trace_state
 from ..task import LongOperator
 from . import make_view, viewport
 
 _NONE = ("NONE", "None", "Only one trace")
-_traces: list[tuple[str, str, str]] = []
-_others: list[tuple[str, str, str]] = []
-_more: list[tuple[str, str, str, int]] = []
-_views: list[tuple[str, str, str]] = []
 #: Blender keeps flags in 32 bits.
 _MOST_FLAGS = 31
 
@@ -32,30 +27,28 @@ def known_traces() -> dict[str, Any]:
     return found
 
 
+def _known_items() -> list[tuple[str, str, str]]:
+    return [(key, sources.name_of(source), source.path) for key, source in known_traces().items()]
+
+
+@enum_items.kept
 def _trace_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
-    # Blender keeps no reference to texts that a callback returns: they must stay alive here.
-    _traces[:] = [(key, sources.name_of(source), source.path) for key, source in known_traces().items()] or [
-        _NONE
-    ]
-    return _traces
+    return _known_items() or [_NONE]
 
 
-def _other_items(self: Any, _context: Any) -> list[tuple[str, str, str]]:
-    _others[:] = [
-        _NONE,
-        *((key, sources.name_of(source), source.path) for key, source in known_traces().items()),
-    ]
-    return _others
+@enum_items.kept
+def _other_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
+    return [_NONE, *_known_items()]
 
 
+@enum_items.kept
 def _more_items(_self: Any, _context: Any) -> list[tuple[str, str, str, int]]:
-    known = list(known_traces().items())[:_MOST_FLAGS]
-    _more[:] = [(key, sources.name_of(source), source.path, 1 << i) for i, (key, source) in enumerate(known)]
-    return _more
+    return [(*item, 1 << i) for i, item in enumerate(_known_items()[:_MOST_FLAGS])]
 
 
+@enum_items.kept
 def _view_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
-    return _views
+    return [(view.name, view.title, view.sentence) for view in settings.loadable_views()]
 
 
 class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
@@ -142,18 +135,4 @@ class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-def register() -> None:
-    """Register the operator."""
-    for name in views.names():
-        try:
-            view = views.find(name)
-        except TraceVisError:
-            continue
-        _views.append((name, view.title, view.sentence))
-    bpy.utils.register_class(TRACEVIS3D_OT_add_view)
-
-
-def unregister() -> None:
-    """Undo :func:`register`."""
-    bpy.utils.unregister_class(TRACEVIS3D_OT_add_view)
-    _views.clear()
+register, unregister = bpy.utils.register_classes_factory((TRACEVIS3D_OT_add_view,))

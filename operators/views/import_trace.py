@@ -11,8 +11,7 @@ from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.formats import registry as formats
 from ...tracevis3d.formats import unpack
 from ...tracevis3d.progress import Progress, part
-from ...tracevis3d.views import registry as views
-from .. import preconditions
+from .. import enum_items, preconditions
 from ..lists import differences
 from ..state import settings
 from ..task import LongOperator
@@ -28,12 +27,11 @@ def last_suffixes() -> list[str]:
     return sorted({f".{name}" for name in names} | set(unpack.SUFFIXES))
 
 
+@enum_items.kept
 def _view_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
-    return _VIEW_ITEMS
-
-
-# Blender keeps no reference to texts that a callback returns: they must stay alive here.
-_VIEW_ITEMS: list[tuple[str, str, str]] = []
+    suited = (make_view.SUITED, "What Suits It", "The view that shows most of the trace at first sight")
+    ours = [view for view in settings.loadable_views() if view.traces[0] == 1]
+    return [suited, *((view.name, view.title, view.sentence) for view in ours)]
 
 
 class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper):
@@ -169,16 +167,6 @@ def _menu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
 
 def register() -> None:
     """Register the operator, the menu's line and the handler of dropped files."""
-    _VIEW_ITEMS.append(
-        (make_view.SUITED, "What Suits It", "The view that shows most of the trace at first sight")
-    )
-    for name in views.names():
-        try:
-            view = views.find(name)
-        except TraceVisError:
-            continue
-        if view.traces[0] == 1:
-            _VIEW_ITEMS.append((name, view.title, view.sentence))
     TRACEVIS3D_FH_trace.bl_file_extensions = ";".join(last_suffixes())
     bpy.utils.register_class(TRACEVIS3D_OT_import_trace)
     bpy.utils.register_class(TRACEVIS3D_FH_trace)
@@ -190,4 +178,3 @@ def unregister() -> None:
     bpy.types.TOPBAR_MT_file_import.remove(_menu)
     bpy.utils.unregister_class(TRACEVIS3D_FH_trace)
     bpy.utils.unregister_class(TRACEVIS3D_OT_import_trace)
-    _VIEW_ITEMS.clear()

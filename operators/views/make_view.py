@@ -14,7 +14,7 @@ from ...tracevis3d.errors import MissingDependency
 from ...tracevis3d.formats import unpack
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.views import registry as views
-from .. import signals
+from .. import handlers, signals
 from ..state import facts, filter_stacks, settings, sources, stored_metadata
 from . import arrange, overview, viewport
 
@@ -28,7 +28,8 @@ PLACES = (
     ("OWN", "In Its Own Scene", "In a new scene, whose camera, light and colour management are its own"),
     ("THIS", "In This Scene", "In this scene, whatever it holds; its camera and light are changed"),
 )
-#: Seconds that the last rebuild of a view took, by the session's id of its collection.
+#: Seconds that the last rebuild of a view took in this session, by the session's id of its collection: saved
+#: with the file they would tell of another machine.
 _seconds: dict[int, float] = {}
 
 
@@ -220,16 +221,21 @@ def show(
         _describe(source, trace)
         sources.remember(trace)
     stored_metadata.hold(collection, traces, drawing)
-    settings.fill(stored.facts, facts.of_drawing(drawing, built.counts))
+    _store_facts(stored, drawing, built.counts)
+    filter_stacks.store_effects(collection, traces)
+    signals.on_show.send(scene, collection, traces, drawing)
+    shown, wanted = figure.parameters, settings.values(collection)
+    stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())
+
+
+def _store_facts(stored: Any, drawing: Any, counts: dict[str, int]) -> None:
+    """Store what the panel says about a drawing."""
+    settings.fill(stored.facts, facts.of_drawing(drawing, counts))
     stored.tables.clear()
     for title, rows in drawing.facts:
         table = stored.tables.add()
         table.name = title
         settings.fill(table.rows, rows)
-    filter_stacks.store_effects(collection, traces)
-    signals.on_show.send(scene, collection, traces, drawing)
-    shown, wanted = figure.parameters, settings.values(collection)
-    stored.stale = any(getattr(shown, name) != value for name, value in wanted.items())
 
 
 def _describe(source: bpy.types.PropertyGroup, trace: Any) -> None:
@@ -247,3 +253,17 @@ def took(collection: bpy.types.Collection, seconds: float) -> None:
 def seconds_of(collection: bpy.types.Collection) -> float | None:
     """Return how long the last rebuild of the view took in this session; None if there was none yet."""
     return _seconds.get(collection.session_uid)
+
+
+_CONNECTIONS = ((handlers.after_loading, _seconds.clear),)
+
+
+def register() -> None:
+    """Forget how long views of another file took."""
+    signals.connect(_CONNECTIONS)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    signals.disconnect(_CONNECTIONS)
+    _seconds.clear()

@@ -1,29 +1,23 @@
 """Presets: the parameters of a view under a name, in Blender's folder of the user's presets."""
 
-import json
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import bpy
 from bpy.props import StringProperty
 
 from ...tracevis3d.errors import UsageError
-from ...tracevis3d.parameters import declared
+from ...tracevis3d.views import presets
 from ...tracevis3d.views import registry as views
 from .. import preconditions
 from ..state import settings
 from .rebuild import Rebuilding
 
-_SUFFIX = ".json"
-#: View -> names of its presets, read when Blender starts and when one is saved or removed: panels read none.
-_names: dict[str, list[str]] = {}
 
-
+@cache
 def names(view: str) -> list[str]:
-    """Return the names of the presets of a view."""
-    if view not in _names:
-        _names[view] = sorted(path.stem for path in folder(view).glob(f"*{_SUFFIX}"))
-    return _names[view]
+    """Return the names of the presets of a view; the folder is read once, for panels ask again and again."""
+    return presets.names(folder(view))
 
 
 def folder(view: str) -> Path:
@@ -32,29 +26,7 @@ def folder(view: str) -> Path:
 
 
 def _path(view: str, name: str) -> Path:
-    return folder(view) / f"{bpy.path.clean_name(name)}{_SUFFIX}"
-
-
-def read(view: str, name: str) -> dict[str, Any]:
-    """Return the values of a preset that fit the view as it is; parameters that it lacks have their defaults.
-
-    Raises
-    ------
-    UsageError
-        If it can't be read, or a value doesn't fit.
-    """
-    path = _path(view, name)
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: the preset can't be read: {error}") from None
-    if not isinstance(found, dict):
-        raise UsageError(f"{path}: the preset can't be read: names and values are wanted")
-    values: dict[str, Any] = {}
-    for parameter in declared(views.find(view).parameters):
-        given = found.get(parameter.name, parameter.default)
-        values[parameter.name] = parameter.read(given)
-    return values
+    return folder(view) / f"{bpy.path.clean_name(name)}{presets.SUFFIX}"
 
 
 class _OnView:
@@ -75,19 +47,18 @@ class TRACEVIS3D_OT_preset_save(_OnView, bpy.types.Operator):
         return context.window_manager.invoke_props_dialog(self)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        collection = settings.active(context)
+        collection = settings.require_active(context)
         view = settings.of(collection).view
         if not self.name.strip():
             self.report({"ERROR"}, "Give the preset a name")
             return {"CANCELLED"}
         path = _path(view, self.name.strip())
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(settings.values(collection), indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            self.report({"ERROR"}, f"{path}: the preset can't be written: {error.strerror}")
+            presets.write(path, settings.values(collection))
+        except UsageError as error:
+            self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        _names.pop(view, None)
+        names.cache_clear()
         self.report({"INFO"}, f"Saved the preset {path.stem!r}")
         return {"FINISHED"}
 
@@ -102,9 +73,10 @@ class TRACEVIS3D_OT_preset_use(Rebuilding, bpy.types.Operator):
     name: StringProperty(name="Name")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        collection = settings.active(context)
+        collection = settings.require_active(context)
         try:
-            values = read(settings.of(collection).view, self.name)
+            view = settings.of(collection).view
+            values = presets.read(_path(view, self.name), views.find(view).parameters)
         except UsageError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -122,7 +94,7 @@ class TRACEVIS3D_OT_preset_remove(_OnView, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         view = settings.of(settings.active(context)).view
         _path(view, self.name).unlink(missing_ok=True)
-        _names.pop(view, None)
+        names.cache_clear()
         return {"FINISHED"}
 
 
@@ -178,4 +150,4 @@ def register() -> None:
 def unregister() -> None:
     """Undo :func:`register`."""
     _unregister()
-    _names.clear()
+    names.cache_clear()

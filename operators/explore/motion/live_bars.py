@@ -101,11 +101,10 @@ def draw(view: Any, scale: float) -> None:
 
 def register() -> None:
     """Light up what is pointed at from now on."""
-    overlay.on_lit.append(draw)
+    overlay.on_lit.connect(draw)
 
 
 def unregister() -> None:
     """Nothing lights up any more."""
-    if draw in overlay.on_lit:
-        overlay.on_lit.remove(draw)
+    overlay.on_lit.disconnect(draw)
     leave()
