@@ -13,7 +13,7 @@ from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
 from tracevis3d.live.stream.calls import CallStream
 from tracevis3d.live.stream.kinds import Kinds
 from tracevis3d.live.stream.pages import MOST_PAGES, PAGE, Ring
-from tracevis3d.scene.live.bar_mesh import TRIANGLES, corner_colors, pick, shaded
+from tracevis3d.scene.live.bar_mesh import TRIANGLES, color_corners, pick, shaded
 from tracevis3d.views.registry import live_form, live_forms
 
 
@@ -224,7 +224,9 @@ def test_every_view_flows_calls_waits_and_memory(view) -> None:
     assert ring.bars > 20
     for page in (*ring.pages, ring.open):
         assert np.isfinite(page.corner).all()
-        assert np.isfinite(corner_colors(page.bars, shaded(ring.palette))).all()
+        color = np.full((page.room, 8, 4), np.nan, np.float32)
+        color_corners(page.bars, shaded(ring.palette), color)
+        assert np.isfinite(color).all()
     (low, high), (bottom, top) = flow.extent()
     corner = np.concatenate([page.corner[: page.count].reshape(-1, 3) for page in ring.pages if page.count])
     corner = corner[(corner != 0).any(axis=1)]

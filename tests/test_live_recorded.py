@@ -407,11 +407,11 @@ def test_what_the_program_dropped_is_told():
 
 def test_a_program_drops_what_the_publisher_can_not_take(tmp_path, monkeypatch):
     """Nobody reads the spool: it ends growing, and what doesn't fit is counted."""
+    from tracevis3d.record import buffers, state
     from tracevis3d.record import session as sessions
-    from tracevis3d.record import state
 
     monkeypatch.setattr(spool, "FULL", 20_000)
-    monkeypatch.setattr(sessions, "MOST_WAITING", 50_000)
+    monkeypatch.setattr(buffers, "MOST_WAITING", 50_000)
     monkeypatch.setattr(sessions, "Helper", lambda *_: Idle(tmp_path))
     session = sessions.Session(sessions.Options("", engine="profile", live="tcp://127.0.0.1:*"))
 

@@ -235,8 +235,8 @@ def test_what_the_engine_can_not_do_is_said(tmp_path):
 
 def test_a_flush_is_one_write(tmp_path, monkeypatch):
     """Each write lets other threads run: where many compute, a flush of many writes would take seconds."""
+    from tracevis3d.record import flusher, state
     from tracevis3d.record import session as sessions
-    from tracevis3d.record import state
 
     class Beside:
         endpoint = ""
@@ -253,7 +253,7 @@ def test_a_flush_is_one_write(tmp_path, monkeypatch):
             return ""
 
     monkeypatch.setattr(sessions, "Helper", Beside)
-    monkeypatch.setattr(sessions, "EVERY", 60)
+    monkeypatch.setattr(flusher, "EVERY", 60)
     session = sessions.Session(sessions.Options("x", threads=True, engine="profile"))
     session.start()
     (lambda: None)()

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import InputError, UsageError
-from ..record.session import Options, Session
+from ..record.options import Options
+from ..record.session import Session
 
 _session: Any = None
 

@@ -78,7 +78,7 @@ def record(
     import os
 
     from ..errors import UsageError
-    from .session import MEMORY_ENGINES, Options
+    from .options import MEMORY_ENGINES, Options
 
     by = MEMORY_ENGINES[0] if memory is True else memory or ""
     if by and by not in MEMORY_ENGINES:

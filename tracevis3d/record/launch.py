@@ -10,7 +10,8 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from . import state
-from .session import Options, Session
+from .options import Options
+from .session import Session
 
 
 def main(words: list[str]) -> None:

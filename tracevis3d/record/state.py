@@ -299,3 +299,5 @@ def forget() -> None:
 
 #: Where the recorder's own files are.
 FOLDER = __file__.rpartition("state.py")[0]
+#: Files of which a frame is only in stacks of what the recorder does by itself.
+OWN_FILES = ("session.py", "buffers.py", "flusher.py", "patching.py")

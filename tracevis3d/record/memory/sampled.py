@@ -90,7 +90,7 @@ class Allocations:
 
 def _is_ours(stack: Any) -> bool:
     """Whether the recorder made an allocation, by itself or through what it called."""
-    return stack[0][0].startswith(state.FOLDER) or any(file == _SESSION for file, _ in stack)
+    return stack[0][0].startswith(state.FOLDER) or any(file in _OWN for file, _ in stack)
 
 
-_SESSION = os.path.join(state.FOLDER, "session.py")
+_OWN = frozenset(state.FOLDER + name for name in state.OWN_FILES)

@@ -135,7 +135,7 @@ class Records:
         self.numbers: dict[int, int] = {}
         self.names: dict[int, str] = {}
         self.damage = ""
-        self._ours, self._session = ours, os.path.join(ours, "session.py")
+        self._ours, self._own = ours, frozenset(os.path.join(ours, name) for name in state.OWN_FILES)
         self._frame_of = frame_of
         self._known: dict[tuple[int, int, bool], int] = {}
         try:
@@ -197,7 +197,7 @@ class Records:
         """Return the number of a record's call site; -3: it is the recorder's own."""
         python = record.stack_trace()
         if python and (
-            python[0][1].startswith(self._ours) or any(file == self._session for _, file, _ in python)
+            python[0][1].startswith(self._ours) or any(file in self._own for _, file, _ in python)
         ):
             return -3
         stack = without_interpreter(record.hybrid_stack_trace(), python) if native else python

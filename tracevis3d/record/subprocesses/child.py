@@ -6,7 +6,6 @@ lock on a file, which ends with it however that happens.
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import shutil
@@ -24,6 +23,10 @@ except ImportError:  # Windows
 
 #: Folders of processes begin so, and the file in each that is locked while its process lives.
 PREFIX, ALIVE = "child-", "alive"
+
+
+#: The module that begins a recording in another interpreter; imported there alone.
+_BEGIN = f"{__package__}.begin"
 
 
 def lock(fd: int, wait: bool) -> None:
@@ -103,22 +106,6 @@ def prepared(folder: str) -> Child | None:
         return None
 
 
-def begin(options: str, folder: str) -> None:
-    """Record the process that this is: one that ``multiprocessing`` has spawned."""
-    from ..session import Options, Session
-
-    child = prepared(folder)
-    if child is None:
-        return
-    try:
-        session = Session(Options(**json.loads(options)), keep=False, child=child)
-    except (OSError, ValueError):
-        child.discard()
-        return
-    atexit.register(session.stop)
-    session.start()
-
-
 def _root() -> str:
     """Return the folder from which this module is imported."""
     root = __file__
@@ -131,7 +118,7 @@ def beginning(options: str, folder: str) -> str:
     """Return code that begins a recording in another interpreter."""
     root = _root()
     return (
-        f"import sys; sys.path.insert(0, {root!r}); from {__name__} import begin; sys.path.remove({root!r}); "
+        f"import sys; sys.path.insert(0, {root!r}); from {_BEGIN} import begin; sys.path.remove({root!r}); "
         f"begin({options!r}, {folder!r}); "
     )
 
@@ -177,7 +164,7 @@ def starting(options: str, folder: str) -> Callable[[Any], Any]:
                 env = dict(os.environ if given is None else given)
                 path = env.get("PYTHONPATH")
                 said = {"options": options, "folder": folder, "path": path, "root": _root()}
-                env[_CHILD] = json.dumps({**said, "module": __name__})
+                env[_CHILD] = json.dumps({**said, "module": _BEGIN})
                 env["PYTHONPATH"] = _STARTING if not path else f"{_STARTING}{os.pathsep}{path}"
                 named["env"] = env
             original(self, args, *more, **named)

@@ -59,19 +59,20 @@ def shaded(palette: NDArray[np.float32]) -> NDArray[np.float32]:
     return linear(corners)
 
 
-def corner_colors(bars: Bars, inks: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the colours of the corners of bars, float32 (n, 8, 4).
+def color_corners(bars: Bars, inks: NDArray[np.float32], out: NDArray[np.float32]) -> None:
+    """Write the colours of the corners of bars.
 
     Parameters
     ----------
     bars : Bars
     inks : float32 (k, 2, 4, 4)
         Of :func:`shaded`; indices beyond take the last one.
+    out : float32 (n, 8, 4)
+        Contiguous.
     """
-    known = np.minimum(bars.color, len(inks) - 1)
-    out = np.empty((len(bars), 2, 4, 4), np.float32)
-    out[:, 0], out[:, 1] = inks[known[:, 0], 0], inks[known[:, 1], 1]
-    return out.reshape(-1, 8, 4)
+    row = 2 * np.minimum(bars.color, len(inks) - 1)
+    row[:, 1] += 1
+    np.take(inks.reshape(-1, 4, 4), row, axis=0, out=out.reshape(-1, 2, 4, 4), mode="clip")
 
 
 def pick(ring: Ring, ray: NDArray[np.float64], now: int) -> tuple[Page, int, float] | None:

@@ -12,7 +12,7 @@ from ...drawing.stream import Page
 from ...live.stream.pages import Ring
 from .. import materials
 from ..geometry import meshes
-from .bar_mesh import Faces, corner_colors, shaded, topology
+from .bar_mesh import Faces, color_corners, shaded, topology
 from .faces import ALL
 
 #: Pages that get other faces in a tick.
@@ -78,7 +78,7 @@ class PageObjects:
             if first < last:
                 self.written += 1
                 color = self._colors[page.number]
-                color[first:last] = corner_colors(page.bars[first:last], self._inks)
+                color_corners(page.bars[first:last], self._inks, color[first:last])
                 corner = page.corner if along_x else turned(page.corner)
                 mesh.attributes["position"].data.foreach_set("vector", corner.reshape(-1))
                 mesh.attributes[materials.TINT].data.foreach_set("color", color.reshape(-1))

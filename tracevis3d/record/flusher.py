@@ -1,0 +1,111 @@
+"""The thread that hands buffers on, every so often."""
+
+from __future__ import annotations
+
+import _thread
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from . import state
+from .buffers import BufferWriter
+
+#: Seconds between two flushes.
+EVERY = 0.05
+
+
+class Flusher:
+    """Flushes buffers in a thread of its own, which is not recorded.
+
+    Parameters
+    ----------
+    buffers : BufferWriter
+    after : callable
+        Called after each flush.
+    """
+
+    def __init__(self, buffers: BufferWriter, after: Callable[[], None]) -> None:
+        self._buffers, self._after = buffers, after
+        # Those of Python itself: recording replaces them.
+        self._pause = time.sleep
+        self._tid = 0
+        self.renew()
+
+    def renew(self) -> None:
+        """Forget the thread: a forked process has none."""
+        self._started = _thread.allocate_lock()
+        self._stopping = _thread.allocate_lock()
+        self._stopped = _thread.allocate_lock()
+
+    def start(self) -> None:
+        """Start the thread, and wait until it is under way."""
+        self._stopping.acquire()
+        self._stopped.acquire()
+        self._started.acquire()
+        # The thread inherits that: all signals are for the program's own threads.
+        mask = _block_signals()
+        try:
+            _thread.start_new_thread(self._run, ())
+        except RuntimeError:
+            # The interpreter is ending: what is left is written at the end.
+            self._started.release()
+            self._stopped.release()
+        _unblock_signals(mask)
+        # It must be under way before calls are recorded: VizTracer makes a dummy of a thread that begins.
+        self._started.acquire()
+        self._started.release()
+
+    def stop(self) -> None:
+        """End the thread, and wait until it has ended."""
+        self._stopping.release()
+        self._stopped.acquire()
+        self._stopped.release()
+
+    def wait_until_gone(self) -> None:
+        """Wait until the system has cleared the thread away: it reports its end a moment before."""
+        for _ in range(200):
+            if not os.path.exists(f"/proc/self/task/{self._tid}"):
+                break
+            self._pause(0.0005)
+
+    def _run(self) -> None:
+        try:
+            state.hide_thread()
+            self._tid = state.local.log.tid
+            _leave_no_dummy()
+            if self._buffers.tracking is not None:
+                self._buffers.tracking.start()
+                # At once, so that memray's records of this thread are known to be ours.
+                self._buffers.mark()
+            self._started.release()
+            while not self._stopping.acquire(timeout=EVERY):
+                _leave_no_dummy()
+                self._buffers.flush()
+                self._after()
+            self._stopping.release()
+        finally:
+            self._stopped.release()
+
+
+def _leave_no_dummy() -> None:
+    """Take this thread out of ``threading``'s list, into which VizTracer puts every thread that it meets."""
+    active = getattr(sys.modules.get("threading"), "_active", {})
+    active.pop(_thread.get_ident(), None)
+
+
+def _block_signals() -> Any:
+    """Block all signals in this thread; return what was blocked before."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        return None
+    return signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+
+
+def _unblock_signals(mask: Any) -> None:
+    import signal
+
+    if mask is not None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
