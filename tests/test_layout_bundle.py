@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.features.comparison.view.control_tree import control_tree
-from tracevis3d.features.comparison.view.walls import Fold
+from tracevis3d.features.comparison.view.geometry.control_tree import control_tree
+from tracevis3d.features.comparison.view.geometry.walls import Fold
 from tracevis3d.kernels.layout.bundle import attach_leaves, clamp_upwards, fold_tubes, longest_rise
 from tracevis3d.layout.bundle import SAMPLES, bundle, levels
 

@@ -14,11 +14,13 @@ from tracevis3d.drawing.palettes import PALETTES
 from tracevis3d.drawing.primitives import Boxes, Drawing, Lines, Tubes
 from tracevis3d.errors import UsageError
 from tracevis3d.features.call_tree.icicle.layout import WIDTH
+from tracevis3d.features.comparison.compare import VIEW
 from tracevis3d.features.comparison.matching.match import compare
-from tracevis3d.features.comparison.view import VIEW, Parameters, colors, focus
+from tracevis3d.features.comparison.view import colors, focus
 from tracevis3d.features.comparison.view import matches as matching
 from tracevis3d.features.comparison.view.boxes import _by_density
 from tracevis3d.features.comparison.view.overview import intervals, ramp
+from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.formats import registry
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent

@@ -15,9 +15,10 @@ from tracevis3d.drawing.primitives import Boxes, Drawing, Labels, Lines, Tubes
 from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import UsageError
 from tracevis3d.features.call_tree.icicle.layout import WIDTH
+from tracevis3d.features.comparison.compare import VIEW
 from tracevis3d.features.comparison.fan.pairs import chosen_pairs
 from tracevis3d.features.comparison.matching.many_traces import best_order, similarities
-from tracevis3d.features.comparison.view import VIEW, Parameters
+from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace

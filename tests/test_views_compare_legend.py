@@ -11,7 +11,8 @@ from tests.walked_traces import walked_trace
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.palettes import BASE, PALETTES
 from tracevis3d.drawing.primitives import Boxes, Drawing
-from tracevis3d.features.comparison.view import VIEW, Parameters
+from tracevis3d.features.comparison.compare import VIEW
+from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 

@@ -17,9 +17,9 @@ from tracevis3d.errors import UsageError
 from tracevis3d.features.call_tree.icicle.layout import WIDTH
 from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.comparison.view import matches as matching
+from tracevis3d.features.comparison.view.annotations.own_time import longest_own_stretch
 from tracevis3d.features.comparison.view.layout import OVERVIEW
 from tracevis3d.features.comparison.view.overview import time_in_intervals
-from tracevis3d.features.comparison.view.own_time import longest_own_stretch
 from tracevis3d.formats import registry
 from tracevis3d.progress import silent
 from tracevis3d.trace.events import BEGIN, END
@@ -259,14 +259,14 @@ def test_the_overview_shows_the_whole_trace_with_the_window_as_a_slab():
 @pytest.mark.parametrize("change", [{"beta": 0.3}, {"thin": 0.7}, {"lift": 1.5}, {"thickness": 0.4}])
 def test_what_only_moves_tubes_moves_nothing_else(change):
     """The same numbers of points, so that a mesh can keep its faces; and the same as drawn from nothing."""
-    from tracevis3d.features.comparison.view import view
+    from tracevis3d.features.comparison.view import base_drawing
 
     traces = pair(9)
     before = draw(traces, color="position")
-    (known,) = view._still._results.values()
+    (known,) = base_drawing._base_drawing._results.values()
     after = draw(traces, color="position", **change)
-    assert list(view._still._results.values()) == [known]
-    view._still.forget()
+    assert list(base_drawing._base_drawing._results.values()) == [known]
+    base_drawing._base_drawing.forget()
     anew = draw(traces, color="position", **change)
     for one, other, third in zip(before.elements, after.elements, anew.elements, strict=True):
         if isinstance(one, Tubes | Lines):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _OWN = {
     "icicle": "..features.call_tree.icicle",
     "threads": "..features.waits.view",
-    "compare": "..features.comparison.view",
+    "compare": "..features.comparison.compare",
     "cone": "..features.call_tree.cone",
     "interactions": "..features.interactions.view",
     "memory": "..features.memory.view",

@@ -22,9 +22,9 @@ from ....trace.model import Trace
 from ....views.time_window import time_window
 from ...call_tree.icicle.layout import WIDTH
 from ..matching.many_traces import letter_of
+from ..view.geometry.walls import Fold
 from ..view.layout import Content, Layout, Wall, content, level_lanes, pixel_scale
 from ..view.names import file_name
-from ..view.walls import Fold
 
 if TYPE_CHECKING:
     from ..view.parameters import Parameters

@@ -19,12 +19,13 @@ from ....trace.model import Trace
 from ..matching import match
 from ..matching.many_traces import Similarities, best_order, similarities
 from ..view import colors
+from ..view.base_drawing import THIN_PX
 from ..view.boxes import boxes_of, explained
 from ..view.colors import STRONG
 from ..view.focus import focused
 from ..view.match_settings import asked, comparing
 from ..view.names import names
-from ..view.view import THIN_PX, floor_of
+from ..view.sweep import floor_of
 from .colors import of_bridges
 from .matrix import matrix
 from .names import fan_names, fan_ruler

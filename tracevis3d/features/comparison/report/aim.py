@@ -8,8 +8,8 @@ from ....units import short_time
 from ..findings.evidence import Evidence, Finding, Range
 from ..findings.find import Findings
 from ..matching.match import Comparison
+from ..view.annotations.own_time import longest_own_stretch
 from ..view.match_settings import written
-from ..view.own_time import longest_own_stretch
 from .sentences import caption
 
 #: A window that takes more of the trace than this shows all of it.

@@ -1,6 +1,1 @@
-"""The view compare; :mod:`.view` declares it."""
-
-from .parameters import Parameters
-from .view import VIEW
-
-__all__ = ["VIEW", "Parameters"]
+"""Two traces face to face: two icicles with tubes between what matches."""

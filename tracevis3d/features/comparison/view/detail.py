@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,27 +14,24 @@ from ....progress import silent
 from ....trace.model import Trace
 from ....views.detail import Detail, Pane, cut_nearer, readable, within
 from . import colors
+from .base_drawing import base_drawing
 from .boxes import boxes_of, explained
 from .names import names
-
-if TYPE_CHECKING:
-    from .parameters import Parameters
+from .parameters import Parameters
 
 
 class LevelOfDetail:
     """Two walls that can be looked at from nearer; see ``views.detail``. A fan can't."""
 
     def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
-        from .view import still
-
         self._p = parameters
         self._buffers = CutBuffers()
         self.panes: tuple[Pane, ...] = ()
         if len(traces) > 2:
             return
-        drawing, self._bundles = still(traces, parameters, frame, silent)
-        picture = self._bundles.picture
-        self.comparison = self._bundles.like.comparison
+        drawing, self._sweep = base_drawing(traces, parameters, frame, silent)
+        picture = self._sweep.picture
+        self.comparison = self._sweep.like.comparison
         self.camera = picture.camera
         self.panes = tuple(
             Pane(w.source, w.window, (w.offset, w.offset + w.width), picture.pixels_per_unit)
@@ -45,18 +41,18 @@ class LevelOfDetail:
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
         """Return the calls and clusters of one wall, and names on those within ``seen``."""
-        bundles, p = self._bundles, self._p
-        picture = bundles.picture
+        sweep, p = self._sweep, self._p
+        picture = sweep.picture
         wall = picture.walls[pane]
         # Where the picture is coarser than a pixel, for its overview, so is the detail.
         resolution = wall.cut.resolution * picture.pixels_per_unit / pixels_per_unit
         threads = np.flatnonzero(wall.lane_of >= 0)
         cut = cut_nearer(wall.trace, wall.cut, wall.window, seen, resolution, threads, self._buffers)
         near = replace(wall, cut=cut)
-        best = bundles.like.best_of(pane, near.drawn)
+        best = sweep.like.best_of(pane, near.drawn)
         paint = Paint()
         paint.add(self._palette)
-        own = colors.own_of(near.drawn, (bundles.shown.a, bundles.shown.b)[pane], bundles.own)
+        own = colors.own_of(near.drawn, (sweep.shown.a, sweep.shown.b)[pane], sweep.own)
         color = colors.of_walls(float(self.comparison.settings.tau), paint, p).of(best, own)
         coverage = explained(self.comparison, near) if p.plates == "coverage" else None
         parts = boxes_of(near, color, best, coverage, paint)

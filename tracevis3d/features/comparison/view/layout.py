@@ -20,7 +20,7 @@ from ....units import percentage
 from ....views.thread_selection import choose_threads
 from ....views.time_window import time_window
 from ...call_tree.icicle.layout import WIDTH
-from .walls import Fold
+from .geometry.walls import Fold
 
 if TYPE_CHECKING:
     from .parameters import Parameters

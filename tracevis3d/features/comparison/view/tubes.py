@@ -12,7 +12,7 @@ from ....drawing.primitives import Lines, Look, Tubes
 from ....kernels.layout.bundle import fold_tubes
 from ....layout.buffers import Buffers
 from ....layout.bundle import bundle
-from .control_tree import ControlTree, control_tree
+from .geometry.control_tree import ControlTree, control_tree
 from .layout import Layout, Wall
 from .matches import Chosen, Grouping
 

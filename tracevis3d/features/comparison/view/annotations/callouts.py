@@ -13,8 +13,8 @@ from .....drawing.primitives import Boxes, Labels, Lines
 from .....errors import UsageError
 from ..focus import focused
 from ..layout import Layout, Wall
-from ..own_time import longest_own_stretch
 from .frames import Pen, frames, plates
+from .own_time import longest_own_stretch
 
 if TYPE_CHECKING:
     from .....trace.model import Trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....trace.model import Calls
+from .....trace.model import Calls
 
 
 def longest_own_stretch(calls: Calls, call: int) -> tuple[int, int]:

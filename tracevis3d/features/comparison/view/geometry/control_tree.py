@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ....kernels.layout.bundle import attach_leaves, clamp_upwards
+from .....kernels.layout.bundle import attach_leaves, clamp_upwards
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -1,0 +1,352 @@
+"""Two walls and all that stands on and behind them: the drawing of a comparison without its tubes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .... import units
+from ....drawing.builder import DrawingBuilder
+from ....drawing.frame import Frame
+from ....drawing.palettes import OTHER, parse
+from ....drawing.primitives import Drawing, Legend, LegendEntry, Meaning
+from ....errors import UsageError
+from ....layout.cut import call_span
+from ....progress import Progress, part
+from ....trace.memo import memoised_together
+from ....trace.model import Trace
+from ....views.time_window import time_window
+from ..matching import match
+from . import colors
+from . import matches as matching
+from . import notes as noted
+from .annotations.bands import bands
+from .annotations.callouts import COLOR, callouts
+from .annotations.marks import MARK, OUTLIER, multiplicities, outlying
+from .annotations.reading_rules import annotate, signs
+from .boxes import Runs, boxes_of, explained, repetitions
+from .focus import highlight, named, stacks, within
+from .layout import Layout, compose, content, seen_contents, shares
+from .match_settings import asked, comparing
+from .matches import Chosen, Grouping
+from .names import names, rulers, trace_names
+from .overview import Skyline, overview, skylines
+from .parameters import MOVING, Parameters
+from .sweep import Sweep
+from .tubes import control
+from .windows import alignment, followed
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Indices = NDArray[np.int32]
+
+#: Tubes of less than so many pixels fade with their similarity.
+THIN_PX = 16.0
+#: Width in pixels of a bar of an overview of the whole trace, which is cut for it.
+_CONTEXT_PX = 5.0
+#: What a tooltip says of the slab in an overview.
+_SLAB = ("drag it to look at another time, or its ends",)
+_FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), parse("d7191c")
+_PALE, _INK = OTHER * np.array([1, 1, 1, 0.45], np.float32), parse("6b7280")
+
+#: Values for the parameters that a drawing without tubes doesn't depend on.
+_STILL: dict[str, Any] = {f.name: f.default for f in fields(Parameters) if f.name in MOVING}
+
+
+def base_drawing(
+    traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Progress
+) -> tuple[Drawing, Sweep]:
+    """Return the drawing of two traces without tubes, and what these are swept from; the last is cached."""
+    return _base_drawing(traces, replace(p, **_STILL), frame, progress=progress)
+
+
+@memoised_together(most=1)
+def _base_drawing(
+    traces: Sequence[Trace], p: Parameters, frame: Frame, *, progress: Progress
+) -> tuple[Drawing, Sweep]:
+    shown = _choose(traces, p, frame, progress)
+    progress(0.8, "bundling")
+    tree = control(shown.picture, shown.drawn, shown.groups, shown.p)
+    drawing = DrawingBuilder()
+    painted = _paint_matches(drawing, shown)
+    walls = _draw_walls(drawing, shown, painted)
+    bars, lines = _draw_overview(drawing, shown, painted)
+    marked, mark = _mark_outliers(drawing, shown, painted)
+    sweep = Sweep(
+        shown.picture, shown.drawn, tree, painted.color, painted.ghost, painted.shining, shown.moved,
+        marked, mark, ~painted.ghost if shown.p.focus else shown.groups.of == 0, shown.like, painted.own,
+    )  # fmt: skip
+    legends = colors.all_seen(painted.legends, [painted.unfaded, *(walls.used if p.walls == "group" else [])])
+    drawing.legends = list(colors.with_entries(legends, painted.entries))
+    drawing.explain(walls.legend, *bars)
+    drawing.labels.insert(0, trace_names(shown.picture, lines))
+    drawing.axes[:0] = rulers(shown.picture, lines)
+    drawing.notes = list(
+        noted.notes(
+            shown.comparison, shown.picture, shown.chosen, shown.drawn, shown.aligned, shown.p, drawing.notes
+        )
+    )
+    drawing.counts = _counts(shown, walls)
+    drawing.meaning = _meaning(shown.drawn)
+    progress(1.0, "drawn")
+    title = shown.p.caption or noted.title(shown.comparison, shown.picture)
+    made = drawing.finish(shown.picture.camera, title)
+    return replace(made, facts=noted.facts(shown.comparison)), sweep
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """What is compared, and which matches are drawn.
+
+    Attributes
+    ----------
+    p : Parameters
+        With the windows that are shown.
+    chosen, drawn : Chosen
+        All matches between the calls that are drawn, and those that become tubes or lines.
+    groups : Grouping
+        Of ``drawn``; ``grouping`` is that of ``chosen``.
+    like : Likeness
+    picture : Layout
+    spans : tuple of (int, int)
+        Nanoseconds from the first call of each trace to the end of the last.
+    context : bool
+        Whether the overview shows the whole traces.
+    shift : int
+        Nanoseconds that B is moved by; ``aligned`` is a note on it.
+    moved : float64 (drawn,)
+    """
+
+    traces: Sequence[Trace]
+    p: Parameters
+    frame: Frame
+    comparison: match.Comparison
+    picture: Layout
+    chosen: Chosen
+    drawn: Chosen
+    grouping: Grouping
+    groups: Grouping
+    like: matching.Likeness
+    spans: tuple[tuple[int, int], ...]
+    context: bool
+    shift: int
+    aligned: str
+    moved: Floats
+
+
+def _choose(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Progress) -> _Shown:
+    """Compare two traces, cut what is shown of them, and choose the matches to draw."""
+    a, b = traces
+    if p.last_depth and p.last_depth < p.first_depth:
+        raise UsageError(f"last_depth={p.last_depth}: it must not be less than first_depth={p.first_depth}")
+    comparison = _compared(traces, asked(p), progress=part(progress, 0.0, 0.6))
+    p = followed(comparison, p)
+    spans = tuple(call_span(t) for t in traces)
+    windows = (time_window(a, p.start_a, p.end_a), time_window(b, p.start_b, p.end_b))
+    is_part = any(w[0] > s[0] or w[1] < s[1] for w, s in zip(windows, spans))
+    context = p.overview and p.context and is_part
+    contents, same = seen_contents((a, b), p, frame, context)
+    progress(0.6, "choosing matches")
+    drawn = tuple(np.concatenate([c.cut.calls, c.cut.clusters.longest]) for c in contents)
+    like = matching.likeness(comparison, (drawn[0], drawn[1]))
+    chosen = matching.choose(like, tuple(c.window for c in contents), p.matches)
+    grouping = matching.group(comparison, chosen, p.divide)
+    shift, aligned = alignment(comparison, chosen, grouping, contents, p)
+    picture = compose(contents, p, frame, same, shift, context)
+    some = chosen.only(slice(0, p.tubes + p.lines))  # type: ignore[arg-type]
+    return _Shown(
+        traces, p, frame, comparison, picture, chosen, some, grouping, _only(grouping, len(some)), like,
+        spans, context, shift, aligned, matching.displacement(comparison, some),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Painted:
+    """The colours of the matches that are drawn.
+
+    Attributes
+    ----------
+    own : int32 (drawn,)
+        Of each match's group or quantity.
+    unfaded, color : int32 (drawn,)
+        The same, with what is out of focus in grey; and with what is thin faded by its similarity.
+    ghost, shining : bool (drawn,)
+        What is out of focus; what is thick and very similar.
+    legends : tuple of Legend
+    entries : list of LegendEntry
+        What else the legend says of tubes.
+    """
+
+    own: Indices
+    unfaded: Indices
+    color: Indices
+    ghost: NDArray[np.bool_]
+    shining: NDArray[np.bool_]
+    legends: tuple[Legend, ...]
+    entries: list[LegendEntry]
+
+
+def _paint_matches(drawing: DrawingBuilder, shown: _Shown) -> _Painted:
+    """Choose the colours of the matches that are drawn."""
+    p, picture, drawn, comparison = shown.p, shown.picture, shown.drawn, shown.comparison
+    own, legends = colors.of_matches(comparison, picture, drawn, shown.groups, drawing.paint, p)
+    tau = float(comparison.settings.tau)
+    ghost, shining = np.zeros(len(drawn), np.bool_), np.zeros(len(drawn), np.bool_)
+    entries: list[LegendEntry] = []
+    unfaded = own
+    if p.focus:
+        ghost = ~within(comparison, drawn, p.focus, "focus")
+        grey = drawing.color(_PALE)
+        unfaded = np.where(ghost, grey, own).astype(np.int32)
+        if ghost.any():
+            entries.append(LegendEntry(f"not within {named(comparison, p.focus)}", grey, "ghost"))
+    color = unfaded
+    if p.fade and len(drawn):
+        wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (drawn.a, drawn.b))))
+        thick = wide * picture.pixels_per_unit >= THIN_PX
+        color = colors.fade(unfaded, drawn.similarity, ~thick, tau, drawing.paint)
+        shining = thick & (drawn.similarity >= colors.STRONG) & (np.arange(len(drawn)) < p.tubes)
+        entries += colors.of_similarity((color != unfaded)[~ghost], shining[~ghost], tau, drawing.paint)
+    return _Painted(own, unfaded, color, ghost, shining, legends, entries)
+
+
+@dataclass(frozen=True, eq=False)
+class _Walls:
+    """What was drawn on the walls: the colours used, their legend, and counts for the report."""
+
+    used: list[Indices]
+    legend: Legend
+    unmatched: int
+    repeated: int
+
+
+def _draw_walls(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) -> _Walls:
+    """Draw the calls of both walls, their names, repetitions, multiplicities and frames."""
+    p, picture, drawn, comparison = shown.p, shown.picture, shown.drawn, shown.comparison
+    paint = colors.of_walls(float(comparison.settings.tau), drawing.paint, p)
+    red = drawing.color(_REPEATED) if p.repeats else -1
+    runs: Any = tuple(Runs.of(comparison, wall) for wall in picture.walls) if p.repeats else ()
+    used: list[Indices] = []
+    entries: list[LegendEntry] = []
+    unmatched = repeated = 0
+    for wall, ids, similarity in zip(picture.walls, (drawn.a, drawn.b), shown.like.best):
+        color = paint.of(similarity, colors.own_of(wall.drawn, ids, painted.own))
+        used.append(color)
+        coverage = explained(comparison, wall) if p.plates == "coverage" else None
+        boxes = boxes_of(wall, color, similarity, coverage, drawing.paint)
+        drawing.add(*boxes)
+        if wall.fold.inner:
+            above, texts = bands(picture, wall, boxes[0], p.labels)
+            drawing.add(above)
+            drawing.write(texts)
+        else:
+            drawing.write(names(picture, wall, boxes[0], p.labels))
+        unmatched += int(np.count_nonzero(similarity <= 0))
+        if p.repeats:
+            around, repeats = repetitions(picture, runs, wall.source, p.repeats, red)
+            if repeats is not None:
+                drawing.add(*around)
+                drawing.write(repeats)
+                repeated += len(repeats)
+    if p.multiples:
+        drawing.write(*multiplicities(picture, drawn, p.multiples))
+    if p.mark:
+        framed = drawing.color(COLOR)
+        frames, words = callouts(picture, p.mark, framed)
+        drawing.add(*frames)
+        drawing.write(*words)
+        entries.append(LegendEntry("what this picture is about", framed))
+    if repeated:
+        entries.append(LegendEntry("repeats, ×n in a row", red))
+    legend = paint.told(used, any(len(w.cut.clusters) for w in picture.walls))
+    return _Walls(used, replace(legend, entries=(*legend.entries, *entries)), unmatched, repeated)
+
+
+def _draw_overview(
+    drawing: DrawingBuilder, shown: _Shown, painted: _Painted
+) -> tuple[tuple[Legend, ...], tuple[Skyline, Skyline] | None]:
+    """Draw how much is matched when, behind the walls; return the bars' legends, and the bars."""
+    p, picture, comparison = shown.p, shown.picture, shown.comparison
+    if not p.overview:
+        return (), None
+    spread, windows = shown.chosen, tuple(w.window for w in picture.walls)
+    if shown.context:
+        spread, windows = _whole(comparison, shown.traces, p, shown.frame), shown.spans
+    lines = skylines(comparison, picture, spread, windows)
+    bars, legends, notes, scales = overview(lines, picture, drawing.paint, p)
+    drawing.add(*bars)
+    drawing.note(*notes)
+    drawing.measure(*scales)
+    if p.annotate:
+        ink = drawing.color(_INK)
+        texts, leads = signs(annotate(lines, p.annotate), lines, picture, ink)
+        drawing.write(*texts)
+        drawing.add(*leads)
+    if p.focus:
+        light = drawing.color(_FOCUS)
+        drawing.add(*highlight(picture, lines, spread, stacks(comparison, p.focus), light))
+        painted.entries.append(LegendEntry("where the focus has matches", light))
+    return legends, lines
+
+
+def _mark_outliers(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) -> tuple[Ints, int]:
+    """Return the matches whose positions stand out, and the colour of their marks; -1 if there are none."""
+    if shown.p.color != "position" or not len(shown.drawn):
+        return np.empty(0, np.int64), -1
+    marked = outlying(shown.comparison, shown.drawn, shown.groups)
+    if not len(marked):
+        return marked, -1
+    mark = drawing.color(MARK)
+    text = f"positions differ by more than {units.percentage(OUTLIER)}"
+    painted.entries.append(LegendEntry(text, mark))
+    return marked, mark
+
+
+def _counts(shown: _Shown, walls: _Walls) -> dict[str, int]:
+    """Return what the report says of a comparison."""
+    clusters = [w.cut.clusters for w in shown.picture.walls]
+    return {
+        "calls": sum(w.cut.total for w in shown.picture.walls),
+        "clusters": sum(map(len, clusters)),
+        "calls_in_clusters": sum(int(c.calls.sum()) for c in clusters),
+        "matches": len(shown.chosen),
+        "matches_left_out": shown.chosen.left_out + len(shown.chosen) - len(shown.drawn),
+        "groups": len(shown.grouping),
+        "unmatched": walls.unmatched,
+        "moved": int(np.count_nonzero(shown.moved > 0)),
+        "repetitions": walls.repeated,
+        "shift_ns": shown.shift,
+    }
+
+
+def _meaning(drawn: Chosen) -> dict[str, Meaning]:
+    """Return what tubes, lines and the slab in the overview stand for."""
+    matches = Meaning(((0, drawn.a), (1, drawn.b)), (("similarity", drawn.similarity),))
+    slab = Meaning(texts=(("what the wall shows", _SLAB, np.zeros(1, np.int64)),))
+    return {"tube": matches, "line": matches, "outlier": matches, "window": slab}
+
+
+def _whole(comparison: match.Comparison, traces: Sequence[Trace], p: Parameters, frame: Frame) -> Chosen:
+    """Return the matches between the calls of both whole traces that are wide enough for an overview."""
+    whole = replace(p, start_a="", end_a="", start_b="", end_b="", resolution=max(p.resolution, _CONTEXT_PX))
+    widths, _ = shares((traces[0], traces[1]), whole)
+    contents = [content(t, whole, s, frame, widths[s]) for s, t in enumerate(traces)]
+    drawn = [np.concatenate([c.cut.calls, c.cut.clusters.longest]) for c in contents]
+    like = matching.likeness(comparison, (drawn[0], drawn[1]), anywhere=False)
+    return matching.choose(like, tuple(c.window for c in contents), "best")
+
+
+@memoised_together(most=1)
+def _compared(
+    traces: Sequence[Trace], values: tuple[tuple[str, Any], ...], *, progress: Progress
+) -> match.Comparison:
+    a, b = traces
+    return match.compare(a, b, **comparing(dict(values)), progress=progress)
+
+
+def _only(grouping: Grouping, n: int) -> Grouping:
+    return Grouping(grouping.of[:n], grouping.a, grouping.b, grouping.weight, grouping.trunk)

@@ -1,0 +1,1 @@
+"""Where walls stand, and along which trees the tubes between them are bundled."""

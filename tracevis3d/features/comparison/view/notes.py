@@ -1,0 +1,79 @@
+"""The title, the notes and the facts of a comparison."""
+
+from __future__ import annotations
+
+from ....analysis.measures import self_time_of
+from ..matching import match
+from ..matching.similarity import QUICK
+from ..matching.summary import histogram_rows
+from .layout import Layout
+from .matches import Chosen
+from .names import title as name_of
+from .parameters import Parameters
+
+#: Characters of the longest bar that fit a panel beside its number.
+_PANEL_BAR = 7
+#: Pairs of sets that are counted by their similarity, too, at most: less than a second's work.
+_MOST_COUNTED = 1_000_000_000
+
+
+def title(comparison: match.Comparison, picture: Layout) -> str:
+    """Return which traces are compared, and how much of their time is in calls that match."""
+    names = [name_of(w) for w in picture.walls]
+    shares = []
+    for s, trace in enumerate(comparison.traces):
+        own = self_time_of(trace)
+        found = float(own[comparison.matched(s)].sum() / max(float(own.sum()), 1.0))
+        shares.append("100%" if found >= 1.0 else f"{min(found, 0.9999):.{2 if found > 0.99 else 1}%}")
+    text = shares[0] if shares[0] == shares[1] else f"{shares[0]} | {shares[1]}"
+    return f"{names[0]}  against  {names[1]}:  {text} of the time is in calls that match"
+
+
+def facts(comparison: match.Comparison) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """Return how many pairs of sets are how similar, as a help to choose τ."""
+    known = comparison.similarity
+    if comparison.settings.measure not in QUICK or len(known.calls_a) * len(known.calls_b) > _MOST_COUNTED:
+        return ()
+    rows = histogram_rows(comparison.histogram.tolist(), float(comparison.settings.tau), _PANEL_BAR)
+    found = (
+        ("Pairs of sets", f"{comparison.set_pairs:,}"), ("Pairs of calls", f"{comparison.call_pairs:,}")
+    )  # fmt: skip
+    return (("Similarities", (*rows, *found)),)
+
+
+def notes(
+    comparison: match.Comparison, picture: Layout, chosen: Chosen, shown: Chosen, aligned: str,
+    p: Parameters, more: list[str],
+) -> tuple[str, ...]:  # fmt: skip
+    """Return what was left out or merged, and what shapes mean; ``more`` comes from the overview."""
+    tubes_ = min(p.tubes, len(shown))
+    notes = [
+        f"{tubes_:,} matches are tubes, {len(shown) - tubes_:,} lines; "
+        f"{chosen.left_out + len(chosen) - len(shown):,} others between these calls are left out"
+    ]
+    if not len(chosen):
+        notes = [f"no two calls that are drawn are more similar than {p.tau:g}"]
+    if not picture.same_scale:
+        notes.append("each trace has a time scale of its own")
+    merged = sum(int(w.cut.clusters.calls.sum()) for w in picture.walls)
+    if merged:
+        total = sum(w.cut.total for w in picture.walls)
+        notes.append(f"{merged:,} of {total:,} calls, narrower than {p.resolution:g} px, are merged")
+    notes += [aligned] if aligned else []
+    notes += [*more, *_of_shapes(picture, p)]
+    kind = {"exact": "their full names", "name": "their names without path and line"}[
+        comparison.identity.kind
+    ]
+    notes.append(f"functions are the same if {kind} are")
+    notes += [w.note for w in picture.walls if w.note]
+    return tuple(notes)
+
+
+def _of_shapes(picture: Layout, p: Parameters) -> list[str]:
+    """Return what shapes mean, not colours."""
+    notes = ["tubes are as wide as their calls last"]
+    if p.plates == "coverage":
+        notes.append("boxes are the thicker, the more of their time matches explain")
+    if picture.walls[0].fold.inner:
+        notes.append("names of A stand above its wall")
+    return notes

@@ -1,0 +1,77 @@
+"""Tubes over a comparison that is drawn already: moving them does not draw it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....drawing.primitives import Drawing, Lines, Tubes
+from . import matches as matching
+from .annotations.marks import outliers
+from .focus import closer
+from .geometry.control_tree import ControlTree
+from .layout import Layout
+from .matches import Chosen
+from .parameters import Parameters
+from .tubes import tubes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """All that tubes are swept from, but for the parameters of :data:`.parameters.MOVING`."""
+
+    picture: Layout
+    shown: Chosen
+    tree: ControlTree
+    color: NDArray[np.int32]
+    ghost: NDArray[np.bool_]
+    shining: NDArray[np.bool_]
+    moved: Floats
+
+    #: Matches that are marked, and the marks' colour.
+    marked: Ints
+    mark: int
+    #: Matches that the camera "focus" looks at.
+    near: NDArray[np.bool_]
+    #: How similar calls are, and the colour of each match that is shown to calls.
+    like: matching.Likeness
+    own: NDArray[np.int32]
+
+    def finish(self, drawing: Drawing, p: Parameters) -> Drawing:
+        """Return ``drawing``, which has no tubes yet, with all that follows their course."""
+        swept = tubes(
+            self.picture, self.shown, self.tree, self.color, self.ghost, self.shining, self.moved, p
+        )
+        more: list[Any] = [*swept]
+        if len(self.marked):
+            more.append(outliers(self.marked, swept, len(self.shown), self.mark))
+        whole = self.picture.camera
+        low = min(floor_of(swept), whole.low[2])
+        cameras = {"overview": replace(whole, low=(*whole.low[:2], low))}
+        near = closer(self.picture, swept, self.near)
+        if near is not None:
+            cameras["focus"] = near
+        rising = p.lift > 0 and bool((self.moved > 0).any())
+        return replace(
+            drawing,
+            notes=(*drawing.notes, *(["tubes rise whose calls moved in the order of calls"] * rising)),
+            elements=(*drawing.elements, *(e for e in more if len(e))),
+            camera=cameras.get(p.camera, cameras["overview"]),
+            cameras=cameras,
+        )
+
+
+def floor_of(swept: Sequence[Tubes | Lines]) -> float:
+    """Return the height of the ground, below all tubes."""
+    low = 0.0
+    for element in swept:
+        half = element.radius[:, 1] if isinstance(element, Tubes) else 0.0
+        low = min(low, float((element.point[:, 2] - half).min(initial=0.0)))
+    return low - 0.02
