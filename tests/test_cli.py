@@ -97,12 +97,12 @@ def test_what_is_off_is_told_in_one_sentence(words, code, said, capsys, tmp_path
 
 
 def test_interrupted(tiny, monkeypatch, capsys):
-    from tracevis3d import api
+    from tracevis3d.formats import files
 
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(api, "load", interrupt)
+    monkeypatch.setattr(files, "load", interrupt)
     assert main(["info", str(tiny)]) == 130
     assert "interrupted" in capsys.readouterr().err
 

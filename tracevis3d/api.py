@@ -22,12 +22,13 @@ import numpy as np
 from . import parameters as declarations
 from .animation import Change, eased, read_changes
 from .drawing.frame import Frame
-from .drawing.output import FILMS, Output, check_folder
+from .drawing.output import FILMS, Output
 from .drawing.output import check as check_output
 from .drawing.primitives import Drawing
 from .errors import InputError, UsageError
+from .formats.files import check_writable, load, save
 from .progress import Progress, part, silent
-from .trace.model import ALLOC, IO, RELEASE, TABLES, WAIT, Trace
+from .trace.model import ALLOC, IO, RELEASE, WAIT, Trace
 from .views import registry as views
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from .features.comparison.matching.many_traces import Similarities
     from .features.comparison.matching.match import Comparison
     from .features.comparison.report.story import Story
-    from .formats.registry import Format
 
 __all__ = [
     "Figure",
@@ -56,74 +56,6 @@ __all__ = [
     "view",
     "write_report",
 ]
-
-
-def load(path: str | os.PathLike[str], *, cache: bool = True, progress: Progress = silent) -> Trace:
-    """Read a recorded trace; its format is found by its content.
-
-    Parameters
-    ----------
-    path : path
-        A file, or a folder for formats that are folders.
-    cache : bool
-        Keep the loaded trace under the user's cache folder, and use it if it is there.
-    progress : Progress
-
-    Returns
-    -------
-    Trace
-        What had to be mended or left out is in ``trace.problems``.
-
-    Raises
-    ------
-    InputError
-        If nothing can be read from it; the sentence names the place and the reason.
-    """
-    from .formats import registry
-
-    if not cache:
-        return registry.open_trace(path, progress)
-    from .trace.cache import load_cached
-
-    return load_cached(path, lambda: registry.open_trace(path, progress))
-
-
-def check_writable(path: str | os.PathLike[str], packed: bool = False) -> Format:
-    """Return the format that ``path`` would be written in.
-
-    Raises
-    ------
-    UsageError
-        If no format that can be written has its suffix, or if only .tv3 has what is asked for.
-    InputError
-        If its folder is missing or can't be written to.
-    """
-    from .formats import registry
-
-    form = registry.for_writing(path)
-    if packed and form.name != "tv3":
-        raise UsageError(f"{path}: --packed is a form of .tv3 alone")
-    check_folder(path)
-    return form
-
-
-def save(
-    trace: Trace, path: str | os.PathLike[str], *, packed: bool = False, progress: Progress = silent
-) -> list[str]:
-    """Write ``trace`` in the format that the suffix of ``path`` names.
-
-    Returns
-    -------
-    list of str
-        A sentence for each part of the trace that the format can't hold.
-    """
-    form = check_writable(path, packed)
-    assert form.write is not None
-    form.write(trace, Path(path), progress, **({"packed": True} if packed else {}))
-    lost = [name for name in TABLES if name not in (*_ALWAYS, *form.holds) and len(getattr(trace, name))]
-    return [
-        f"{len(getattr(trace, name)):,} {name} are left out: {form.title} can't hold them" for name in lost
-    ]
 
 
 def filtered(trace: Trace, stack: str) -> Trace:
@@ -148,10 +80,6 @@ def filtered(trace: Trace, stack: str) -> Trace:
     from .filters.stack import apply, parse
 
     return reduced(trace, apply(parse(stack), Facts(trace)))
-
-
-#: Tables that every format that is written holds.
-_ALWAYS = ("calls", "functions", "containers", "threads")
 
 
 def info(trace: Trace) -> dict[str, Any]:
@@ -225,9 +153,9 @@ def explain(a: Trace, b: Trace, *, top: int = 10, progress: Progress = silent, *
     Story
         ``story.sentences`` tells it, ``story.write("folder")`` writes a report with figures and a scene.
     """
-    from .features.comparison.report.story import tell
+    from .features.comparison.report.story import explain as find
 
-    return tell(match(a, b, **settings, progress=part(progress, 0.0, 0.5)), top, part(progress, 0.5, 1.0))
+    return find(a, b, top=top, progress=progress, **settings)
 
 
 def phases(
@@ -355,14 +283,9 @@ def waits(
     UsageError
         If no thread is called ``end``, or ``at`` is no time.
     """
-    from .features.waits.summary import summary
-    from .features.waits.waits import find_waits
-    from .trace.names import named_threads
-    from .units import read_time
+    from .features.waits.summary import waits_facts
 
-    found = find_waits(trace, rules)
-    thread = int(named_threads(trace, end, "end")[0]) if end else None
-    return summary(found, found.path(thread, read_time("at", at) if at else None), every)
+    return waits_facts(trace, rules=rules, every=every, end=end, at=at)
 
 
 def memory_facts(trace: Trace, *, most: int = 20) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from .command_line.arguments import complain
 from .commands import add_all
-from .commands.arguments import complain
 from .errors import TraceVisError, UsageError
 from .version import __version__
 

@@ -1,10 +1,12 @@
-"""Folders of the user that the library may write to."""
+"""Folders that the library writes to."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
+
+from .errors import InputError
 
 _root: Path | None = None
 
@@ -28,3 +30,15 @@ def cache_root() -> Path:
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return base / "tracevis3d"
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Raise :class:`InputError` if a file can't be written at ``path``."""
+    place = Path(path)
+    if place.is_dir():
+        raise InputError(f"{path} is a folder: name a file in it")
+    folder = place.parent
+    if not folder.is_dir():
+        raise InputError(f"{path}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: the folder {folder} can't be written to")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .arguments import Subcommands
+from ..command_line.arguments import Subcommands
 
 #: The modules of the commands, in the order of the help.
 _OWN = (
@@ -21,19 +21,19 @@ _OWN = (
     "..features.interactions.commands.patterns",
     "..features.waits.commands.waits",
     "..features.memory.commands.memory",
-    "..filters.commands.filter",
+    ".filter",
     "..features.call_tree.commands.tree",
     "..features.call_tree.commands.nodes",
     "..features.call_tree.commands.library",
     ".bookmarks",
-    "..live.commands.replay",
-    "..live.commands.watch",
-    "..live.commands.live",
+    ".replay",
+    ".watch",
+    ".live",
     ".convert",
     ".record",
     ".views",
     ".formats",
-    "..filters.commands.filters",
+    ".filters",
     ".doctor",
     ".cache",
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ..command_line.arguments import Subcommands, command, print_json
+from ..command_line.terminal import table
 from ..errors import MissingDependency
-from ..terminal import table
-from .arguments import Subcommands, command, print_json
 
 
 def add(commands: Subcommands) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .arguments import Subcommands, command
+from ..command_line.arguments import Subcommands, command
 
 
 def add(commands: Subcommands) -> None:

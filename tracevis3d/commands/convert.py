@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..terminal import Bar
-from .arguments import Subcommands, command, complain, load, reading
+from ..command_line.arguments import Subcommands, command, complain, load, reading
+from ..command_line.terminal import Bar
 
 
 def add(commands: Subcommands) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..terminal import table
-from .arguments import Subcommands, command, print_json
+from ..command_line.arguments import Subcommands, command, print_json
+from ..command_line.terminal import table
 
 
 def add(commands: Subcommands) -> None:

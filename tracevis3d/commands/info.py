@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..terminal import Bar, table
-from .arguments import Subcommands, command, load, print_json, reading
+from ..command_line.arguments import Subcommands, command, load, print_json, reading
+from ..command_line.terminal import Bar, table
 
 
 def add(commands: Subcommands) -> None:
@@ -18,9 +18,10 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Print the facts of one trace."""
-    from .. import api, warm
+    from .. import api
+    from ..command_line import warm_up
 
-    warm.begin()
+    warm_up.begin()
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
         facts = api.info(trace)

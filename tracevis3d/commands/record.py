@@ -7,8 +7,9 @@ import json
 import os
 import sys
 
+from ..command_line.arguments import Subcommands, command
 from ..errors import UsageError
-from .arguments import Subcommands, command, feed
+from .feed import feed
 
 _CODE = (
     "import sys; root = sys.argv[1]; sys.path.insert(0, root); import {package}.launch as launch; "

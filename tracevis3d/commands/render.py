@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from ..command_line.arguments import Subcommands, command, load, reading
+from ..command_line.terminal import Bar
 from ..errors import UsageError
-from ..terminal import Bar
-from .arguments import Subcommands, command, load, reading
 
 
 def add(commands: Subcommands) -> None:
@@ -53,7 +53,8 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Check the words, read the traces, draw, write."""
-    from .. import api, warm
+    from .. import api
+    from ..command_line import warm_up
     from ..drawing.frame import Frame
     from ..views import registry
 
@@ -82,7 +83,7 @@ def run(words: argparse.Namespace) -> None:
         fps=words.fps,
     )
     api.check_output(words.output, options)
-    warm.begin()
+    warm_up.begin()
     with Bar(words.quiet) as bar:
         started = bar.now()
         traces = [load(path, words, bar) for path in words.traces]

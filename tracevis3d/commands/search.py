@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..terminal import Bar, table
-from .arguments import Subcommands, command, load, print_json, reading
+from ..command_line.arguments import Subcommands, command, load, print_json, reading
+from ..command_line.terminal import Bar, table
 
 
 def add(commands: Subcommands) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..terminal import table
-from .arguments import Subcommands, command, print_json
+from ..command_line.arguments import Subcommands, command, print_json, shown
+from ..command_line.terminal import table
 
 
 def add(commands: Subcommands) -> None:
@@ -40,10 +40,3 @@ def run(words: argparse.Namespace) -> None:
     view = chosen[0]
     print(f"{view.name}: {view.sentence}\n")
     print(table([(f"{p.name}={shown(p.default)}", p.described()) for p in declared(view.parameters)]))
-
-
-def shown(value: object) -> str:
-    """Return a default as people write it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)

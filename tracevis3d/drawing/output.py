@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from ..errors import InputError, UsageError
+from ..errors import UsageError
+from ..places import check_folder
 from .frame import Frame
 
 Style = Literal["paper", "stage", "flat"]
@@ -83,15 +84,3 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
     if not 1 <= output.fps <= 240:
         raise UsageError(f"--fps {output.fps}: 1 to 240 is wanted")
     check_folder(path)
-
-
-def check_folder(path: str | os.PathLike[str]) -> None:
-    """Raise :class:`InputError` if a file can't be written at ``path``."""
-    place = Path(path)
-    if place.is_dir():
-        raise InputError(f"{path} is a folder: name a file in it")
-    folder = place.parent
-    if not folder.is_dir():
-        raise InputError(f"{path}: there is no folder {folder}")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{path}: the folder {folder} can't be written to")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from .. import api
 from ..trace.model import Trace
-from ..views import registry
 from .subscriber import Subscriber
 
 #: Seconds that one look at the socket may take.
@@ -56,19 +53,22 @@ def watch(
 
 
 def pictures(
-    folder: Path, view: str, settings: Mapping[str, Any], output: Any, window_ns: int
+    folder: Path, window_ns: int, suits: Callable[[Trace], float], render: Callable[[Trace, Path], object]
 ) -> Callable[[Subscriber], None]:
-    """Return what renders the window up to now into ``folder``, as 000001.png and so on."""
+    """Return what renders the window up to now into ``folder``, as 000001.png and so on.
+
+    A window that the view doesn't suit (0) gives no picture.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     number = 0
 
     def show(subscriber: Subscriber) -> None:
         nonlocal number
         trace = latest(subscriber, window_ns)
-        if not registry.find(view).suits(trace):
+        if not suits(trace):
             return
         number += 1
-        api.Figure(view, (trace,), dict(settings)).render(folder / f"{number:06d}.png", output)
+        render(trace, folder / f"{number:06d}.png")
 
     return show
 

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...trace.model import WAIT
+from ...trace.model import WAIT, Trace
+from ...trace.names import named_threads
+from ...units import read_time
 from .critical_path import STEPS, CriticalPath
 from .findings import Finding, findings
 from .holds import repeated
-from .waits import SOURCES, Waits
+from .waits import SOURCES, Waits, find_waits
+
+
+def waits_facts(
+    trace: Trace,
+    *,
+    rules: Sequence[str] = (),
+    every: bool = False,
+    end: str | None = None,
+    at: str | None = None,
+) -> dict[str, Any]:
+    """Return who waits for whom: see :func:`tracevis3d.api.waits`."""
+    found = find_waits(trace, rules)
+    thread = int(named_threads(trace, end, "end")[0]) if end else None
+    return summary(found, found.path(thread, read_time("at", at) if at else None), every)
 
 
 def summary(waits: Waits, path: CriticalPath | None = None, every: bool = False) -> dict[str, Any]:

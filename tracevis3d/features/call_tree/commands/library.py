@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.terminal import Bar, table
 from ....errors import UsageError
-from ....terminal import Bar, table
 
 if TYPE_CHECKING:
     from ....trace.model import Trace

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.terminal import Bar, paragraph, table
 from ....errors import UsageError
-from ....terminal import Bar, paragraph, table
 
 
 def add(commands: Subcommands) -> None:

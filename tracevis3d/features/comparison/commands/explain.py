@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.terminal import Bar, table
 from ....errors import UsageError
-from ....terminal import Bar, table
 from .match import comparing
 
 
@@ -48,11 +48,12 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Find, and write or print."""
-    from .... import api, warm
+    from ....command_line import warm_up
     from ....drawing.frame import Frame
+    from ....drawing.output import Output, check
     from ..matching.identity import read_renamed
     from ..matching.match import check_settings
-    from ..report.story import made_folder
+    from ..report.story import explain, made_folder
 
     if words.top < 1:
         raise UsageError(f"--top {words.top}: 1 is the least allowed")
@@ -68,14 +69,14 @@ def run(words: argparse.Namespace) -> None:
     }
     check_settings(settings["tau"], settings["identity"], settings["measure"], settings["rewrite"])
     frame = Frame.parse(words.size) if words.size else Frame()
-    output = api.Output(style=words.style, engine=words.engine, frame=frame)
+    output = Output(style=words.style, engine=words.engine, frame=frame)
     if words.output:
         # Whatever can be wrong with the words is told before minutes are spent on reading.
-        api.check_output(made_folder(words.output) / "01.png", output)
-        warm.begin()
+        check(made_folder(words.output) / "01.png", output)
+        warm_up.begin()
     with Bar(words.quiet) as bar:
         a, b = (load(path, words, bar) for path in (words.a, words.b))
-        story = api.explain(a, b, top=words.top, **settings, cache=not words.no_cache, progress=bar)
+        story = explain(a, b, top=words.top, **settings, cache=not words.no_cache, progress=bar)
         if words.output:
             drawn = not words.no_figures
             story.write(

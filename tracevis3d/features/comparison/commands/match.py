@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ....commands.arguments import Subcommands, command, load, print_json, reading
-from ....terminal import Bar, table
+from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.terminal import Bar, table
 
 
 def add(commands: Subcommands) -> None:
@@ -46,9 +46,8 @@ def comparing(parser: argparse.ArgumentParser) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Compare two traces and print what was found."""
-    from .... import api
     from ..matching.identity import read_renamed
-    from ..matching.match import check_settings
+    from ..matching.match import check_settings, compare
     from ..matching.summary import sentences, summary
 
     settings: dict[str, Any] = {
@@ -62,7 +61,7 @@ def run(words: argparse.Namespace) -> None:
     check_settings(settings["tau"], settings["identity"], settings["measure"], settings["rewrite"])
     with Bar(words.quiet) as bar:
         a, b = (load(path, words, bar) for path in (words.a, words.b))
-        facts = summary(api.match(a, b, **settings, cache=not words.no_cache, progress=bar))
+        facts = summary(compare(a, b, **settings, cache=not words.no_cache, progress=bar))
     if words.json:
         print_json(facts)
     else:

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.terminal import Bar, table
 from ....errors import UsageError
-from ....terminal import Bar, table
 from .match import comparing
 
 
@@ -29,8 +29,7 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Compare the traces pair by pair and print what was found."""
-    from .... import api
-    from ..matching.many_traces import CELLS, facts
+    from ..matching.many_traces import CELLS, facts, similarities
     from ..matching.match import check_settings
 
     check_settings(words.tau, words.identity, words.measure, words.rewrite)
@@ -42,8 +41,8 @@ def run(words: argparse.Namespace) -> None:
         raise UsageError("one trace has nothing to be compared with: give two or more")
     with Bar(words.quiet) as bar:
         traces = [load(path, words, bar) for path in words.traces]
-        found = api.similarity(
-            *traces,
+        found = similarities(
+            traces,
             tau=words.tau,
             identity=words.identity,
             measure=words.measure,

@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ....drawing.output import Output, check_folder
+from ....drawing.output import Output
 from ....errors import InputError
 from ....parameters import read
+from ....places import check_folder
 from ....progress import Progress, part, silent
 from ....trace.model import Trace
 from ....views import registry
 from ..findings.evidence import Finding
 from ..findings.find import KINDS, TOP, Findings, find
-from ..matching.match import Comparison
+from ..matching.match import Comparison, compare
 from .aim import settings
 from .markdown import report
 from .sentences import caption, sentence
@@ -225,3 +226,9 @@ def made_folder(folder: str | os.PathLike[str]) -> Path:
 def tell(comparison: Comparison, top: int = TOP, progress: Progress = silent) -> Story:
     """Find what two compared traces have to tell."""
     return Story(comparison, find(comparison, top, progress))
+
+
+def explain(a: Trace, b: Trace, *, top: int = TOP, progress: Progress = silent, **settings: Any) -> Story:
+    """Compare two traces, with the settings of :func:`..matching.match.compare`, and tell what is found."""
+    comparison = compare(a, b, **settings, progress=part(progress, 0.0, 0.5))
+    return tell(comparison, top, part(progress, 0.5, 1.0))

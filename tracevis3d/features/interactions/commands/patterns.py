@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ....commands.arguments import Subcommands, command, load, print_json, reading
-from ....terminal import Bar
+from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.terminal import Bar
 from ....units import percentage
 from .phases import elements
 
@@ -31,24 +31,22 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Find what recurs in a trace and print it."""
-    from .... import api
     from ....errors import UsageError
     from ....units import duration, read_time
+    from ..patterns import pattern_facts
 
     if (words.start is None) != (words.end is None):
         raise UsageError("--start and --end go together: they mark a stretch")
     if not 0 < words.similarity <= 1:
         raise UsageError(f"--similarity {words.similarity:g} is not above 0 and at most 1")
-    stretch = None
+    start = end = None
     if words.start is not None:
-        stretch = (read_time("--start", words.start), read_time("--end", words.end))
-        if stretch[1] <= stretch[0]:
+        start, end = (read_time("--start", words.start), read_time("--end", words.end))
+        if end <= start:
             raise UsageError(f"--end {words.end}: the end must be after the start, {words.start}")
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
-        facts = api.patterns(
-            trace, stretch=stretch, level=words.level, by=words.by, similarity=words.similarity
-        )
+        facts = pattern_facts(trace, start, end, words.level, words.by, words.similarity)
     if words.json:
         print_json(facts)
         return

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ....commands.arguments import Subcommands, command, load, print_json, reading
-from ....terminal import Bar, table
+from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.terminal import Bar, table
 from ....units import percentage
 
 
@@ -37,15 +37,16 @@ def elements(parser: argparse.ArgumentParser) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Find the phases of a trace and print them."""
-    from .... import api
     from ....errors import UsageError
     from ....units import duration
+    from ..patterns import phase_facts
+    from ..phases import LEAST
 
     if words.least is not None and not 0 < words.least <= 1:
         raise UsageError(f"--least {words.least:g} is not above 0 and at most 1")
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
-        facts = api.phases(trace, level=words.level, by=words.by, least=words.least)
+        facts = phase_facts(trace, words.level, words.by, LEAST if words.least is None else words.least)
     if words.json:
         print_json(facts)
         return

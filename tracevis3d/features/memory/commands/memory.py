@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ....commands.arguments import Subcommands, command, load, print_json, reading
-from ....terminal import Bar, columns, table
+from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.terminal import Bar, columns, table
 from ....units import byte_size
 
 _MOST = 12
@@ -25,13 +25,14 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Print the facts about the memory of one trace."""
-    from .... import api
     from ....errors import UsageError
+    from ..summary import memory_facts
+    from ..view.arrangement import memory_use
 
     if words.most < 1:
         raise UsageError(f"--most {words.most} is not 1 or more")
     with Bar(words.quiet) as bar:
-        facts = api.memory_facts(load(words.trace, words, bar), most=words.most)
+        facts = memory_facts(memory_use(load(words.trace, words, bar)), words.most)
     if words.json:
         print_json(facts)
     else:

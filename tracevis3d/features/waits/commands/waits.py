@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ....commands.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.terminal import Bar, columns, table
 from ....errors import UsageError
-from ....terminal import Bar, columns, table
 from ....units import duration, percentage
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Print the waits of one trace."""
-    from .... import api
+    from ..summary import waits_facts
 
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
-        facts = api.waits(trace, rules=words.rules, every=words.every, end=words.end, at=words.at)
+        facts = waits_facts(trace, rules=words.rules, every=words.every, end=words.end, at=words.at)
     if words.object is not None:
         facts = _about(facts, words.object)
     if words.json:

@@ -6,10 +6,11 @@ import argparse
 import math
 from pathlib import Path
 
-from ...commands.arguments import Subcommands, command, feed, load, read_keys, reading
-from ...errors import InputError, UsageError
-from ...terminal import Bar
-from ...units import read_time
+from ..command_line.arguments import Subcommands, command, load, reading
+from ..command_line.terminal import Bar
+from ..errors import InputError, UsageError
+from ..units import read_time
+from .feed import feed, read_keys
 
 
 def add(commands: Subcommands) -> None:
@@ -48,7 +49,7 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Bind, wait for a viewer, publish, say that it is over."""
-    from ..endpoint import zmq
+    from ..live.endpoint import zmq
 
     # Before a large trace is read.
     zmq()
@@ -57,8 +58,8 @@ def run(words: argparse.Namespace) -> None:
         return
     if words.lag is not None or words.idle is not None:
         raise UsageError("--lag and --idle go with --follow")
-    from ..publisher import Publisher
-    from ..replay import replay
+    from ..live.publisher import Publisher
+    from ..live.replay import replay
 
     try:
         speed = math.inf if words.speed == "max" else float(words.speed)
@@ -82,8 +83,8 @@ def run(words: argparse.Namespace) -> None:
 
 def _follow(words: argparse.Namespace) -> None:
     """Bind at once, and publish what the file gets."""
-    from ..follow_recording import Follower
-    from ..publisher import Publisher
+    from ..live.follow_recording import Follower
+    from ..live.publisher import Publisher
 
     if words.speed != "1":
         raise UsageError("--speed can't be chosen with --follow: it is as fast as the file grows")
@@ -96,8 +97,8 @@ def _follow(words: argparse.Namespace) -> None:
     with Bar(words.quiet) as bar, Publisher(words.endpoint, path.name, keys=read_keys(words)) as publisher:
         bar(0.0, f"publishing at {publisher.endpoint}")
         if path.is_dir():
-            from ...native.elf import uftrace_symbols
-            from ..follow_uftrace import UftraceFollower
+            from ..live.follow_uftrace import UftraceFollower
+            from ..native.elf import uftrace_symbols
 
             follower: Follower = UftraceFollower(path, publisher, uftrace_symbols)
         else:
@@ -112,7 +113,7 @@ def _follow(words: argparse.Namespace) -> None:
 
 def _check_follows(path: Path) -> None:
     """Raise InputError if what lies at ``path`` grows in a way that nobody here can follow."""
-    from ...formats import registry
+    from ..formats import registry
 
     try:
         if path.is_dir():

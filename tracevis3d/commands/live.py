@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ...commands.arguments import Subcommands, command
+from ..command_line.arguments import Subcommands, command
 
 
 def add(commands: Subcommands) -> None:
@@ -17,7 +17,7 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Write a pair of key files."""
-    from ..endpoint import make_keys
+    from ..live.endpoint import make_keys
 
     public, secret = make_keys(words.folder, words.name)
     print(f"{public}: to give away\n{secret}: to keep")

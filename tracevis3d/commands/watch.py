@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from ...commands.arguments import Subcommands, command, complain, feed, print_json, read_keys
-from ...errors import InputError, UsageError
-from ...terminal import Bar
-from ...units import read_time
+from ..command_line.arguments import Subcommands, command, complain, print_json
+from ..command_line.terminal import Bar
+from ..errors import InputError, UsageError
+from ..units import read_time
+from .feed import feed, read_keys
 
 
 def add(commands: Subcommands) -> None:
@@ -40,11 +41,11 @@ def run(words: argparse.Namespace) -> None:
     """Take what comes; keep it, or draw it."""
     from pathlib import Path
 
-    from ... import api
-    from ...commands.render import setting
-    from ...drawing.frame import Frame
-    from ..subscriber import Subscriber
-    from ..watch import pictures, watch
+    from .. import api
+    from ..drawing.frame import Frame
+    from ..live.subscriber import Subscriber
+    from ..live.watch import pictures, watch
+    from .render import setting
 
     every = read_time("--every", words.every) / 1e9 if words.every else None
     settings = dict(setting(text) for text in words.settings)
@@ -54,10 +55,15 @@ def run(words: argparse.Namespace) -> None:
     else:
         if every <= 0:
             raise UsageError(f"--every {words.every}: a time above 0 is wanted")
-        api.Figure(words.view, (), settings)
+        figure = api.Figure(words.view, (), settings)
         frame = Frame.parse(words.size, None) if words.size else Frame()
         output = api.Output(style=words.style, engine="workbench", frame=frame)
-        show = pictures(Path(words.output), words.view, settings, output, read_time("--window", words.window))
+        show = pictures(
+            Path(words.output),
+            read_time("--window", words.window),
+            figure.view.suits,
+            lambda trace, path: figure.of(trace).render(path, output),
+        )
     with Bar(words.quiet) as bar, Subscriber(words.endpoint, keys=read_keys(words)) as subscriber:
 
         def told(s: Subscriber) -> None:

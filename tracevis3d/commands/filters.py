@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ...commands.arguments import Subcommands, command, print_json
-from ...commands.views import shown
-from ...terminal import table
+from ..command_line.arguments import Subcommands, command, print_json, shown
+from ..command_line.terminal import table
 
 
 def add(commands: Subcommands) -> None:
@@ -18,9 +17,9 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """List them, or describe one."""
-    from ...parameters import declared
-    from .. import registry
-    from ..stack import EFFECTS, WHAT
+    from ..filters import registry
+    from ..filters.stack import EFFECTS, WHAT
+    from ..parameters import declared
 
     chosen = [registry.find(words.filter)] if words.filter else registry.loadable()
     if words.json:

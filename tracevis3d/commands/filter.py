@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ...commands.arguments import Subcommands, command, complain, load, print_json, reading
-from ...errors import UsageError
-from ...terminal import Bar, table
-from .. import registry
+from ..command_line.arguments import Subcommands, command, complain, load, print_json, reading
+from ..command_line.terminal import Bar, table
+from ..errors import UsageError
+from ..filters import registry
 
 
 def _told(one: dict[str, Any]) -> str:
@@ -66,22 +66,22 @@ def add(commands: Subcommands) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Apply the stack in the order of the words, tell what each filter did, write what is left."""
-    from ... import api
-    from ..facts import Facts
-    from ..reduce import reduced
-    from ..stack import apply, parse, summary
+    from ..filters.facts import Facts
+    from ..filters.reduce import reduced
+    from ..filters.stack import apply, parse, summary
+    from ..formats.files import check_writable, save
 
     if not words.stack:
         raise UsageError(f"no filter is given: there are {', '.join('--' + n for n in registry.names())}")
     stack = parse("; ".join(words.stack))
     if words.output:
-        api.check_writable(words.output, False)
+        check_writable(words.output, False)
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
         bar(0.5, "filtering")
         filtered = apply(stack, Facts(trace))
         if words.output:
-            for sentence in api.save(reduced(trace, filtered), words.output, progress=bar):
+            for sentence in save(reduced(trace, filtered), words.output, progress=bar):
                 bar.close()
                 complain(f"{words.output}: {sentence}")
     facts = summary(stack, filtered)

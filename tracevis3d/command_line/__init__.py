@@ -1,0 +1,1 @@
+"""What all commands of the command line share: declaring words, reading a trace, printing."""

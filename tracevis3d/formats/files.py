@@ -1,0 +1,82 @@
+"""Trace files: reading one of any format, and writing one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError
+from ..places import check_folder
+from ..progress import Progress, silent
+from ..trace.cache import load_cached
+from ..trace.model import TABLES, Trace
+from . import registry
+
+if TYPE_CHECKING:
+    from .registry import Format
+
+#: Tables that every format that is written holds.
+_ALWAYS = ("calls", "functions", "containers", "threads")
+
+
+def load(path: str | os.PathLike[str], *, cache: bool = True, progress: Progress = silent) -> Trace:
+    """Read a recorded trace; its format is found by its content.
+
+    Parameters
+    ----------
+    path : path
+        A file, or a folder for formats that are folders.
+    cache : bool
+        Keep the loaded trace under the user's cache folder, and use it if it is there.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+        What had to be mended or left out is in ``trace.problems``.
+
+    Raises
+    ------
+    InputError
+        If nothing can be read from it; the sentence names the place and the reason.
+    """
+    if not cache:
+        return registry.open_trace(path, progress)
+    return load_cached(path, lambda: registry.open_trace(path, progress))
+
+
+def check_writable(path: str | os.PathLike[str], packed: bool = False) -> Format:
+    """Return the format that ``path`` would be written in.
+
+    Raises
+    ------
+    UsageError
+        If no format that can be written has its suffix, or if only .tv3 has what is asked for.
+    InputError
+        If its folder is missing or can't be written to.
+    """
+    form = registry.for_writing(path)
+    if packed and form.name != "tv3":
+        raise UsageError(f"{path}: --packed is a form of .tv3 alone")
+    check_folder(path)
+    return form
+
+
+def save(
+    trace: Trace, path: str | os.PathLike[str], *, packed: bool = False, progress: Progress = silent
+) -> list[str]:
+    """Write ``trace`` in the format that the suffix of ``path`` names.
+
+    Returns
+    -------
+    list of str
+        A sentence for each part of the trace that the format can't hold.
+    """
+    form = check_writable(path, packed)
+    assert form.write is not None
+    form.write(trace, Path(path), progress, **({"packed": True} if packed else {}))
+    lost = [name for name in TABLES if name not in (*_ALWAYS, *form.holds) and len(getattr(trace, name))]
+    return [
+        f"{len(getattr(trace, name)):,} {name} are left out: {form.title} can't hold them" for name in lost
+    ]
