@@ -1,5 +1,6 @@
 """Matches, their counts and their time against the definitions taken word for word."""
 
+import inspect
 from collections import Counter
 from fractions import Fraction
 
@@ -9,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import plain_match as plain
+from tracevis3d.cli import _parser
 from tracevis3d.errors import UsageError
+from tracevis3d.features.comparison.matching import defaults
+from tracevis3d.features.comparison.matching.many_traces import similarities
 from tracevis3d.features.comparison.matching.match import (
     BARS,
     Comparison,
@@ -18,6 +22,7 @@ from tracevis3d.features.comparison.matching.match import (
     threshold,
 )
 from tracevis3d.features.comparison.matching.similarity import MEASURES, duration_weights
+from tracevis3d.features.comparison.view.parameters import Parameters
 
 taus = st.sampled_from(["0", "0.1", "0.25", "0.3", "0.5", "0.75", "1"])
 
@@ -182,3 +187,18 @@ def test_settings_are_plain():
 
     comparison = Comparison(trace, trace, identify(trace, trace), Settings(Fraction(1, 2), "order"))
     assert comparison.call_pairs == 1
+
+
+def test_python_command_line_and_view_compare_alike_where_nothing_is_said():
+    for function in (compare, similarities):
+        words = inspect.signature(function).parameters
+        assert words["tau"].default == defaults.TAU
+        assert words["measure"].default == defaults.MEASURE
+        assert words["identity"].default == defaults.IDENTITY
+    for line in (["match", "a", "b"], ["explain", "a", "b"], ["similarity", "a", "b"]):
+        said = _parser("tracevis3d").parse_args(line)
+        assert threshold(said.tau) == Settings().tau == threshold(defaults.TAU)
+        assert (said.measure, said.identity) == (defaults.MEASURE, defaults.IDENTITY)
+    view = Parameters()
+    assert (view.tau, view.measure, view.identity) == (defaults.TAU, defaults.MEASURE, defaults.IDENTITY)
+    assert Settings().measure == defaults.MEASURE

@@ -14,11 +14,79 @@ def palette(sentence: str = "The set of colours", default: str = "muted") -> Any
     return parameter(default, sentence, choices=choices, group="Look")
 
 
-def angle(default: float, sentence: str, low: float, high: float) -> Any:
-    """Declare an angle of the camera, in degrees."""
-    return parameter(default, sentence, low=low, high=high, unit="degrees", group="Camera")
+def threads(auto: str, default: str = "auto", of: str = "", group: str = "Data") -> Any:
+    """Declare which threads a view shows: what :func:`.thread_selection.choose_threads` reads.
+
+    Parameters
+    ----------
+    auto : str
+        Which ones ``auto`` takes.
+    default : str
+    of : str
+        What follows "Threads to draw".
+    group : str
+    """
+    sentence = (
+        f"Threads to draw{of}: 'auto' ({auto}), 'all', 'busiest 8', or names and ids with commas between "
+        "them, * for anything"
+    )
+    return parameter(default, sentence, group=group)
 
 
-def resolution(default: float, sentence: str, low: float = 0.25, high: float = 100.0) -> Any:
+def window_start() -> Any:
+    """Declare where the time window begins: what :func:`.time_window.time_window` reads."""
+    sentence = "Start of the time window, such as 1.5s or 20 (in ms); empty: the first call's"
+    return parameter("", sentence, group="Window")
+
+
+def window_end() -> Any:
+    """Declare where the time window ends."""
+    return parameter("", "End of the time window, like the start; empty: the last call's", group="Window")
+
+
+def first_depth() -> Any:
+    """Declare the first stack depth."""
+    return parameter(1, "First stack depth to draw; 1 is a root call", low=1, high=1e9, group="Window")
+
+
+def last_depth() -> Any:
+    """Declare the last stack depth."""
+    return parameter(0, "Last stack depth to draw; 0: the deepest", low=0, high=1e9, group="Window")
+
+
+def resolution(
+    default: float,
+    sentence: str = "Calls narrower than this are merged into clusters",
+    low: float = 0.05,
+    high: float = 1000.0,
+) -> Any:
     """Declare from how many pixels of the picture on things are shown one by one."""
     return parameter(default, sentence, low=low, high=high, unit="px", group="Detail")
+
+
+def labels(default: int, sentence: str, high: int = 5000, group: str = "Detail") -> Any:
+    """Declare how many names are written at most."""
+    return parameter(default, sentence, low=0, high=high, group=group)
+
+
+def entries(default: int, sentence: str = "The most colours of kinds in the legend") -> Any:
+    """Declare how many kinds have a colour of their own at most."""
+    return parameter(default, sentence, low=1, high=10, group="Detail")
+
+
+def taper(default: float) -> Any:
+    """Declare how much lower levels are in which less time is spent."""
+    sentence = "How much lower levels are in which less time is spent: 0 not at all, 1 in proportion"
+    return parameter(default, sentence, low=0.0, high=1.0, group="Shape")
+
+
+def turn(default: float, most: float = 80.0, side: str = "right", group: str = "Camera") -> Any:
+    """Declare how far the camera stands to a side of straight ahead, at most ``most``, in degrees."""
+    sentence = f"How far the camera stands to the {side} of straight ahead"
+    return parameter(default, sentence, low=-most, high=most, unit="degrees", group=group)
+
+
+def tilt(default: float, low: float, high: float, when: str = "", group: str = "Camera") -> Any:
+    """Declare how far the camera stands above straight ahead, in degrees; ``when`` ends the sentence."""
+    sentence = f"How far the camera stands above straight ahead{when}"
+    return parameter(default, sentence, low=low, high=high, unit="degrees", group=group)

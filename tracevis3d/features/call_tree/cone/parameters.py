@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....drawing.palettes import PALETTES
 from ....parameters import parameter
+from ....views import common_parameters
 from ....views.call_colors import COLORS
 
 #: Values of ``size`` and ``height``.
@@ -28,12 +28,7 @@ class Parameters:
         group="Data",
     )  # fmt: skip
     color: str = parameter("auto", "What colour says", choices=COLORS, group="Data")
-    threads: str = parameter(
-        "auto",
-        "Threads to draw: 'auto' (the four busiest), 'all', 'busiest 8', or names and ids with commas "
-        "between them, * for anything",
-        group="Data",
-    )
+    threads: str = common_parameters.threads("the four busiest")
     filters: str = parameter(
         "", "Filters with ; between them, such as 'utilities(effect=fade); constructors'", group="Data"
     )
@@ -69,8 +64,8 @@ class Parameters:
         "12~5500~0.4 is on the way from one to another",
         group="Detail",
     )
-    labels: int = parameter(60, "The most names", low=0, high=5000, group="Detail")
-    entries: int = parameter(10, "The most colours of kinds in the legend", low=1, high=10, group="Detail")
+    labels: int = common_parameters.labels(60, "The most names")
+    entries: int = common_parameters.entries(10)
     path: str = parameter(
         "duration",
         "The path drawn as a tube, down from the root",
@@ -152,9 +147,4 @@ class Parameters:
         high=1.0,
         group="Look",
     )
-    palette: str = parameter(
-        "muted",
-        "The set of colours",
-        choices={name: palette.words for name, palette in PALETTES.items()},
-        group="Look",
-    )
+    palette: str = common_parameters.palette()

@@ -24,6 +24,7 @@ from ....layout.scales import Scale
 from ....parameters import parameter
 from ....progress import Progress
 from ....trace.model import Trace
+from ....views import common_parameters
 from ....views.call_colors import COLORS, Coloring, coloring
 from ....views.call_measures import MEASURES, Measure, measure
 from ....views.thread_selection import ORDERS
@@ -58,32 +59,15 @@ class Parameters:
         group="Data",
     )
     color: str = parameter("auto", "What colour says", choices=COLORS, group="Data")
-    threads: str = parameter(
-        "auto",
-        "Threads to draw: 'auto' (the busiest that fit), 'all', 'busiest 8', or names and ids with commas "
-        "between them, * for anything",
-        group="Data",
-    )
+    threads: str = common_parameters.threads("the busiest that fit")
     order: str = parameter("recorded", "Order of the threads, from the front", choices=ORDERS, group="Data")
-    start: str = parameter(
-        "", "Start of the time window, such as 1.5s or 20 (in ms); empty: the first call's",
-        group="Window",
-    )  # fmt: skip
-    end: str = parameter("", "End of the time window, like the start; empty: the last call's", group="Window")
-    first_depth: int = parameter(
-        1, "First stack depth to draw; 1 is a root call", low=1, high=1e9, group="Window"
-    )
-    last_depth: int = parameter(
-        0, "Last stack depth to draw; 0: the deepest", low=0, high=1e9, group="Window"
-    )
-    resolution: float = parameter(
-        1.0, "Calls narrower than this are merged into clusters", low=0.05, high=1000.0, unit="px",
-        group="Detail",
-    )  # fmt: skip
-    labels: int = parameter(
-        400, "The most names written on boxes, the widest first", low=0, high=5000, group="Detail"
-    )
-    entries: int = parameter(10, "The most colours of kinds in the legend", low=1, high=10, group="Detail")
+    start: str = common_parameters.window_start()
+    end: str = common_parameters.window_end()
+    first_depth: int = common_parameters.first_depth()
+    last_depth: int = common_parameters.last_depth()
+    resolution: float = common_parameters.resolution(1.0)
+    labels: int = common_parameters.labels(400, "The most names written on boxes, the widest first")
+    entries: int = common_parameters.entries(10)
     opening: float = parameter(
         1.0, "From the flat icicle plot (0) to the whole 3D picture (1)", low=0.0, high=1.0, group="Shape"
     )
@@ -91,10 +75,7 @@ class Parameters:
     recede: float = parameter(
         1.0, "How far each thread's lane steps back behind the one below", low=0.0, high=3.0, group="Shape"
     )
-    taper: float = parameter(
-        0.5, "How much lower levels are in which less time is spent: 0 not at all, 1 in proportion",
-        low=0.0, high=1.0, group="Shape",
-    )  # fmt: skip
+    taper: float = common_parameters.taper(0.5)
     level: float = parameter(
         0.0, "Height of a level in scene units (the time window is 16 wide); 0: as the picture allows",
         low=0.0, high=4.0, group="Shape",
@@ -106,24 +87,9 @@ class Parameters:
         0.08, "Share of a level's height left free between a box and those on it", low=0.0, high=0.9,
         group="Shape",
     )  # fmt: skip
-    turn: float = parameter(
-        -13.0, "How far the camera stands to the right of straight ahead", low=-80.0, high=80.0,
-        unit="degrees", group="Look",
-    )  # fmt: skip
-    tilt: float = parameter(
-        21.0,
-        "How far the camera stands above straight ahead",
-        low=-20.0,
-        high=85.0,
-        unit="degrees",
-        group="Look",
-    )
-    palette: str = parameter(
-        "muted",
-        "The set of colours",
-        choices={name: palette.words for name, palette in PALETTES.items()},
-        group="Look",
-    )
+    turn: float = common_parameters.turn(-13.0, group="Look")
+    tilt: float = common_parameters.tilt(21.0, -20.0, 85.0, group="Look")
+    palette: str = common_parameters.palette()
 
 
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:

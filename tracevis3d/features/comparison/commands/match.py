@@ -7,6 +7,7 @@ from typing import Any
 
 from ....command_line.arguments import Subcommands, command, load, print_json, reading
 from ....command_line.terminal import Bar, table
+from ..matching.defaults import IDENTITY, MEASURE, MEASURES, TAU, TAU_SENTENCE
 
 
 def add(commands: Subcommands) -> None:
@@ -25,12 +26,16 @@ def add(commands: Subcommands) -> None:
 def comparing(parser: argparse.ArgumentParser) -> None:
     """Add the words that say when calls match."""
     parser.add_argument(
-        "--tau", default="0.3", help="calls match above this similarity, 0 to 1 (default 0.3)"
+        "--tau",
+        default=str(TAU),
+        help=f"{TAU_SENTENCE[0].lower()}{TAU_SENTENCE[1:]}, 0 to 1 (default {TAU:g})",
     )
     parser.add_argument(
-        "--identity", default="auto", help="of functions: exact, name (no path and line) or auto (default)"
+        "--identity",
+        default=IDENTITY,
+        help=f"of functions: exact, name (no path and line) or auto (default {IDENTITY})",
     )
-    parser.add_argument("--measure", default="jaccard", help="jaccard (default), duration, multiset or order")
+    parser.add_argument("--measure", default=MEASURE, help=f"{', '.join(MEASURES)} (default {MEASURE})")
     parser.add_argument(
         "--rewrite",
         metavar=("PATTERN", "REPLACEMENT"),

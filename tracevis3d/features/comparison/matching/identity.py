@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from ....errors import InputError, MissingDependency, UsageError
 from ....trace.model import Trace
 from ....units import percentage
+from .defaults import IDENTITIES, IDENTITY
 from .rewrite import substitute
 
 #: The words that choose an identity.
-KINDS = ("auto", "exact", "name")
+KINDS = tuple(IDENTITIES)
 #: ``auto`` takes full names if they share at least this part of the calls that plain names share.
 EXACT_ENOUGH = 0.9
 #: Score (0 to 100) from which two names may be those of one function that was renamed.
@@ -82,7 +83,7 @@ class Identity:
     shared_functions: int
     shared_calls: tuple[float, float]
     renamed: list[Renamed] = field(default_factory=list)
-    asked: str = "auto"
+    asked: str = IDENTITY
     rewrite: tuple[tuple[str, str], ...] = ()
     given: tuple[Renamed, ...] = ()
     fuzzy: float | None = None
@@ -121,7 +122,7 @@ def without_place(name: str, file: str = "") -> str:
 def identify(
     a: Trace,
     b: Trace,
-    kind: str = "auto",
+    kind: str = IDENTITY,
     *,
     rewrite: Iterable[Sequence[str]] = (),
     renamed: Iterable[Renamed] = (),

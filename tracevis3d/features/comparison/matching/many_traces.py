@@ -20,6 +20,7 @@ from ....progress import Progress, part, silent
 from ....trace.cache import cached
 from ....trace.model import Trace
 from . import match
+from .defaults import IDENTITY, MEASURE, TAU
 from .identity import Identity, identify
 from .similarity import Side
 
@@ -101,9 +102,9 @@ class Similarities:
 def similarities(
     traces: Sequence[Trace],
     *,
-    tau: float | str | Fraction = "0.3",
-    identity: str = "auto",
-    measure: str = "jaccard",
+    tau: float | str | Fraction = TAU,
+    identity: str = IDENTITY,
+    measure: str = MEASURE,
     rewrite: Iterable[Sequence[str]] = (),
     fuzzy: float | None = None,
     cache: bool = True,

@@ -24,6 +24,7 @@ from ....kernels.comparison.groups import cover, flag_above, sum_outermost
 from ....progress import Progress, part, silent
 from ....trace.cache import cached
 from ....trace.model import Calls, Trace
+from .defaults import IDENTITY, MEASURE, TAU
 from .groups import Groups, Paths, count_literal, find_groups, find_paths
 from .identity import KINDS, Identity, Renamed, identify
 from .rewrite import check_rules
@@ -84,8 +85,8 @@ class Settings:
         One of :data:`.similarity.MEASURES`.
     """
 
-    tau: Fraction = Fraction(3, 10)
-    measure: str = "jaccard"
+    tau: Fraction = Fraction(str(TAU))
+    measure: str = MEASURE
 
 
 class Matches(NamedTuple):
@@ -330,9 +331,9 @@ def compare(
     a: Trace,
     b: Trace,
     *,
-    tau: float | str | Fraction = "0.3",
-    identity: str | Identity = "auto",
-    measure: str = "jaccard",
+    tau: float | str | Fraction = TAU,
+    identity: str | Identity = IDENTITY,
+    measure: str = MEASURE,
     rewrite: Iterable[Sequence[str]] = (),
     renamed: Iterable[Renamed] = (),
     fuzzy: float | None = None,

@@ -39,9 +39,10 @@ from ....kernels.comparison.join import common_with_all, mark_set
 from ....kernels.comparison.similarity import common_calls, common_order, list_functions
 from ....progress import Progress, silent
 from ....trace.model import Calls
+from . import defaults
 
 #: The words that choose a measure.
-MEASURES = ("jaccard", "duration", "multiset", "order")
+MEASURES = tuple(defaults.MEASURES)
 #: Those of them that compare distinct sets, all at once.
 QUICK = ("jaccard", "duration")
 #: Kernels release the GIL, so threads suffice; more than two are seldom free while Blender draws.

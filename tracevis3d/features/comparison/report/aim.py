@@ -7,6 +7,7 @@ import re
 from ....units import short_time
 from ..findings.evidence import Evidence, Finding, Range
 from ..findings.find import Findings
+from ..matching.defaults import IDENTITY, MEASURE, TAU
 from ..matching.match import Comparison
 from ..view.annotations.own_time import longest_own_stretch
 from ..view.match_settings import written
@@ -51,11 +52,11 @@ def of_comparison(comparison: Comparison) -> dict[str, str]:
     """Return the parameters by which the view compares as the findings did."""
     found = {}
     chosen, identity = comparison.settings, comparison.identity
-    if float(chosen.tau) != 0.3:
+    if float(chosen.tau) != TAU:
         found["tau"] = f"{float(chosen.tau):g}"
-    if chosen.measure != "jaccard":
+    if chosen.measure != MEASURE:
         found["measure"] = chosen.measure
-    if identity.asked != "auto":
+    if identity.asked != IDENTITY:
         found["identity"] = identity.asked
     if identity.rewrite:
         found["rewrite"] = written(identity.rewrite)

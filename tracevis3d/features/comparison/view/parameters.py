@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....drawing.palettes import PALETTES
 from ....parameters import parameter
+from ....views import common_parameters
+from ..matching import defaults
 from ..matching.many_traces import CELLS
 from .colors import COLORS, WALLS
 from .matches import MATCHES
-
-_MEASURES = {
-    "jaccard": "functions in common of all functions in either call stack",
-    "duration": "as jaccard, each function counting with its share of the time",
-    "multiset": "as jaccard, each function counting as often as it is called",
-    "order": "as jaccard, of the functions that are first called in the same order",
-}
-
 
 #: Parameters that only move the points of tubes and lines.
 MOVING = frozenset({"beta", "thin", "lift", "thickness"})
@@ -26,19 +19,13 @@ MOVING = frozenset({"beta", "thin", "lift", "thickness"})
 class Parameters:
     """Parameters of the view ``compare``."""
 
-    tau: float = parameter(
-        0.3, "Calls match if their similarity is above this", low=0.0, high=1.0, group="Data"
+    tau: float = parameter(defaults.TAU, defaults.TAU_SENTENCE, low=0.0, high=1.0, group="Data")
+    measure: str = parameter(
+        defaults.MEASURE, defaults.MEASURE_SENTENCE, choices=defaults.MEASURES, group="Data"
     )
-    measure: str = parameter("jaccard", "How similarity is measured", choices=_MEASURES, group="Data")
     identity: str = parameter(
-        "auto", "When two functions are the same",
-        choices={
-            "auto": "by full names unless names without path and line share many more calls",
-            "exact": "their full recorded names are equal",
-            "name": "their names without path and line are equal",
-        },
-        group="Data",
-    )  # fmt: skip
+        defaults.IDENTITY, defaults.IDENTITY_SENTENCE, choices=defaults.IDENTITIES, group="Data"
+    )
     rewrite: str = parameter(
         "", "Regular expressions and what replaces them, applied to the recorded names before they are "
         'compared: pairs, such as [["^old_", "new_"]]', group="Data",
@@ -54,11 +41,7 @@ class Parameters:
     divide: bool = parameter(
         True, "Divide a group that takes most of the time into the groups below its root", group="Data"
     )
-    threads: str = parameter(
-        "busiest 1",
-        "Threads to draw of each trace: 'auto', 'all', 'busiest 8', or names and ids with commas between",
-        group="Data",
-    )
+    threads: str = common_parameters.threads("the busiest that fit", default="busiest 1", of=" of each trace")
     focus: str = parameter(
         "", "Colour only matches within the call stacks of these functions: a name, * for anything, or a "
         "call path with > between names, or a call's number such as A:120; the others turn grey. Where the "
@@ -105,26 +88,17 @@ class Parameters:
         "", "Move B so that the matches within the call stacks of these functions start together (least "
         "squares); written as focus is, or the number of a group in the legend", group="Window",
     )  # fmt: skip
-    first_depth: int = parameter(1, "First stack depth to draw; 1 is a root call", low=1, group="Window")
-    last_depth: int = parameter(0, "Last stack depth to draw; 0: the deepest", low=0, group="Window")
-    resolution: float = parameter(
-        1.0,
-        "Calls narrower than this are merged into clusters",
-        low=0.05,
-        high=1000.0,
-        unit="px",
-        group="Detail",
-    )
+    first_depth: int = common_parameters.first_depth()
+    last_depth: int = common_parameters.last_depth()
+    resolution: float = common_parameters.resolution(1.0)
     tubes: int = parameter(
         400, "The most matches drawn as tubes, the most important first", low=0, high=200_000, group="Detail"
     )
     lines: int = parameter(
         3000, "The most of the others that are drawn as lines", low=0, high=200_000, group="Detail"
     )
-    labels: int = parameter(
-        300, "The most names written on boxes, the widest first", low=0, high=5000, group="Detail"
-    )
-    entries: int = parameter(6, "The most groups with a colour of their own", low=1, high=10, group="Detail")
+    labels: int = common_parameters.labels(300, "The most names written on boxes, the widest first")
+    entries: int = common_parameters.entries(6, "The most groups with a colour of their own")
     overview: bool = parameter(
         True, "Draw how much is matched when, as bars behind each wall", group="Detail"
     )
@@ -162,10 +136,7 @@ class Parameters:
         "a similarity of 0.9 on",
         group="Look",
     )
-    palette: str = parameter(
-        "muted", "The set of colours",
-        choices={name: palette.words for name, palette in PALETTES.items()}, group="Look",
-    )  # fmt: skip
+    palette: str = common_parameters.palette()
     opening: float = parameter(
         140.0, "Angle between the walls: 180 is flat, as in the paper, 0 face to face", low=0.0, high=180.0,
         unit="degrees", group="Shape",
@@ -181,10 +152,7 @@ class Parameters:
         high=12.0,
         group="Shape",
     )
-    taper: float = parameter(
-        0.8, "How much lower levels are in which less time is spent: 0 not at all, 1 in proportion",
-        low=0.0, high=1.0, group="Shape",
-    )  # fmt: skip
+    taper: float = common_parameters.taper(0.8)
     bundling: str = parameter(
         "modified", "How matches are bundled",
         choices={
@@ -220,19 +188,12 @@ class Parameters:
         choices={"overview": "sees all", "focus": "sees the matches of focus, or of the largest group"},
         group="Camera",
     )  # fmt: skip
-    turn: float = parameter(
-        0.0, "How far the camera stands to the right of straight ahead", low=-80.0, high=80.0, unit="degrees",
-        group="Camera",
+    turn: float = common_parameters.turn(0.0)
+    tilt: float = common_parameters.tilt(
+        66.0, 5.0, 90.0,
+        " at an opening of 140; it stands higher where walls are steeper, above where they are flat, and low "
+        "before those that nearly face each other",
     )  # fmt: skip
-    tilt: float = parameter(
-        66.0,
-        "How far the camera stands above straight ahead at an opening of 140; it stands higher where walls "
-        "are steeper, above where they are flat, and low before those that nearly face each other",
-        low=5.0,
-        high=90.0,
-        unit="degrees",
-        group="Camera",
-    )
     pairs: str = parameter(
         "neighbours", "Of three and more traces: which are joined by tubes: 'neighbours', 'all', or pairs "
         "such as A-C,B-D (or 0-2,1-3)", group="Many",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....parameters import parameter
+from ....views import common_parameters
 from ..phases import LEAST
 
 #: Values of a parameter ``palette``.
@@ -65,10 +66,8 @@ class Parameters:
         },
     )  # fmt: skip
     own: bool = parameter(True, "Draw calls within an element, too, as small loops", group="Data")
-    start: str = parameter(
-        "", "Start of the time window, such as 1.5s or 20 (in ms); empty: the first call's", group="Window"
-    )
-    end: str = parameter("", "End of the time window, like the start; empty: the last call's", group="Window")
+    start: str = common_parameters.window_start()
+    end: str = common_parameters.window_end()
     axis: str = parameter(
         "calls", "What the drum's axis counts", group="Window",
         choices={"calls": "calls in their order, each as long as the other", "time": "time"},
@@ -148,17 +147,13 @@ class Parameters:
     outliers: int = parameter(
         6, "The most rare interactions that are marked", low=0, high=100, group="Sequence"
     )
-    labels: int = parameter(60, "The most names of elements and containers", low=0, high=1000, group="Look")
+    labels: int = common_parameters.labels(
+        60, "The most names of elements and containers", 1000, group="Look"
+    )
     relief: float = parameter(
         1.0, "Height of the ring's sectors, which says how much an element calls or is called",
         low=0.0, high=3.0, group="Look",
     )  # fmt: skip
-    turn: float = parameter(
-        28.0, "How far the camera stands to the left of straight ahead", low=-80.0, high=80.0,
-        unit="degrees", group="Look",
-    )  # fmt: skip
-    tilt: float = parameter(
-        21.0, "How far the camera stands above straight ahead", low=-20.0, high=85.0, unit="degrees",
-        group="Look",
-    )  # fmt: skip
+    turn: float = common_parameters.turn(28.0, side="left", group="Look")
+    tilt: float = common_parameters.tilt(21.0, -20.0, 85.0, group="Look")
     palette: str = parameter("safe", "The colours of direction", choices=PALETTES, group="Look")

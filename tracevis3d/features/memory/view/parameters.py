@@ -70,7 +70,7 @@ class Parameters:
         1.0, "Where along the bytes the picture ends, as a share", low=0.0, high=1.0, group="Window"
     )
     resolution: float = common_parameters.resolution(
-        3.0, "Narrower blocks are taken together until they are so wide"
+        3.0, "Narrower blocks are taken together until they are so wide", 0.25, 100.0
     )
     recent: float = parameter(
         0.05, "How long what was touched counts as accessed, as a share of the recording", low=0.0001,
@@ -94,12 +94,12 @@ class Parameters:
         6, "The most findings that are marked (leaks, forgotten memory, saw-teeth, churn ...)", low=0,
         high=20, group="Detail",
     )  # fmt: skip
-    labels: int = parameter(40, "The most names of call sites", low=0, high=500, group="Detail")
-    entries: int = parameter(7, "The most colours of kinds in the legend", low=1, high=10, group="Detail")
+    labels: int = common_parameters.labels(40, "The most names of call sites", 500)
+    entries: int = common_parameters.entries(7)
     opening: float = parameter(
         1.0, "From the flat picture seen from above (0) to the terrain (1)", low=0.0, high=1.0, group="Shape"
     )
     relief: float = parameter(1.0, "How high the terrain is", low=0.0, high=4.0, group="Shape")
-    turn: float = common_parameters.angle(18.0, "How far the camera stands to the right", -60.0, 60.0)
-    tilt: float = common_parameters.angle(34.0, "How far the camera stands above straight ahead", 5.0, 90.0)
+    turn: float = common_parameters.turn(18.0, 60.0)
+    tilt: float = common_parameters.tilt(34.0, 5.0, 90.0)
     palette: str = common_parameters.palette()

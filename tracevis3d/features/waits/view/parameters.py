@@ -14,11 +14,8 @@ from .overview import SHOWN
 class Parameters:
     """Parameters of the view ``threads``."""
 
-    threads: str = parameter(
-        "auto",
-        "Threads to draw: 'auto' (those that have most to do with waits, and the busiest, that fit), 'all', "
-        "'busiest 8', or names and ids with commas between them, * for anything",
-        group="Threads",
+    threads: str = common_parameters.threads(
+        "those that have most to do with waits, and the busiest, that fit", group="Threads"
     )
     hide: str = parameter("", "Threads to hide, names and ids with commas between them", group="Threads")
     order: str = parameter(
@@ -52,23 +49,17 @@ class Parameters:
     object: str = parameter(
         "", "With waits=object: colour waits for just this object red, for it and others brown", group="Data"
     )
-    start: str = parameter(
-        "", "Start of the time window, such as 1.5s or 20 (in ms); empty: the first call's", group="Window"
-    )
-    end: str = parameter("", "End of the time window, like the start; empty: the last call's", group="Window")
+    start: str = common_parameters.window_start()
+    end: str = common_parameters.window_end()
     windows: str = parameter(
         "", "Windows of single threads, with semicolons between them, such as worker-1=20ms..80ms",
         group="Window",
     )  # fmt: skip
-    last_depth: int = parameter(
-        0, "Last stack depth to draw; 0: the deepest", low=0, high=1e9, group="Window"
-    )
+    last_depth: int = common_parameters.last_depth()
     fold: float = parameter(
         0.0, "How many levels are folded, from the first", low=0.0, high=1e6, unit="levels", group="Window"
     )
-    resolution: float = common_parameters.resolution(
-        1.5, "Calls narrower than this are merged into clusters", 0.05, 1000.0
-    )
+    resolution: float = common_parameters.resolution(1.5)
     tubes: int = parameter(
         160,
         "The most waits that are drawn as funnels, the longest first",
@@ -100,9 +91,7 @@ class Parameters:
         "", "The moment that the critical path leads to; empty: the end of the thread's last call",
         group="Detail",
     )  # fmt: skip
-    labels: int = parameter(
-        60, "The most names of functions on a row, the widest calls first", low=0, high=5000, group="Detail"
-    )
+    labels: int = common_parameters.labels(60, "The most names of functions on a row, the widest calls first")
     paper: float = parameter(
         0.0, "From the amphitheatre (0) to the paper's semicircle (1)", low=0.0, high=1.0, group="Shape"
     )
@@ -121,15 +110,10 @@ class Parameters:
         0.6, "Radius of the first level on the semicircle, as a share of the outermost one's", low=0.1,
         high=0.95, group="Shape",
     )  # fmt: skip
-    taper: float = parameter(
-        0.8, "How much lower levels are in which less time is spent: 0 not at all, 1 in proportion",
-        low=0.0, high=1.0, group="Shape",
-    )  # fmt: skip
+    taper: float = common_parameters.taper(0.8)
     spacing: float = parameter(
         0.45, "Free height between rows, as a share of theirs", low=0.0, high=5.0, group="Shape"
     )
-    turn: float = common_parameters.angle(
-        -14.0, "How far the camera stands to the right of straight ahead", -80.0, 80.0
-    )
-    tilt: float = common_parameters.angle(14.0, "How far the camera stands above straight ahead", 0.0, 60.0)
+    turn: float = common_parameters.turn(-14.0)
+    tilt: float = common_parameters.tilt(14.0, 0.0, 60.0)
     palette: str = common_parameters.palette("The colours of threads and objects")
