@@ -1,4 +1,4 @@
-"""Why an operator can't be used just now: asked by ``poll``, told where its button is greyed out."""
+"""Why an operator can't be used just now: checked by ``poll``, shown where its button is greyed out."""
 
 from collections.abc import Callable
 from typing import Any

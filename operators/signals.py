@@ -1,7 +1,7 @@
-"""What becomes of views, and who wants to know it: the one way in which files tell each other of changes.
+"""Signals: how files of the extension learn of changes.
 
-What changes a view need not know of all that follows from it. What Blender does to the whole file is said
-in the same way, by the signals of :mod:`.handlers`.
+What changes a view need not know what depends on it. What Blender does to the whole file has its signals in
+:mod:`.handlers`.
 """
 
 import traceback
@@ -90,5 +90,7 @@ on_point: Signal[[Any, int]] = Signal()
 #: The selection in a trace, or what is hovered there, has changed: the trace's key; "" after undo, redo or
 #: loading, when any may have. A receiver must be quick, and must not select.
 on_select: Signal[[str]] = Signal()
+#: A 3D view that shows views is being drawn: the context. A receiver must cost next to nothing.
+on_draw: Signal[[Any]] = Signal()
 #: A long step has ended, and the status bar is free again for who wrote there before: the context.
 on_task_end: Signal[[Any]] = Signal()

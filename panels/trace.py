@@ -77,9 +77,9 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
             parts.paragraph(
                 box,
                 context,
-                "It is not where it was. What is drawn can still be looked at, explored and rendered."
+                "The file is not at its path. What is drawn can still be viewed, explored and rendered."
                 if missing
-                else "It is not where it was, but in the cache.",
+                else "The file is not at its path, but the trace is in the cache.",
                 "ERROR" if missing else "INFO",
             )
             row = box.row()
@@ -87,7 +87,7 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
             if collection == settings.active(context):
                 row.operator("tracevis3d.find_source", text="Find Trace …", icon="VIEWZOOM").number = number
             else:
-                row.label(text="Choose a view of it to find it")
+                row.label(text="To find it, choose a view of it")
         if not source.problems:
             return
         header, body = self.layout.panel(f"tracevis3d_problems_{source.hash[:8]}", default_closed=True)

@@ -141,7 +141,7 @@ class TRACEVIS3D_PT_filters(parts.ViewPanel, bpy.types.Panel):
         for index, applied in enumerate(stack):
             did = filter_stacks.effect_of(collection, applied.as_text(), place) if applied.on else "off"
             place += applied.on
-            _draw_filter(layout.box(), context, index, applied, did or "Rebuild tells what it does")
+            _draw_filter(layout.box(), context, index, applied, did or "Rebuild to see what it does")
         row = layout.row(align=True)
         row.operator_menu_enum("tracevis3d.filter_edit", "name", text="Add Filter", icon="ADD")
         if stack:

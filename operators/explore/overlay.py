@@ -13,7 +13,6 @@ from .. import signals
 from ..state import selection, settings, trace_state
 from ..views import viewport
 from . import marks, pointer, related, shapes
-from .motion import detail, in_frame
 
 Ints = NDArray[np.int64]
 
@@ -127,8 +126,7 @@ def _draw_lit() -> None:
     on_lit.send(view, context.preferences.system.ui_scale)
     if not settings.all_in(context.scene):
         return
-    detail.saw(context)
-    in_frame.saw(context)
+    signals.on_draw.send(context)
     shown_here = pointer.shown_in(context.scene, space)
     present = [entry for entry in shown_here if entry[2].stands]
     scale = context.preferences.system.ui_scale

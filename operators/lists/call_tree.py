@@ -100,7 +100,7 @@ class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
     page: IntProperty(name="Rows", description="Rows of the list", default=16, min=3, max=100, update=_renew)
     levels: IntProperty(
         name="Levels",
-        description="Levels that are open to begin with; changing it forgets what was opened by hand",
+        description="Levels that are open at first; a change closes what was opened by hand",
         default=2,
         min=0,
         max=tree_rows.ALL_LEVELS,
@@ -108,17 +108,17 @@ class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
     )
     show_filtered: BoolProperty(
         name="Filtered Too",
-        description="List in grey what the view's filters hide; the sign ~ tells where callees are left out",
+        description="List in grey what the view's filters hide; the sign ~ marks rows without all callees",
         update=_renew,
     )
     folded: BoolProperty(
         name="Fold Sequences",
-        description="List callees that follow each other again and again as one row, which opens to them",
+        description="List a repeated sequence of callees as one row, which can be opened",
         update=_renew,
     )
     follow: BoolProperty(
         name="Follow",
-        description="Open the tree at the call that is selected in the scene, in search or by a bookmark",
+        description="Open the tree at the call that is selected in the scene, by a search or by a bookmark",
         default=True,
     )
     source: IntProperty(

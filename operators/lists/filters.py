@@ -16,7 +16,7 @@ from . import call_tree
 _EFFECTS = (
     ("hide", "Hide", "Leave these calls out"),
     ("fade", "Fade", "Draw them as ghosts"),
-    ("sink", "Sink", "Views that know of it move them away; others draw ghosts"),
+    ("sink", "Sink", "Move them away in views that can; draw ghosts in the others"),
 )
 _WHAT = (
     ("subtree", "With All Below", "The calls and all below them"),
@@ -34,7 +34,7 @@ def _name_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
 class TRACEVIS3D_PG_filter_value(bpy.types.PropertyGroup):
     """A parameter of a filter, as text."""
 
-    text: StringProperty(name="Value", description="What the command line takes for it")
+    text: StringProperty(name="Value", description="The value, as on the command line")
 
 
 def store(collection: bpy.types.Collection, text: str) -> None:
@@ -170,10 +170,10 @@ class TRACEVIS3D_OT_filter_change(_OnStack, bpy.types.Operator):
     do: EnumProperty(
         items=(
             ("SWITCH", "On or Off", "Switch the filter off, or on again"),
-            ("UP", "Earlier", "Move it up: of several filters that mark a call the last one counts"),
-            ("DOWN", "Later", "Move it down: of several filters that mark a call the last one counts"),
-            ("REMOVE", "Remove", "Take the filter out of the stack"),
-            ("CLEAR", "Remove All", "Take all filters out of the stack"),
+            ("UP", "Earlier", "Move it up: where several filters mark a call, the last one counts"),
+            ("DOWN", "Later", "Move it down: where several filters mark a call, the last one counts"),
+            ("REMOVE", "Remove", "Remove the filter from the stack"),
+            ("CLEAR", "Remove All", "Remove all filters from the stack"),
         ),
         name="What",
         options={"SKIP_SAVE"},

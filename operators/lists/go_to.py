@@ -9,7 +9,7 @@ from . import call_tree
 
 
 class TRACEVIS3D_OT_tree_go(call_tree.OnTree, bpy.types.Operator):
-    """Go to a call, or to a row of the call tree, by its number, and fly there"""
+    """Go to a call, or to a row of the call tree, by its number, and fly to it"""
 
     bl_idname = "tracevis3d.tree_go"
     bl_label = "Go to Number"
@@ -19,7 +19,7 @@ class TRACEVIS3D_OT_tree_go(call_tree.OnTree, bpy.types.Operator):
         items=(
             ("CALL", "Call", "The n-th call of the trace, from 0; its callers are opened"),
             ("ROW", "Row", "The n-th row of the tree as it is opened and filtered, from 1"),
-            ("OFFSET", "Rows On", "So many rows on from the current one; less than 0: back"),
+            ("OFFSET", "Rows On", "This many rows after the current one; negative: before it"),
         ),
         name="To",
         default="CALL",

@@ -34,7 +34,7 @@ from .on_trace import OnTrace, in_memory
 KINDS = (
     ("model", "Functions", "All functions with their occurrences", "OUTLINER_OB_FONT", 0),
     ("patterns", "Patterns", "Subtrees that occur again", "MOD_ARRAY", 1),
-    ("sequences", "Sequences", "Callees that follow each other again and again", "SEQUENCE", 4),
+    ("sequences", "Sequences", "Sequences of callees that repeat", "SEQUENCE", 4),
     (
         "utilities",
         "Utilities",
@@ -42,7 +42,7 @@ KINDS = (
         "TOOL_SETTINGS",
         2,
     ),
-    ("library", "Library", "What of the library of patterns and utilities occurs here", "ASSET_MANAGER", 3),
+    ("library", "Library", "Patterns and utilities of the library that occur here", "ASSET_MANAGER", 3),
 )
 _SORTS = (
     ("occurrences", "Occurrences", "How often it is called, most first"),
@@ -304,7 +304,7 @@ class TRACEVIS3D_OT_list_show(OnList, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_list_page(OnList, bpy.types.Operator):
-    """Turn to other rows of the list"""
+    """Go to another page of the list"""
 
     bl_idname = "tracevis3d.list_page"
     bl_label = "Turn Page"
@@ -335,7 +335,7 @@ class TRACEVIS3D_OT_list_step(OnRow, bpy.types.Operator):
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         if properties.step == "ALL":
             return "Select all occurrences of the row"
-        return f"Go to the {properties.step.lower()} occurrence, and fly there"
+        return f"Go to the {properties.step.lower()} occurrence, and fly to it"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         step = {"PREVIOUS": -1, "ALL": 0, "NEXT": 1}[self.step]
@@ -353,8 +353,8 @@ class TRACEVIS3D_OT_list_hide(OnRow, bpy.types.Operator):
         items=(
             ("hide", "Hide", "Leave these calls out"),
             ("fade", "Fade", "Draw them as ghosts"),
-            ("sink", "Sink", "Views that know of it move them away; others draw ghosts"),
-            ("show", "Show Again", "Take the filter out again"),
+            ("sink", "Sink", "Move them away in views that can; draw ghosts in the others"),
+            ("show", "Show Again", "Remove the filter"),
         ),
         name="Effect",
         default="hide",
@@ -397,8 +397,8 @@ def _filter_for(context: bpy.types.Context, trace: Any, state: Any) -> tuple[str
         criterion = {} if state.criterion == "exact" else {"criterion": state.criterion}
         return "alike", {"call": str(call), **criterion}
     if state.kind == "sequences":
-        told = _listing(state.id_data, trace).row(int(row.key))
-        return "sequence", {"call": str(told["first_call"]), "entries": str(told["entries"])}
+        row_facts = _listing(state.id_data, trace).row(int(row.key))
+        return "sequence", {"call": str(row_facts["first_call"]), "entries": str(row_facts["entries"])}
     call = int(_listing(state.id_data, trace).calls(int(row.key))[0])
     return filter_for(trace, call, "FUNCTION", False)
 
@@ -456,7 +456,7 @@ class TRACEVIS3D_OT_list_promote(OnRow, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_library_remove(OnRow, bpy.types.Operator):
-    """Take the pattern or utility out of the library"""
+    """Remove the pattern or utility from the library"""
 
     bl_idname = "tracevis3d.library_remove"
     bl_label = "Remove from Library"

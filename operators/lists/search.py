@@ -94,7 +94,7 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
         update=_search_again,
     )
     case: BoolProperty(
-        name="Match Case", description="Tell capital letters from small ones", update=_search_again
+        name="Match Case", description="Distinguish capital letters from small ones", update=_search_again
     )
     source: EnumProperty(items=_source_items, name="In", update=_search_again)
     start: StringProperty(
@@ -103,7 +103,7 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
     end: StringProperty(name="To", description="Calls before then; empty: all", update=_search_again)
     show_pins: BoolProperty(
         name="Pins",
-        description="Stick pins into the views for the results, a bigger one for that which was gone to",
+        description="Show the results as pins in the views, the current one as a bigger pin",
         default=True,
         update=_show_pins,
     )
@@ -112,7 +112,7 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
     summary: StringProperty()
     total: IntProperty()
     rank: IntProperty(description="Number of the first result in the list")
-    current: IntProperty(default=-1, description="The call that was gone to last")
+    current: IntProperty(default=-1, description="The current result")
     hits: CollectionProperty(type=TRACEVIS3D_PG_hit)
     index: IntProperty(name="Result", default=-1, update=_go_to)
     history: CollectionProperty(type=TRACEVIS3D_PG_query)
@@ -245,7 +245,7 @@ class TRACEVIS3D_OT_search_ask(bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_search_step(_Searching, bpy.types.Operator):
-    """Go to another of the calls that were found"""
+    """Go to another result"""
 
     bl_idname = "tracevis3d.search_step"
     bl_label = "Next Result"
@@ -255,14 +255,14 @@ class TRACEVIS3D_OT_search_step(_Searching, bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
-        return f"Go to the {properties.step.lower()} of the calls that were found"
+        return f"Go to the {properties.step.lower()} result"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if not super().poll(context):
             return False
         if not context.scene.tracevis3d_search.total:
-            cls.poll_message_set("Nothing was found yet: search first")
+            cls.poll_message_set("There are no results yet: search first")
             return False
         return True
 
@@ -316,9 +316,9 @@ def _show(context: bpy.types.Context, state: Any, call: int) -> None:
 
 
 def pin(scene: bpy.types.Scene, only: bpy.types.Collection | None = None) -> None:
-    """Stick a pin into each view of the trace for the results, or take the pins away.
+    """Show the results as pins in each view of the trace, or remove the pins.
 
-    Where there are too many, some stand for all: evenly spread, and the one that was gone to.
+    Where there are too many, some stand for all: evenly spread, and the current one.
     """
     from ...tracevis3d.scene import styles
     from ...tracevis3d.scene.window import pins
@@ -377,7 +377,7 @@ class TRACEVIS3D_OT_search_recall(bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_search_clear(bpy.types.Operator):
-    """Clear the results and take the pins away; the history stays"""
+    """Clear the results and remove the pins; the history stays"""
 
     bl_idname = "tracevis3d.search_clear"
     bl_label = "Clear Search"
@@ -394,15 +394,15 @@ class TRACEVIS3D_OT_search_clear(bpy.types.Operator):
 
 
 class TRACEVIS3D_MT_search_history(bpy.types.Menu):
-    """What was searched for before"""
+    """Earlier searches"""
 
     bl_idname = "TRACEVIS3D_MT_search_history"
-    bl_label = "Searched Before"
+    bl_label = "Search History"
 
     def draw(self, context: bpy.types.Context) -> None:
         state = context.scene.tracevis3d_search
         if not len(state.history):
-            self.layout.label(text="Nothing was searched for yet")
+            self.layout.label(text="No searches yet")
         for i, query in enumerate(state.history):
             self.layout.operator("tracevis3d.search_recall", text=query.pattern).number = i
 

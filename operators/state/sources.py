@@ -116,7 +116,7 @@ def _after_saving(_target: str) -> None:
 
 
 def look() -> None:
-    """Note of each stored source where it can be found; panels tell it, and look nowhere themselves."""
+    """Note of each stored source where it can be found; panels show it, and never look themselves."""
     from ...tracevis3d.trace import cache
 
     for collection in bpy.data.collections:

@@ -3,16 +3,15 @@
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.props import EnumProperty
-from numpy.typing import NDArray
 
 from .. import preconditions, signals
 from ..state import settings
 from ..task import idle
 from . import viewport
 
-Box = tuple[NDArray[np.float64], NDArray[np.float64]]
+#: Lowest and highest coordinates, float64 (3,) each.
+Box = tuple[Any, Any]
 DIRECTIONS = (
     ("ROW", "Side by Side", "Each to the right of the one before"),
     ("DEPTH", "One behind the Other", "Each behind the one before"),
@@ -21,24 +20,12 @@ DIRECTIONS = (
 _AXES = {"ROW": 0, "DEPTH": 1, "STACK": 2}
 
 
-def own_box(collection: bpy.types.Collection) -> Box:
-    """Return lowest and highest coordinates of a view with its sign, where it is drawn."""
+def box(collection: bpy.types.Collection, standing: bool = True) -> Box:
+    """Return lowest and highest coordinates of a view with its sign, where it is ``standing`` or is drawn."""
     from ...tracevis3d.scene import placement
 
-    low, high = _drawn(collection)
-    return low, placement.room_for_sign(low, high, facing(collection))
-
-
-def _drawn(collection: bpy.types.Collection) -> Box:
     stored = settings.of(collection)
-    return np.array(stored.low, np.float64), np.array(stored.high, np.float64)
-
-
-def box(collection: bpy.types.Collection) -> Box:
-    """Return lowest and highest coordinates of a view, where it stands."""
-    low, high = own_box(collection)
-    place = np.array(settings.of(collection).place, np.float64)
-    return low + place, high + place
+    return placement.box(stored.low, stored.high, facing(collection), stored.place if standing else (0, 0, 0))
 
 
 def stand_beside(scene: bpy.types.Scene, collection: bpy.types.Collection) -> None:
@@ -47,7 +34,7 @@ def stand_beside(scene: bpy.types.Scene, collection: bpy.types.Collection) -> No
 
     others = [box(other) for other in settings.all_in(scene) if other != collection]
     axis = _AXES[scene.tracevis3d_direction]
-    settings.of(collection).place = placement.free_place(*own_box(collection), others, axis)
+    settings.of(collection).place = placement.free_place(*box(collection, standing=False), others, axis)
 
 
 def lift(collection: bpy.types.Collection) -> None:
@@ -72,7 +59,8 @@ def settle(scene: bpy.types.Scene) -> None:
         stored = settings.of(view)
         placement.put(view, stored.place)
         if len(present) > 1:
-            placement.sign(view, view.name, *_drawn(view), styles.named(stored.style), facing(view))
+            style = styles.named(stored.style)
+            placement.sign(view, view.name, stored.low, stored.high, style, facing(view))
             placement.put(view, stored.place)
     placement.attend(present, active, overview)
     eye = eyes[active.name]
@@ -147,7 +135,7 @@ class TRACEVIS3D_OT_arrange(bpy.types.Operator):
         taken: list[Box] = []
         with settings.quietly():
             for view in settings.all_in(scene):
-                place = placement.free_place(*own_box(view), taken, _AXES[self.direction])
+                place = placement.free_place(*box(view, standing=False), taken, _AXES[self.direction])
                 settings.of(view).place = place
                 taken.append(box(view))
         settle(scene)

@@ -1,4 +1,4 @@
-"""Changed parameters show at once where that is quick, and wait for *Rebuild* where it is not."""
+"""Rebuild a view at once when its parameters change, if that is quick; otherwise it waits for *Rebuild*."""
 
 import time
 
@@ -31,7 +31,7 @@ def rebuild(collection: bpy.types.Collection) -> None:
         drawing = figure.drawing(settings.frame_of(bpy.context.scene), silent)
         make_view.show(bpy.context.scene, collection, traces, figure, drawing)
     except TraceVisError as error:
-        # The panel keeps saying that the view is not up to date; Rebuild tells why.
+        # The panel keeps saying that the view is not up to date; Rebuild reports why.
         print(f"TraceVis3D: {error}")
         return
     make_view.took(collection, time.perf_counter() - started)

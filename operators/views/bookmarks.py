@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.props import (
     CollectionProperty,
     FloatProperty,
@@ -196,7 +195,7 @@ def _return_to(context: bpy.types.Context, bookmark: Any) -> None:
         view.view_perspective = "CAMERA"
     else:
         region = next(region for region in area.regions if region.type == "WINDOW")
-        zoom.leave_camera(space, region, np.array(bookmark.focus))
+        zoom.leave_camera(space, region, bookmark.focus)
         view.view_perspective = bookmark.perspective
         # With the other lens, what is seen at the start stays as wide as it was.
         view.view_distance *= bookmark.lens / space.lens

@@ -1,4 +1,4 @@
-"""Ask for a trace that is neither where it was nor in the cache."""
+"""Ask for a trace that is neither at its path nor in the cache."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from ..task import LongOperator
 
 
 class TRACEVIS3D_OT_find_source(LongOperator, bpy.types.Operator, ImportHelper):
-    """Say where the trace of the view is now; all views of that trace will know it"""
+    """Choose where the trace of the view is now, for all views of that trace"""
 
     bl_idname = "tracevis3d.find_source"
     bl_label = "Find Trace"
@@ -25,7 +25,7 @@ class TRACEVIS3D_OT_find_source(LongOperator, bpy.types.Operator, ImportHelper):
     number: IntProperty(name="Number", default=-1, options={"SKIP_SAVE", "HIDDEN"})
     accept: BoolProperty(
         name="Accept Another Recording",
-        description="Take the file even if the view was made from another, such as an older run",
+        description="Accept the file even if the view was made from another one, such as an older run",
         default=False,
     )
 
@@ -69,7 +69,7 @@ class TRACEVIS3D_OT_find_source(LongOperator, bpy.types.Operator, ImportHelper):
                             other.hash = trace.source.hash
                             settings.of(view).stale = True
             sources.look()
-            self.report({"INFO"}, f"{name} is found again")
+            self.report({"INFO"}, f"{name} was found")
             return {"FINISHED"}
 
         return self.carry_out(context, work, finish)

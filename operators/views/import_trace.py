@@ -35,7 +35,7 @@ def _view_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
 
 
 class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper):
-    """Read recorded execution traces and draw each of them"""
+    """Read recorded execution traces, and draw each of them"""
 
     bl_idname = "tracevis3d.import_trace"
     bl_label = "Import Trace"
@@ -118,22 +118,22 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
             view = make_view.new_view(context, traces, figure, drawing, self.style, self.place)
             differences.store(view, found)
             for trace in traces:
-                self._tell(trace)
+                self._report(trace)
         else:
             for trace, figure, drawing in made:
                 make_view.new_view(context, [trace], figure, drawing, self.style, self.place)
-                self._tell(trace)
+                self._report(trace)
         if self.look:
             viewport.look(context)
         return {"FINISHED"}
 
-    def _tell(self, trace: Any) -> None:
+    def _report(self, trace: Any) -> None:
         name = Path(trace.source.path).name
         self.report({"INFO"}, f"{name}: {len(trace.calls):,} calls")
         if trace.problems:
             count = sum(problem.count for problem in trace.problems.values())
             self.report(
-                {"WARNING"}, f"{name}: {count:,} problems were mended or left out, see the TraceVis tab"
+                {"WARNING"}, f"{name}: {count:,} problems were repaired or left out, see the TraceVis tab"
             )
 
 

@@ -32,7 +32,7 @@ from . import viewport
 #: Heights, in pixels at scale 1: of the strip, of the line above it, and of the type in that.
 _STRIP, _LINE, _TYPE = 34.0, 20.0, 12.0
 _MARGIN = 12.0
-_LEAST = 160.0  # a strip that is narrower tells nothing
+_LEAST = 160.0  # a narrower strip shows nothing
 _BEHIND, _INK, _QUIET = (*GROUND, 0.94), (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0)
 _PART = (1.0, 0.72, 0.86, 1.0)  # what the call tree lists
 _LEAST_PART = 3.0  # pixels
@@ -70,7 +70,7 @@ def prepare(trace: Any, stack: str) -> None:
 def store(
     collection: bpy.types.Collection, trace: Any, stack: str, part: tuple[int, int] | None = None
 ) -> None:
-    """Store what is said of a trace, and the ``part`` (first call, one after the last) that is listed."""
+    """Store headline and strip of a trace, and the listed ``part`` (first call, one after the last)."""
     stored = of(collection)
     with suppress(TraceVisError):
         made = strip(trace, stack)

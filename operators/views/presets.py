@@ -64,7 +64,7 @@ class TRACEVIS3D_OT_preset_save(_OnView, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_preset_use(Rebuilding, bpy.types.Operator):
-    """Give the view the parameters of this preset, and draw it anew"""
+    """Give the view the parameters of this preset, and draw it again"""
 
     bl_idname = "tracevis3d.preset_use"
     bl_label = "Use Preset"

@@ -1,4 +1,4 @@
-"""Draw the active view anew with its parameters as they are, or as they were at first."""
+"""Rebuild the active view with its parameters, or with their defaults."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from . import make_view
 
 
 class Rebuilding(LongOperator):
-    """What both operators do."""
+    """What operators that rebuild a view have in common."""
 
     preparations: tuple[Callable[[], None], ...] = make_view.PREPARATIONS
 
@@ -75,7 +75,7 @@ class Rebuilding(LongOperator):
 
 
 class TRACEVIS3D_OT_rebuild(Rebuilding, bpy.types.Operator):
-    """Draw the view anew from its trace, with the parameters as they are now"""
+    """Draw the view again from its trace, with the current parameters"""
 
     bl_idname = "tracevis3d.rebuild"
     bl_label = "Rebuild View"
@@ -87,7 +87,7 @@ class TRACEVIS3D_OT_rebuild(Rebuilding, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_reset_parameters(Rebuilding, bpy.types.Operator):
-    """Give all parameters of the view their default values, and draw it anew"""
+    """Give all parameters of the view their default values, and draw it again"""
 
     bl_idname = "tracevis3d.reset_parameters"
     bl_label = "Reset Parameters"

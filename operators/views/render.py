@@ -8,6 +8,7 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...tracevis3d.drawing import output
 from ...tracevis3d.errors import TraceVisError, UsageError
+from ...tracevis3d.places import check_folder
 from .. import preconditions
 from ..state import settings
 from . import make_view
@@ -52,7 +53,7 @@ class _Rendering(ExportHelper):
         try:
             if suffix not in self.suffixes:
                 raise UsageError(f"{path}: the suffix {suffix!r} is none of {' '.join(self.suffixes)}")
-            output.check_folder(path)
+            check_folder(path)
             make_view.choose_engine(context.scene, settings.active(context), self.animation)
             if self.animation:
                 _check_even(render)

@@ -71,25 +71,37 @@ def room_for_sign(low: Floats, high: Floats, facing: int) -> Floats:
     return with_sign
 
 
-def sign(collection: Any, text: str, low: Floats, high: Floats, style: Style, facing: int) -> None:
+def box(
+    low: Sequence[float], high: Sequence[float], facing: int, place: Sequence[float] = (0.0, 0.0, 0.0)
+) -> tuple[Floats, Floats]:
+    """Return lowest and highest coordinates of a drawing with its sign, at the place where it stands."""
+    lowest, highest = np.array(low, np.float64), np.array(high, np.float64)
+    at = np.array(place, np.float64)
+    return lowest + at, room_for_sign(lowest, highest, facing) + at
+
+
+def sign(
+    collection: Any, text: str, low: Sequence[float], high: Sequence[float], style: Style, facing: int
+) -> None:
     """Write ``text`` above the drawing in ``collection``, in its own coordinates, unless it is there.
 
     ``facing`` is the axis across the side that is looked at: 1, or 2 for what is seen from above.
     """
-    key = digest(text, low, high, style, facing)
+    lowest, highest = np.array(low, np.float64), np.array(high, np.float64)
+    key = digest(text, lowest, highest, style, facing)
     before = next((shown for shown in collection.objects if shown.get(PART) == SIGN), None)
     if before is not None and before.get(MADE_FROM) == key:
         return
     if before is not None:
         remove(before)
-    width = float(high[0] - low[0])
+    width = float(highest[0] - lowest[0])
     face = typeface()
     height = _SIGN * width
     size = height * face.size_per_line
     words = shorten(clean(text), width / size, face) or "…"
     up = np.array([0.0, 1.0, 0.0] if facing == 2 else [0.0, 0.0, 1.0])
     # Behind what is drawn, so that it lies over nothing.
-    start = np.array([low[0], high[1], high[2]]) + 0.5 * height * up
+    start = np.array([lowest[0], highest[1], highest[2]]) + 0.5 * height * up
     right = np.array([1.0, 0.0, 0.0])
     setting = set_texts([words], start[None], right[None], up[None], np.array([size]), face)
     ink = np.array([[*style.ink, 1.0]], np.float32)

@@ -17,6 +17,7 @@ from ....tracevis3d.errors import TraceVisError
 from ....tracevis3d.views import registry
 from ....tracevis3d.views.detail import Detail, SpatialLevelOfDetail
 from ....tracevis3d.views.element_metadata import standing
+from ... import signals
 from ...state import filter_stacks, settings, sources
 from ...task import idle
 from . import turning, window_time, zoom
@@ -307,7 +308,8 @@ def forget() -> None:
 
 
 def register() -> None:
-    """Add the settings."""
+    """Add the settings, and see what is drawn."""
+    signals.on_draw.connect(saw)
     bpy.types.Scene.tracevis3d_detail = BoolProperty(
         name="Detail Follows the Eye",
         description="Show more calls where one looks from near, when the 3D view comes to rest",
@@ -323,7 +325,8 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take the settings away."""
+    """Undo :func:`register`."""
+    signals.on_draw.disconnect(saw)
     forget()
     del bpy.types.Scene.tracevis3d_detail_rendered
     del bpy.types.Scene.tracevis3d_detail

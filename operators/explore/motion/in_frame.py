@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ... import handlers
+from ... import handlers, signals
 from ...state import settings
 
 
@@ -55,14 +55,17 @@ def _before_saving(_file: str = "") -> None:
                 shown.hide_set(False, view_layer=layer)
 
 
+_CONNECTIONS = ((signals.on_draw, saw), (handlers.before_saving, _before_saving))
+
+
 def register() -> None:
-    """Show everything in each file that is saved."""
-    handlers.before_saving.connect(_before_saving)
+    """Follow what 3D views look through, and show everything in each file that is saved."""
+    signals.connect(_CONNECTIONS)
 
 
 def unregister() -> None:
     """Undo :func:`register`, end the timer, and show everything."""
-    handlers.before_saving.disconnect(_before_saving)
+    signals.disconnect(_CONNECTIONS)
     if bpy.app.timers.is_registered(_settle):
         bpy.app.timers.unregister(_settle)
     if hasattr(bpy.data, "scenes"):

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -43,7 +44,9 @@ def _tangents(region: Any, view: Any) -> tuple[float, float]:
     return tangents[0] / distance, tangents[1] / distance
 
 
-def leave_camera(space: bpy.types.SpaceView3D, region: bpy.types.Region, focus: Floats) -> None:
+def leave_camera(
+    space: bpy.types.SpaceView3D, region: bpy.types.Region, focus: Sequence[float] | Floats
+) -> None:
     """Let a 3D view that looks through the camera show the same without it, about the depth of ``focus``."""
     view = space.region_3d
     if view.view_perspective != "CAMERA":
@@ -51,7 +54,7 @@ def leave_camera(space: bpy.types.SpaceView3D, region: bpy.types.Region, focus: 
     window, back = np.array(view.window_matrix), view.view_matrix.inverted()
     eye, rotation = back.translation.copy(), back.to_quaternion()
     right, up, forward = (rotation @ Vector(v) for v in ((1, 0, 0), (0, 1, 0), (0, 0, -1)))
-    depth = max(float(Vector(focus.tolist()) @ forward - eye @ forward), 1e-3)
+    depth = max(float(Vector(focus) @ forward - eye @ forward), 1e-3)
     perspective = view.is_perspective
     across, along = 1 / window[0, 0], 1 / window[1, 1]
     if perspective:
