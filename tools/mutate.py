@@ -2,9 +2,9 @@
 
     python tools/mutate.py [--module features/interactions/phases.py] [--share 0.2] [--seed 0]
 
-The changes are Cosmic Ray's. They are made in a copy of the project, and each is tried with the tests of its
-subject alone. What survives is printed with its difference; ``mutants.toml`` beside this file says of which
-changes it is known that they change nothing, or nothing that matters: these are not tried.
+The changes are Cosmic Ray's. They are made in a copy of the project, and each is tried with those tests of
+its subject that run the changed line. What survives is printed with its difference; ``mutants.toml`` beside
+this file says of which changes it is known that they change nothing that matters: these are not tried.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
+import json
 import os
 import random
 import resource
@@ -22,9 +23,12 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 # Imported once: what each change is tried in is a fork of this process.
 import hypothesis  # noqa: F401
@@ -41,6 +45,7 @@ ACCEPTED = ROOT / "tools" / "mutants.toml"
 #: Modules, and the tests that they are tried with, those that take least time first.
 SUBJECTS = {
     "features/waits/critical_path.py": ("test_twin_critical_path",),
+    "features/waits/findings.py": ("test_twin_waits_findings",),
     "features/interactions/interactions.py": ("test_twin_interactions",),
     "features/interactions/layers.py": ("test_twin_layers",),
     "features/interactions/phases.py": ("test_twin_phases",),
@@ -67,6 +72,8 @@ OPERATORS = (
 #: Fewer than this share of the changes may survive.
 MOST = 0.05
 _MEMORY = 12 << 30
+#: Where the tests write which lines each of them runs.
+COVERAGE = "coverage.json"
 
 
 @dataclass(frozen=True)
@@ -137,23 +144,69 @@ def copied(to: Path) -> None:
             shutil.copy2(ROOT / name, to / name)
 
 
-def passes(tree: Path, tests: list[str], limit: float) -> bool:
-    """Return whether the tests pass in a copy of the project within so many seconds."""
+class Coverage:
+    """A plugin of pytest that notes which lines of a module each test runs, and how long each takes."""
+
+    def __init__(self, module: Path) -> None:
+        self.module, self.of_test = str(module), {}
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Run a test, with what it needs, under a trace."""
+        lines: set[int] = set()
+
+        def within(frame: FrameType, event: str, value: object) -> Callable[..., Any]:
+            lines.add(frame.f_lineno)
+            return within
+
+        def called(frame: FrameType, event: str, value: object) -> Callable[..., Any] | None:
+            return within(frame, event, value) if frame.f_code.co_filename == self.module else None
+
+        began = time.monotonic()
+        sys.settrace(called)
+        yield
+        sys.settrace(None)
+        self.of_test[item.nodeid] = (time.monotonic() - began, sorted(lines))
+
+
+def selected(source: str, line: int, coverage: dict[str, tuple[float, list[int]]]) -> list[str]:
+    """Return the tests that run a line of a source, the quickest first; all for what runs at the import."""
+    here = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+    here = [node for node in here if node.lineno <= line <= node.end_lineno]
+    made = [node for node in here if isinstance(node, ast.FunctionDef) and line >= node.body[0].lineno]
+    inner = max(here, key=lambda node: node.lineno)
+    last = inner.body[0].lineno - 1 if hasattr(inner, "body") else inner.end_lineno
+    run = set(range(inner.lineno, max(last, inner.lineno) + 1))
+    return sorted(
+        (name for name, (_, lines) in coverage.items() if not made or run & set(lines)),
+        key=lambda name: coverage[name][0],
+    )
+
+
+def passes(tree: Path, tests: list[str], limit: float, cover: Path | None = None) -> bool:
+    """Return whether the tests pass in a copy of the project within so many seconds.
+
+    With ``cover`` they also write what they run of that module beside the copy.
+    """
     child = os.fork()
     if not child:
-        _try(tree, tests)
+        _try(tree, tests, cover)
     until = time.monotonic() + limit
-    while time.monotonic() < until:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status) == 0
-        time.sleep(0.02)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return False
+    try:
+        while time.monotonic() < until:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                child = 0
+                return os.waitstatus_to_exitcode(status) == 0
+            time.sleep(0.02)
+        return False
+    finally:
+        if child:
+            os.killpg(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
 
-def _try(tree: Path, tests: list[str]) -> None:
+def _try(tree: Path, tests: list[str], cover: Path | None) -> None:
     """Run the tests and end the process with their result."""
     code = 3
     try:
@@ -161,13 +214,17 @@ def _try(tree: Path, tests: list[str]) -> None:
         os.environ.setdefault("TRACEVIS3D_SHARED", str(ROOT.parent / "shared"))
         os.chdir(tree)
         sys.path[0] = str(tree)
-        sys.dont_write_bytecode = True
+        # What is compiled of a change must not be taken for the module.
+        sys.dont_write_bytecode = cover is None
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         words = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=mutate"]
-        code = int(pytest.main([*words, *tests]))
+        plugin = Coverage(cover) if cover else None
+        code = int(pytest.main([*words, *tests], plugins=[plugin] if plugin else []))
+        if plugin:
+            (tree / COVERAGE).write_text(json.dumps(plugin.of_test))
     finally:
         os._exit(code)
 
@@ -199,8 +256,9 @@ def tried(module: Path, tests: list[str], tree: Path, share: float, seed: int) -
     name = module.relative_to(ROOT)
     source, copy = module.read_text(), tree / name
     began = time.monotonic()
-    if not passes(tree, tests, 1800):
+    if not passes(tree, tests, 1800, copy):
         sys.exit(f"{name}: its tests fail as it is: {' '.join(tests)}")
+    coverage = json.loads((tree / COVERAGE).read_text())
     limit = 20 + 3 * (time.monotonic() - began)
     copy.write_text("raise ImportError\n")
     if passes(tree, tests, limit):
@@ -213,16 +271,19 @@ def tried(module: Path, tests: list[str], tree: Path, share: float, seed: int) -
         chosen = random.Random(seed).sample(range(len(every)), max(round(share * len(every)), 1))
         every = [every[i] for i in sorted(chosen)]
     survived = 0
-    for mutant in every:
+    for number, mutant in enumerate(every):
+        if sys.stderr.isatty():
+            print(f"\r{name}: {number} of {len(every)}", end="", file=sys.stderr, flush=True)
         copy.write_text(mutant.source)
-        if passes(tree, tests, limit):
+        running = selected(source, mutant.line, coverage)
+        if not running or passes(tree, running, limit):
             survived += 1
             lines = difflib.unified_diff(
                 source.splitlines(), mutant.source.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=1
             )
-            print("\n".join(lines), flush=True)
+            print("\r" + "\n".join(lines), flush=True)
     copy.write_text(source)
-    told = f"{name}: {survived} of {len(every)} changes survive"
+    told = f"\r{name}: {survived} of {len(every)} changes survive"
     print(f"{told} ({accepted} accepted, {time.monotonic() - began:.0f} s)", flush=True)
     return len(every), survived
 
@@ -236,6 +297,7 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=0)
     words = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         copied(tree)
