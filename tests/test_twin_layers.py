@@ -88,7 +88,7 @@ def test_layers_of_containers_are_those_of_the_plain_twin(paths, data):
 @given(st.integers(1, 5), st.permutations(range(8)), st.data())
 @settings(max_examples=150, deadline=None)
 def test_what_leads_to_a_cycle_and_away_from_it_is_as_in_the_plain_twin(before, name, data):
-    """Of eight neighbours some call each other in a round; what is before them is called by nobody after it."""
+    """Of eight neighbours some call each other in a round; nobody after it calls what is before it."""
     h, _ = build([(f"e{i}",) for i in range(8)], np.ones(8))
     count, place = st.integers(1, 4), st.integers(0, 7)
     some = data.draw(st.dictionaries(st.tuples(place, place), count, max_size=14))
