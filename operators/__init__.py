@@ -1,7 +1,7 @@
 """The extension's hands: each operator calls the library, and says what came of it."""
 
 from . import command, environment, explore, handlers, keys, task, templates_menu
-from .lists import call_tree, differences, filters, go_to, lists, search, threads
+from .lists import call_tree, differences, filters, go_to, lists, rows, search
 from .live import connect, feed_settings, watched_feed
 from .state import details, filter_stacks, selection, settings, sources, trace_state
 from .views import (
@@ -33,7 +33,7 @@ _MODULES = (
     call_tree,
     go_to,
     lists,
-    threads,
+    rows,
     filters,
     make_view,
     import_trace,

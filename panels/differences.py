@@ -29,7 +29,7 @@ class TRACEVIS3D_PT_differences(parts.ViewPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return super().poll(context) and differences.compares_two(settings.active(context))
+        return super().poll(context) and differences.findings_of(settings.active(context)) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, collection = self.layout, settings.require_active(context)

@@ -11,7 +11,7 @@ from tests.test_extension_explain import write
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
 #: What panels may ask the library for: declarations, words, and a line of filters taken apart.
-LIGHT = ("errors", "parameters", "views", "analysis.filters.stack")
+LIGHT = ("errors", "parameters", "units", "views", "filters.stack")
 
 
 @pytest.fixture

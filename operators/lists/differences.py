@@ -2,8 +2,7 @@
 
 import json
 import os
-import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -12,7 +11,10 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 from mathutils import Quaternion
 from numpy.typing import NDArray
 
+from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.progress import Progress, part
+from ...tracevis3d.views import registry as views
+from ...tracevis3d.views.lists import FindingList, ListedFinding
 from .. import preconditions
 from ..explore import marks, overlay, pointer
 from ..explore.motion import zoom
@@ -23,11 +25,8 @@ from ..views.rebuild import Rebuilding
 
 Floats = NDArray[np.float64]
 
-#: Differences that are listed at most.
-MOST = 20
 #: The 3D view shows at least this share of what is drawn of a trace.
 _NARROWEST = 0.15
-_FRAMED = re.compile(r"([AB]):(\d+)")
 
 
 class TRACEVIS3D_PG_difference(bpy.types.PropertyGroup):
@@ -42,60 +41,18 @@ class TRACEVIS3D_PG_difference(bpy.types.PropertyGroup):
     wanted: StringProperty(description="Parameters of the view that draw it, as JSON")
 
 
-@dataclass(frozen=True)
-class Difference:
-    """What is stored of a difference; see :class:`TRACEVIS3D_PG_difference`."""
-
-    share: str
-    title: str
-    short: str
-    sentence: str
-    calls: str
-    spans: str
-    wanted: str
-
-
-def find(traces: list[Any], values: dict[str, Any], progress: Progress) -> list[Difference]:
-    """Return what differs between two traces, compared as a view with these parameters does."""
-    from ...tracevis3d import api
-    from ...tracevis3d.features.comparison.findings.find import KINDS
-    from ...tracevis3d.features.comparison.report import aim
-    from ...tracevis3d.features.comparison.view.match_settings import comparing
-    from ...tracevis3d.units import percentage
-
-    story = api.explain(*traces, top=MOST, **comparing(values), progress=progress)
-    found = []
-    for i, sentence in enumerate(story.sentences):
-        finding, wanted = story[i], story.settings(i)
-        framed: tuple[list[int], list[int]] = ([], [])
-        for name, call in _FRAMED.findall(wanted.get("mark", "")):
-            framed["AB".index(name)].append(int(call))
-        for calls, example in zip(framed, finding.examples, strict=True):
-            if example >= 0 and example not in calls:
-                calls.append(example)
-        spans = aim.windows(story.findings.evidence, finding)
-        found.append(
-            Difference(
-                share=percentage(finding.score),
-                title=KINDS[finding.kind],
-                short=next((name for name in finding.functions if name), KINDS[finding.kind]),
-                sentence=sentence,
-                calls="|".join(" ".join(map(str, calls)) for calls in framed),
-                spans="|".join(" ".join(map(str, span)) if span else "" for span in spans),
-                wanted=json.dumps(wanted, ensure_ascii=False),
-            )
-        )
-    return found
-
-
-def store(collection: bpy.types.Collection, found: list[Difference]) -> None:
+def store(collection: bpy.types.Collection, found: Sequence[ListedFinding]) -> None:
     """Keep the list on a view, in place of the one that is there."""
     rows = collection.tracevis3d_differences
     rows.clear()
-    for difference in found:
+    for finding in found:
         row = rows.add()
-        for name, text in vars(difference).items():
-            setattr(row, name, text)
+        row.share, row.title, row.short, row.sentence = (
+            finding.share, finding.title, finding.short, finding.sentence,
+        )  # fmt: skip
+        row.calls = "|".join(" ".join(map(str, calls)) for calls in finding.calls)
+        row.spans = "|".join(" ".join(map(str, span)) if span else "" for span in finding.spans)
+        row.wanted = json.dumps(finding.wanted, ensure_ascii=False)
     with settings.quietly():
         collection.tracevis3d_difference = -1
         collection.tracevis3d_differences_sought = True
@@ -209,7 +166,7 @@ class _OnComparison(OperatorMixin):
         )
         if not preconditions.poll(cls, context, *needs):
             return False
-        if not compares_two(settings.active(context)):
+        if findings_of(settings.active(context)) is None:
             cls.poll_message_set("Differences are between two traces: compare two first")
             return False
         return True
@@ -228,12 +185,16 @@ class _OnList(_OnComparison):
         return True
 
 
-def compares_two(collection: bpy.types.Collection | None) -> bool:
-    """Return whether a view compares two traces."""
-    if collection is None:
-        return False
+def findings_of(collection: bpy.types.Collection | None) -> FindingList | None:
+    """Return what finds something in a view's traces; None if its view doesn't, or in so many traces."""
+    if collection is None or not settings.is_view(collection):
+        return None
     stored = settings.of(collection)
-    return stored.view == "compare" and len(stored.sources) == 2
+    try:
+        found = views.find(stored.view).findings
+    except TraceVisError:
+        return None
+    return found if found is not None and len(stored.sources) == found.traces else None
 
 
 class TRACEVIS3D_OT_find_differences(_OnComparison, Rebuilding, bpy.types.Operator):
@@ -247,10 +208,12 @@ class TRACEVIS3D_OT_find_differences(_OnComparison, Rebuilding, bpy.types.Operat
     def execute(self, context: bpy.types.Context) -> set[str]:
         collection = settings.require_active(context)
         name, values, look = collection.name, settings.values(collection), sources.finder(collection)
+        findings = findings_of(collection)
+        assert findings is not None
 
         def work(progress: Progress) -> Any:
             traces = look(part(progress, 0.0, 0.5))
-            return traces, find(traces, values, part(progress, 0.5, 1.0))
+            return traces, findings.find(traces, values, part(progress, 0.5, 1.0))
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
             # Looked up again: undo may have replaced what was there when the work began.
@@ -327,24 +290,12 @@ class TRACEVIS3D_OT_difference_draw(_OnList, Rebuilding, bpy.types.Operator):
         return "Draw the time of the chosen difference alone, with the calls that show it framed"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.parameters import declared, read
-        from ...tracevis3d.views import registry
-
         collection = settings.require_active(context)
-        parameters = registry.find("compare").parameters
-        values = settings.values(collection)
-        # What another one has set is taken back.
-        touched = {name for row in collection.tracevis3d_differences for name in json.loads(row.wanted)}
-        touched |= {"start_a", "end_a", "start_b", "end_b", "mark", "focus", "caption", "first_depth"}
-        usual = {p.name: p.default for p in declared(parameters)}
-        # Which calls match is no matter of one difference.
-        touched -= {"tau", "measure", "identity", "rewrite", "renamed", "fuzzy"}
-        values |= {name: usual[name] for name in touched}
-        if not self.whole:
-            chosen = of(collection)
-            assert chosen is not None
-            shown = vars(read(parameters, json.loads(chosen.wanted)))
-            values |= {name: shown[name] for name in touched}
+        findings = findings_of(collection)
+        assert findings is not None
+        chosen = None if self.whole else json.loads(of(collection).wanted)  # type: ignore[union-attr]
+        each = [json.loads(row.wanted) for row in collection.tracevis3d_differences]
+        values = findings.drawn(chosen, each, settings.values(collection))
         if (area := viewport.area_of(context)) is not None:
             area.spaces.active.region_3d.view_perspective = "CAMERA"
         return self.rebuild(context, collection, values, assign=True)
@@ -410,18 +361,21 @@ class TRACEVIS3D_OT_compare_traces(Rebuilding, bpy.types.Operator):
         return self.carry_out(context, work, finish)
 
 
-def drawn(traces: list[Any], frame: Any, progress: Progress) -> tuple[Any, Any, list[Difference]]:
+def drawn(traces: list[Any], frame: Any, progress: Progress) -> tuple[Any, Any, list[ListedFinding]]:
     """Return figure and drawing of a comparison of two traces, and what differs between them."""
     from ...tracevis3d import api
 
-    figure = api.view("compare", *traces)
+    view = views.comparing(len(traces))
+    assert view.findings is not None
+    figure = api.view(view.name, *traces)
     drawing = make_view.drawing_of(figure, frame, part(progress, 0.0, 0.6))
-    return figure, drawing, find(traces, vars(figure.parameters), part(progress, 0.6, 1.0))
+    found = view.findings.find(traces, vars(figure.parameters), part(progress, 0.6, 1.0))
+    return figure, drawing, found
 
 
 def read(
     paths: list[str], frame: Any, progress: Progress
-) -> tuple[list[Any], Any, Any, list[Difference]] | None:
+) -> tuple[list[Any], Any, Any, list[ListedFinding]] | None:
     """Return two traces read from files, and what :func:`drawn` returns; None if one of them has no calls."""
     from ...tracevis3d import api
 

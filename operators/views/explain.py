@@ -7,7 +7,9 @@ from typing import Any
 import bpy
 
 from ...tracevis3d.progress import Progress, part
+from ...tracevis3d.views import filtering
 from .. import preconditions
+from ..lists import differences
 from ..state import filter_stacks, settings, sources
 from ..task import LongOperator
 from . import make_view
@@ -41,8 +43,7 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
         )
         if not preconditions.poll(cls, context, *needs):
             return False
-        stored = settings.of(settings.active(context))
-        if stored.view != "compare" or len(stored.sources) != 2:
+        if differences.findings_of(settings.active(context)) is None:
             cls.poll_message_set("Two traces are explained: add a view Compare of two traces first")
             return False
         return True
@@ -52,20 +53,15 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
         name, values, frame = collection.name, settings.values(collection), settings.frame_of(context.scene)
         find, stack = sources.finder(collection), filter_stacks.stack_of(collection)
         top, walk = self.top, self.walk.strip()
+        view, findings = settings.of(collection).view, differences.findings_of(collection)
+        assert findings is not None
         started = time.perf_counter()
 
         def work(progress: Progress) -> Any:
-            from ...tracevis3d import api
-            from ...tracevis3d.features.comparison.report import viewpoints as stops
-            from ...tracevis3d.features.comparison.view.match_settings import comparing
-            from ...tracevis3d.views import filtering
-
             traces = find(part(progress, 0.0, 0.4))
-            story = api.explain(*traces, top=top, **comparing(values), progress=part(progress, 0.4, 0.7))
-            shown = {**values, **stops.default_settings(story, bool(walk))}
-            drawing, made = stops.with_stops(story, frame, walk, shown, part(progress, 0.7, 1.0))
-            figure = make_view.figure_with("compare", traces, values, stack)
-            return traces, figure, filtering.applied(stack, traces, drawing), made
+            made = findings.tour(traces, values, frame, top, walk, part(progress, 0.4, 1.0))
+            figure = make_view.figure_with(view, traces, values, stack)
+            return traces, figure, filtering.applied(stack, traces, made.drawing), made.stops
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
             # Looked up again: undo may have replaced what was there when the work began.

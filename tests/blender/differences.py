@@ -19,6 +19,7 @@ support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 operators = bpy.ops.tracevis3d
 differences = support.extension(".operators.lists.differences")
+listing = support.extension(".tracevis3d.features.comparison.differences")
 selection = support.extension(".operators.state.selection")
 settings = support.extension(".operators.state.settings")
 trace_state = support.extension(".operators.state.trace_state")
@@ -42,7 +43,7 @@ scene = next(s for s in bpy.data.scenes if view in s.collection.children_recursi
 if bpy.context.window is not None:
     bpy.context.window.scene = scene
 assert view.tracevis3d.view == "compare"
-story = api.explain(api.load(a), api.load(b), top=differences.MOST)
+story = api.explain(api.load(a), api.load(b), top=listing.MOST)
 assert len(story) >= 2
 assert [row.sentence for row in view.tracevis3d_differences] == story.sentences
 assert view.tracevis3d_difference == -1
@@ -111,7 +112,7 @@ assert len(view.tracevis3d_differences) == len(story)
 view.tracevis3d.compare.tau = 0.9
 assert operators.find_differences() == {"FINISHED"}
 view = support.only_view()
-other = api.explain(api.load(a), api.load(b), top=differences.MOST, tau=0.9)
+other = api.explain(api.load(a), api.load(b), top=listing.MOST, tau=0.9)
 assert [row.sentence for row in view.tracevis3d_differences] == other.sentences
 
 # One by one: the panel's button compares what the scene has.

@@ -25,6 +25,7 @@ sources, trace_state = (
     support.extension(".operators.state.trace_state"),
 )
 words = support.extension(".operators.explore.tooltip")
+clustering = support.extension(".tracevis3d.views.clusters")
 
 
 def drawn(view, present):
@@ -136,7 +137,7 @@ counted = 0
 for name, holds in clusters.items():
     for i in range(0, len(holds), max(len(holds) // 20, 1)):
         hit = pointer.Hit(view.name, name, holds, i, np.zeros(3), np.zeros(3))
-        low, high = words.time_span(hit)
+        low, high = hit.picked.span
         slack = 1e-6 * (holds.window[1] - holds.window[0])
         inside = (
             (calls.thread == holds.fact("thread")[i])
@@ -144,7 +145,7 @@ for name, holds in clusters.items():
             & (calls.start >= low - slack)
             & (calls.start <= high + slack)
         )
-        many = words._inside(trace, hit)
+        many = clustering.calls_inside(trace, hit.picked)
         assert 1 <= many <= np.count_nonzero(inside), (name, i, many, np.count_nonzero(inside))
         counted += many
 assert counted > 0

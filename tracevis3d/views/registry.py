@@ -39,6 +39,20 @@ def actions_of(view: View) -> tuple[Action, ...]:
     return tuple(sorted(found.values(), key=lambda action: action.group))
 
 
+def comparing(traces: int) -> View:
+    """Return the view that finds something in so many traces together.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    for view in loadable():
+        if view.findings is not None and view.findings.traces == traces:
+            return view
+    raise UsageError(f"no view finds anything in {traces} traces together")
+
+
 def live_forms() -> Mapping[str, LiveForm]:
     """Return the live forms that there are, by name of the view."""
     return {view.name: view.live for view in loadable() if view.live is not None}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .actions import Action
 from .call_actions import CALL_ACTIONS
 from .describe import describe
+from .lists import FindingList, RowList
 
 if TYPE_CHECKING:
     from ..drawing.frame import Frame
@@ -89,6 +90,10 @@ class View:
         What can be done with it and its elements.
     offers : tuple of Action
         What it can do with a call of any other view.
+    lists : tuple of RowList
+        Lists of its parts, in panels of their own.
+    findings : FindingList or None
+        What there is to be found in its traces.
     suits : callable
         ``suits(trace)``: how well it shows a trace at first sight, 0 (there is nothing to show) to 1.
     live : LiveForm or None
@@ -109,6 +114,8 @@ class View:
     describe: Callable[[PickedElement, Sequence[Trace | StoredNames], Any], list[Description]] = describe
     actions: tuple[Action, ...] = CALL_ACTIONS
     offers: tuple[Action, ...] = ()
+    lists: tuple[RowList, ...] = ()
+    findings: FindingList | None = None
     suits: Callable[[Trace], float] = suits_calls
     live: LiveForm | None = None
     docs: str = ""

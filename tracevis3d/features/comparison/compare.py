@@ -11,6 +11,7 @@ from ...trace.model import Trace
 from ...views.call_actions import with_actions
 from ...views.view import View
 from .actions import COMPARE_FROM_HERE, FIND_SIMILAR, FOCUS
+from .differences import DIFFERENCES
 from .fan.view import draw_fan
 from .view.base_drawing import base_drawing
 from .view.detail import LevelOfDetail
@@ -50,5 +51,6 @@ VIEW = View(
     level_of_detail=LevelOfDetail,
     actions=with_actions(FOCUS),
     offers=(COMPARE_FROM_HERE, FIND_SIMILAR),
+    findings=DIFFERENCES,
     docs="compare.md",
 )

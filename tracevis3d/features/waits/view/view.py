@@ -36,6 +36,7 @@ from .metadata import metadata
 from .parameters import Parameters
 from .skyline import skyline
 from .tags import tags
+from .thread_list import THREADS
 
 Indices = NDArray[np.int32]
 
@@ -219,5 +220,6 @@ VIEW = View(
     draw=draw,
     level_of_detail=LevelOfDetail,
     live=LiveForm("Who computes, waits, reads or writes, and who lets whom go on", Threads),
+    lists=(THREADS,),
     docs="threads.md",
 )

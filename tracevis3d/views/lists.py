@@ -1,0 +1,145 @@
+"""Lists beside a view, declared: its parts as rows with buttons, and what there is to be found in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .actions import Choice
+
+if TYPE_CHECKING:
+    from ..drawing.frame import Frame
+    from ..drawing.primitives import Drawing
+    from ..drawing.viewpoints import Viewpoint
+    from ..progress import Progress
+    from ..trace.model import Trace
+
+
+@dataclass(frozen=True)
+class ListRow:
+    """A part of a view.
+
+    Attributes
+    ----------
+    key : str
+        As the view's parameters name it.
+    title : str
+        What people call it.
+    place : int
+        Its place in the drawing; -1: it is not drawn.
+    """
+
+    key: str
+    title: str
+    place: int = -1
+
+
+@dataclass(frozen=True)
+class RowLook:
+    """How a row looks just now.
+
+    Attributes
+    ----------
+    active : bool
+        Whether its title is written at full strength.
+    before, after : tuple of (str, str)
+        Buttons beside the title: what each does, a name of :attr:`RowList.choices`, and Blender's icon.
+    """
+
+    active: bool
+    before: tuple[tuple[str, str], ...] = ()
+    after: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class RowList:
+    """A list of a view's parts, kept with the view, in a panel of its own.
+
+    Attributes
+    ----------
+    name : str
+        One row, in the singular: in Blender the operator is ``tracevis3d.<name>_change``.
+    title, sentence : str
+        The panel's heading, and what its buttons do.
+    rows : callable
+        ``rows(traces, drawing)``: the rows, as the view was drawn.
+    look : callable
+        ``look(row, parameters)``, with the values of the parameters as they are now; quick.
+    choices : tuple of Choice
+        What buttons do.
+    change : callable
+        ``change(row, choice, rows, parameters)``: the parameters that a button changes.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    rows: Callable[[Sequence[Trace], Drawing], list[ListRow]]
+    look: Callable[[ListRow, Mapping[str, Any]], RowLook]
+    choices: tuple[Choice, ...]
+    change: Callable[[ListRow, str, Sequence[ListRow], Mapping[str, Any]], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class ListedFinding:
+    """Something that was found in the traces of a view, worded.
+
+    Attributes
+    ----------
+    share : str
+        How much of the whole it is.
+    title : str
+        What kind of finding it is.
+    short : str
+        What it is about, in a word.
+    sentence : str
+    calls : tuple of list of int
+        For each trace the calls that show it.
+    spans : tuple of (int, int) or None
+        For each trace the time in which it shows, in nanoseconds; None: all of it.
+    wanted : dict
+        Parameters of the view that draw it alone.
+    """
+
+    share: str
+    title: str
+    short: str
+    sentence: str
+    calls: tuple[list[int], ...]
+    spans: tuple[tuple[int, int] | None, ...]
+    wanted: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Tour:
+    """A drawing, and where to stand to see each finding in it."""
+
+    drawing: Drawing
+    stops: list[Viewpoint]
+
+
+@dataclass(frozen=True)
+class FindingList:
+    """What there is to be found in a view's traces: a list to go through.
+
+    Attributes
+    ----------
+    traces : int
+        How many traces the view has to have.
+    find : callable
+        ``find(traces, parameters, progress)``: the findings, the most important first.
+    drawn : callable
+        ``drawn(wanted, each, parameters)``: the parameters that draw one finding alone, from what it and
+        each of the findings want; of None: those that draw all of the traces again.
+    tour : callable
+        ``tour(traces, parameters, frame, top, walk, progress)``: a drawing with viewpoints for the ``top``
+        findings, or along the way from the match that ``walk`` names.
+    """
+
+    traces: int
+    find: Callable[[Sequence[Trace], Mapping[str, Any], Progress], list[ListedFinding]]
+    drawn: Callable[
+        [Mapping[str, Any] | None, Sequence[Mapping[str, Any]], Mapping[str, Any]], dict[str, Any]
+    ]
+    tour: Callable[[Sequence[Trace], Mapping[str, Any], Frame, int, str, Progress], Tour]
