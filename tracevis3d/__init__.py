@@ -6,6 +6,7 @@ Nothing heavy is imported here, and nothing is registered in Blender: names are 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from .version import __version__
@@ -35,10 +36,10 @@ def __getattr__(name: str) -> Any:
         from . import api
 
         return getattr(api, name)
-    if name in ("live", "record"):
-        # Rooms, one of which can be called: "from . import" would ask here again.
-        return import_module(f".{name}", __name__)
     if not name.startswith("_"):
+        # "from . import" asks here for our own modules too, before it looks for them.
+        if find_spec(f"{__name__}.{name}"):
+            return import_module(f".{name}", __name__)
         from .views import registry
 
         if name in registry.names():
