@@ -23,10 +23,10 @@ from ...tracevis3d.analysis.compact import graph_of
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.features.call_tree import list_rows
 from ...tracevis3d.features.call_tree.list_rows import PAGE, ListQuery
-from ...tracevis3d.features.call_tree.lists import Listing, from_library
+from ...tracevis3d.features.call_tree.lists import from_library
 from ...tracevis3d.filters.facts import facts_of
 from ...tracevis3d.views.call_actions import filter_for
-from .. import handlers, signals
+from .. import signals
 from ..state import filter_stacks, selection, settings
 from . import navigate, stepping
 from .on_trace import OnTrace, in_memory
@@ -69,10 +69,6 @@ _CRITERIA = (
     ("depth", "Down to a Depth", "Same calls in the same order down to three levels"),
     ("functions", "Set of Functions", "Same set of functions in the subtree, whatever calls which"),
 )
-#: Lists that are kept, over all traces.
-_MOST_KEPT = 6
-#: Number of a trace, and what is listed -> the trace, its list; it can be made again at any time.
-_listings: dict[tuple[int, ListQuery], tuple[Any, Listing]] = {}
 
 
 def _again(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
@@ -125,11 +121,6 @@ def of(collection: bpy.types.Collection) -> Any:
     return collection.tracevis3d_lists
 
 
-def forget() -> None:
-    """Let go of all lists."""
-    _listings.clear()
-
-
 def library_path(scene: bpy.types.Scene) -> Path:
     """Return the library's file: the scene's own, or one in Blender's folder for this extension."""
     if scene.tracevis3d_library.strip():
@@ -166,13 +157,7 @@ def _listing(collection: bpy.types.Collection, trace: Any) -> Any:
     if query.kind == "library":
         known = pattern_library.load(library_path(bpy.context.scene))
         return from_library(facts_of(trace), known, query.contains)
-    key = id(trace), query
-    if key not in _listings or _listings[key][0] is not trace:
-        made = list_rows.listing(trace, query)
-        while len(_listings) >= _MOST_KEPT:
-            del _listings[next(iter(_listings))]
-        _listings[key] = trace, made
-    return _listings[key][1]
+    return list_rows.listing(trace, query)
 
 
 def renew(collection: bpy.types.Collection) -> None:
@@ -519,7 +504,6 @@ _OPERATORS = (
 )
 _register, _unregister = bpy.utils.register_classes_factory((*_GROUPS, *_OPERATORS))
 _CONNECTIONS = (
-    (handlers.after_loading, forget),
     (signals.on_select, _follow),
     (signals.on_filter, renew),
     (signals.on_show, _after_show),
@@ -544,4 +528,3 @@ def unregister() -> None:
     del bpy.types.Scene.tracevis3d_library
     del bpy.types.Collection.tracevis3d_lists
     _unregister()
-    forget()

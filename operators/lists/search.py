@@ -1,6 +1,5 @@
 """Search in the traces of the active view: results as a list and as pins, next and previous."""
 
-from collections import OrderedDict
 from dataclasses import asdict
 from typing import Any
 
@@ -19,7 +18,7 @@ from ...tracevis3d.analysis.search import Found
 from ...tracevis3d.analysis.search_results import TypedQuery
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.progress import Progress, part
-from .. import enum_items, handlers, preconditions, signals
+from .. import enum_items, preconditions, signals
 from ..state import selection, settings, sources, trace_state
 from ..task import LongOperator
 from ..views import arrange
@@ -33,7 +32,6 @@ KINDS = (
 #: So many results stand as pins in the scene.
 _MOST_PINS = 150
 _MOST_HISTORY = 20
-_MOST_KEPT = 4
 
 
 class TRACEVIS3D_PG_hit(bpy.types.PropertyGroup):
@@ -118,24 +116,9 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
     history: CollectionProperty(type=TRACEVIS3D_PG_query)
 
 
-#: Key of a trace, and what was typed -> the trace, what was found; it can be found again at any time.
-_results: OrderedDict[tuple[str, TypedQuery], tuple[Any, Found]] = OrderedDict()
-
-
-def forget() -> None:
-    """Let go of what was found."""
-    _results.clear()
-
-
-def _keep(asked: tuple[str, TypedQuery], trace: Any, found: Found) -> None:
-    _results[asked] = trace, found
-    while len(_results) > _MOST_KEPT:
-        _results.popitem(last=False)
-
-
-def _asked(state: Any, key: str) -> tuple[str, TypedQuery]:
-    """Return what is searched for, and in which trace."""
-    return key, TypedQuery(state.pattern, state.kind, state.full, state.case, state.start, state.end)
+def _asked(state: Any) -> TypedQuery:
+    """Return what is searched for."""
+    return TypedQuery(state.pattern, state.kind, state.full, state.case, state.start, state.end)
 
 
 class _Searching(LongOperator):
@@ -159,24 +142,22 @@ class _Searching(LongOperator):
         place = int(state.source or 0)
         place = place if place < len(settings.of(collection).sources) else 0
         key = trace_state.keys_of(collection)[place]
-        asked = _asked(state, key)
-        look = sources.finder(collection)
+        asked = _asked(state)
+        look, known = sources.finder(collection), sources.loaded(key)
+        if known is not None and search_results.find.is_known(known, asked):
+            return then(context, state, known, search_results.find(known, asked))
 
         def work(progress: Progress) -> Any:
             traces = look(part(progress, 0.0, 0.9))
             progress(0.9, "searching")
-            return traces, search_results.find(traces[place], asked[1])
+            return traces, search_results.find(traces[place], asked)
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
-            if result is not None:
-                traces, found = result
-                for trace in traces:
-                    sources.remember(trace)
-                _keep(asked, traces[place], found)
-            return then(context, context.scene.tracevis3d_search, *_results[asked])
+            traces, found = result
+            for trace in traces:
+                sources.remember(trace)
+            return then(context, context.scene.tracevis3d_search, traces[place], found)
 
-        if asked in _results:
-            return finish(context, None)
         return self.carry_out(context, work, finish)
 
 
@@ -346,13 +327,10 @@ def _known(state: Any) -> tuple[Any, Found | None]:
     trace = sources.loaded(state.trace) if state.trace else None
     if trace is None or not state.total:
         return None, None
-    asked = _asked(state, state.trace)
-    if asked not in _results:
-        try:
-            _keep(asked, trace, search_results.find(trace, asked[1]))
-        except TraceVisError:
-            return None, None
-    return _results[asked]
+    try:
+        return trace, search_results.find(trace, _asked(state))
+    except TraceVisError:
+        return None, None
 
 
 class TRACEVIS3D_OT_search_recall(bpy.types.Operator):
@@ -425,7 +403,7 @@ def _pin_again(scene: bpy.types.Scene, collection: bpy.types.Collection, *_: Any
     pin(scene, collection)
 
 
-_CONNECTIONS = ((handlers.after_loading, forget), (signals.on_show, _pin_again))
+_CONNECTIONS = ((signals.on_show, _pin_again),)
 
 
 def register() -> None:
@@ -440,4 +418,3 @@ def unregister() -> None:
     signals.disconnect(_CONNECTIONS)
     del bpy.types.Scene.tracevis3d_search
     _unregister()
-    forget()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..trace.memo import memoised
 from ..trace.model import Trace
 from ..units import duration, exact_duration, read_time
 from .search import Found, Kind, Query, search
@@ -32,8 +33,9 @@ class TypedQuery:
     end: str = ""
 
 
+@memoised(most=4)
 def find(trace: Trace, query: TypedQuery) -> Found:
-    """Find the calls of the functions whose names match.
+    """Find the calls of the functions whose names match; what was found is kept.
 
     Raises
     ------

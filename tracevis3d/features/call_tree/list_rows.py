@@ -9,6 +9,7 @@ import numpy as np
 
 from ...filters.facts import facts_of
 from ...filters.patterns import Parameters
+from ...trace.memo import memoised
 from ...trace.model import Trace
 from ...units import counted, duration
 from ...views import filtering
@@ -48,8 +49,9 @@ class ListQuery:
     filters: str = ""
 
 
+@memoised(most=6)
 def listing(trace: Trace, query: ListQuery) -> Listing:
-    """Return a list of a trace; what a library finds is :func:`.lists.from_library`.
+    """Return a list of a trace; it is kept. What a library finds is :func:`.lists.from_library`.
 
     Raises
     ------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....analysis.measures import self_time_of
+from ....units import percentage
 from ..matching import match
 from ..matching.similarity import QUICK
 from ..matching.summary import histogram_rows
@@ -24,7 +25,7 @@ def title(comparison: match.Comparison, picture: Layout) -> str:
     for s, trace in enumerate(comparison.traces):
         own = self_time_of(trace)
         found = float(own[comparison.matched(s)].sum() / max(float(own.sum()), 1.0))
-        shares.append("100%" if found >= 1.0 else f"{min(found, 0.9999):.{2 if found > 0.99 else 1}%}")
+        shares.append(percentage(found, 3))
     text = shares[0] if shares[0] == shares[1] else f"{shares[0]} | {shares[1]}"
     return f"{names[0]}  against  {names[1]}:  {text} of the time is in calls that match"
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,21 +36,27 @@ class Arrangement:
         Positions at which each call site begins, where they are the order.
     regions : int64 (k,)
         Positions at which a run of used addresses begins, where they are the order.
-    kept : dict
-        What others have found out about all blocks, to look at some of them again and again.
     """
 
     pyramid: Pyramid
     total: float
     site_first: Ints
     regions: Ints
-    kept: dict[Any, Any] = field(default_factory=dict)
 
 
 @memoised()
 def memory_use(trace: Trace) -> MemoryUse:
     """Return what is known of the memory of ``trace``, kept as long as the trace."""
     return MemoryUse(trace)
+
+
+#: What an arrangement follows from: order, width and sites of the parameters, and the window.
+Order = tuple[str, str, str, tuple[int, int]]
+
+
+def order_of(p: Parameters, window: tuple[int, int]) -> Order:
+    """Return what the arrangement of a window follows from."""
+    return p.order, p.width, p.sites, window
 
 
 def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement:
@@ -62,11 +67,12 @@ def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement
     UsageError
         If no call site has such a name, or the recording tells no addresses.
     """
-    return _arranged(trace, p.order, p.width, p.sites, window)
+    return arranged(trace, *order_of(p, window))
 
 
 @memoised(most=1)
-def _arranged(trace: Trace, by: str, measure: str, names: str, window: tuple[int, int]) -> Arrangement:
+def arranged(trace: Trace, by: str, measure: str, names: str, window: tuple[int, int]) -> Arrangement:
+    """Return the blocks of a window in order; the last arrangement of a trace is kept."""
     use = memory_use(trace)
     blocks, sites = use.blocks, use.sites
     if by == "address" and not use.has_addresses:

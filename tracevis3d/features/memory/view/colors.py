@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.palettes import OTHER, PALETTES, Paint, parse
 from ....drawing.primitives import Legend, LegendEntry
+from ....trace.memo import memoised
+from ....trace.model import Trace
 from ..findings import GRID, cohorts
 from ..summary import moment
+from .arrangement import Order, arranged, memory_use, order_of
 from .layout import Layout
 
 Indices = NDArray[np.int32]
@@ -64,11 +67,7 @@ def block_colors(picture: Layout, paint: Paint) -> BlockColors:
         colors = chosen.kinds[:1]
         kind, entries, title = np.zeros(len(items), np.int32), ["a block"], "Blocks"
     else:
-        kept = picture.arrangement.kept
-        key = ("kinds", p.color, most)
-        if key not in kept:
-            kept[key] = _ranked(picture, most)
-        entries, title, mine, changes = kept[key]
+        entries, title, mine, changes = _ranked(picture.trace, order_of(p, picture.window), p.color, most)
         colors = chosen.kinds[: len(entries)]
         same = changes[items.first] == changes[items.stop - 1] if len(items) else np.zeros(0, np.bool_)
         kind = np.where(same, mine[items.first] if len(items) else 0, len(entries)).astype(np.int32)
@@ -93,13 +92,17 @@ def block_colors(picture: Layout, paint: Paint) -> BlockColors:
     return BlockColors(kind, first, grey, tuple(legends))
 
 
-def _ranked(picture: Layout, most: int) -> tuple[list[str], str, Indices, NDArray[np.int64]]:
+@memoised(most=4)
+def _ranked(
+    trace: Trace, by: Order, color: str, most: int
+) -> tuple[list[str], str, Indices, NDArray[np.int64]]:
     """Return the names of the kinds that get colours, what kinds are, and of each position the kind's place.
 
     Last comes how often the kind changes before a position: an item between two changes is of one kind.
     """
-    order, size = picture.arrangement.pyramid.order, picture.use.blocks.size.astype(np.float64)
-    of, names, title = _kinds(picture)
+    order = arranged(trace, *by).pyramid.order
+    size = memory_use(trace).blocks.size.astype(np.float64)
+    of, names, title = _kinds(trace, color)
     weight = np.bincount(of[order], size[order], len(names))
     best = np.argsort(-weight, kind="stable")[:most]
     best = best[weight[best] > 0]
@@ -110,14 +113,14 @@ def _ranked(picture: Layout, most: int) -> tuple[list[str], str, Indices, NDArra
     return [names[i] for i in best.tolist()], title, mine, changes
 
 
-def _kinds(picture: Layout) -> tuple[Indices, list[str], str]:
+def _kinds(trace: Trace, color: str) -> tuple[Indices, list[str], str]:
     """Return the kind of each block, the kinds' names, and what they are."""
-    use, trace = picture.use, picture.trace
-    if picture.parameters.color == "thread":
+    use = memory_use(trace)
+    if color == "thread":
         of = trace.memory.thread[use.blocks.row].astype(np.int32)
         threads = [trace.threads.title(t) for t in range(len(trace.threads))]
         return np.where(of < 0, len(threads), of).astype(np.int32), [*threads, "thread unknown"], "Threads"
-    if picture.parameters.color == "cohort":
+    if color == "cohort":
         of, keys = cohorts(use.blocks)
         end = use.blocks.end
         names = []

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from ....drawing.primitives import Meaning
+from ....trace.memo import memoised
+from ....trace.model import Trace
+from .arrangement import memory_use
 from .layout import Layout
 
 
 def meaning(picture: Layout) -> dict[str, Meaning]:
     """Return what is told of a block: bytes, when it lived, when it was touched last, and its call."""
-    items, kept = picture.items, picture.arrangement.kept
-    if "meaning" not in kept:
-        kept["meaning"] = _of_blocks(picture)
+    items, blocks = picture.items, _of_blocks(picture.trace, picture.window[1])
     several = Meaning(
         values=(
             ("blocks", (items.stop - items.first).astype(np.float64)),
@@ -20,15 +21,15 @@ def meaning(picture: Layout) -> dict[str, Meaning]:
             ("most bytes alive", items.live.max(axis=1, initial=0).astype(np.float64)),
         )
     )
-    return {"block": kept["meaning"], "blocks taken together": several}
+    return {"block": blocks, "blocks taken together": several}
 
 
-def _of_blocks(picture: Layout) -> Meaning:
-    blocks = picture.use.blocks
-    unit = " (ns)" if picture.use.has_times else " (records)"
-    now = picture.window[1]
+@memoised(most=1)
+def _of_blocks(trace: Trace, now: int) -> Meaning:
+    use = memory_use(trace)
+    blocks, memory = use.blocks, trace.memory
+    unit = " (ns)" if use.has_times else " (records)"
     idle = (np.minimum(blocks.until, now) - np.minimum(blocks.last_touch, now)).astype(np.float64)
-    memory = picture.trace.memory
     return Meaning(
         calls=((0, memory.call[blocks.row]),) if (memory.call[blocks.row] >= 0).any() else (),
         values=(
@@ -37,7 +38,7 @@ def _of_blocks(picture: Layout) -> Meaning:
             (f"since its last access{unit}", idle),
         ),
         texts=(
-            ("call site", picture.use.sites.name, picture.use.sites.of_block),
+            ("call site", use.sites.name, use.sites.of_block),
             ("freed", ("never", "yes"), (blocks.free_row >= 0).astype(np.int64)),
         ),
     )

@@ -49,7 +49,7 @@ def draw_curves(
     rows: tuple[tuple[str, Floats, Callable[[float], str]], ...] = (
         ("live bytes", found.live.astype(np.float64), units.byte_size),
         (each, rate, lambda v: f"{units.count(v)}{unit}"),
-        ("idle share of live bytes", 100.0 * found.idle, lambda v: f"{v:.0f} %"),
+        ("idle share of live bytes", 100.0 * found.idle, lambda v: units.percentage(v / 100)),
     )
     lines, texts, anchors, grid = [], [], [], []
     for (_, value, write), (low, high), color in zip(rows, _STRIPES, colors, strict=True):
