@@ -29,7 +29,6 @@ from .errors import InputError, UsageError
 from .formats.files import check_writable, load, save
 from .progress import Progress, part, silent
 from .trace.model import ALLOC, IO, RELEASE, WAIT, Trace
-from .views import registry as views
 
 if TYPE_CHECKING:
     from .analysis.search import Found
@@ -327,6 +326,8 @@ class Figure:
     filters: str = ""
 
     def __post_init__(self) -> None:
+        from .views import registry as views  # with all that views say of elements: reading needs none of it
+
         self.view = views.find(self.name)
         self.parameters: Any = declarations.read(self.view.parameters, self.settings)
 
@@ -451,6 +452,8 @@ def view(name: str, *traces: Trace, **settings: Any) -> Figure:
 
 def __getattr__(name: str) -> Callable[..., Figure]:
     """Return the function that makes figures of the view called ``name``, such as ``tv.icicle``."""
+    from .views import registry as views
+
     if name.startswith("_") or name not in views.names():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     shown = views.find(name)
@@ -468,6 +471,8 @@ def __getattr__(name: str) -> Callable[..., Figure]:
 
 
 def __dir__() -> list[str]:
+    from .views import registry as views
+
     return sorted({*globals(), *views.names()})
 
 
