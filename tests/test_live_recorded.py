@@ -253,7 +253,7 @@ print(repr(tracevis3d.live.stop()))
     [
         ("tcp://0.0.0.0:5570", {}, "both sides need keys"),
         ("http://x", {}, "no endpoint"),
-        ("tcp://127.0.0.1:*", {"engine": "viztracer"}, "VizTracer tells of calls when they end"),
+        ("tcp://127.0.0.1:*", {"engine": "viztracer"}, "VizTracer reports calls when they end"),
     ],
 )
 def test_what_can_not_be_published_is_said_before_the_program_runs(endpoint, options, why):

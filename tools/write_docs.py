@@ -83,8 +83,22 @@ def styles() -> str:
     return _rows(["style", "what it looks like"], [[f"`{name}`", words] for name, words in STYLES.items()])
 
 
+def live_views() -> str:
+    """Return the live views, with the settings that each has for itself."""
+    from tracevis3d.parameters import declared
+    from tracevis3d.views import registry
+
+    rows = []
+    for view in _own(registry):
+        if view.live is not None:
+            own = declared(view.live.settings) if view.live.settings is not None else ()
+            rows.append([view.name, view.live.sentence, ", ".join(f"`{p.name}`" for p in own)])
+    return _rows(["view", "what it shows", "settings of its own"], rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "table of views": views,
+    "table of live views": live_views,
     "table of formats": formats,
     "table of filters": filters,
     "table of criteria": criteria,

@@ -132,7 +132,7 @@ def _own_scene(context: bpy.types.Context, feed: Feed) -> bpy.types.Scene:
 
 
 class TRACEVIS3D_OT_live_pause(bpy.types.Operator):
-    """Let time stand still, or go on: what comes meanwhile is counted and left out"""
+    """Stop time, or let it go on; what comes meanwhile is counted and left out"""
 
     bl_idname = "tracevis3d.live_pause"
     bl_label = "Pause"
@@ -149,7 +149,7 @@ class TRACEVIS3D_OT_live_pause(bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_live_suggest(bpy.types.Operator):
-    """Tell the program what you think of what was clicked; it alone decides what to do about it"""
+    """Send the program a suggestion about what was clicked; it alone decides what to do"""
 
     bl_idname = "tracevis3d.live_suggest"
     bl_label = "Suggest"
@@ -168,7 +168,7 @@ class TRACEVIS3D_OT_live_suggest(bpy.types.Operator):
         if not _is_watched(cls):
             return False
         if not _watched().subscriber.takes_suggestions:
-            cls.poll_message_set("This program takes no suggestions: its publisher was not told to")
+            cls.poll_message_set("This program takes no suggestions: it was published without --suggestions")
             return False
         if getattr(_watched().picked, "subject", None) is None:
             cls.poll_message_set("Click a block or a call site of the live memory view in Explore mode first")

@@ -75,7 +75,7 @@ def run(words: argparse.Namespace) -> None:
             bar(0.0, f"waiting for a viewer at {publisher.endpoint}")
             if not publisher.wait_for_viewer(words.wait):
                 raise UsageError(f"no viewer came to {publisher.endpoint} within {words.wait:g} s")
-            rows = replay(trace, publisher, speed, told=lambda share: bar(share, "publishing"))
+            rows = replay(trace, publisher, speed, report=lambda share: bar(share, "publishing"))
             publisher.close(30.0)
     if not words.quiet:
         print(f"{rows:,} rows published, {publisher.dropped:,} dropped here")
@@ -92,7 +92,7 @@ def _follow(words: argparse.Namespace) -> None:
     path = Path(words.trace)
     _check_follows(path)
     if path.is_dir() and words.lag is not None:
-        raise UsageError("--lag is for files: uftrace tells when calls begin")
+        raise UsageError("--lag is for files: uftrace writes a call when it begins")
     idle = 60.0 if words.idle is None else words.idle
     with Bar(words.quiet) as bar, Publisher(words.endpoint, path.name, keys=read_keys(words)) as publisher:
         bar(0.0, f"publishing at {publisher.endpoint}")

@@ -66,11 +66,11 @@ def run(words: argparse.Namespace) -> None:
         )
     with Bar(words.quiet) as bar, Subscriber(words.endpoint, keys=read_keys(words)) as subscriber:
 
-        def told(s: Subscriber) -> None:
+        def report(s: Subscriber) -> None:
             text = f"{s.state}: {s.rows:,} rows, {s.rate:,.0f} a second, {s.lost:,} lost"
             bar(0.0, text)
 
-        watch(subscriber, seconds=words.seconds, every=every, show=show or (lambda s: None), told=told)
+        watch(subscriber, seconds=words.seconds, every=every, show=show or (lambda s: None), report=report)
         bar.close()
         if subscriber.state == "refused":
             raise InputError(f"{words.endpoint}: the publisher refuses: {subscriber.why}")

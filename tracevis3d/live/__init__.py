@@ -1,4 +1,4 @@
-"""The live feed: what a running program does, told over ZeroMQ (docs/live-protocol.md).
+"""The live feed: what a running program does, sent over ZeroMQ (docs/live-protocol.md).
 
 ``start`` publishes the running program itself, ``stop`` ends that; nothing is imported before.
 """
@@ -31,14 +31,14 @@ def start(
 ) -> str:
     """Publish what the running program does from here on; return the endpoint that viewers connect to.
 
-    Locks, queues and the like are told of if they are made after this.
+    Locks, queues and the like are published if they are made after this.
 
     Parameters
     ----------
     endpoint : str
         Where to bind; port ``*`` takes a free one.
     threads, io, memory : bool
-        What is told beside calls: waits and releases, transfers, blocks of memory.
+        What is published beside calls: waits and releases, transfers, blocks of memory.
     path : str
         A file that records the same, as :func:`tracevis3d.record` does.
     engine : str

@@ -1,8 +1,8 @@
 """A trace that another program still writes, as a feed: what is appended is published.
 
 Chrome's trace events, packed by gzip or not: what our own recorder writes, and every program that appends
-records to a list. A record that tells a whole call comes when the call has ended, behind those of the calls
-inside it; a feed tells begins in the order of time. So calls of such records are held back for a while, and
+records to a list. A record of a whole call comes when the call has ended, behind those of the calls
+inside it; a feed has begins in the order of time. So calls of such records are held back for a while, and
 those that lasted longer than that are left out and counted.
 """
 
@@ -169,13 +169,13 @@ class Follower:
         """Return what has ``take``, ``ended`` and ``close``, as :class:`Tail`."""
         return Tail(path)
 
-    def run(self, idle_s: float, told: Callable[[int], None] = lambda rows: None) -> None:
+    def run(self, idle_s: float, report: Callable[[int], None] = lambda rows: None) -> None:
         """Publish until the file is complete, or has not grown for ``idle_s`` seconds, or Ctrl-C.
 
         Parameters
         ----------
         idle_s : float
-        told : callable
+        report : callable
             Gets the rows so far.
         """
         grew = time.monotonic()
@@ -187,7 +187,7 @@ class Follower:
                     grew = time.monotonic()
                 else:
                     time.sleep(_EVERY)
-                told(self.rows)
+                report(self.rows)
         except KeyboardInterrupt:
             pass  # that is how one stops
         finally:
@@ -273,7 +273,7 @@ class Follower:
                 )  # fmt: skip
 
     def _put_beside(self, trace: Any) -> None:
-        """Publish the other tables: their rows are told when they are over."""
+        """Publish the other tables: their rows are published when they are over."""
         threads = trace.threads
         known = [
             self._thread(threads.process[t], threads.tid[t], threads.name[t]) for t in range(len(threads))

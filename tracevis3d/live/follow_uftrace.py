@@ -1,7 +1,7 @@
 """A folder that ``uftrace record`` still fills, as a feed: the calls of its threads as their files grow.
 
 uftrace writes the functions' names when the run has ended; until then they are read from the program itself.
-What it records of arguments, and so of locks, is told when the run has ended, too: a feed has calls alone.
+Arguments, and so locks, can be read only when the run has ended: a feed has calls alone.
 """
 
 from __future__ import annotations

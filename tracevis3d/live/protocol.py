@@ -124,8 +124,8 @@ class Batch:
         The session's time when it was sent.
     columns : dict
     again : bool
-        It tells what is open and lives already, to who joins late or has lost rows: what was open so far is
-        void.
+        It says what is open and lives already, for viewers that join late or have lost rows: what was open
+        so far is void.
     """
 
     table: str
@@ -224,7 +224,7 @@ class Suggest:
 
 @dataclass(frozen=True)
 class Answer:
-    """The publisher's answer to a suggestion: whether the program was told of it, and if not, why."""
+    """The publisher's answer to a suggestion: whether the program has received it, and if not, why."""
 
     number: int
     taken: bool

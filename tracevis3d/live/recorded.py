@@ -39,14 +39,14 @@ _KINDS = {"wait": 0, "release": 1, "io": 2}
 
 @dataclass
 class _Thread:
-    """What is known of a thread: its open calls, events that wait, waits that were told before they ended."""
+    """What is known of a thread: its open calls, events that wait, waits that viewers know of."""
 
     number: int = 0
     stack: list[int] = field(default_factory=list)
     held: list[Ints] = field(default_factory=list)
     open: dict[tuple[int, int, int], int] = field(default_factory=dict)
     #: Calls that viewers know to be open: function and start.
-    told: list[tuple[int, int]] = field(default_factory=list)
+    announced: list[tuple[int, int]] = field(default_factory=list)
 
 
 class SpoolFeed(Encoder):
@@ -59,7 +59,7 @@ class SpoolFeed(Encoder):
         The feed's time 0, in nanoseconds since 1970.
     first : SpoolFeed, optional
         That of the process from which this one was started: what it has learned goes for this one too, and
-        viewers that come late are told of both at once.
+        viewers that come late get both at once.
     """
 
     def __init__(self, publisher: Publisher, start: int, first: SpoolFeed | None = None) -> None:
@@ -67,7 +67,7 @@ class SpoolFeed(Encoder):
         self._publisher = publisher
         self._start = start
         self._shift: int = first._shift if first is not None else 0
-        # All that run; the first of them knows how many viewers were told what there is.
+        # All that run; the first of them knows how many viewers have been sent what there is.
         self._all: list[SpoolFeed] = first._all if first is not None else []
         self._all.append(self)
         self._latest, self._is_over = 0, False
@@ -128,7 +128,7 @@ class SpoolFeed(Encoder):
             thread.held = [events[stop:]] if stop < len(events) else []
             if stop:
                 parts.append((thread.number, events[:stop]))
-                _follow(thread.told, events[:stop])
+                _follow(thread.announced, events[:stop])
         if parts:
             events = np.concatenate([part for _, part in parts])
             number = np.repeat([n for n, _ in parts], [len(part) for _, part in parts])
@@ -145,13 +145,13 @@ class SpoolFeed(Encoder):
         """Publish what is left of a process that has ended: its calls end, and its memory."""
         self.send()
         for thread in self._threads.values():
-            n = len(thread.told)
+            n = len(thread.announced)
             self._put(
                 "calls", kind=[p.END] * n, thread=[thread.number] * n,
-                function=[function for function, _ in reversed(thread.told)],
-                time=[max(self._latest, *(begun for _, begun in thread.told)) + self._shift] * n if n else [],
+                function=[function for function, _ in reversed(thread.announced)],
+                time=[max(self._latest, *(at for _, at in thread.announced)) + self._shift] * n if n else [],
             )  # fmt: skip
-            thread.told.clear()
+            thread.announced.clear()
         self._is_over = True
         if self._is_child and self._begin["pid"]:
             when = max(self._latest, self._end)
@@ -175,11 +175,11 @@ class SpoolFeed(Encoder):
         """Yield what is open and lives, as rows."""
         if self._is_over:
             return
-        told = [(t.number, *call) for t in self._threads.values() for call in t.told]
-        open_calls = np.array(told, np.int64).reshape(-1, 3)
+        announced = [(t.number, *call) for t in self._threads.values() for call in t.announced]
+        open_calls = np.array(announced, np.int64).reshape(-1, 3)
         yield "calls", {
-            "kind": np.full(len(told), p.BEGIN), "thread": open_calls[:, 0], "function": open_calls[:, 1],
-            "time": open_calls[:, 2] + self._shift,
+            "kind": np.full(len(announced), p.BEGIN), "thread": open_calls[:, 0],
+            "function": open_calls[:, 1], "time": open_calls[:, 2] + self._shift,
         }  # fmt: skip
         yield "memory", self._memory(self._living_rows())
 
@@ -239,14 +239,14 @@ class SpoolFeed(Encoder):
         kinds = [self._operations[key >> 8][1] for key in distinct.tolist()]
         is_call = np.array([kind != "release" for kind in kinds])[which]
         function = np.array([self._function(name) for name in names])[which]
-        told = np.zeros(len(rows), np.bool_)
+        done = np.zeros(len(rows), np.bool_)
         for key, known in list(thread.open.items()):
             same = (rows[:, 0] == key[0]) & (rows[:, 1] == key[1]) & (rows[:, 2] == key[2])
             if same.any():
-                told |= same
+                done |= same
                 function[same] = known
                 del thread.open[key]
-        begins = is_call & ~told
+        begins = is_call & ~done
         at_once = np.where(ends == rows[:, 2], _AT_ONCE, _ENDS)
         self._hold(thread, rows[begins, 2], _BEGINS, function[begins], p.BEGIN)
         self._hold(thread, ends[is_call], at_once[is_call], function[is_call], p.END)
@@ -311,14 +311,14 @@ class SpoolFeed(Encoder):
         return rows
 
 
-def _follow(told: list[tuple[int, int]], events: Ints) -> None:
+def _follow(announced: list[tuple[int, int]], events: Ints) -> None:
     """Bring the open calls of a thread up to date with events that were published."""
-    before = list(told)
+    before = list(announced)
     which = len(before) + np.arange(len(events))
     still = list(range(len(before)))
     name_ends(events[:, _KIND] == p.BEGIN, which, still)
     first = len(before)
-    told[:] = [
+    announced[:] = [
         before[at] if at < first else (int(events[at - first, _FUNCTION]), int(events[at - first, _TIME]))
         for at in still
     ]
@@ -388,7 +388,7 @@ def name_ends(begins: NDArray[np.bool_], function: Ints, stack: list[int]) -> No
 
 
 class _Handed:
-    """Hands suggestions on to the program, by the pipe that tells it the last sentence."""
+    """Hands suggestions on to the program, by the pipe that carries the last sentence."""
 
     def __init__(self, answer: int) -> None:
         self._answer, self._open, self._lock = answer, True, threading.Lock()
@@ -402,13 +402,13 @@ class _Handed:
             os.write(self._answer, SUGGESTION + json.dumps(said).encode() + b"\n")
 
     def teller(self) -> Callable[[str], None]:
-        """Return what tells the last sentence."""
-        tell = teller(self._answer)
+        """Return what sends the last sentence."""
+        send = teller(self._answer)
 
         def say(said: str) -> None:
             with self._lock:
                 self._open = False
-                tell(said)
+                send(said)
 
         return say
 
@@ -449,7 +449,7 @@ def main(words: list[str]) -> None:
 
 
 class _Published:
-    """All processes of a recording, in one feed; the threads tell whose they are."""
+    """All processes of a recording, in one feed; the threads say whose they are."""
 
     def __init__(self, publisher: Publisher, start: int, folder: str) -> None:
         self._publisher, self._start = publisher, start

@@ -33,7 +33,7 @@ def replay(
     speed: float = 1.0,
     *,
     stop: Callable[[], bool] = lambda: False,
-    told: Callable[[float], None] = lambda share: None,
+    report: Callable[[float], None] = lambda share: None,
 ) -> int:
     """Publish a trace; return the rows that were handed over.
 
@@ -45,7 +45,7 @@ def replay(
         How much faster than it ran; ``inf`` as fast as it is taken.
     stop : callable
         Asked between batches.
-    told : callable
+    report : callable
         Gets the share that is done.
     """
     streams = list(_streams(trace, publisher))
@@ -70,7 +70,7 @@ def replay(
                 sent += high - place[k]
                 place[k] = high
         at = until + 1
-        told(min(at / span, 1.0))
+        report(min(at / span, 1.0))
         if not np.isinf(speed):
             time.sleep(STEP_S)
     return sent
@@ -143,7 +143,7 @@ def _sync(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> Str
     order = np.argsort(sync.end, kind="stable")
     operation = np.array([publisher.number("operations", name) for name in sync.names] or [0], np.uint32)
     known = np.array([publisher.number("objects", name) for name in sync.objects] or [0], np.int32)
-    # The protocol tells one object for each row: the first.
+    # The protocol has one object for each row: the first.
     has = sync.first[1:] > sync.first[:-1]
     at = np.minimum(sync.first[:-1], max(len(sync.object) - 1, 0))
     first = known[sync.object[at]] if len(sync.object) else np.zeros(len(sync), np.int32)

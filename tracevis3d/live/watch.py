@@ -19,7 +19,7 @@ def watch(
     seconds: float | None = None,
     every: float | None = None,
     show: Callable[[Subscriber], None] = lambda subscriber: None,
-    told: Callable[[Subscriber], None] = lambda subscriber: None,
+    report: Callable[[Subscriber], None] = lambda subscriber: None,
 ) -> None:
     """Take what comes until the publisher ends, ``seconds`` are over, or Ctrl-C.
 
@@ -29,8 +29,8 @@ def watch(
     seconds : float, optional
     every : float, optional
         Call ``show`` so often, in seconds, once something has come, and at the end.
-    show, told : callable
-        ``told`` is called about ten times a second.
+    show, report : callable
+        ``report`` is called about ten times a second.
     """
     begun = shown = time.monotonic()
     last, drawn = 0.0, 0
@@ -40,13 +40,13 @@ def watch(
             now = time.monotonic()
             if now - last > 0.1:
                 last = now
-                told(subscriber)
+                report(subscriber)
             if every is not None and now - shown >= every and subscriber.rows:
                 shown, drawn = now, subscriber.rows
                 show(subscriber)
     except KeyboardInterrupt:
         pass  # what has come is kept: that is how one stops
-    told(subscriber)
+    report(subscriber)
     if every is not None and subscriber.rows != drawn:
         # What came last is drawn, too, however short the program was.
         show(subscriber)

@@ -132,8 +132,8 @@ class BufferWriter:
                 self._write_calls(log)
             if rows:
                 add(spool.ROWS, log.number, array(code, rows).tobytes())
-            if pending != log.told_pending:
-                log.told_pending = pending
+            if pending != log.written_pending:
+                log.written_pending = pending
                 add(spool.WAITING, log.number, to_json(pending))
             if ended and not log.rows and not log.calls:
                 state.logs.remove(log)
@@ -174,9 +174,9 @@ class BufferWriter:
             log.name = state.thread_name(log.ident) or log.name
             if log.name == "MainThread" and self._process:
                 log.name = self._process
-        told = f"{log.tid} {log.name}"
-        if told != log.told:
-            log.told = told
+        text = f"{log.tid} {log.name}"
+        if text != log.written:
+            log.written = text
             self.spool.add(spool.THREAD, log.number, to_json({"tid": log.tid, "name": log.name}))
 
     def _write_names(self) -> None:

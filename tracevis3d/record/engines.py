@@ -248,7 +248,7 @@ NAMES = ("auto", *_ENGINES)
 def choose(name: str, c_functions: bool, live: bool = False, beside_memray: bool = False) -> Engine:
     """Return the engine ``name``, or the best that there is for ``auto``.
 
-    VizTracer tells of a call when it ends, so that nobody could see a call that runs: a feed takes another.
+    VizTracer reports a call when it ends, so that nobody could see a call that runs: a feed takes another.
     memray has the profile hook for itself.
 
     Raises
@@ -260,7 +260,7 @@ def choose(name: str, c_functions: bool, live: bool = False, beside_memray: bool
         able = ("monitoring", "trace") if beside_memray else ("viztracer", "monitoring", "profile")[live:]
         name = next(candidate for candidate in able if _is_there(candidate))
     if live and name == "viztracer":
-        raise ValueError("VizTracer tells of calls when they end, too late for a feed: use another engine")
+        raise ValueError("VizTracer reports calls when they end, too late for a feed: use another engine")
     if beside_memray and name in ("viztracer", "profile"):
         raise ValueError(f"memray takes the hook that the engine {name!r} needs: leave --engine out")
     if c_functions and name != "viztracer":

@@ -18,7 +18,7 @@ def main(words: list[str]) -> None:
     """Run as ``python -c``: options as JSON, ``script`` or ``module``, its name, and its arguments."""
     options, how, name = json.loads(words[0]), words[1], words[2]
     quiet = options.pop("quiet")
-    # Viewers are told what runs, not what runs it.
+    # Viewers see what runs, not what runs it.
     sys.argv = [name, *words[3:]]
     try:
         session = Session(Options(**options), keep=False)

@@ -1,4 +1,4 @@
-"""Which function of a source file a line lies in; Python's own tracing of memory tells lines alone."""
+"""Which function of a source file a line lies in; Python's own tracing of memory knows lines alone."""
 
 from __future__ import annotations
 

@@ -122,8 +122,8 @@ class ThreadLog:
     """
 
     __slots__ = (
-        *("calls", "ended", "ident", "is_task", "name", "number", "pending", "rows", "tid", "told"),
-        "told_pending",
+        *("calls", "ended", "ident", "is_task", "name", "number", "pending", "rows", "tid", "written"),
+        "written_pending",
     )
 
     def __init__(self, number: int) -> None:
@@ -137,8 +137,8 @@ class ThreadLog:
         self.name = thread_name(self.ident)
         self.ended = False
         self.is_task = False
-        self.told = ""
-        self.told_pending: list[tuple[int, int, float, int]] = []
+        self.written = ""
+        self.written_pending: list[tuple[int, int, float, int]] = []
 
 
 class _AtEnd:
@@ -288,13 +288,13 @@ def enter_child() -> None:
 
 
 def forget() -> None:
-    """Begin anew: numbers of threads and objects stay, buffers are emptied, all has to be told again."""
+    """Begin anew: numbers of threads and objects stay, buffers are emptied, all has to be written again."""
     new_objects.update(old_objects)
     for log in logs:
         log.rows.clear()
         log.calls.clear()
-        log.told = ""
-        log.told_pending = []
+        log.written = ""
+        log.written_pending = []
 
 
 #: Where the recorder's own files are.

@@ -18,7 +18,7 @@ from ...live.stream.description import BarDescription
 from ...live.stream.live_view import LiveView
 from ...units import duration
 
-#: Modules that are told apart, and places on the ring; the last of each is that of all others.
+#: Modules that have numbers of their own, and places on the ring; the last of each is that of all others.
 _MODULES, _PLACES = 256, 30
 #: Slices of the window; chords of a slice; pieces of a chord.
 _SLICES, _MOST_CHORDS, _PIECES = 120, 48, 7

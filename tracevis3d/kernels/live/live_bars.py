@@ -43,7 +43,7 @@ def flow_calls(
     count, top : int
         Calls of the thread, and the innermost open one (-1: none).
     cell : int
-        Nanoseconds: shorter calls are taken together with what is so close, up to four cells.
+        Nanoseconds: shorter calls are merged with what is so close, up to four cells.
     levels : int
         Calls of a greater depth are counted alone.
     function, parent, depth, start, end

@@ -1,4 +1,4 @@
-"""Blocks of memory as a feed tells them: followed one by one, taken together where they are too narrow."""
+"""Blocks of memory as a feed reports them: followed one by one, merged where they are too narrow."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ def cut_live(
     order: Any, blocks: Any, edge: int, least: float, scale: int, left: float, right: float, site_wide: Any,
     by_site: int, items: Any, wide: Any, sites: Any, out: Any,
 ) -> Any:  # fmt: skip
-    """Make the items anew: blocks along x, narrow neighbours taken together until they are wide enough.
+    """Make the items anew: blocks along x, narrow neighbours merged until they are wide enough.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ def cut_live(
     left, right : float
         What lies beyond gets no item.
     site_wide : float64 (sites,)
-        Width of each call site: with ``by_site`` nothing is taken together over the bounds of wide ones.
+        Width of each call site: with ``by_site`` nothing is merged over the bounds of wide ones.
     by_site : int
     out : float64 (2,)
         Where the first item begins, and the width of all blocks.

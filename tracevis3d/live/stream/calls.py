@@ -20,7 +20,7 @@ _MOST_ROWS, _MOST_CALLS = 1 << 15, 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class Ended:
-    """Calls of a thread that have ended; short ones are taken together.
+    """Calls of a thread that have ended; short ones are merged.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ from ..growing import GrowingTrace
 
 @dataclass(frozen=True)
 class Subject:
-    """What somebody points at, for who is to be told of it: a block, or a call site.
+    """What a suggestion to the program is about: a block, or a call site.
 
     Attributes
     ----------

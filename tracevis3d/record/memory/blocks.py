@@ -108,7 +108,7 @@ def memory_line(pid: int, columns: Mapping[str, bytes], sampled: bool = False, c
 
 
 def frames_line(pid: int, first: int, frames: list[tuple[str, int, int]]) -> bytes:
-    """Return the line that tells frames, from number ``first`` on: function, the caller's number, line."""
+    """Return the line that defines frames, from number ``first`` on: function, the caller's number, line."""
     said = json.dumps({"first": first, "frames": frames}, separators=(",", ":"))
     return b'{"ph":"M","pid":%d,"tid":%d,"name":"memory_frames","args":%s}' % (pid, pid, said.encode())
 

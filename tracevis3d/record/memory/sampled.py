@@ -1,6 +1,6 @@
 """What memory the program takes, sampled: the blocks that live, by ``tracemalloc``, and the whole process.
 
-Python tells of no single allocation. What lives is compared from one look to the next; what is allocated and
+Python reports no single allocation. What lives is compared from one look to the next; what is allocated and
 freed between two of them is not seen.
 """
 
@@ -24,7 +24,7 @@ _open, _read, _close = os.open, os.read, os.close
 
 
 def samples() -> dict[str, float]:
-    """Return the counters' values now: resident bytes where the system tells them, and Python's blocks."""
+    """Return the counters' values now: resident bytes where the system reports them, and Python's blocks."""
     values = {"Python memory blocks": float(sys.getallocatedblocks())}
     try:
         fd = _open("/proc/self/statm", os.O_RDONLY)

@@ -24,7 +24,7 @@ MARK = (1 << 25) + 2_001
 #: What stands for the interpreter's arenas, and how large they are: who needs a new one is hardly to blame.
 ARENA = "arena for small objects"
 _ARENAS = (1 << 18, 1 << 20)
-#: What stands for no function at all: times are too coarse to tell in which call such a block was made.
+#: What stands for no function at all: times are too coarse to say in which call such a block was made.
 NOBODY = "no function of Python's"
 #: Marks of so many threads are known.
 _MOST_THREADS = 1 << 16

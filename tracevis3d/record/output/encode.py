@@ -460,7 +460,7 @@ class Encoder:
             stop = body.find(b"}}")
             line, body = body[: stop + 2], body[stop + 3 :]
             match = _TID.search(line)
-            # Of threads that have told their names that is taken: they may be renamed.
+            # Threads that have sent their names keep those: they may be renamed.
             if b'"thread_name"' in line and not (match and int(match[1]) in self._tids.values()):
                 yield from self._once(line)
         if not body:
@@ -498,7 +498,7 @@ def _label(label: str, file: str, line: int) -> str:
     """Return what people call an object: its number, and the variable or the place where it was made."""
     text = linecache.getline(file, line)
     kind = re.escape(label.rpartition("-")[0].rpartition(".")[2])
-    # Several may be made in one line; the class's name tells which.
+    # Several may be made in one line; the class's name says which.
     match = re.search(rf"(\w+)\s*(?::[^=]+)?=\s*(?:\w+\.)*\w*{kind}\(", text) or _ASSIGNED.match(text)
     # Of several names on the left, nobody knows which is whose.
     if match and not text[: match.start(1)].rstrip().endswith(","):

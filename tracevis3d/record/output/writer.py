@@ -192,10 +192,10 @@ def stand_aside() -> None:
 
 
 def teller(answer: int) -> Callable[[str], None]:
-    """Return what tells the first process one sentence, by a pipe of which that is the end."""
+    """Return what sends the first process one sentence, by a pipe of which that is the end."""
 
     def say(said: str) -> None:
-        with contextlib.suppress(OSError):  # nobody is left to be told
+        with contextlib.suppress(OSError):  # nobody is left to read it
             os.write(answer, said.encode())
             os.close(answer)
 

@@ -114,7 +114,7 @@ class Lock(metaclass=_LockMeta):
         return self._ask(start, True, -1, True)
 
     def _ask(self, start: float, blocking: Any, timeout: Any, tried: bool) -> bool:
-        """Acquire in a way that may block, fail or raise; ``tried`` tells that it was not free."""
+        """Acquire in a way that may block, fail or raise; ``tried`` says that it was not free."""
         asked = [self._holder]
         flags = CONTENDED if tried or self._raw.locked() else 0
         pending = local.pending

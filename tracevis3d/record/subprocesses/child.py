@@ -1,6 +1,6 @@
 """Processes that a recorded one forks or spawns: each has files of its own within the recording's folder.
 
-The writer reads them all into one file (:mod:`.children`). POSIX alone: whether a process lives is told by a
+The writer reads them all into one file (:mod:`.children`). POSIX alone: whether a process lives is seen by a
 lock on a file, which ends with it however that happens.
 """
 
@@ -174,7 +174,7 @@ def starting(options: str, folder: str) -> Callable[[Any], Any]:
     return make
 
 
-#: What tells an interpreter that it is recorded, and the folder by which it hears of that.
+#: The variable that says to an interpreter that it is recorded, and the folder from which it reads that.
 _CHILD = "TRACEVIS3D_CHILD"
 _STARTING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "starting")
 

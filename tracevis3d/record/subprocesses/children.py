@@ -1,4 +1,4 @@
-"""The writer's side of processes that a recorded one has started: what they have told, and when they end."""
+"""The writer's side of processes that a recorded one has started: what they have written, and their ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Children:
 
     def take(self) -> Iterator[tuple[str, list[Section] | None]]:
         """Yield what has come, in pieces: a process's folder and its sections, None when it has ended."""
-        # What was there when the first process was read last; it has told by now what these refer to.
+        # What was there when the first process was read last; it has written by now what these refer to.
         for name in self._new:
             self._known[name] = _Child(os.path.join(self._folder, name))
         for child in self._known.values():

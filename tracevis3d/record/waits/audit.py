@@ -1,4 +1,4 @@
-"""What Python's audit events tell of I/O that no wrapper sees: moments, not durations.
+"""What Python's audit events say about I/O that no wrapper sees: moments, not durations.
 
 An audit hook can't be taken away again; outside a recording it returns at once.
 """

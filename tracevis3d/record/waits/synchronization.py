@@ -62,7 +62,7 @@ def timed(number: int, what: int, flags: int, original: Callable[..., Any], *arg
     number, what : int
         Operation and object.
     flags : int
-        Of the row, but for what only the end tells.
+        Of the row, but for what only the end shows.
     """
     start, pending = state.clock(), local.pending
     pending.append((number, what, start, 0))

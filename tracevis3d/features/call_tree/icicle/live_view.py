@@ -117,7 +117,7 @@ class Icicle(LiveView):
 
     def settle(self) -> None:
         if not self._by_function and len(self.kinds.names) < 2 and self._one_module():
-            # One module alone tells nothing: then functions have the colours.
+            # One module alone says nothing: then functions have the colours.
             self._by_function = True
             self.kinds = Kinds()
             self.calls.relearn()

@@ -211,5 +211,8 @@ VIEW = View(
     draw=draw,
     level_of_detail=LevelOfDetail,
     suits=lambda trace: float(len(trace.calls) > 0),
-    live=LiveForm("The calls of each thread, one upon the other", Icicle),
+    live=LiveForm(
+        "Calls of each thread, stacked by depth; colours are modules (or functions) with most time now",
+        Icicle,
+    ),
 )

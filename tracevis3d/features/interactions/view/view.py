@@ -540,6 +540,10 @@ VIEW = View(
     traces=(1, 2),
     parameters=Parameters,
     draw=draw,
-    live=LiveForm("Which module calls which, as chords of a drum", Interactions, remade=True),
+    live=LiveForm(
+        "A drum of modules; a chord for each pair of caller and callee, as thick as there were calls",
+        Interactions,
+        remade=True,
+    ),
     docs="interactions.md",
 )

@@ -223,7 +223,7 @@ VIEW = View(
     level_of_detail=LevelOfDetail,
     suits=lambda trace: 0.75 if len(trace.memory) else 0.0,
     live=LiveForm(
-        "Places of memory, higher the longer nobody has touched them",
+        "Blocks side by side, higher the longer idle; curves of live bytes, allocations and the idle share",
         Memory,
         Settings,
         apply,

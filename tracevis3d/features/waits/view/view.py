@@ -219,7 +219,10 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
-    live=LiveForm("Who computes, waits, reads or writes, and who lets whom go on", Threads),
+    live=LiveForm(
+        "Threads: computing, waiting, reading or writing; blue bars go from a release to its wait",
+        Threads,
+    ),
     lists=(THREADS,),
     docs="threads.md",
 )
