@@ -184,7 +184,7 @@ def full(place):
 def live(place):
     """A live view while its feed goes on."""
     begin()
-    feed = support.extension(".operators.live_feed")
+    feed = support.extension(".operators.live.watched_feed")
     publisher = support.extension(".tracevis3d.live.publisher").Publisher("tcp://127.0.0.1:*", "program.py")
     function = publisher.number("functions", "alpha.f (/p/alpha.py:3)")
     thread = publisher.number("threads", (1, 1, "main"))
