@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..kernels.tree.compact import count_iterations, expand_graph
 from ..progress import Progress, silent
-from ..trace.memo import memoised
+from ..trace.cached import cached_with_trace
 from ..trace.model import Calls, Threads, Trace
 from .subtrees import Subtrees, distinct_subtrees, subtrees_of
 
@@ -157,7 +157,7 @@ def compact(calls: Calls, threads: Threads, subtrees: Subtrees | None = None) ->
     return CompactTrace(subtrees, subtrees.of_call[root], first.astype(np.int64))
 
 
-@memoised()
+@cached_with_trace()
 def graph_of(trace: Trace) -> CompactTrace:
     """Return the compact trace of a trace; kept with it."""
     return compact(trace.calls, trace.threads, subtrees_of(trace))

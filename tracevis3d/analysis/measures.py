@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.trace.measures import fill_self_times
-from ..trace.memo import memoised
+from ..trace.cached import cached_with_trace
 from ..trace.model import ALLOC, Calls, Memory, Trace
 from .subtrees import Subtrees
 
@@ -43,26 +43,26 @@ def allocated_below(calls: Calls, memory: Memory) -> NDArray[np.int64]:
     return np.asarray(before[first + calls.extent] - before[first])
 
 
-@memoised()
+@cached_with_trace()
 def self_time_of(trace: Trace) -> NDArray[np.int64]:
     """Return the self time of each call, int64 (calls,), nanoseconds; kept with the trace."""
     return self_times(trace.calls)
 
 
-@memoised()
+@cached_with_trace()
 def self_time_by_function(trace: Trace) -> NDArray[np.float64]:
     """Return the self time of each function in all its calls, float64 (functions,), nanoseconds; kept."""
     total = np.bincount(trace.calls.function, self_time_of(trace), len(trace.functions))
     return total.astype(np.float64)
 
 
-@memoised()
+@cached_with_trace()
 def allocated_of(trace: Trace) -> NDArray[np.int64]:
     """Return the bytes allocated in the subtree of each call, int64 (calls,); kept with the trace."""
     return allocated_below(trace.calls, trace.memory)
 
 
-@memoised()
+@cached_with_trace()
 def calls_by_function(trace: Trace) -> NDArray[np.int64]:
     """Return how many calls each function has, int64 (functions,); kept with the trace."""
     return np.bincount(trace.calls.function, minlength=len(trace.functions))

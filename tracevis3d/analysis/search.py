@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, UsageError
 from ..kernels.trace.search import first_not_before, merge_runs, sort_by_function
 from ..trace.cache import cached
-from ..trace.memo import memoised
+from ..trace.cached import cached_with_trace
 from ..trace.model import Calls, Functions, Trace
 
 #: How a pattern is written, with a few words on each.
@@ -147,7 +147,7 @@ class CallIndex:
         return cls(start, first, order)
 
 
-@memoised()
+@cached_with_trace()
 def call_index(trace: Trace, *, cache: bool = True) -> CallIndex:
     """Return the index of a trace: from the cache on disk, else made now; kept with the trace."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..trace.memo import memoised
+from ..trace.cached import cached_with_trace
 from ..trace.model import Trace
 from ..units import duration, exact_duration, read_time
 from .search import Found, Kind, Query, search
@@ -33,7 +33,7 @@ class TypedQuery:
     end: str = ""
 
 
-@memoised(most=4)
+@cached_with_trace(most=4)
 def find(trace: Trace, query: TypedQuery) -> Found:
     """Find the calls of the functions whose names match; what was found is kept.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.tree.subtrees import fill_table, number_subtrees
-from ..trace.memo import memoised
+from ..trace.cached import cached_with_trace
 from ..trace.model import Calls, Trace
 
 T = TypeVar("T", bound=np.generic)
@@ -116,7 +116,7 @@ def distinct_subtrees(calls: Calls, *, hash_mask: int = HASH_MASK) -> Subtrees:
     )
 
 
-@memoised()
+@cached_with_trace()
 def subtrees_of(trace: Trace) -> Subtrees:
     """Return the distinct subtrees of a trace; kept with it."""
     return distinct_subtrees(trace.calls)

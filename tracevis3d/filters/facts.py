@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..analysis.compact import CompactTrace, graph_of
 from ..analysis.grammar import Occurrences
 from ..analysis.sets import Sets, distinct_sets
-from ..trace.memo import memoised
+from ..trace.cached import cached_with_trace
 from ..trace.model import Trace
 
 
@@ -127,7 +127,7 @@ def _method(label: str) -> tuple[str, str]:
     return "", bare
 
 
-@memoised()
+@cached_with_trace()
 def facts_of(trace: Trace) -> Facts:
     """Return what filters know of a trace; kept with it."""
     return Facts(trace)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..kernels.layout.cut import cut_levels, sort_levels, sum_up
-from ..trace.memo import memoised
+from ..trace.cached import cached_with_trace
 from ..trace.model import Calls, Trace
 
 #: Longer than any trace, yet far enough from overflow to be added to a time.
@@ -380,13 +380,13 @@ def _argmax16(value: NDArray[np.float32]) -> NDArray[np.int64]:
     return found if whole == len(value) else np.append(found, value[whole:].argmax())
 
 
-@memoised()
+@cached_with_trace()
 def cut_index(trace: Trace) -> CutIndex:
     """Return the level-of-detail index of a trace; kept with it."""
     return CutIndex.of(trace.calls, trace.threads.first, trace.threads.count)
 
 
-@memoised()
+@cached_with_trace()
 def call_span(trace: Trace) -> tuple[int, int]:
     """Return the start of the first call and the end of the last, in nanoseconds; (0, 0) without calls."""
     index = cut_index(trace)

@@ -15,7 +15,7 @@ from ..drawing.palettes import OTHER, Palette, cycle
 from ..drawing.primitives import Legend, LegendEntry
 from ..layout.cut import cut_index
 from ..layout.scales import Scale
-from ..trace.memo import memoised
+from ..trace.cached import cached_with_trace
 from ..trace.model import CONTAINER_KINDS, Containers, Trace
 from ..trace.names import label_of_call
 
@@ -151,7 +151,7 @@ def _by_kind(
     return Coloring(colors, lambda ids: table[functions[ids]], Legend(title, tuple(lines)))
 
 
-@memoised()
+@cached_with_trace()
 def _named_containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Callable[[int], str]]:
     """Return the container that stands for each function (-1: none), and its name as people know it."""
     return _containers(trace.containers, trace.functions.container, outermost)
@@ -224,7 +224,7 @@ def _by_subtree(trace: Trace, palette: Palette, entries: int) -> Coloring:
     return Coloring(colors, of, Legend("Repeated subtrees", tuple(lines)))
 
 
-@memoised()
+@cached_with_trace()
 def top_repeats(trace: Trace, most: int) -> tuple[NDArray[np.int64], Indices]:
     """Find the distinct subtrees that occur more than once and together take most time, none within another.
 
@@ -266,7 +266,7 @@ def top_repeats(trace: Trace, most: int) -> tuple[NDArray[np.int64], Indices]:
 _OVERVIEW = 2000
 
 
-@memoised()
+@cached_with_trace()
 def area_by_function(trace: Trace) -> NDArray[np.float64]:
     """Return how much of an icicle of the whole trace each function's boxes fill, float64 (functions,); kept.
 

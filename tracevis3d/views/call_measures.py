@@ -14,7 +14,7 @@ from ..analysis.subtrees import subtrees_of
 from ..layout.cut import Clusters, cut_index
 from ..layout.icicle import run_sums
 from ..layout.scales import Kind
-from ..trace.memo import memoised
+from ..trace.cached import cached_with_trace
 from ..trace.model import Trace
 
 Floats = NDArray[np.float64]
@@ -87,7 +87,7 @@ def measure(trace: Trace, name: str) -> Measure | None:
     return None
 
 
-@memoised()
+@cached_with_trace()
 def _allocated_by_position(trace: Trace) -> NDArray[np.float32]:
     """Return the bytes allocated in the subtree of the call at each position of the index, rounded; kept."""
     return allocated_of(trace)[cut_index(trace).order].astype(np.float32)

@@ -21,7 +21,7 @@ from ..filters.facts import facts_of
 from ..filters.listed import Listed, listed
 from ..filters.stack import FilterResult, apply, parse
 from ..progress import Progress
-from ..trace.memo import memoised
+from ..trace.cached import cached_with_trace
 from ..trace.model import Trace
 from .view import View
 
@@ -31,7 +31,7 @@ _MOST = 8
 _MOST_LISTED = 4
 
 
-@memoised(most=_MOST)
+@cached_with_trace(most=_MOST)
 def outcome(trace: Trace, text: str) -> FilterResult:
     """Return what a stack makes of a trace, and what each of its filters did; it is kept.
 
@@ -54,7 +54,7 @@ def listing(trace: Trace, text: str, whole: bool) -> Listed:
     return _listing(trace, text, whole) if text.strip() else Listed(graph_of(trace))
 
 
-@memoised(most=_MOST_LISTED)
+@cached_with_trace(most=_MOST_LISTED)
 def _listing(trace: Trace, text: str, whole: bool) -> Listed:
     return listed(parse(text), facts_of(trace), outcome(trace, text), whole)
 

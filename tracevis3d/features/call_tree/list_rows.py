@@ -9,7 +9,7 @@ import numpy as np
 
 from ...filters.facts import facts_of
 from ...filters.patterns import Parameters
-from ...trace.memo import memoised
+from ...trace.cached import cached_with_trace
 from ...trace.model import Trace
 from ...units import counted, duration
 from ...views import filtering
@@ -49,7 +49,7 @@ class ListQuery:
     filters: str = ""
 
 
-@memoised(most=6)
+@cached_with_trace(most=6)
 def listing(trace: Trace, query: ListQuery) -> Listing:
     """Return a list of a trace; it is kept. What a library finds is :func:`.lists.from_library`.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...analysis.mural import mural
 from ...analysis.subtrees import subtrees_of
 from ...filters.stack import HIDDEN
-from ...trace.memo import memoised
+from ...trace.cached import cached_with_trace
 from ...trace.model import Trace
 from ...units import counted, percentage
 from ...views import filtering
@@ -36,7 +36,7 @@ class Strip:
     cells: str
 
 
-@memoised(most=16)
+@cached_with_trace(most=16)
 def strip(trace: Trace, stack: str) -> Strip:
     """Return the strip of a trace under a filter stack; it is kept with the trace.
 

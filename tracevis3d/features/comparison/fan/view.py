@@ -14,7 +14,7 @@ from ....drawing.palettes import OTHER, Paint
 from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry, Lines, Meaning, Tubes
 from ....errors import UsageError
 from ....progress import Progress, part
-from ....trace.memo import memoised_together
+from ....trace.cached import cached_with_traces
 from ....trace.model import Trace
 from ..matching import match
 from ..matching.many_traces import Similarities, best_order, similarities
@@ -129,7 +129,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
     )
 
 
-@memoised_together(most=1)
+@cached_with_traces(most=1)
 def _similar(
     traces: Sequence[Trace], values: tuple[tuple[str, Any], ...], *, progress: Progress
 ) -> Similarities:
@@ -140,7 +140,7 @@ def _similar(
 
 
 # As many as twelve neighbours make.
-@memoised_together(most=12)
+@cached_with_traces(most=12)
 def _compared(
     traces: Sequence[Trace], values: tuple[tuple[str, Any], ...], *, progress: Progress
 ) -> match.Comparison:

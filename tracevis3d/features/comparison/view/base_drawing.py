@@ -17,7 +17,7 @@ from ....drawing.primitives import Drawing, Legend, LegendEntry, Meaning
 from ....errors import UsageError
 from ....layout.cut import call_span
 from ....progress import Progress, part
-from ....trace.memo import memoised_together
+from ....trace.cached import cached_with_traces
 from ....trace.model import Trace
 from ....views.time_window import time_window
 from ..matching import match
@@ -64,7 +64,7 @@ def base_drawing(
     return _base_drawing(traces, replace(p, **_STILL), frame, progress=progress)
 
 
-@memoised_together(most=1)
+@cached_with_traces(most=1)
 def _base_drawing(
     traces: Sequence[Trace], p: Parameters, frame: Frame, *, progress: Progress
 ) -> tuple[Drawing, Sweep]:
@@ -340,7 +340,7 @@ def _whole(comparison: match.Comparison, traces: Sequence[Trace], p: Parameters,
     return matching.choose(like, tuple(c.window for c in contents), "best")
 
 
-@memoised_together(most=1)
+@cached_with_traces(most=1)
 def _compared(
     traces: Sequence[Trace], values: tuple[tuple[str, Any], ...], *, progress: Progress
 ) -> match.Comparison:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.primitives import Camera, Vector
-from ....trace.memo import memoised_together
+from ....trace.cached import cached_with_traces
 from ....trace.model import Trace
 from ....views.time_window import time_window
 from ..hierarchy import Hierarchy, reordered, shared_hierarchy
@@ -197,7 +197,7 @@ def compose(traces: Sequence[Trace], p: Parameters) -> Layout:
     return Layout(given.hierarchy, sectors, given.order, drums, camera, right, above, flat)
 
 
-@memoised_together(most=8)
+@cached_with_traces(most=8)
 def _data(
     traces: Sequence[Trace], relation: str, level: str, kind: str, elements: int, order: str
 ) -> tuple[Hierarchy, list[Interactions], SectorOrder | None]:

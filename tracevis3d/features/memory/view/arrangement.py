@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import UsageError
-from ....trace.memo import memoised
+from ....trace.cached import cached_with_trace
 from ....trace.model import Trace
 from ..pyramid import Pyramid
 from ..summary import MemoryUse
@@ -44,7 +44,7 @@ class Arrangement:
     regions: Ints
 
 
-@memoised()
+@cached_with_trace()
 def memory_use(trace: Trace) -> MemoryUse:
     """Return what is known of the memory of ``trace``, kept as long as the trace."""
     return MemoryUse(trace)
@@ -70,7 +70,7 @@ def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement
     return arranged(trace, *order_of(p, window))
 
 
-@memoised(most=1)
+@cached_with_trace(most=1)
 def arranged(trace: Trace, by: str, measure: str, names: str, window: tuple[int, int]) -> Arrangement:
     """Return the blocks of a window in order; the last arrangement of a trace is kept."""
     use = memory_use(trace)

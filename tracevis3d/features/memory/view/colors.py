@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.palettes import OTHER, PALETTES, Paint, parse
 from ....drawing.primitives import Legend, LegendEntry
-from ....trace.memo import memoised
+from ....trace.cached import cached_with_trace
 from ....trace.model import Trace
 from ..findings import GRID, cohorts
 from ..summary import moment
@@ -92,7 +92,7 @@ def block_colors(picture: Layout, paint: Paint) -> BlockColors:
     return BlockColors(kind, first, grey, tuple(legends))
 
 
-@memoised(most=4)
+@cached_with_trace(most=4)
 def _ranked(
     trace: Trace, by: Order, color: str, most: int
 ) -> tuple[list[str], str, Indices, NDArray[np.int64]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....drawing.primitives import Meaning
-from ....trace.memo import memoised
+from ....trace.cached import cached_with_trace
 from ....trace.model import Trace
 from .arrangement import memory_use
 from .layout import Layout
@@ -24,7 +24,7 @@ def meaning(picture: Layout) -> dict[str, Meaning]:
     return {"block": blocks, "blocks taken together": several}
 
 
-@memoised(most=1)
+@cached_with_trace(most=1)
 def _of_blocks(trace: Trace, now: int) -> Meaning:
     use = memory_use(trace)
     blocks, memory = use.blocks, trace.memory

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....trace.memo import memoised
+from ....trace.cached import cached_with_trace
 from ....trace.model import Trace
 from ..waits import Waits, find_waits
 
@@ -21,6 +21,6 @@ def waits_of(trace: Trace, rules: str) -> Waits:
     return _waits(trace)
 
 
-@memoised()
+@cached_with_trace()
 def _waits(trace: Trace) -> Waits:
     return find_waits(trace)

@@ -1,6 +1,6 @@
 """Results of a trace that are computed once and kept in memory as long as the trace is.
 
-A function that is memoised gets a stand-in for the trace: another :class:`.model.Trace` with the same
+A function whose results are kept gets a stand-in for the trace: another :class:`.model.Trace` with the same
 columns. So its result may refer to the trace that it got, and still nothing that is kept holds the caller's
 trace: when that is dropped, its results are freed with it. Results of several traces are freed as soon as one
 of these is dropped.
@@ -90,8 +90,8 @@ def _arguments(args: tuple[Any, ...], words: dict[str, Any]) -> Hashable:
     return args, tuple(sorted((name, value) for name, value in words.items() if name not in _ASIDE))
 
 
-class Memoised(Generic[P, R]):
-    """A function of a trace whose results are kept with the trace; made by :func:`memoised`."""
+class CachedWithTrace(Generic[P, R]):
+    """A function of a trace whose results are kept with the trace; made by :func:`cached_with_trace`."""
 
     def __init__(self, function: Callable[Concatenate[Trace, P], R], most: int | None) -> None:
         functools.update_wrapper(self, function)
@@ -114,8 +114,8 @@ class Memoised(Generic[P, R]):
             return home.results.setdefault(self, _Results())
 
 
-class MemoisedTogether(Generic[P, R]):
-    """A function of several traces whose results are kept; made by :func:`memoised_together`."""
+class CachedWithTraces(Generic[P, R]):
+    """A function of several traces whose results are kept; made by :func:`cached_with_traces`."""
 
     def __init__(self, function: Callable[Concatenate[Sequence[Trace], P], R], most: int) -> None:
         functools.update_wrapper(self, function)
@@ -153,9 +153,9 @@ class MemoisedTogether(Generic[P, R]):
                     self._results.pop(key, None)
 
 
-def memoised(
+def cached_with_trace(
     most: int | None = None,
-) -> Callable[[Callable[Concatenate[Trace, P], R]], Memoised[P, R]]:
+) -> Callable[[Callable[Concatenate[Trace, P], R]], CachedWithTrace[P, R]]:
     """Keep the results of a function of a trace, and of hashable arguments, as long as the trace lives.
 
     Threads that ask at once for the same result wait for one of them. An exception is not kept. Arguments
@@ -173,12 +173,12 @@ def memoised(
     callable
         The decorator. The function must not change its result afterwards, nor may who gets it.
     """
-    return lambda function: Memoised(function, most)
+    return lambda function: CachedWithTrace(function, most)
 
 
-def memoised_together(
+def cached_with_traces(
     most: int,
-) -> Callable[[Callable[Concatenate[Sequence[Trace], P], R]], MemoisedTogether[P, R]]:
+) -> Callable[[Callable[Concatenate[Sequence[Trace], P], R]], CachedWithTraces[P, R]]:
     """Keep the results of a function of several traces until one of these is dropped.
 
     Parameters
@@ -189,6 +189,6 @@ def memoised_together(
     Returns
     -------
     callable
-        The decorator; see :func:`memoised`.
+        The decorator; see :func:`cached_with_trace`.
     """
-    return lambda function: MemoisedTogether(function, most)
+    return lambda function: CachedWithTraces(function, most)

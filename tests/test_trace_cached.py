@@ -1,4 +1,4 @@
-"""Memoised results are the plain function's, are computed once, and go when a trace of theirs goes."""
+"""CachedWithTrace results are the plain function's, are computed once, and go when a trace of theirs goes."""
 
 import gc
 import threading
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from tests.walked_traces import walked_trace
-from tracevis3d.trace.memo import memoised, memoised_together
+from tracevis3d.trace.cached import cached_with_trace, cached_with_traces
 from tracevis3d.trace.model import Trace
 
 
@@ -28,15 +28,15 @@ def made(n: int) -> Trace:
 
 
 def functions(most=None, most_together=3):
-    """A memoised function of a trace, one of several, and the list of what they have computed."""
+    """A cached function of a trace, one of several, and the list of what they have computed."""
     computed = []
 
-    @memoised(most)
+    @cached_with_trace(most)
     def single(trace: Trace, n: int, *, progress: object = None) -> Result:
         computed.append((trace.span_ns, n))
         return Result((trace,), (trace.span_ns, n))
 
-    @memoised_together(most_together)
+    @cached_with_traces(most_together)
     def together(traces: list[Trace], n: int, *, progress: object = None) -> Result:
         computed.append((*(t.span_ns for t in traces), n))
         return Result(tuple(traces), (*(t.span_ns for t in traces), n))
@@ -45,7 +45,7 @@ def functions(most=None, most_together=3):
 
 
 class Kept(RuleBasedStateMachine):
-    """The memo against a plain model: lists of what was asked for, the last one at the end."""
+    """The cache against a plain model: lists of what was asked for, the last one at the end."""
 
     MOST, MOST_TOGETHER = 2, 3
 
@@ -125,10 +125,10 @@ def test_a_result_that_somebody_holds_outlives_its_trace_and_can_be_asked_on():
     assert computed == [(5, 1), (5, 1)]
 
 
-def test_within_a_memoised_function_others_find_what_is_kept_of_the_trace():
+def test_within_a_cached_function_others_find_what_is_kept_of_the_trace():
     single, _, computed = functions()
 
-    @memoised()
+    @cached_with_trace()
     def outer(trace: Trace) -> Result:
         return single(trace, 7)
 
@@ -140,7 +140,7 @@ def test_within_a_memoised_function_others_find_what_is_kept_of_the_trace():
 def test_threads_wait_for_the_one_that_computes():
     begun, go_on, computed = threading.Event(), threading.Event(), []
 
-    @memoised()
+    @cached_with_trace()
     def slow(trace: Trace) -> object:
         computed.append(trace.span_ns)
         begun.set()
@@ -163,7 +163,7 @@ def test_threads_wait_for_the_one_that_computes():
 def test_what_failed_is_tried_again():
     tries = []
 
-    @memoised()
+    @cached_with_trace()
     def fails_once(trace: Trace) -> int:
         tries.append(trace)
         if len(tries) == 1:
@@ -178,7 +178,7 @@ def test_what_failed_is_tried_again():
 
 
 def test_docstrings_are_the_functions():
-    @memoised()
+    @cached_with_trace()
     def words(trace: Trace) -> int:
         """Say it."""
         return 1
