@@ -43,19 +43,10 @@ def windows_of(view: bpy.types.Collection, hit: Any) -> dict[int, Any]:
 
 def _matched(view: bpy.types.Collection, hit: Any) -> dict[int, int]:
     """Return the best drawn match of what was hit: trace of the view -> call."""
-    found: dict[int, int] = {}
-    for _, shown, holds in pointer.shown_in(bpy.context.scene):
-        if shown.name not in view.objects or holds.is_boxes or len(holds.calls) < 2:
-            continue
-        for source, call in hit.calls.items():
-            which = related.elements_of(holds.calls.get(source, np.empty(0, np.int64)), np.array([call]))
-            if len(which):
-                # The most important ones come first.
-                best = which[np.argmin(holds.id[which])]
-                for other, theirs in holds.calls.items():
-                    if other != source and theirs[best] >= 0:
-                        found.setdefault(other, int(theirs[best]))
-    return found
+    from ...tracevis3d.scene.window.related import best_matches
+
+    present = pointer.shown_in(bpy.context.scene)
+    return best_matches([holds for _, shown, holds in present if shown.name in view.objects], hit.calls)
 
 
 def select(context: bpy.types.Context, hit: Any, extend: bool) -> None:

@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 #: Fill, edge and width of the edge in pixels of what is lit; colours that the colour-blind tell apart.
 _LOOKS = {
-    "kin": ((0.90, 0.62, 0.0, 0.30), (0.75, 0.45, 0.0, 0.9), 1.0),
+    "related": ((0.90, 0.62, 0.0, 0.30), (0.75, 0.45, 0.0, 0.9), 1.0),
     "matched": ((0.0, 0.45, 0.70, 0.35), (0.0, 0.30, 0.55, 1.0), 1.6),
     "selected": ((0.80, 0.47, 0.65, 0.25), (0.62, 0.0, 0.45, 1.0), 2.4),
     "same": ((0.84, 0.37, 0.0, 0.45), (0.55, 0.15, 0.0, 1.0), 2.2),
@@ -132,7 +132,7 @@ def _draw_lit() -> None:
     scale = context.preferences.system.ui_scale
     hit = state.hit
     if hit is not None and not hit.calls and any(shown.name == hit.shown for _, shown, _ in shown_here):
-        # It stands for no call, so it has no kin: it alone is lit.
+        # It stands for no call, so nothing is related to it: it alone is lit.
         alone = [(hit.shown, hit.held, np.array([hit.element]), "same")]
         _hovered.renew((hit.shown, hit.held.stamp, hit.element), lambda: alone)
         _hovered.draw(view, scale)
@@ -148,7 +148,7 @@ def _draw_lit() -> None:
     if any(map(len, calls.values())):
         what = related.kinds_of(context)
         found = tuple((key, call.tobytes()) for key, call in sorted(calls.items()))
-        _hovered.renew((stamp, found, tuple(sorted(what))), lambda: _lit_kin(present, calls, what))
+        _hovered.renew((stamp, found, tuple(sorted(what))), lambda: _lit_related(present, calls, what))
         _hovered.draw(view, scale)
 
 
@@ -159,14 +159,14 @@ def _lit_selection(present: list[tuple[Any, Any, Any]]) -> list[tuple[str, Any, 
     ]
 
 
-def _lit_kin(
+def _lit_related(
     present: list[tuple[Any, Any, Any]], calls: dict[str, Ints], what: set[str]
 ) -> list[tuple[str, Any, Ints, str]]:
     holds_of = {shown.name: holds for _, shown, holds in present}
     lit = related.of(present, calls, what)
     return [
         (name, holds_of[name], getattr(found, look), look)
-        for look in ("kin", "matched", "same")
+        for look in ("related", "matched", "same")
         for name, found in lit.items()
     ]
 

@@ -22,7 +22,7 @@ scene = bpy.context.scene
 scene.render.resolution_x, scene.render.resolution_y = 640, 360
 
 explore = ".operators.explore."
-pointer, kin = support.extension(explore + "pointer"), support.extension(explore + "related")
+pointer, related = support.extension(explore + "pointer"), support.extension(explore + "related")
 describing = support.extension(".tracevis3d.views.describe")
 clusters = support.extension(".tracevis3d.views.clusters")
 words = support.extension(explore + "tooltip")
@@ -110,12 +110,12 @@ present = pointer.shown_in(scene)
 _, holds = parts("call")
 function = np.bincount(holds.fact("function")).argmax()
 one = holds.id[holds.fact("function") == function][:1]
-lit = kin.of(present, {key: one}, {"FUNCTION"})[parts("call")[0].name]
+lit = related.of(present, {key: one}, {"FUNCTION"})[parts("call")[0].name]
 assert lit.same.tolist() == np.flatnonzero(holds.id == one[0]).tolist()
-assert set(lit.kin.tolist()) == set(np.flatnonzero(holds.fact("function") == function)) - set(lit.same)
+assert set(lit.related.tolist()) == set(np.flatnonzero(holds.fact("function") == function)) - set(lit.same)
 drawn = set(holds.id.tolist())
 hidden = next(c for c in range(here, 0, -1) if c not in drawn and c != holds.id[0])
-lit = kin.of(present, {key: np.array([here])}, set())
+lit = related.of(present, {key: np.array([here])}, set())
 assert any(len(found.same) for found in lit.values()), "a call in a cluster lights nothing"
 outline = highlight.outline(holds, np.arange(3))
 assert outline.point.shape == (24, 3)
@@ -128,7 +128,7 @@ i, hit = straight_at("call", 3)
 call = hit.traces[key]
 selection.select(key, [call])
 bpy.ops.ed.undo_push(message="select")
-assert [len(v) for v in kin.of_selection(pointer.shown_in(scene)).values()] == [1]
+assert [len(v) for v in related.of_selection(pointer.shown_in(scene)).values()] == [1]
 
 # Zoom to the subtree: time, depth and thread; undo brings the whole back, and the selection stays.
 about = {"view": view.name, "trace": key, "call": str(call)}
@@ -282,7 +282,7 @@ for shown in tubes:
         hit = holds.pick(Ray.of(holds.middle[section] + (0, 0, 50.0), (0, 0, -1)), False, 1.0, np.inf)
         met += hit is not None
 assert met > 5
-both = kin.of(
+both = related.of(
     pointer.shown_in(scene), {trace.source.hash: holds.calls[0][:1]}, {"MATCH"}
 )  # fmt: skip
 assert any(len(found.matched) for found in both.values())

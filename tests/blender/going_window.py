@@ -21,7 +21,7 @@ def main():
     support.enable()
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
-    pointer, kin = support.extension(explore + "pointer"), support.extension(explore + "related")
+    pointer, related = support.extension(explore + "pointer"), support.extension(explore + "related")
     zoom, navigate = (
         support.extension(explore + "motion.zoom"),
         support.extension(explore + "motion.navigate"),
@@ -154,7 +154,7 @@ def main():
     holds = held.held(next(o for o in compared.objects if o.get("tracevis3d_kind") == "call"))
     selection.select(key, [int(holds.id[np.argsort(-holds.size[:, 0])[3]])])
     yield 1.5
-    lit = kin.of_selection(pointer.shown_in(bpy.context.scene, space))
+    lit = related.of_selection(pointer.shown_in(bpy.context.scene, space))
     owners = {next(v.name for v in support.views() if name in v.objects) for name in lit}
     assert len(owners) >= 2, owners
     support.screenshot(place / "selected_in_two_views.png")

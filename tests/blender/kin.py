@@ -1,6 +1,6 @@
 """What lights up with a call: same function, same class, same call tree, its matches, its waits and releases.
 
-``kin.py TRACE OTHER THREADED``
+``related.py TRACE OTHER THREADED``
 """
 
 import sys
@@ -15,7 +15,7 @@ trace_file, other_file, threaded_file = support.arguments()
 support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 operators = bpy.ops.tracevis3d
-kin, pointer = (
+related, pointer = (
     support.extension(".operators.explore.related"),
     support.extension(".operators.explore.pointer"),
 )
@@ -42,7 +42,7 @@ scene = bpy.context.scene
 present = pointer.shown_in(scene)
 boxes = {name: holds for name, holds in drawn(view, present).items() if holds.kind == "call"}
 
-# A method whose class has others that are drawn: these, and no others, are of kin.
+# A method whose class has others that are drawn: these, and no others, are related.
 (name, holds), *_ = boxes.items()
 container = functions.container[holds.fact("function")]
 found = [
@@ -52,11 +52,11 @@ found = [
 ]
 assert found, "no class has two functions that are drawn"
 one = int(holds.id[np.flatnonzero(container == found[0])[0]])
-lit = kin.of(present, {key: np.array([one])}, {"CLASS"})[name]
-both = set(lit.kin.tolist()) | set(lit.same.tolist())
+lit = related.of(present, {key: np.array([one])}, {"CLASS"})[name]
+both = set(lit.related.tolist()) | set(lit.same.tolist())
 assert both == set(np.flatnonzero(container == found[0]).tolist())
-alone = kin.of(present, {key: np.array([one])}, {"FUNCTION"})[name]
-assert len(alone.kin) < len(lit.kin)
+alone = related.of(present, {key: np.array([one])}, {"FUNCTION"})[name]
+assert len(alone.related) < len(lit.related)
 
 # Calls whose call trees are the same, told from a plain comparison of the trees' functions in order.
 while (label := background.subtree_classes(trace)) is None:
@@ -71,9 +71,9 @@ def tree(call):
 
 
 for one in ids[np.argsort(calls.extent[ids])][:: max(len(ids) // 12, 1)].tolist():
-    lit = kin.of(present, {key: np.array([one])}, {"ALIKE"})[name]
+    lit = related.of(present, {key: np.array([one])}, {"ALIKE"})[name]
     wanted = {i for i, call in enumerate(ids.tolist()) if tree(call) == tree(one)}
-    assert set(lit.kin.tolist()) | set(lit.same.tolist()) == wanted, one
+    assert set(lit.related.tolist()) | set(lit.same.tolist()) == wanted, one
     assert set(lit.same.tolist()) == {i for i in wanted if ids[i] == one}
 
 # A match: the call on the other side, and the tubes between; asked from either side.
@@ -90,7 +90,7 @@ for tube, holds in tubes.items():
     for i in range(0, len(holds), max(len(holds) // 10, 1)):
         ends = [int(holds.calls[s][i]) for s in (0, 1)]
         for side in (0, 1):
-            lit = kin.of(present, {keys[side]: np.array([ends[side]])}, {"MATCH"})
+            lit = related.of(present, {keys[side]: np.array([ends[side]])}, {"MATCH"})
             assert i in lit[tube].matched
             for name, found in lit.items():
                 box = mine.get(name)
@@ -100,8 +100,8 @@ for tube, holds in tubes.items():
                 assert set(shown.tolist()) <= set(found.matched.tolist())
                 tried += len(shown)
         assert (
-            not kin.of(present, {keys[0]: np.array([ends[0]])}, {"FUNCTION"})
-            .get(tube, kin.Lit())
+            not related.of(present, {keys[0]: np.array([ends[0]])}, {"FUNCTION"})
+            .get(tube, support.extension(".tracevis3d.scene.window.related").Lit())
             .matched.size
         )
 assert tried > 3, "no match leads to a call that is drawn"
@@ -116,11 +116,11 @@ ways = [holds for holds in drawn(view, present).values() if holds.kind == "corre
 assert ways
 holds = ways[0]
 waiting = holds.calls[0][:1]
-lit = kin.of(present, {key: waiting}, {"MATCH"})
+lit = related.of(present, {key: waiting}, {"MATCH"})
 name = next(name for name, each in drawn(view, present).items() if each is holds)
 assert 0 in lit[name].matched
-assert name not in kin.of(present, {key: waiting}, set()) or not len(
-    kin.of(present, {key: waiting}, set())[name].matched
+assert name not in related.of(present, {key: waiting}, set()) or not len(
+    related.of(present, {key: waiting}, set())[name].matched
 )
 # And it says of which wait it is, and how long that was.
 hit = pointer.Hit(view.name, name, holds, 0, np.zeros(3), np.zeros(3))
