@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..kernels.tree.compact import count_iterations, expand_graph
 from ..progress import Progress, silent
-from ..trace.cached import cached_with_trace
+from ..trace.cached_results import cached_with_trace
 from ..trace.model import Calls, Threads, Trace
 from .subtrees import Subtrees, distinct_subtrees, subtrees_of
 

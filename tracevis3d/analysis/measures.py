@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.trace.measures import fill_self_times
-from ..trace.cached import cached_with_trace
+from ..trace.cached_results import cached_with_trace
 from ..trace.model import ALLOC, Calls, Memory, Trace
 from .subtrees import Subtrees
 

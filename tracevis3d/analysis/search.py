@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, UsageError
 from ..kernels.trace.search import first_not_before, merge_runs, sort_by_function
 from ..trace.cache import cached
-from ..trace.cached import cached_with_trace
+from ..trace.cached_results import cached_with_trace
 from ..trace.model import Calls, Functions, Trace
 
 #: How a pattern is written, with a few words on each.

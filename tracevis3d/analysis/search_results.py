@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..trace.cached import cached_with_trace
+from ..trace.cached_results import cached_with_trace
 from ..trace.model import Trace
 from ..units import duration, exact_duration, read_time
 from .search import Found, Kind, Query, search

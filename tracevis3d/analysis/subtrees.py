@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.tree.subtrees import fill_table, number_subtrees
-from ..trace.cached import cached_with_trace
+from ..trace.cached_results import cached_with_trace
 from ..trace.model import Calls, Trace
 
 T = TypeVar("T", bound=np.generic)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..analysis.compact import CompactTrace, graph_of
 from ..analysis.grammar import Occurrences
 from ..analysis.sets import Sets, distinct_sets
-from ..trace.cached import cached_with_trace
+from ..trace.cached_results import cached_with_trace
 from ..trace.model import Trace
 
 

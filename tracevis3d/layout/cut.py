@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..kernels.layout.cut import cut_levels, sort_levels, sum_up
-from ..trace.cached import cached_with_trace
+from ..trace.cached_results import cached_with_trace
 from ..trace.model import Calls, Trace
 
 #: Longer than any trace, yet far enough from overflow to be added to a time.

@@ -15,7 +15,7 @@ from ..drawing.palettes import OTHER, Palette, cycle
 from ..drawing.primitives import Legend, LegendEntry
 from ..layout.cut import cut_index
 from ..layout.scales import Scale
-from ..trace.cached import cached_with_trace
+from ..trace.cached_results import cached_with_trace
 from ..trace.model import CONTAINER_KINDS, Containers, Trace
 from ..trace.names import label_of_call
 

@@ -14,7 +14,7 @@ from ..analysis.subtrees import subtrees_of
 from ..layout.cut import Clusters, cut_index
 from ..layout.icicle import run_sums
 from ..layout.scales import Kind
-from ..trace.cached import cached_with_trace
+from ..trace.cached_results import cached_with_trace
 from ..trace.model import Trace
 
 Floats = NDArray[np.float64]

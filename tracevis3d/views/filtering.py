@@ -21,7 +21,7 @@ from ..filters.facts import facts_of
 from ..filters.listed import Listed, listed
 from ..filters.stack import FilterResult, apply, parse
 from ..progress import Progress
-from ..trace.cached import cached_with_trace
+from ..trace.cached_results import cached_with_trace
 from ..trace.model import Trace
 from .view import View
 

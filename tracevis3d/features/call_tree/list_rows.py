@@ -9,7 +9,7 @@ import numpy as np
 
 from ...filters.facts import facts_of
 from ...filters.patterns import Parameters
-from ...trace.cached import cached_with_trace
+from ...trace.cached_results import cached_with_trace
 from ...trace.model import Trace
 from ...units import counted, duration
 from ...views import filtering

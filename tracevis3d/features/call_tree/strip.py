@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...analysis.mural import mural
 from ...analysis.subtrees import subtrees_of
 from ...filters.stack import HIDDEN
-from ...trace.cached import cached_with_trace
+from ...trace.cached_results import cached_with_trace
 from ...trace.model import Trace
 from ...units import counted, percentage
 from ...views import filtering

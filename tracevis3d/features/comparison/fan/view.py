@@ -14,7 +14,7 @@ from ....drawing.palettes import OTHER, Paint
 from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry, Lines, Meaning, Tubes
 from ....errors import UsageError
 from ....progress import Progress, part
-from ....trace.cached import cached_with_traces
+from ....trace.cached_results import cached_with_traces
 from ....trace.model import Trace
 from ..matching import match
 from ..matching.many_traces import Similarities, best_order, similarities

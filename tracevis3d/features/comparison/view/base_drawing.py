@@ -17,7 +17,7 @@ from ....drawing.primitives import Drawing, Legend, LegendEntry, Meaning
 from ....errors import UsageError
 from ....layout.cut import call_span
 from ....progress import Progress, part
-from ....trace.cached import cached_with_traces
+from ....trace.cached_results import cached_with_traces
 from ....trace.model import Trace
 from ....views.time_window import time_window
 from ..matching import match

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.primitives import Camera, Vector
-from ....trace.cached import cached_with_traces
+from ....trace.cached_results import cached_with_traces
 from ....trace.model import Trace
 from ....views.time_window import time_window
 from ..hierarchy import Hierarchy, reordered, shared_hierarchy

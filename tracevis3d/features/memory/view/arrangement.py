@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import UsageError
-from ....trace.cached import cached_with_trace
+from ....trace.cached_results import cached_with_trace
 from ....trace.model import Trace
 from ..pyramid import Pyramid
 from ..summary import MemoryUse

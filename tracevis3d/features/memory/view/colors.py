@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.palettes import OTHER, PALETTES, Paint, parse
 from ....drawing.primitives import Legend, LegendEntry
-from ....trace.cached import cached_with_trace
+from ....trace.cached_results import cached_with_trace
 from ....trace.model import Trace
 from ..findings import GRID, cohorts
 from ..summary import moment

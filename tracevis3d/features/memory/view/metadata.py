@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....drawing.primitives import Meaning
-from ....trace.cached import cached_with_trace
+from ....trace.cached_results import cached_with_trace
 from ....trace.model import Trace
 from .arrangement import memory_use
 from .layout import Layout

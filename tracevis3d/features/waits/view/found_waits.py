@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....trace.cached import cached_with_trace
+from ....trace.cached_results import cached_with_trace
 from ....trace.model import Trace
 from ..waits import Waits, find_waits
 

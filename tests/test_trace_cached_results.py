@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from tests.walked_traces import walked_trace
-from tracevis3d.trace.cached import cached_with_trace, cached_with_traces
+from tracevis3d.trace.cached_results import cached_with_trace, cached_with_traces
 from tracevis3d.trace.model import Trace
 
 
