@@ -8,11 +8,10 @@ from bpy.props import EnumProperty, FloatProperty, PointerProperty, StringProper
 from ...tracevis3d.parameters import Parameter, declared
 from ...tracevis3d.views.registry import live_forms
 from ..state import settings
+from .watched_feed import Feed
 
 
 def _changed(group: Any, _context: bpy.types.Context) -> None:
-    from .watched_feed import Feed
-
     if Feed.current is not None:
         Feed.current.change(group.view, group.window, group.style, values(group))
 

@@ -12,6 +12,8 @@ from typing import Any
 import bpy
 
 from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.parameters import read
+from ...tracevis3d.views.registry import live_form
 from .. import environment, handlers, signals
 from ..views import viewport
 
@@ -159,7 +161,6 @@ class Feed:
     def show_in(self, scene: bpy.types.Scene) -> None:
         """Show the live view in a scene."""
         from ...tracevis3d.scene.live.live_view import LiveScene
-        from ...tracevis3d.views.registry import live_form
 
         self._lost_sight, self.trouble = False, ""
         made = live_form(self.view).make(self.subscriber.trace, self.window_ns)
@@ -183,8 +184,6 @@ class Feed:
 
     def change(self, view: str, window_s: float, style: str, values: dict[str, Any]) -> None:
         """Show another view, another length of time, another style, or other settings of the view."""
-        from ...tracevis3d.views.registry import live_form
-
         window_ns = int(window_s * 1e9)
         other = (view, style) != (self.view, self.style)
         longer, changed = window_ns != self.window_ns, values != self.values
@@ -202,12 +201,9 @@ class Feed:
 
     def _apply(self, made: Any) -> None:
         """Give a live view its own settings."""
-        from ...tracevis3d import parameters
-        from ...tracevis3d.views.registry import live_form
-
         form = live_form(self.view)
         if form.settings is not None:
-            form.apply(made, parameters.read(form.settings, self.values))
+            form.apply(made, read(form.settings, self.values))
 
     def _watch_drawing(self) -> None:
         """Note when the 3D view has drawn the newest event."""

@@ -81,8 +81,8 @@ class CallsOfThread:
         Calls that there ever were.
     watch : int64 (w,)
         Calls of the segment :meth:`at_view` that a live view watches until they end.
-    flow : int64
-        State of that view: see :func:`.flowing.flow_calls`.
+    view_state : int64
+        State of that view: see :func:`~..kernels.live.live_bars.merge_calls`.
     """
 
     def __init__(self, most_of_segment: int = LARGEST) -> None:
@@ -93,7 +93,7 @@ class CallsOfThread:
         self.segments = [Segment(_columns(min(_FIRST, self._most)), state, 0)]
         self.gone = self.kept = self.begun = 0
         self.watch = np.empty(0, np.int64)
-        self.flow = np.zeros(f.STATE_SIZE, np.int64)
+        self.view_state = np.zeros(f.STATE_SIZE, np.int64)
         self._viewed = 0
         self._spare: list[Columns] = []
 
@@ -192,7 +192,7 @@ class CallsOfThread:
         segment = self.reaching(since)[0]
         self._viewed = self.gone + self.segments.index(segment)
         self.watch = np.full(watched, -1)
-        self.flow[:] = 0
+        self.view_state[:] = 0
         first = int(np.searchsorted(segment.start[: segment.count], since))
         chain, at = [], first - 1
         while at >= 0:
@@ -200,30 +200,30 @@ class CallsOfThread:
             at = int(segment.parent[at])
         chain = chain[::-1][:watched]
         self.watch[: len(chain)] = chain
-        self.flow[f.SEEN], self.flow[f.WATCHED] = first, len(chain)
+        self.view_state[f.SEEN], self.view_state[f.WATCHED] = first, len(chain)
 
     def at_view(self) -> Segment:
         """Return the segment that the view is at."""
         if self._viewed < self.gone:
             # What it had not seen yet is forgotten.
             self._viewed = self.gone
-            self.flow[f.SEEN] = self.flow[f.WATCHED] = 0
+            self.view_state[f.SEEN] = self.view_state[f.WATCHED] = 0
         return self.segments[self._viewed - self.gone]
 
     @property
     def is_behind(self) -> bool:
         """Whether there are calls that the view has not seen."""
         segment = self.at_view()
-        return segment is not self.last or int(self.flow[f.SEEN]) < segment.count
+        return segment is not self.last or int(self.view_state[f.SEEN]) < segment.count
 
     def unseen(self, most: int) -> Iterator[tuple[Segment, int, int]]:
         """Yield segments with the numbers of the calls that the view sees now, ``most`` calls in all.
 
-        Who takes them sets :data:`.flowing.SEEN`; at the end of a segment the view goes on to the next.
+        Who takes them sets ``view_state[live_bars.SEEN]``; at the end of a segment the next one follows.
         """
         while True:
             segment = self.at_view()
-            first = int(self.flow[f.SEEN])
+            first = int(self.view_state[f.SEEN])
             last = min(segment.count, first + most)
             yield segment, first, last
             most -= last - first
@@ -233,7 +233,7 @@ class CallsOfThread:
             following = self.at_view()
             watched = min(following.carried, len(self.watch))
             self.watch[:watched] = np.arange(watched)
-            self.flow[f.WATCHED], self.flow[f.SEEN] = watched, following.carried
+            self.view_state[f.WATCHED], self.view_state[f.SEEN] = watched, following.carried
 
 
 def _columns(room: int) -> Columns:

@@ -106,7 +106,7 @@ class Interactions(LiveView):
                 self._begun.add(thread)
                 calls.begin_view(now - length, 0)
             for segment, first, last in calls.unseen(_MOST_CALLS):
-                calls.flow[f.SEEN] = last
+                calls.view_state[f.SEEN] = last
                 if last == first:
                     continue
                 function, parent = segment.function, segment.parent[first:last]

@@ -9,14 +9,14 @@ import numpy as np
 from ..jit import inline, kernel
 from .growing_calls import OPEN
 
-#: Places in the state of :func:`flow_calls`: the first call that was not looked at, how many calls are
+#: Places in the state of :func:`merge_calls`: the first call that was not looked at, how many calls are
 #: watched until they end, calls deeper than is shown, and rows that the output had no room for.
 SEEN, WATCHED, DEEPER, FULL = 0, 1, 2, 3
 STATE_SIZE = 4
 
 
 @kernel
-def flow_calls(
+def merge_calls(
     watch: Any,
     state: Any,
     count: int,

@@ -1,4 +1,4 @@
-"""Calls that flow: each thread's as they end, those that are open, and the names of the longest."""
+"""The calls of each thread as they end, short ones merged, and those that are open."""
 
 from __future__ import annotations
 
@@ -66,18 +66,17 @@ class CallStream:
         self._asked: dict[int, int] = {}
         self._time = np.empty((_MOST_ROWS, 2), np.int64)
         self._what = np.empty((_MOST_ROWS, 4), np.int32)
-        self._f = f
 
     @property
     def deeper(self) -> int:
-        return self._sum(self._f.DEEPER)
+        return self._sum(f.DEEPER)
 
     @property
     def lost(self) -> int:
-        return self._sum(self._f.FULL)
+        return self._sum(f.FULL)
 
     def _sum(self, place: int) -> int:
-        return sum(int(self._growing.calls_of_threads()[t].flow[place]) for t in self._runs)
+        return sum(int(self._growing.calls_of_threads()[t].view_state[place]) for t in self._runs)
 
     def learn(self) -> None:
         """Take note of functions that are new."""
@@ -105,7 +104,7 @@ class CallStream:
             return True
         if thread in self._runs and calls.is_behind:
             return True
-        return calls.top >= 0 or int(calls.flow[self._f.WATCHED]) > 0
+        return calls.top >= 0 or int(calls.view_state[f.WATCHED]) > 0
 
     def advance(self, thread: int, cell_ns: int, since: int) -> Ended:
         """Return what has ended in a thread; the first time, what ended after ``since``."""
@@ -113,13 +112,13 @@ class CallStream:
         if thread not in self._runs:
             self._runs[thread] = np.zeros((self.levels, 5), np.int64)
             calls.begin_view(since, _MOST_WATCHED)
-        flow: Any = self._f.flow_calls
+        merge: Any = f.merge_calls
         parts = []
         # What came before somebody looked is caught up with in several ticks.
         for segment, _, last in calls.unseen(_MOST_CALLS):
             top = segment.top if last == segment.count else int(segment.parent[last])
-            n = flow(
-                calls.watch, calls.flow, last, top, np.int64(cell_ns), self.levels, *segment.columns,
+            n = merge(
+                calls.watch, calls.view_state, last, top, np.int64(cell_ns), self.levels, *segment.columns,
                 self._kinds, self._runs[thread], self._time, self._what,
             )  # fmt: skip
             parts.append((self._time[:n].copy(), self._what[:n].copy()))
@@ -132,7 +131,7 @@ class CallStream:
         run = self._runs.get(thread)
         segment = calls.at_view()
         function, start = segment.function, segment.start
-        chain = calls.watch[: int(calls.flow[self._f.WATCHED])]
+        chain = calls.watch[: int(calls.view_state[f.WATCHED])]
         chain = chain[: self.levels]
         level = np.arange(len(chain), dtype=np.int32)
         level, chain = level[chain >= 0], chain[chain >= 0]
