@@ -24,6 +24,9 @@ _MODULES: tuple[Any, ...] = (
     overlay, live_bars, actions, script, source, menu, navigate, detail, in_frame, undoing, keys,
 )  # fmt: skip
 
+#: Modules with something that moves.
+_MOVES = (zoom, window_time, wheel, turning)
+
 #: What lights up with an element.
 KIN = (
     ("FUNCTION", "Function", "Calls of the same function", 1),
@@ -37,8 +40,8 @@ def _before_loading() -> None:
     """Nothing of the file that goes may be kept."""
     from ...tracevis3d.scene.window import element_metadata
 
-    zoom.stop()
-    turning.stop()
+    for moves in _MOVES:
+        moves.motion.stop()
     overlay.forget()
     overlay.state.exploring = False
     background.forget()
@@ -67,9 +70,10 @@ def unregister() -> None:
     """Remove everything, in reverse order."""
     handlers.before_loading.disconnect(_before_loading)
     modal.end()
-    for timer in (zoom.run, window_time.run, wheel.run, turning.run, detail.wait):
-        if bpy.app.timers.is_registered(timer):
-            bpy.app.timers.unregister(timer)
+    for moves in _MOVES:
+        moves.motion.end()
+    if bpy.app.timers.is_registered(detail.wait):
+        bpy.app.timers.unregister(detail.wait)
     for module in reversed(_MODULES):
         module.unregister()
     bpy.utils.unregister_class(modal.TRACEVIS3D_OT_explore)

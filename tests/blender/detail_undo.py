@@ -107,7 +107,7 @@ def arrived():
 view = support.only_view()
 goal = {0: (low, low + (high - low) // 3)}
 paths = {0: window_time.Flight.between([0.0], 2.0, [1.0], 1.0)}
-window_time._glide = window_time._Glide(view.name, paths, goal, arrived)
+window_time.motion.current = window_time._Glide(view.name, paths, goal, arrived)
 bpy.ops.ed.undo()
 assert not window_time.is_gliding()
 assert support.only_view().tracevis3d.icicle.start == ""

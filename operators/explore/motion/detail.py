@@ -50,7 +50,7 @@ def saw(context: bpy.types.Context) -> None:
         return
     # After a turn there may be something else to see from the same place.
     matrix = tuple(tuple(row) for row in view.perspective_matrix)
-    look = (area.as_pointer(), matrix, context.scene.name, turning.ended())
+    look = (area.as_pointer(), matrix, context.scene.name, turning.motion.ended)
     if look == _rest.look:
         return
     _rest.look, _rest.area, _rest.moved = look, area.as_pointer(), time.perf_counter()

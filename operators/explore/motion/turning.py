@@ -16,6 +16,7 @@ from ...state import filter_stacks, settings, sources
 from ...views import arrange, make_view, viewport
 from .. import overlay
 from . import window_time
+from .motion import Motion
 
 _STEP = 1 / 30  # seconds between two pictures
 _LASTS = 0.9  # seconds: Robertson and others found one second to be long enough to follow, and not boring
@@ -45,6 +46,9 @@ class _Turn:
         """Return what faces the viewer now."""
         return f"{self.start}~{self.wanted['facing']}~{eased(self.share):.4f}"
 
+    def arrive(self) -> None:
+        self.share = 1.0
+
     def step(self) -> float | None:
         """Show the cones as they stand now; returns the seconds until the next step, None at the end."""
         view = bpy.data.collections.get(self.view)
@@ -59,7 +63,6 @@ class _Turn:
         settings.assign(view, self.wanted)
         window_time.redraw(view)
         self.done()
-        _count_end()
         # What was read on the way is of no state that undo knows.
         _forget()
         return None
@@ -100,52 +103,17 @@ def _forget() -> None:
     overlay.redraw()
 
 
-_turn: _Turn | None = None
-_ended = 0
-
-
-def _count_end() -> None:
-    global _ended
-    _ended += 1
-
-
-def ended() -> int:
-    """Return how many turns have come to their end."""
-    return _ended
-
-
-def run() -> float | None:
-    """Take the next step; a timer of Blender's."""
-    global _turn
-    if _turn is None:
-        return None
-    turn = _turn
-    again = turn.step()
-    if again is None and _turn is turn:
-        _turn = None
-    return again
+motion: Motion[_Turn] = Motion()
 
 
 def finish() -> bool:
     """Jump to the end of a turn that is under way; returns whether there was one."""
-    global _turn
-    turn, _turn = _turn, None
-    if turn is None:
-        return False
-    turn.share = 1.0
-    turn.step()
-    return True
-
-
-def stop() -> None:
-    """Forget a turn that is under way: the file that it is in goes."""
-    global _turn
-    _turn = None
+    return motion.finish()
 
 
 def is_turning() -> bool:
     """Return whether a view is on its way."""
-    return _turn is not None
+    return motion.current is not None
 
 
 def go(view: bpy.types.Collection, call: int, done: Callable[[], None], around: bool = False) -> bool:
@@ -167,19 +135,19 @@ def go(view: bpy.types.Collection, call: int, done: Callable[[], None], around: 
     bool
         Whether the view can do that.
     """
-    global _turn
     if not can(view):
         return False
     values = settings.values(view)
     wanted = {"facing": str(call)}
     if around:
         wanted["focus"] = str(call)
-    if _turn is not None and _turn.view == view.name:
-        if all(_turn.wanted.get(name) == text for name, text in wanted.items()):
+    turn = motion.current
+    if turn is not None and turn.view == view.name:
+        if all(turn.wanted.get(name) == text for name, text in wanted.items()):
             return True
         # What it was on its way to is given up, but for the call that it was to show more of.
-        start = _turn.now()
-        wanted = {**{name: text for name, text in _turn.wanted.items() if name != "facing"}, **wanted}
+        start = turn.now()
+        wanted = {**{name: text for name, text in turn.wanted.items() if name != "facing"}, **wanted}
     else:
         finish()
         start = values["facing"] or values["focus"]
@@ -189,15 +157,12 @@ def go(view: bpy.types.Collection, call: int, done: Callable[[], None], around: 
 
     # What has opened from near turns with the rest: it comes again when that stands.
     detail_objects.leave(view)
-    _turn = _Turn(view.name, values, start, wanted, done)
     # What is under the mouse moves away from it.
     overlay.state.hit, overlay.state.told = None, []
     seconds = make_view.seconds_of(view)
     slow = seconds is not None and seconds > _QUICK
-    if slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0:
-        finish()
-    elif not bpy.app.timers.is_registered(run):
-        bpy.app.timers.register(run)
+    at_once = slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0
+    motion.start(_Turn(view.name, values, start, wanted, done), at_once)
     return True
 
 

@@ -1,5 +1,6 @@
 """The wheel with Ctrl: zooms what a view of memory shows along its bytes, about what the mouse is over."""
 
+import math
 import time
 from typing import Any
 
@@ -11,6 +12,7 @@ from ...state import settings, sources
 from ...views import make_view
 from .. import acts, pointer
 from . import live_bars, window_time
+from .motion import Motion
 
 #: The wheel's events: nearer, and farther.
 NOTCHES = ("WHEELUPMOUSE", "WHEELDOWNMOUSE")
@@ -28,6 +30,9 @@ class _Glide:
     def __init__(self, view: str, begin: Sight, goal: Sight) -> None:
         self.view, self.begin, self.goal = view, begin, goal
         self.begun = time.perf_counter()
+
+    def arrive(self) -> None:
+        self.begun = -math.inf
 
     def step(self) -> float | None:
         """Show a little more of the way; returns the seconds until the next step, None at the end."""
@@ -49,16 +54,7 @@ class _Glide:
         return _STEP
 
 
-_glide: _Glide | None = None
-
-
-def run() -> float | None:
-    """Take the next step; a timer of Blender's."""
-    global _glide
-    again = _glide.step() if _glide is not None else None
-    if again is None:
-        _glide = None
-    return again
+motion: Motion[_Glide] = Motion()
 
 
 def turned(context: bpy.types.Context, event: bpy.types.Event, place: Any) -> bool:
@@ -90,24 +86,19 @@ def zoom(view: bpy.types.Collection, share: float, factor: float, at_once: bool 
     bool
         Whether its trace is in memory.
     """
-    global _glide
     if sources.in_memory(view) is None:
         return False
     group = settings.require_parameters(view)
     now = (float(group.left), float(group.right))
-    before = _glide.goal if _glide is not None and _glide.view == view.name else now
+    gliding = motion.current
+    before = gliding.goal if gliding is not None and gliding.view == view.name else now
     wide = min(max((before[1] - before[0]) / factor, _LEAST), 1.0)
     left = before[0] + share * (before[1] - before[0] - wide)
     left = min(max(left, 0.0), 1.0 - wide)
-    _glide = _Glide(view.name, now, (left, left + wide))
     seconds = make_view.seconds_of(view)
     slow = seconds is not None and seconds > 0.15
-    if at_once or slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0:
-        _glide.begun = -1e9
-        _glide.step()
-        _glide = None
-    elif not bpy.app.timers.is_registered(run):
-        bpy.app.timers.register(run)
+    at_once |= slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0
+    motion.start(_Glide(view.name, now, (left, left + wide)), at_once)
     return True
 
 

@@ -1,5 +1,6 @@
 """The window of time that a view shows: set from what is pointed at, smoothly where drawing is quick."""
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,6 +16,7 @@ from ....tracevis3d.views.time_window import Window, time_window, whole, window_
 from ...state import settings, sources
 from ...views import make_view
 from .. import marks
+from .motion import Motion
 
 _STEP = 1 / 30  # seconds between two pictures
 _PACE, _SHORTEST, _LONGEST = 0.35, 0.2, 1.6
@@ -92,6 +94,9 @@ class _Glide:
         longest = max(path.length for path in paths.values())
         self.lasts = min(max(_PACE * longest, _SHORTEST), _LONGEST)
 
+    def arrive(self) -> None:
+        self.begun = -math.inf
+
     def step(self) -> float | None:
         """Show the windows of now; returns the seconds until the next step, None at the end."""
         view = bpy.data.collections.get(self.view)
@@ -110,38 +115,24 @@ class _Glide:
         return _STEP
 
 
-_glide: _Glide | None = None
+motion: Motion[_Glide] = Motion()
 
 
-def run() -> float | None:
-    """Take the next step; a timer of Blender's."""
-    global _glide
-    if _glide is None:
-        return None
-    again = _glide.step()
-    if again is None:
-        _glide = None
-    return again
-
-
-def finish() -> None:
-    """Jump to the end of a glide that is under way."""
-    global _glide
-    if _glide is not None:
-        _glide.begun = -1e9
-        _glide.step()
-        _glide = None
+def finish() -> bool:
+    """Jump to the end of a glide that is under way; returns whether there was one."""
+    return motion.finish()
 
 
 def is_gliding() -> bool:
     """Return whether a view's window is on its way."""
-    return _glide is not None
+    return motion.current is not None
 
 
 def goal_of(view: bpy.types.Collection, source: int) -> Window | None:
     """Return the window that a view shows, or is on its way to."""
-    if _glide is not None and _glide.view == view.name and _glide.goal.get(source) is not None:
-        return _glide.goal[source]
+    glide = motion.current
+    if glide is not None and glide.view == view.name and glide.goal.get(source) is not None:
+        return glide.goal[source]
     return of(view, source)
 
 
@@ -168,7 +159,6 @@ def go(
     bool
         Whether the view can do that now: it has windows, and its traces are in memory.
     """
-    global _glide
     traces = sources.in_memory(view)
     if traces is None or not values_for(view, windows):
         return False
@@ -186,11 +176,8 @@ def go(
         return True
     seconds = make_view.seconds_of(view)
     slow = seconds is not None and seconds > _QUICK
-    _glide = _Glide(view.name, paths, windows, done)
-    if at_once or slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0:
-        finish()
-    elif not bpy.app.timers.is_registered(run):
-        bpy.app.timers.register(run)
+    at_once |= slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0
+    motion.start(_Glide(view.name, paths, windows, done), at_once)
     return True
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ....tracevis3d.layout.flight import Flight, eased
 from ...views import viewport
+from .motion import Motion
 
 _STEP = 1 / 60  # seconds between two pictures
 _PACE = 0.45  # seconds for a unit of the path
@@ -130,6 +131,9 @@ class _Way:
         self.area.tag_redraw()
         return _STEP if share < 1.0 else None
 
+    def arrive(self) -> None:
+        self.begun = -math.inf
+
     def _at(self, share: float) -> Pose:
         middle, width = self.path.at(share)
         rotation = self.start.rotation.slerp(self.goal.rotation, share)
@@ -146,35 +150,21 @@ def place(space: bpy.types.SpaceView3D, pose: Pose) -> None:
     view.update()
 
 
-_way: _Way | None = None
-
-
-def run() -> float | None:
-    """Take the next step; a timer of Blender's."""
-    global _way
-    if _way is None:
-        return None
-    again = _way.step()
-    if again is None:
-        _way = None
-    return again
+motion: Motion[_Way] = Motion()
 
 
 def stop() -> bool:
     """Break the way off where it is; returns whether there was one."""
-    global _way
-    there_was, _way = _way is not None, None
-    return there_was
+    return motion.stop()
 
 
 def is_on_the_way() -> bool:
     """Return whether a 3D view is on its way."""
-    return _way is not None
+    return motion.current is not None
 
 
 def fly(area: bpy.types.Area, goal: Pose, at_once: bool = False) -> None:
     """Send the 3D view of ``area`` to ``goal``; a way that it is on is broken off."""
-    global _way
     stop()
     space = area.spaces.active
     region = next(region for region in area.regions if region.type == "WINDOW")
@@ -193,9 +183,7 @@ def fly(area: bpy.types.Area, goal: Pose, at_once: bool = False) -> None:
     lasts = min(max(_PACE * path.length, _SHORTEST), _LONGEST)
     if math.isnan(lasts):
         return
-    _way = _Way(area, path, start, goal, width, time.perf_counter(), lasts)
-    if not bpy.app.timers.is_registered(run):
-        bpy.app.timers.register(run)
+    motion.start(_Way(area, path, start, goal, width, time.perf_counter(), lasts))
 
 
 def fly_to_box(

@@ -1,0 +1,75 @@
+"""What moves by a timer of Blender's: one thing of a kind at a time, step by step until it arrives."""
+
+from typing import Generic, Protocol, TypeVar
+
+import bpy
+
+
+class Moving(Protocol):
+    """Something on its way."""
+
+    def step(self) -> float | None:
+        """Show where it is now; returns the seconds until the next step, None at the end."""
+
+    def arrive(self) -> None:
+        """Let the next step be the last one."""
+
+
+M = TypeVar("M", bound=Moving)
+
+
+class Motion(Generic[M]):
+    """What is under way of one kind.
+
+    Attributes
+    ----------
+    current : Moving or None
+    ended : int
+        How many have come to their end.
+    """
+
+    def __init__(self) -> None:
+        self.current: M | None = None
+        self.ended = 0
+        # Blender knows a timer by the very object.
+        self._timer = self._run
+
+    def start(self, moving: M, at_once: bool = False) -> None:
+        """Let ``moving`` go its way, in place of what was under way; ``at_once``: it arrives now."""
+        self.current = moving
+        if at_once:
+            self.finish()
+        elif not bpy.app.timers.is_registered(self._timer):
+            bpy.app.timers.register(self._timer)
+
+    def finish(self) -> bool:
+        """Let what is under way arrive; returns whether there was anything."""
+        moving, self.current = self.current, None
+        if moving is None:
+            return False
+        moving.arrive()
+        moving.step()
+        self.ended += 1
+        return True
+
+    def stop(self) -> bool:
+        """Break off what is under way, where it is; returns whether there was anything."""
+        there_was, self.current = self.current is not None, None
+        return there_was
+
+    def end(self) -> None:
+        """Break off what is under way, and take the timer away: the extension is being disabled."""
+        self.stop()
+        if bpy.app.timers.is_registered(self._timer):
+            bpy.app.timers.unregister(self._timer)
+
+    def _run(self) -> float | None:
+        moving = self.current
+        if moving is None:
+            return None
+        again = moving.step()
+        if again is None:
+            self.ended += 1
+            if self.current is moving:
+                self.current = None
+        return again
