@@ -121,3 +121,14 @@ def test_a_call_site_says_what_is_known_of_it():
     named = replace(trace, files=("/a/b/core.py",), functions=replace(trace.functions, file=file))
     assert names.call_site(named, 0, 9) == f"{label} (core.py:9)"
     assert names.call_site(named, 0, 0) == f"{label} (core.py)"
+
+
+@given(NAMES, st.one_of(st.integers(0, 99), st.sampled_from(["main", "io-1"])))
+def test_a_threads_title_is_its_name_with_its_id_said_once(name, tid):
+    title = Threads(process=(1,), tid=(tid,), name=(name,), process_name=("",)).title(0)
+    if not name:
+        assert title == f"thread {tid}"
+    elif str(tid) in name:
+        assert title == name
+    else:
+        assert title == f"{name} ({tid})"

@@ -22,6 +22,7 @@ from ..kernels.trace.search import first_not_before, merge_runs, sort_by_functio
 from ..trace.cache import cached
 from ..trace.cached_results import cached_with_trace
 from ..trace.model import Calls, Functions, Trace
+from ..trace.names import label_of_call
 
 #: How a pattern is written, with a few words on each.
 KINDS = {
@@ -299,7 +300,7 @@ def facts(trace: Trace, found: Found, most: int) -> dict[str, Any]:
         "first_calls": [
             {
                 "call": call,
-                "function": functions.label[int(calls.function[call])],
+                "function": label_of_call(trace, call),
                 "start_ns": int(calls.start[call]),
                 "duration_ns": int(calls.end[call] - calls.start[call]),
                 "thread": trace.threads.title(int(calls.thread[call])),

@@ -123,6 +123,11 @@ class Functions:
         return len(self.name)
 
 
+def thread_name(name: str, tid: RecordedId) -> str:
+    """Return what a thread is called without its id, where it has a name: ``worker``, else ``thread 7``."""
+    return name or f"thread {tid}"
+
+
 @dataclass(frozen=True, eq=False)
 class Threads:
     """The threads that have at least one event, in the order of the trace.
@@ -150,10 +155,7 @@ class Threads:
 
     def title(self, thread: int) -> str:
         """Return what people call the thread: its name with its id, or its id alone."""
-        name = self.name[thread]
-        tid = str(self.tid[thread])
-        if not name:
-            return f"thread {tid}"
+        name, tid = thread_name(self.name[thread], self.tid[thread]), str(self.tid[thread])
         return name if tid in name else f"{name} ({tid})"
 
 

@@ -15,7 +15,7 @@ from ..analysis.measures import calls_by_function, self_time_of
 from ..drawing.picked import Description, PickedElement
 from ..layout.cut import cut_index
 from ..trace.model import Trace
-from ..trace.names import FunctionWords, place_of, words_of
+from ..trace.names import FunctionWords, label_of_call, place_of, words_of
 from .clusters import call_under, calls_inside
 from .element_metadata import CALLS
 
@@ -155,7 +155,7 @@ def _cluster(trace: Trace, longest: int, element: PickedElement) -> Description:
 def _brief(trace: Trace, call: int) -> str:
     calls = trace.calls
     lasted = units.duration(int(calls.end[call] - calls.start[call]))
-    return f"{trace.functions.label[int(calls.function[call])]}, {lasted}"
+    return f"{label_of_call(trace, call)}, {lasted}"
 
 
 def _stored(names: StoredNames | None, source: int, element: PickedElement) -> Description:

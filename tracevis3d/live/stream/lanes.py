@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...trace.model import thread_name
 from ..growing import GrowingTrace
 
 #: Levels that a lane can have.
@@ -105,7 +106,7 @@ class Lanes:
         """Return what the thread is called."""
         process, tid, name = self._growing.threads()[self.threads[lane]]
         several = len({p for p, _, _ in self._growing.threads()}) > 1
-        name = name or f"thread {tid}"
+        name = thread_name(name, tid)
         return f"{name} ({process})" if several else name
 
     def levels(self, total: float, highest: float, gap: float) -> NDArray[np.float32]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ....live.growing import GrowingTrace
 from ....live.stream.description import BarDescription, Subject
+from ....trace.model import thread_name
 from ....units import byte_size, duration
 from .blocks import LiveBlocks
 from .site_watch import SiteWatch
@@ -55,7 +56,7 @@ def _of_block(
         found.rows.insert(2, ("freed", f"{duration(max(now - died, 0))} ago"))
     thread, threads = int(block[k.THREAD]), growing.threads()
     if 0 <= thread < len(threads):
-        found.rows.append(("thread", threads[thread][2] or f"thread {threads[thread][1]}"))
+        found.rows.append(("thread", thread_name(threads[thread][2], threads[thread][1])))
     found.subject = Subject(address=address, size=size, site=site)
     return found
 

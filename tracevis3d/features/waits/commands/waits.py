@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ....command_line.arguments import Subcommands, command, load, print_json, reading
 from ....command_line.terminal import Bar, columns, table
 from ....errors import UsageError
+from ....trace.names import label_of_call
 from ....units import duration, percentage
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def _without_waits(trace: Trace) -> str:
         rows.append(
             (threads.title(t), duration(begins[t]), duration(int(calls.end[first : first + count].max())),
              f"{count:,}", duration(int(quiet.end[t] - quiet.start[t])), duration(int(quiet.start[t])),
-             trace.functions.label[int(calls.function[call])] if call >= 0 else "")
+             label_of_call(trace, call) if call >= 0 else "")
         )  # fmt: skip
     found = enumerate(shares(waits, min(begins.values()), int(calls.end.max())))
     many = [(f"{n}", percentage(share)) for n, share in found if share >= 0.005]
