@@ -54,7 +54,7 @@ def evidence_of(pair, tau="0.3", **words):
 
 
 @given(run_pairs(), TAUS, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_evidence_is_that_of_the_plain_twin(pair, tau, data):
     evidence = evidence_of(pair, tau)
     plain = Plain(evidence)
@@ -91,7 +91,7 @@ def test_evidence_is_that_of_the_plain_twin(pair, tau, data):
 
 
 @given(run_pairs(), TAUS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
     evidence = evidence_of(pair, tau)
     plain = Plain(evidence)
@@ -103,7 +103,7 @@ def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
 
 
 @given(run_pairs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_takes_longer(pair):
     evidence = evidence_of(pair)
     plain, noise = Plain(evidence), Noise.of(evidence)
@@ -114,7 +114,7 @@ def test_what_takes_longer(pair):
 
 
 @given(run_pairs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_is_done_in_another_order_or_later(pair):
     evidence = evidence_of(pair)
     plain, noise = Plain(evidence), Noise.of(evidence)
@@ -146,7 +146,7 @@ def rank(f):
 
 
 @given(run_pairs(), TAUS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_was_moved(pair, tau):
     evidence = evidence_of(pair, tau)
     plain, found = Plain(evidence), found_first(evidence)
@@ -157,7 +157,7 @@ def test_what_was_moved(pair, tau):
 
 
 @given(run_pairs(), TAUS, st.integers(0, 12))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_is_told_and_in_which_order(pair, tau, top):
     comparison = compare(*pair, tau=tau, identity="exact", cache=False)
     result = find(comparison, top)
