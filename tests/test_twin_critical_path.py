@@ -202,6 +202,19 @@ def test_the_path_reaches_the_beginning_through_many_waits_that_woke_each_other(
     assert (path.start[1:] == path.end[:-1]).all()
 
 
+def test_the_path_reaches_the_beginning_through_many_starts():
+    rows = []
+    for i in range(20):
+        rows.append((f"t{i:02}", 10 * i, 10 * i + 9, "run"))
+        if i < 19:
+            rows.append(
+                (f"t{i:02}", 10 * i + 8, 10 * i + 8, "Thread.start", "release", f"Thread:t{i + 1:02}")
+            )
+    waits = find_waits(trace_of(lines(rows)))
+    assert [what for _, what, _, _ in told(waits)] == [RUNS, *[STARTS, RUNS] * 19]
+    assert steps_of(waits.path()) == plain_path(waits, 19, 199)
+
+
 def test_a_trace_without_calls_has_no_path():
     trace = trace_of("a 0 10 run")
     kept = np.zeros(1, np.bool_)

@@ -49,12 +49,18 @@ SUBJECTS = {
     "features/interactions/interactions.py": ("test_twin_interactions",),
     "features/interactions/layers.py": ("test_twin_layers",),
     "features/interactions/phases.py": ("test_twin_phases",),
+    "features/interactions/patterns.py": ("test_twin_patterns",),
     "features/interactions/rounds.py": ("test_twin_rounds", "test_analysis_rounds"),
     **{
         f"filters/{name}.py": ("test_twin_filters", "test_twin_stack")
         for name in ("facts", "names", "roles", "utilities", "occurrences", "patterns", "alike", "promoted")
     },
     **{f"filters/{name}.py": ("test_twin_stack",) for name in ("stack", "reduce", "listed")},
+    "features/comparison/findings/paths.py": ("test_twin_findings_paths",),
+    **{
+        f"features/comparison/findings/{name}.py": ("test_twin_findings",)
+        for name in ("evidence", "counts", "durations", "order", "stretches", "likeness", "moves", "find")
+    },
 }
 #: Changes: to the next number, to the other side of a bound, to the opposite operator.
 OPERATORS = (

@@ -206,16 +206,15 @@ def _sequences(trace: Trace, subtrees: Subtrees, most: int) -> list[Facts]:
 
 def _loops(trace: Trace, subtrees: Subtrees, runs: Runs, most: int) -> list[Facts]:
     """Return the loops that take in most calls of the trace."""
-    if not len(runs):
-        return []
-    child = subtrees.child[subtrees.first[runs.of_class].astype(np.int64) + runs.first]
-    weight = subtrees.occurrences[runs.of_class] * runs.times * runs.period * subtrees.extent[child]
+    inside = np.concatenate([[0], np.cumsum(subtrees.extent[subtrees.child])])
+    begin = subtrees.first[runs.of_class] + runs.first
+    body_calls = inside[begin + runs.period] - inside[begin]
+    weight = subtrees.occurrences[runs.of_class] * runs.times * body_calls
     order = np.argsort(-weight, kind="stable")[:most]
     labels = trace.functions.label
     facts = []
     for i in order.tolist():
-        first = int(subtrees.first[runs.of_class[i]]) + int(runs.first[i])
-        body = subtrees.child[first : first + int(runs.period[i])]
+        body = subtrees.child[begin[i] : begin[i] + runs.period[i]]
         facts.append(
             {
                 "within": labels[int(subtrees.function[runs.of_class[i]])],
