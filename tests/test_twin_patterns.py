@@ -159,7 +159,8 @@ def test_patterns_are_told_as_they_are_found(seed, steps, functions, most, data)
     assert told["repeated"] == [
         {
             "function": label[calls.function[call]], "occurrences": count,
-            "calls_each": int(calls.extent[call]), "time_ns": time, "longest_start_ns": int(calls.start[call]),
+            "calls_each": int(calls.extent[call]), "time_ns": time,
+            "longest_start_ns": int(calls.start[call]),
         }
         for count, time, call in rows[:most]
     ]  # fmt: skip

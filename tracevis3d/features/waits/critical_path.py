@@ -95,7 +95,7 @@ def critical_path(
     starts = starts[np.argsort(ops.start[starts], kind="stable")]
     parent[ops.about[starts]], born[ops.about[starts]] = ops.thread[starts], ops.start[starts]
     first = np.searchsorted(ops.thread[rows], np.arange(n + 1)).astype(np.int64)
-    # Two steps for each wait, two more for one of those that woke each other, and two for each thread's start.
+    # Two steps for each wait, two more for one of those that woke each other, and two for each thread.
     out = np.empty((3 * len(rows) + 2 * n, 4), np.int64)
     steps = walk_back(
         int(thread), int(time), first, ops.start[rows], ops.end[rows], waker[rows], woken_at[rows], began,
