@@ -55,7 +55,7 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
         row.scale_y = 1.2
         row.operator(
             "tracevis3d.live_pause",
-            text="Go On" if subscriber.paused else "Pause",
+            text="Resume" if subscriber.paused else "Pause",
             icon="PLAY" if subscriber.paused else "PAUSE",
             depress=subscriber.paused,
         )

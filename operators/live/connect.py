@@ -132,7 +132,7 @@ def _own_scene(context: bpy.types.Context, feed: Feed) -> bpy.types.Scene:
 
 
 class TRACEVIS3D_OT_live_pause(bpy.types.Operator):
-    """Stop time, or let it go on; what comes meanwhile is counted and left out"""
+    """Stop time, or resume; what comes meanwhile is counted and left out"""
 
     bl_idname = "tracevis3d.live_pause"
     bl_label = "Pause"

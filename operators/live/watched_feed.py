@@ -242,7 +242,7 @@ STATES = {
     "waiting": "Waiting for a publisher",
     "connected": "Connected",
     "silent": "The publisher is silent: waiting until it comes back",
-    "ended": "The program is over",
+    "ended": "The program has ended",
     "refused": "The publisher refuses",
 }
 

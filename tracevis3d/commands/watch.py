@@ -25,7 +25,9 @@ def add(commands: Subcommands) -> None:
     parser.add_argument(
         "--every", metavar="TIME", help="render a picture so often, such as 1s, into the folder OUT"
     )
-    parser.add_argument("--view", default="icicle", help="what to render (default icicle)")
+    parser.add_argument(
+        "--view", default="icicle", help="what to render, see 'tracevis3d views' (default icicle)"
+    )
     parser.add_argument("--window", default="10s", metavar="TIME", help="what a picture shows (default 10s)")
     parser.add_argument("--style", default="stage", help="stage (default), paper or flat")
     parser.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")

@@ -33,7 +33,7 @@ _RAILS = _PIECES
 
 
 class Interactions(LiveView):
-    """Modules on a ring; chords from who calls to who is called, as thick as there are calls."""
+    """Modules on a ring; chords from caller to callee, as thick as there are calls."""
 
     along = "y"
     straight = False
@@ -191,7 +191,7 @@ class Interactions(LiveView):
         return (-1.45 * _RADIUS, 1.45 * _RADIUS), (-0.15 * _RADIUS, 2.15 * _RADIUS)
 
     def legend(self) -> Legend:
-        return Legend("", (LegendEntry("from who calls", 0), LegendEntry("to who is called", _PIECES - 1)))
+        return Legend("", (LegendEntry("at the caller", 0), LegendEntry("at the callee", _PIECES - 1)))
 
     def labels(self, now: int) -> StreamLabels:
         sides = {-1: LabelList("module", -1), 0: LabelList("module", 0), 1: LabelList("module", 1)}
@@ -222,7 +222,7 @@ class Interactions(LiveView):
         return said
 
     def facts(self) -> str:
-        return f"{self.calls:,} calls between modules; a chord is thicker the more calls its slice has"
+        return f"{self.calls:,} calls between modules; chords are thicker where there are more calls"
 
 
 def _on_ring(angle: NDArray[Any], radius: float) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The live threads: an amphitheatre of rows; what each does, waits for, and who lets it go on."""
+"""The live threads: an amphitheatre of rows; what each does, waits for, and what releases it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_ROWS = 24
 #: Levels of calls that a row shows; deeper ones are one with the last.
 _LEVELS = 12
 _WAIT, _RELEASE, _IO = 0, 1, 2
-#: Kinds: computing by level, waits, I/O, what lets another thread go on.
+#: Kinds: computing by level, waits, I/O, what releases another thread.
 _COMPUTES, _WAITS, _READS, _LINK = 0, _LEVELS, _LEVELS + 1, _LEVELS + 2
 _LINKS = 1 << 20  # added to the key of a link
 #: Scene units: how high the rows lie above each other and how far behind; height of a row's calls.
@@ -166,9 +166,9 @@ class Threads(LiveView):
         begin, end = (int(t) for t in bar.time[0])
         if key >= _LINKS:
             giver, taker = divmod(key - _LINKS, _MOST_ROWS)
-            said = BarDescription(f"{self.lanes.name(giver)} lets {self.lanes.name(taker)} go on")
+            said = BarDescription(f"{self.lanes.name(giver)} releases {self.lanes.name(taker)}")
             ago = f"{duration(max(now - begin, 0))} ago"
-            said.rows = [("released", ago), ("later", duration(end - begin))]
+            said.rows = [("released", ago), ("wait ended", f"{duration(end - begin)} later")]
             return said
         if kind < _WAITS:
             said = describe_call(self.growing, bar, int(bar.value[0, 1]), int(bar.value[0, 2]), now)
@@ -234,10 +234,10 @@ class Threads(LiveView):
         return Legend(
             "",
             (
-                LegendEntry("computes, higher: deeper calls", _LEVELS - 3),
-                LegendEntry("waits", _WAITS),
-                LegendEntry("reads or writes", _READS),
-                LegendEntry("lets another go on", _LINK),
+                LegendEntry("computing; higher: deeper calls", _LEVELS - 3),
+                LegendEntry("waiting", _WAITS),
+                LegendEntry("reading or writing", _READS),
+                LegendEntry("from a release to the wait that it ended", _LINK),
             ),
         )
 

@@ -24,7 +24,7 @@ def describe_item(
         return _of_block(growing, blocks, blocks.blocks[first], here, now)
     owner = int(facts[k.OWNER])
     site = blocks.sites.name(owner)
-    found = BarDescription(f"{int(facts[k.COUNT]):,} blocks, too narrow to be seen alone", site)
+    found = BarDescription(f"{int(facts[k.COUNT]):,} blocks merged, each too narrow to be seen", site)
     found.rows = [
         ("live now", f"{byte_size(int(facts[k.LIVE]))} in {int(facts[k.LIVING]):,} blocks"),
         ("last access", f"{duration(max(now - int(facts[k.LAST]), 0))} ago, of any of them"),

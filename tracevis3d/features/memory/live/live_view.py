@@ -216,10 +216,10 @@ class Memory(LiveView):
     def legend(self) -> Legend:
         entries = [
             LegendEntry("in use", IN_USE),
-            LegendEntry(f"idle: the longer the higher, up to {duration(self.window_ns)}", IDLE + 6),
+            LegendEntry(f"idle: higher the longer, up to {duration(self.window_ns)}", IDLE + 6),
         ]
         if (self.blocks.items[:, self.blocks.k.ALONE] == 0).any():
-            entries.append(LegendEntry("ribs: several blocks, too narrow to be seen alone", MERGED + 4))
+            entries.append(LegendEntry("ribs: merged blocks, each too narrow to be seen", MERGED + 4))
         if self.logarithmic:
             entries.append(LegendEntry("widths are logarithms of bytes, not bytes", DISTRICTS))
         curves = [LegendEntry(name, CURVES + i) for i, name in enumerate(wall.NAMES)]
@@ -246,7 +246,9 @@ class Memory(LiveView):
         gone = [found for found in self.watch.found if self.watch.item_of(found) < 0]
         text += "".join(f"  ·  {self.watch.text_of(found)}" for found in gone)
         unknown = int(totals[k.UNKNOWN])
-        return text + (f"  ·  {unknown:,} frees and accesses of blocks that came before" if unknown else "")
+        return text + (
+            f"  ·  {unknown:,} frees and accesses of blocks from before the feed" if unknown else ""
+        )
 
     def describe(self, bar: Bars, at: int, now: int) -> BarDescription | None:
         key = int(bar.key[0])
