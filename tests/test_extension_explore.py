@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.blender_module import Blender
+from tests.test_views_memory import trace_of
+from tracevis3d import api
 
 pytest.importorskip("bpy", reason="no bpy")
 pytestmark = [pytest.mark.blender, pytest.mark.slow]
@@ -28,6 +30,12 @@ def test_one_selection_for_all_views(blender, tmp_path):
 def test_exploring(blender, tmp_path):
     one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
     assert "explored" in blender.script("exploring.py", one, other, tmp_path / "out")
+
+
+def test_clicks_drags_and_the_wheel(blender, tmp_path):
+    one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
+    api.save(trace_of(), tmp_path / "heap.tv3")
+    assert "triggered" in blender.script("triggers.py", one, other, tmp_path / "heap.tv3")
 
 
 def test_undo_while_detail_is_shown(blender):

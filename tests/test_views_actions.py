@@ -6,16 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tracevis3d import api
+from tracevis3d.drawing.picked import PickedElement
 from tracevis3d.errors import UsageError
+from tracevis3d.features.interactions.view.pointing import Where
+from tracevis3d.features.memory.view.layout import WIDTH
 from tracevis3d.filters.stack import as_text, parse
 from tracevis3d.parameters import read
 from tracevis3d.trace.names import words_of
 from tracevis3d.units import read_time
 from tracevis3d.views import filtering, registry
 from tracevis3d.views.actions import Action, Change, State
+from tracevis3d.views.time_window import bounded, whole
 
 EXAMPLES = ROOT / "examples"
 VIEWS = [registry.find(name) for name in registry.names()]
@@ -209,3 +215,163 @@ def test_comparing_from_here(traces):
     assert (there.parameters["moment"], there.parameters["start_b"]) == ("matches", "")
     fan = run("compare_from_here", state("compare", one, other, one, source=2, call=4))
     assert fan.parameters["focus"] == one.functions.label[one.calls.function[4]].replace(">", "*")
+
+
+def element(kind="call", **about):
+    return PickedElement(kind, **about)
+
+
+def triggered(trigger, given):
+    """Return what the first of a view's actions with a trigger that applies does."""
+    for action in registry.actions_of(given.view):
+        if trigger in action.triggers and action.applies(given):
+            return action, action.run(given)
+    return None, None
+
+
+def test_a_double_click_shows_the_time_of_a_call_and_of_its_match(traces):
+    one, other = traces
+    calls = one.calls
+    given = state("compare", one, other, call=9, element=element(calls={0: 9}), matched={1: 30, 0: 5})
+    _, change = triggered("double click", given)
+    assert set(change.windows) == {0, 1}
+    for source, call in ((0, 9), (1, 30)):
+        low, high = change.windows[source]
+        trace = traces[source]
+        assert low <= trace.calls.start[call]
+        assert high >= trace.calls.end[call]
+        assert high - low <= 1.09 * (trace.calls.end[call] - trace.calls.start[call]) + 20
+    cluster = element("cluster", calls={0: 9}, time=(0.25, 0.5), window=(0, int(calls.end.max())))
+    _, change = triggered("double click", state("icicle", one, call=9, element=cluster))
+    low, high = change.windows[0]
+    begin, end = cluster.span
+    assert low == round(begin - 0.04 * (end - begin))
+    assert high == round(end + 0.04 * (end - begin))
+    # Where there is no call and no time the 3D view goes there instead.
+    assert triggered("double click", state("icicle", one, element=element("grid"))) == (None, None)
+
+
+def test_cones_turn_at_a_click_and_open_at_a_double_click(traces):
+    one = traces[0]
+    given = state("cone", one, call=7, element=element(calls={0: 7}))
+    action, change = triggered("click", given)
+    assert (action.name, change.parameters) == ("turn_to", {"facing": "7"})
+    for share in (0.0, 0.5, 1.0):
+        on_the_way = {**given.parameters, **change.between(share)}
+        assert on_the_way["facing"] == f"~7~{share:.4f}"
+        assert on_the_way["labels"] == 0
+        api.cone(one, **on_the_way).drawing()
+    there = replace(given, parameters={**given.parameters, "facing": "7"})
+    assert not triggered("click", there)[1].parameters
+    again = replace(there, call=30)
+    assert triggered("click", again)[1].between(0.25)["facing"] == "7~30~0.2500"
+    _, change = triggered("double click", given)
+    assert change.parameters == {"facing": "7", "focus": "7"}
+    ball = replace(given, parameters={**given.parameters, "layout": "hyperbolic"})
+    assert triggered("click", ball) == (None, None)
+    assert triggered("double click", ball)[0].name == "open_around"
+    bubble = replace(given, parameters={**given.parameters, "layout": "bubble"})
+    assert triggered("double click", bubble) == (None, None)
+
+
+@given(
+    st.floats(0, 0.9), st.floats(0.01, 1), st.floats(-2, 20), st.sampled_from([1.5, 1 / 1.5, 40.0]),
+    st.floats(0, 1),
+)  # fmt: skip
+def test_the_wheel_zooms_along_bytes_about_the_mouse(left, wide, x, factor, share):
+    wide = min(wide, 1 - left)
+    view = registry.find("memory")
+    values = {**vars(view.parameters()), "left": left, "right": left + wide}
+    given = State(view, (), values, point=(x, 0.0, 0.0), amount=factor)
+    action, change = triggered("wheel", given)
+    assert action.name == "zoom_in_bytes"
+    low, high = change.parameters["left"], change.parameters["right"]
+    assert -1e-12 <= low < high <= 1 + 1e-12
+    assert high - low == pytest.approx(min(max(wide / factor, 1e-6), 1.0), abs=1e-9)
+    at = min(max(x / WIDTH, 0.0), 1.0)
+    if low > 1e-9 and high < 1 - 1e-9:
+        assert low + at * (high - low) == pytest.approx(left + at * wide, abs=1e-6)
+    if change.between is not None:
+        first, last, some = change.between(0.0), change.between(1.0), change.between(share)
+        assert (first["left"], first["right"]) == pytest.approx((left, left + wide), abs=1e-6)
+        assert (last["left"], last["right"]) == pytest.approx((low, high), abs=1e-6)
+        widths = sorted((wide, high - low))
+        assert widths[0] - 1e-9 <= some["right"] - some["left"] <= widths[1] + 1e-9
+
+
+def test_turns_of_the_wheel_add_up_while_the_view_is_on_its_way():
+    view = registry.find("memory")
+    values = {**vars(view.parameters()), "left": 0.2, "right": 0.9}
+    goal = {**values, "left": 0.3, "right": 0.5}
+    _, change = triggered("wheel", State(view, (), values, goal=goal, point=(0.0, 0, 0), amount=2.0))
+    assert (change.parameters["left"], change.parameters["right"]) == pytest.approx((0.3, 0.4))
+    assert change.between(0.0)["left"] == pytest.approx(0.2)
+
+
+def test_home_shows_all_bytes_of_a_memory_that_was_zoomed():
+    view = registry.find("memory")
+    usual = vars(view.parameters())
+    assert triggered("home", State(view, (), usual)) == (None, None)
+    _, change = triggered("home", State(view, (), {**usual, "left": 0.5, "right": 0.6}))
+    assert change.parameters == {"left": 0.0, "right": 1.0}
+    assert triggered("wheel", state("icicle")) == (None, None)
+
+
+def test_dragging_selects_time_but_on_a_drum_and_its_slab_it_sets_the_window(traces):
+    one, other = traces
+    span = (1_000_000, 2_000_000)
+    action, change = triggered("drag", state("icicle", one, span=span))
+    assert (change.span, dict(change.windows), action.drag) == (span, {}, None)
+    _, change = triggered("drag", state("interactions", one, span=span))
+    assert (change.span, change.windows) == (None, {0: span})
+    _, change = triggered("drag", state("interactions", one, span=span, extend=True))
+    assert change.span == span
+    slab = state("compare", one, other, source=1, span=span, element=element("window"))
+    action, change = triggered("drag", slab)
+    assert change.windows == {1: span}
+    assert action.drag((2, 4), (0, 10), 3, 5) == (4, 6)
+    _, change = triggered("drag", state("compare", one, other, span=span, element=element()))
+    assert change.span == span
+    # What needs a trace says so where it is not in memory; selecting needs none.
+    assert triggered("drag", state("icicle", span=span))[1].span == span
+    with pytest.raises(UsageError, match="not in memory"):
+        triggered("drag", state("interactions", span=span))
+
+
+def test_a_double_click_on_a_drum_shows_what_is_around(traces):
+    one = traces[0]
+    first, last = whole(one)
+    _, change = triggered(
+        "double click", state("interactions", one, element=element("chord", calls={0: 3}), share=0.5)
+    )
+    low, high = change.windows[0]
+    assert first < low < high < last
+    phase = element("phase", time=(0.25, 0.5), window=(first, last))
+    _, change = triggered("double click", state("interactions", one, element=phase, share=0.9))
+    where = Where((one,), registry.find("interactions").parameters())
+    assert change.windows[0] == bounded(one, where.time_at(0, 0.25), where.time_at(0, 0.5))
+    # What stands at an end of the drum has no time: a call of it is gone to as anywhere.
+    sector = element("sector", calls={0: 3})
+    assert (
+        triggered("double click", state("interactions", one, element=sector, share=0.5))[0].name
+        == "zoom_in_time"
+    )
+
+
+def test_a_place_on_the_mantle_is_described(traces):
+    one = traces[0]
+    axis = registry.find("interactions").time_axis
+    parameters = registry.find("interactions").parameters()
+    assert not axis.is_solid(vars(parameters))
+    assert axis.is_solid({**vars(parameters), "mantle": "whole"})
+    clock = axis.clock((one,), parameters)
+    low, high = clock.window(0)
+    for share in (0.0, 0.3, 1.0):
+        assert low <= clock.time_at(0, share) <= high
+        assert clock.share_at(0, clock.time_at(0, share)) == pytest.approx(share, abs=0.01)
+    said = [clock.describe(0, share, around / 40) for share in (0.2, 0.6) for around in range(40)]
+    spots = [clock.spot(0, share, around / 40) for share in (0.2, 0.6) for around in range(40)]
+    for description, spot in zip(said, spots):
+        assert description.title == (spot.pairs[0][0] if spot.pairs else "No call here")
+        assert ("element" in dict(description.rows)) == bool(spot.sector)
+    assert any(spot.pairs for spot in spots)

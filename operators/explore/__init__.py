@@ -13,9 +13,8 @@ from .motion import (
     in_frame,
     live_bars,
     navigate,
-    turning,
+    transition,
     undoing,
-    wheel,
     window_time,
     zoom,
 )
@@ -25,7 +24,7 @@ _MODULES: tuple[Any, ...] = (
 )  # fmt: skip
 
 #: Modules with something that moves.
-_MOVES = (zoom, window_time, wheel, turning)
+_MOVES = (zoom, window_time, transition)
 
 #: What lights up with an element.
 KIN = (

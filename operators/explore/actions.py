@@ -15,7 +15,7 @@ from ..mixin import OperatorMixin
 from ..state import filter_stacks, selection, settings, sources, trace_state
 from ..task import LongOperator, idle
 from ..views import make_view
-from .motion import window_time
+from .motion import transition, window_time
 
 _NOT_IN_MEMORY = "The trace is not in memory: Rebuild finds it, then try again"
 
@@ -28,24 +28,37 @@ def declared_of(view: bpy.types.Collection) -> tuple[Action, ...]:
         return ()
 
 
-def state_of(view: bpy.types.Collection, **about: Any) -> State:
+def view_with(scene: bpy.types.Scene, trigger: str) -> bpy.types.Collection | None:
+    """Return the scene's active view if it declares something for a trigger, or else the first that does."""
+    having = [
+        view
+        for view in settings.all_in(scene)
+        if any(trigger in action.triggers for action in declared_of(view))
+    ]
+    active = settings.active_in(scene)
+    return active if active in having else next(iter(having), None)
+
+
+def state_of(view: bpy.types.Collection, traces_too: bool = True, **about: Any) -> State:
     """Return the state that actions on a view start from; ``about`` are fields of it.
 
     Raises
     ------
     UsageError
-        If its traces are not in memory.
+        If its traces are not in memory; without ``traces_too`` the state has none then.
     """
     traces = sources.in_memory(view)
-    if traces is None:
+    if traces is None and traces_too:
         raise UsageError(_NOT_IN_MEMORY)
+    stored = settings.values(view)
     chosen = {source: selection.selected(key).calls for source, key in enumerate(trace_state.keys_of(view))}
     return State(
         views.find(settings.of(view).view),
-        tuple(traces),
-        settings.values(view),
+        tuple(traces or ()),
+        {**stored, **transition.shown(view)},
         filter_stacks.stack_of(view),
         selection=chosen,
+        goal={**stored, **transition.goal(view)},
         **about,
     )
 

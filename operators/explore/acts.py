@@ -6,10 +6,11 @@ import bpy
 import numpy as np
 
 from ...tracevis3d import units
-from ...tracevis3d.views import time_window
+from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.views.actions import Change, State
 from ..state import selection, settings, sources, trace_state
-from . import marks, pointer, related
-from .motion import drum, window_time, zoom
+from . import actions, marks, pointer, related
+from .motion import drum, transition, window_time, zoom
 from .overlay import state
 
 
@@ -18,27 +19,56 @@ def view_of(scene: bpy.types.Scene, shown: bpy.types.Object) -> bpy.types.Collec
     return next(view for view in settings.all_in(scene) if shown.name in view.objects)
 
 
-def windows_of(view: bpy.types.Collection, hit: Any) -> dict[int, Any]:
-    """Return the windows that show what was hit, and what it is matched with, by trace of the view."""
-    traces = sources.in_memory(view)
-    if traces is None:
-        return {}
-    windows: dict[int, Any] = {}
-    if (around := drum.nearer(view, hit)) is not None:
-        windows = {s: time_window.bounded(traces[s], *window) for s, window in around.items()}
-    elif hit.kind == "cluster":
-        span = hit.picked.span
-        if span is not None:
-            room = 0.04 * (span[1] - span[0])
-            windows[hit.held.source] = time_window.bounded(
-                traces[hit.held.source], span[0] - room, span[1] + room
-            )
-    else:
-        calls = dict(hit.calls)
-        if hit.held.is_boxes and len(traces) > 1:
-            calls |= {s: c for s, c in _matched(view, hit).items() if s not in calls}
-        windows = {source: time_window.around(traces[source], call) for source, call in calls.items()}
-    return {s: w for s, w in windows.items() if window_time.names_of(view, s) is not None}
+def state_at(view: bpy.types.Collection, hit: Any, **about: Any) -> State:
+    """Return the state that actions on an element that was hit start from.
+
+    Raises
+    ------
+    UsageError
+        If the view's traces are not in memory.
+    """
+    source, call = next(iter(hit.calls.items()), (hit.held.source, -1))
+    matched = _matched(view, hit) if hit.held.is_boxes and len(trace_state.keys_of(view)) > 1 else {}
+    share = drum.share_under(view, hit)
+    return actions.state_of(
+        view,
+        source=source,
+        call=call,
+        element=hit.picked,
+        matched=matched,
+        share=share,
+        **about,
+    )
+
+
+def trigger(view: bpy.types.Collection, what: str, hit: Any = None, **about: Any) -> bool:
+    """Run the first of a view's actions with a trigger that applies; return whether there is one."""
+    try:
+        state = state_at(view, hit, **about) if hit is not None else actions.state_of(view, **about)
+        change = next(
+            action.run(state)
+            for action in actions.declared_of(view)
+            if what in action.triggers and action.applies(state)
+        )
+    except (TraceVisError, StopIteration):
+        return False
+    return apply(view, state, change)
+
+
+def apply(view: bpy.types.Collection, state: State, change: Change) -> bool:
+    """Let a view show what a change says; return whether it can."""
+
+    def done() -> None:
+        push(bpy.context, change.message)
+
+    if change.windows:
+        return window_time.go(view, dict(change.windows), done)
+    if change.span is not None:
+        key = trace_state.keys_of(view)[state.source]
+        selection.select(key, [], time_range=change.span, extend=state.extend)
+        done()
+        return True
+    return transition.start(view, change, done)
 
 
 def _matched(view: bpy.types.Collection, hit: Any) -> dict[int, int]:

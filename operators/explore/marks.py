@@ -117,9 +117,11 @@ def _walls(scene: bpy.types.Scene) -> list[tuple[str, Any]]:
     for view in settings.all_in(scene):
         keys = trace_state.keys_of(view)
         for shown in view.objects:
-            if shown.get("tracevis3d_kind") not in ("call", "rim") or not shown.visible_get():
+            if not shown.visible_get():
                 continue
-            holds = drum.of_object(shown) or holding_of(shown)
+            holds = drum.of_object(shown)
+            if holds is None and shown.get("tracevis3d_kind") == "call":
+                holds = holding_of(shown)
             if holds is not None and holds.source < len(keys):
                 found.setdefault((view.name, keys[holds.source]), shown)
     return [(key, shown) for (_, key), shown in found.items()]

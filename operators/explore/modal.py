@@ -5,6 +5,7 @@ it.
 """
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -12,13 +13,14 @@ import numpy as np
 
 from ...tracevis3d import units
 from ...tracevis3d.drawing.picked import Description
+from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.views import time_window
 from .. import environment, signals
-from ..state import selection, settings, sources, trace_state
+from ..state import selection, settings, sources
 from ..task import free_status_bar
 from ..views import viewport
-from . import acts, background, marks, pointer, tooltip
-from .motion import drum, live_bars, slab, turning, wheel, window_time, zoom
+from . import actions, acts, background, marks, pointer, tooltip
+from .motion import drum, live_bars, transition, wheel, window_time, zoom
 from .overlay import redraw, state
 from .place import Place, place_of
 
@@ -76,6 +78,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         self._click = (0.0, 0, 0)
         self._chosen: Any = None
         self._brush: Any = None
+        self._drag_action: Any = None
         self._moved = self._begun = self._last = time.perf_counter()
         self._late = 0.0
         self._at: tuple[int, int] | None = None
@@ -154,7 +157,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         state.exploring = False
         zoom.stop()
         window_time.finish()
-        turning.finish()
+        transition.finish()
         _let_go()
         state.hit, state.told, state.brush, state.message = None, [], None, ""
         live_bars.leave()
@@ -227,6 +230,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         place = self._space
         if self._brush is None:
             self._brush = self._begin_brush(context, place)
+            begun = bpy.data.objects.get(self._brush[0]) if self._brush is not None else None
+            self._drag_action = self._dragging(begun, False)[1] if begun is not None else None
             state.told = []
         if self._brush is not None:
             name, through, left = self._brush
@@ -234,12 +239,31 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
                 place, name, through, event.mouse_x - place.region.x, event.mouse_y - place.region.y
             )
             shown = bpy.data.objects.get(name)
-            if right is not None and slab.is_slab(shown):
-                state.brush = (name, *slab.range_of(shown, left, right))
-            elif right is not None:
-                state.brush = (name, left, right)
+            if right is not None:
+                state.brush = (name, *self._dragged(shown, left, right))
                 place.area.tag_redraw()
         return {"RUNNING_MODAL"}
+
+    def _dragging(self, shown: Any, extend: bool) -> tuple[Any, Any]:
+        """Return the state that dragging what was pressed starts from, and the action that it is."""
+        view, hit = acts.view_of(bpy.context.scene, shown), self._pressed
+        turned = drum.of_object(shown)
+        source = turned.source if turned is not None else marks.holding_of(shown).source
+        element = hit.picked if hit is not None and hit.shown == shown.name else None
+        given = actions.state_of(view, traces_too=False, source=source, element=element, extend=extend)
+        found = (one for one in actions.declared_of(view) if "drag" in one.triggers and one.applies(given))
+        return given, next(found, None)
+
+    def _dragged(self, shown: Any, begin: float, now: float) -> tuple[float, float]:
+        """Return the range that the mouse selects: what it passed, or where an element is dragged to."""
+        action = self._drag_action
+        holds, hit = marks.holding_of(shown), self._pressed
+        if action is None or action.drag is None or holds is None or hit is None:
+            return begin, now
+        low = float(holds.low[hit.element, 0])
+        first, length = holds.along
+        own = low, low + float(holds.size[hit.element, 0])
+        return tuple(map(float, action.drag(own, (first, first + length), begin, now)))  # type: ignore[return-value]
 
     def _begin_brush(self, context: bpy.types.Context, place: Place) -> Any:
         """Return name of the object along whose x (or axis) is brushed, a point on it and where it begins."""
@@ -282,27 +306,23 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             redraw()
             return
         view = acts.view_of(context.scene, shown)
-        ends = sorted(marks.time_at(shown, x) or 0 for x in brush[1:])
-        turned = drum.of_object(shown)
-        source = turned.source if turned is not None else marks.holding_of(shown).source
-        if (turned is not None and not extend) or slab.is_slab(shown):
-            self._show_window(view, source, ends)
+        low, high = sorted(marks.time_at(shown, x) or 0 for x in brush[1:])
+        given, action = self._dragging(shown, extend)
+        if action is None:
             return
-        key = trace_state.keys_of(view)[source]
-        selection.select(key, [], time_range=(ends[0], ends[1]), extend=extend)
-        acts.push(context, "Select Time Range")
-        self._say(f"{units.duration(ends[1] - ends[0], 4)} selected: F shows it, M marks it")
+        try:
+            change = action.run(replace(given, span=(low, high)))
+        except TraceVisError as error:
+            self._say(str(error))
+            return
+        if not acts.apply(view, given, change):
+            self._say(_why_no_window(view, sources.in_memory(view)))
+        elif change.windows:
+            window = change.windows[given.source] or (low, high)
+            self._say(f"{units.duration(window[1] - window[0], 4)} shown: Home shows all")
+        else:
+            self._say(f"{units.duration(high - low, 4)} selected: F shows it, M marks it")
         redraw()
-
-    def _show_window(self, view: bpy.types.Collection, source: int, ends: list[int]) -> None:
-        """Let a view show what was brushed along a drum, or where its slab was dragged to."""
-        traces = sources.in_memory(view)
-        if traces is None:
-            self._say(_why_no_window(view, traces))
-            return
-        window = time_window.bounded(traces[source], *ends)
-        window_time.go(view, {source: window}, lambda: acts.push(bpy.context, "Time Window"))
-        self._say(f"{units.duration(window[1] - window[0], 4)} shown: Home shows all")
 
     def _clicked(self, context: bpy.types.Context, event: bpy.types.Event, press: tuple[int, int]) -> None:
         now = time.perf_counter() - self._late
@@ -311,7 +331,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         double = now - before < patience and max(abs(press[0] - x), abs(press[1] - y)) < _DRAG
         self._click = (0.0, 0, 0) if double else (now, *press)
         hit = self._pressed
-        if double and turning.is_turning():
+        if double and transition.is_running():
             # What was clicked first has begun to move away.
             hit = self._chosen
         if double and hit is not None:
@@ -326,20 +346,16 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         acts.select(context, hit, event.shift)
         self._chosen = hit
-        if not event.shift:
-            turning.turn_to(
-                bpy.data.collections.get(hit.view), hit, lambda: acts.push(bpy.context, "Turn Cones"), False
-            )
+        view = bpy.data.collections.get(hit.view)
+        if view is not None and not event.shift:
+            acts.trigger(view, "click", hit)
 
     def _zoom_to(self, context: bpy.types.Context, hit: Any) -> None:
         """Zoom to what was double-clicked: in time where the view has a window of it, else the 3D view."""
         view = bpy.data.collections.get(hit.view)
         if view is None:
             return
-        if turning.turn_to(view, hit, lambda: acts.push(bpy.context, "Open Around Call"), True):
-            return
-        windows = acts.windows_of(view, hit)
-        if windows and window_time.go(view, windows, lambda: acts.push(bpy.context, "Zoom in Time")):
+        if acts.trigger(view, "double click", hit):
             # Something else will lie under the mouse.
             state.hit, state.told = None, []
             return
@@ -359,7 +375,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return {"PASS_THROUGH"}
         kind, shift = event.type, event.shift
         if kind == "ESC":
-            if zoom.stop() or turning.finish():
+            if zoom.stop() or transition.finish():
                 return {"RUNNING_MODAL"}
             if self._press is not None:
                 self._press, self._brush, state.brush = None, None, None

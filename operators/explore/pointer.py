@@ -173,3 +173,16 @@ def plane_point(ray: Ray, matrix: Matrix, through: NDArray[np.float64]) -> NDArr
         return None
     t = (through[axis] - inside.origin[axis]) / inside.direction[axis]
     return np.asarray(inside.origin + t * inside.direction) if t > 0 else None
+
+
+def ground_point(view: bpy.types.Collection, ray: Ray) -> tuple[float, float, float]:
+    """Return where a ray meets the ground of a view (z = 0), in its drawing's coordinates."""
+    shown = next((o for o in view.objects if "tracevis3d_kind" in o and o.parent is None), None)
+    if shown is None:
+        return 0.0, 0.0, 0.0
+    back = np.array(shown.matrix_world.inverted(), np.float64)
+    origin = back[:3, :3] @ ray.origin + back[:3, 3]
+    toward = back[:3, :3] @ ray.direction
+    far = -origin[2] / toward[2] if abs(toward[2]) > 1e-9 else 0.0
+    met = origin + far * toward
+    return float(met[0]), float(met[1]), 0.0

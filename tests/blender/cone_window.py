@@ -23,7 +23,7 @@ def main():
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
     turning, nearer = (
-        support.extension(explore + "motion.turning"),
+        support.extension(explore + "motion.transition"),
         support.extension(".tracevis3d.scene.window.detail_objects"),
     )
     selection, held = (
@@ -89,10 +89,10 @@ def main():
     support.screenshot(place / "cone_pointed.png")
     before = where(first)
     at.press("LEFTMOUSE", x, y)
-    yield turning.is_turning
+    yield turning.is_running
     assert group.facing == "", "nothing is stored on the way"
     stood = [before]
-    while turning.is_turning():
+    while turning.is_running():
         stood.append(where(first))
         yield 0.02
     moved = np.linalg.norm(np.diff(stood, axis=0), axis=1)
@@ -109,13 +109,15 @@ def main():
     yield from point_at({first})
     second, x, y = found[-1]
     at.press("LEFTMOUSE", x, y)
-    yield turning.is_turning
+    yield turning.is_running
     yield 0.3
     other = next(c for c, _, _ in front() if c not in (first, second))
     began = time.perf_counter()
-    assert turning.go(view, other, lambda: bpy.ops.ed.undo_push(message="Turn Cones"))
+    given = support.extension(explore + "actions").state_of(view, call=other)
+    change = support.extension(".tracevis3d.features.call_tree.cone.actions").turn_to(given)
+    assert turning.start(view, change, lambda: bpy.ops.ed.undo_push(message="Turn Cones"))
     assert time.perf_counter() - began < 0.2, "turning doesn't block"
-    yield lambda: not turning.is_turning()
+    yield lambda: not turning.is_running()
     assert group.facing == str(other), group.facing
     yield 1.0
 
@@ -184,7 +186,7 @@ def main():
     hit = next(iter(state.hit.calls.values()))
     at.press("LEFTMOUSE", x, y)
     at.press("LEFTMOUSE", x, y)
-    yield lambda: group.focus == str(hit) and not turning.is_turning()
+    yield lambda: group.focus == str(hit) and not turning.is_running()
     assert group.facing == group.focus == str(hit), (group.facing, group.focus, hit)
     yield 1.0
     support.screenshot(place / "ball_moved.png")

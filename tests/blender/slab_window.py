@@ -19,7 +19,10 @@ def main():
     support.enable()
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
-    pointer, slab = support.extension(explore + "pointer"), support.extension(explore + "motion.slab")
+    pointer, slab = (
+        support.extension(explore + "pointer"),
+        support.extension(".tracevis3d.features.comparison.actions"),
+    )
     window_time = support.extension(explore + "motion.window_time")
     held = support.extension(".tracevis3d.scene.window.element_metadata")
     # Whole, shifted by the middle, and either end; never beyond the overview, never turned round.

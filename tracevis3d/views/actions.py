@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..drawing.primitives import Vector
+from ..errors import UsageError
 from ..progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
+#: From where to where along an axis.
+Range = tuple[float, float]
 #: What leads to an action. ``drag`` is along time, ``wheel`` is the wheel with Ctrl, ``home`` the key Home.
 Trigger = Literal["menu", "click", "double click", "drag", "wheel", "home"]
 
@@ -48,10 +52,19 @@ class State:
         Which of :attr:`Action.choices`.
     other : Trace or None
         The other trace that it is about, for actions that ask for one.
+    goal : dict
+        The values of the parameters that the view is on its way to, which ``parameters`` show a part of; the
+        same where it stands still.
+    matched : dict
+        One of the traces -> the call of it that the element is matched with, of those that are drawn.
     span : (int, int) or None
         Nanoseconds that the mouse was dragged along.
-    share : float
-        For the wheel: where across the view's ground the mouse is, 0 to 1.
+    extend : bool
+        Whether what is selected is to stay so (Shift).
+    share : float or None
+        Where along the view's :class:`.view.TimeAxis` the element was met, 0 to 1; None: it has none.
+    point : Vector
+        For the wheel: where on the ground the mouse is, in the drawing's coordinates.
     amount : float
         For the wheel: how many times nearer.
     progress : Progress
@@ -67,14 +80,20 @@ class State:
     selection: Mapping[int, Ints] = field(default_factory=dict)
     choice: str = ""
     other: Trace | None = None
+    goal: Mapping[str, Any] = field(default_factory=dict)
+    matched: Mapping[int, int] = field(default_factory=dict)
     span: tuple[int, int] | None = None
-    share: float = 0.5
+    extend: bool = False
+    share: float | None = None
+    point: Vector = (0.0, 0.0, 0.0)
     amount: float = 1.0
     progress: Progress = silent
 
     @property
     def trace(self) -> Trace:
-        """The trace that it is about."""
+        """The trace that it is about; a UsageError says that it is not in memory."""
+        if self.source >= len(self.traces):
+            raise UsageError("The trace is not in memory: Rebuild finds it, then try again")
         return self.traces[self.source]
 
 
@@ -108,6 +127,8 @@ class Change:
         The calls to select of the trace that the state is about.
     span : (int, int) or None
         The range of time to select of that trace, in nanoseconds.
+    windows : dict
+        One of the traces -> the window of time to show of it; None: all of it.
     figure : NewFigure or None
         A view to add.
     between : callable or None
@@ -115,6 +136,8 @@ class Change:
         None: the view changes at once.
     seconds : float
         How long the way takes.
+    patience : float
+        Seconds that drawing the view may take for the way to be shown.
     message : str
         What came of it, in a few words.
     """
@@ -123,9 +146,11 @@ class Change:
     filters: str | None = None
     selected: Ints | None = None
     span: tuple[int, int] | None = None
+    windows: Mapping[int, tuple[int, int] | None] = field(default_factory=dict)
     figure: NewFigure | None = None
     between: Callable[[float], Mapping[str, Any]] | None = None
     seconds: float = 0.0
+    patience: float = 0.15
     message: str = ""
 
 
@@ -164,6 +189,10 @@ class Action:
     about : {"call", "view"}
         Whether it needs a call.
     choices : tuple of Choice
+    drag : callable or None
+        ``drag(own, whole, begin, now)``: the range along the axis of time that dragging an element, which has
+        a range of its own on the ``whole`` axis, from one place to another selects; None: what the mouse has
+        passed.
     asks_for_trace : bool
         It is about a second trace too, which :attr:`State.other` holds.
     takes_time : bool
@@ -181,6 +210,7 @@ class Action:
     applies: Callable[[State], bool] = _always
     about: Literal["call", "view"] = "call"
     choices: tuple[Choice, ...] = ()
+    drag: Callable[[Range, Range, float, float], Range] | None = None
     asks_for_trace: bool = False
     takes_time: bool = False
     group: int = 0

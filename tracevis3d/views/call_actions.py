@@ -15,7 +15,7 @@ from ..trace.model import Trace
 from ..trace.names import label_of_call, word_of_thread, words_of
 from ..units import counted
 from .actions import Action, Change, Choice, State
-from .time_window import bounded, window_parameters, window_values
+from .time_window import Window, around, bounded, window_parameters, window_values
 
 #: What of a call is shown alone, or hidden: name, title, and words for it.
 WHAT = (
@@ -131,6 +131,35 @@ def select_function(state: State) -> Change:
     return Change(selected=found, message=said)
 
 
+def has_times(state: State) -> bool:
+    """Return whether a view has windows of time, and an element calls or times of its own."""
+    element = state.element
+    if element is None or window_parameters(state.view.parameters, element.source) is None:
+        return False
+    return bool(element.calls) or (element.kind == "cluster" and element.span is not None)
+
+
+def zoom_in_time(state: State) -> Change:
+    """Return the windows that show what was met, and what it is matched with."""
+    element = state.element
+    assert element is not None
+    windows: dict[int, Window | None] = {}
+    if element.kind == "cluster" and element.span is not None:
+        low, high = element.span
+        room = 0.04 * (high - low)
+        windows[element.source] = bounded(state.traces[element.source], low - room, high + room)
+    else:
+        for source, call in {**state.matched, **element.calls}.items():
+            windows[source] = around(state.traces[source], call)
+    known = {s: w for s, w in windows.items() if window_parameters(state.view.parameters, s) is not None}
+    return Change(windows=known, message="Zoom in Time")
+
+
+def select_time(state: State) -> Change:
+    """Return the range of time that was dragged along, selected."""
+    return Change(span=state.span, message="Select Time Range")
+
+
 CALL_ACTIONS = (
     Action(
         "zoom_to_subtree",
@@ -183,6 +212,22 @@ CALL_ACTIONS = (
         select_function,
         icon="RESTRICT_SELECT_OFF",
         group=2,
+    ),
+    Action(
+        "zoom_in_time",
+        "Zoom in Time",
+        "Show the time of this call, and of what it is matched with",
+        zoom_in_time,
+        triggers=("double click",),
+        applies=has_times,
+    ),
+    Action(
+        "select_time",
+        "Select Time Range",
+        "Select the range of time that the mouse was dragged along",
+        select_time,
+        triggers=("drag",),
+        about="view",
     ),
 )
 

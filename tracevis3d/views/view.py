@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .actions import Action
 from .call_actions import CALL_ACTIONS
@@ -62,6 +62,45 @@ class LiveForm:
     remade: bool = False
 
 
+class Clock(Protocol):
+    """What knows which time lies where along a :class:`TimeAxis`, as a share of it from 0 to 1."""
+
+    def window(self, source: int) -> tuple[int, int]:
+        """Return the window of one of the view's traces, in nanoseconds."""
+        ...
+
+    def time_at(self, source: int, share: float) -> int:
+        """Return the nanosecond at a share of the axis."""
+        ...
+
+    def share_at(self, source: int, time: int) -> float:
+        """Return where a nanosecond lies."""
+        ...
+
+    def describe(self, source: int, share: float, around: float) -> Description:
+        """Return what is said of a place on the surface around the axis."""
+        ...
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """An axis of time of any direction, with a surface around it on which one can point at moments.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of the lines that show the surface's section: the first where time begins, the second at its end.
+    clock : callable
+        ``clock(traces, parameters) -> Clock``
+    is_solid : callable
+        ``is_solid(parameters)``: whether the surface is met from outside, not seen from within.
+    """
+
+    kind: str
+    clock: Callable[[Sequence[Trace], Any], Clock]
+    is_solid: Callable[[Mapping[str, Any]], bool]
+
+
 @dataclass(frozen=True)
 class View:
     """A way to look at one or more traces.
@@ -94,6 +133,8 @@ class View:
         Lists of its parts, in panels of their own.
     findings : FindingList or None
         What there is to be found in its traces.
+    time_axis : TimeAxis or None
+        Where its times lie if not along x.
     suits : callable
         ``suits(trace)``: how well it shows a trace at first sight, 0 (there is nothing to show) to 1.
     live : LiveForm or None
@@ -116,6 +157,7 @@ class View:
     offers: tuple[Action, ...] = ()
     lists: tuple[RowList, ...] = ()
     findings: FindingList | None = None
+    time_axis: TimeAxis | None = None
     suits: Callable[[Trace], float] = suits_calls
     live: LiveForm | None = None
     docs: str = ""

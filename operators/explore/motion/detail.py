@@ -20,7 +20,7 @@ from ....tracevis3d.views.element_metadata import standing
 from ... import signals
 from ...state import filter_stacks, settings, sources
 from ...task import idle
-from . import turning, window_time, zoom
+from . import transition, window_time, zoom
 
 _REST = 0.25  # seconds without a move after which a 3D view is at rest
 #: So many times nearer than the picture, or than the detail that is there, is worth more detail.
@@ -50,7 +50,7 @@ def saw(context: bpy.types.Context) -> None:
         return
     # After a turn there may be something else to see from the same place.
     matrix = tuple(tuple(row) for row in view.perspective_matrix)
-    look = (area.as_pointer(), matrix, context.scene.name, turning.motion.ended)
+    look = (area.as_pointer(), matrix, context.scene.name, transition.motion.ended)
     if look == _rest.look:
         return
     _rest.look, _rest.area, _rest.moved = look, area.as_pointer(), time.perf_counter()
@@ -61,7 +61,7 @@ def saw(context: bpy.types.Context) -> None:
 def wait() -> float | None:
     """Wait until the 3D view is at rest; a timer of Blender's."""
     left = _REST - (time.perf_counter() - _rest.moved)
-    if left > 0.01 or zoom.is_on_the_way() or window_time.is_gliding() or turning.is_turning():
+    if left > 0.01 or zoom.is_on_the_way() or window_time.is_gliding() or transition.is_running():
         return max(left, 0.05)
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:

@@ -10,17 +10,16 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracevis3d import units
 from ....tracevis3d.drawing.picked import Description
 from ....tracevis3d.errors import TraceVisError
 from ....tracevis3d.layout.picking import Ray
+from ....tracevis3d.views import registry as views
+from ....tracevis3d.views.view import Clock, TimeAxis
 from ...state import settings, sources
 from ...views import make_view
 
 Floats = NDArray[np.float64]
 
-#: A double click zooms in on so much of the window.
-_NEARER = 0.2
 #: Pieces of a band around the mantle.
 _PIECES = 16
 
@@ -105,17 +104,20 @@ def of_object(shown: Any) -> Drum | None:
     """Return the drum whose rims an object shows; None if it shows none."""
     from ....tracevis3d.scene.window import element_metadata
 
-    if shown is None or shown.get("tracevis3d_kind") != "rim":
+    view = (
+        next((v for v in shown.users_collection if settings.is_view(v)), None) if shown is not None else None
+    )
+    axis = declared(view) if view is not None else None
+    if view is None or axis is None or shown.get("tracevis3d_kind") != axis.kind:
         return None
     holds = element_metadata.held(shown)
     if holds is None or len(holds.first) < 3:
         return None
     begin, end = (holds.middle[holds.first[i] : holds.first[i + 1]].astype(np.float64) for i in (0, 1))
     axis = end[0] - begin[0]
-    view = next((v.name for v in shown.users_collection if settings.is_view(v)), "")
-    if len(begin) < 2 or not view or np.linalg.norm(axis) < 1e-6:
+    if len(begin) < 2 or np.linalg.norm(axis) < 1e-6:
         return None
-    return Drum(view, shown.name, holds.source, begin, axis)
+    return Drum(view.name, shown.name, holds.source, begin, axis)
 
 
 def of_view(view: bpy.types.Collection) -> list[Drum]:
@@ -128,30 +130,35 @@ def all_in(scene: bpy.types.Scene) -> list[Drum]:
     return [drum for view in settings.all_in(scene) for drum in of_view(view)]
 
 
-_known: list[tuple[Any, Any]] = []
+_known: list[tuple[Any, Clock]] = []
 
 
-def where(drum: Drum) -> Any:
+def declared(view: bpy.types.Collection) -> TimeAxis | None:
+    """Return the axis of time that a view declares; None if its times lie along x."""
+    try:
+        return views.find(settings.of(view).view).time_axis
+    except TraceVisError:
+        return None
+
+
+def where(drum: Drum) -> Clock | None:
     """Return what knows what lies where on a drum; None if its traces are not in memory."""
-    from ....tracevis3d.features.interactions.view.pointing import Where
     from ....tracevis3d.scene.window import element_metadata
 
     view = bpy.data.collections[drum.view]
-    traces = sources.in_memory(view)
-    if traces is None:
-        return None
+    traces, axis = sources.in_memory(view), declared(view)
     holds = element_metadata.held(bpy.data.objects[drum.shown])
-    assert holds is not None  # a drum is made from it
-    stamp = holds.stamp
+    if traces is None or axis is None or holds is None:
+        return None
     for key, found in _known:
-        if key == (drum.view, stamp):
+        if key == (drum.view, holds.stamp):
             return found
     try:
-        found = Where(traces, make_view.figure_of(view, traces).parameters)
+        made = axis.clock(traces, make_view.figure_of(view, traces).parameters)
     except TraceVisError:
         return None
-    _known[:] = [*_known[-3:], ((drum.view, stamp), found)]
-    return found
+    _known[:] = [*_known[-3:], ((drum.view, holds.stamp), made)]
+    return made
 
 
 def forget() -> None:
@@ -159,9 +166,10 @@ def forget() -> None:
     _known.clear()
 
 
-def _is_whole(drum: Drum) -> bool:
-    group = settings.parameters(bpy.data.collections[drum.view])
-    return getattr(group, "mantle", "") == "whole"
+def _is_solid(drum: Drum) -> bool:
+    view = bpy.data.collections[drum.view]
+    axis = declared(view)
+    return axis is not None and axis.is_solid(settings.values(view))
 
 
 def begin(scene: bpy.types.Scene, ray: Ray, hit: Any) -> tuple[str, Floats, float] | None:
@@ -177,7 +185,7 @@ def begin(scene: bpy.types.Scene, ray: Ray, hit: Any) -> tuple[str, Floats, floa
                 return drum.shown, through, drum.share_of(through)
         return None
     for drum in drums:
-        found = drum.met(ray, _is_whole(drum))
+        found = drum.met(ray, _is_solid(drum))
         if found is not None:
             return drum.shown, found[0], found[1]
     return None
@@ -212,39 +220,18 @@ def quads(drum: Drum, left: float, right: float) -> list[Floats]:
 def tell(scene: bpy.types.Scene, ray: Ray) -> list[Description]:
     """Return what is said of the place on a mantle that a ray meets; nothing if it meets none."""
     for drum in all_in(scene):
-        found = drum.met(ray, _is_whole(drum))
+        found = drum.met(ray, _is_solid(drum))
         knows = where(drum) if found is not None else None
         if found is None or knows is None:
             continue
-        spot = knows.spot(drum.source, found[1], found[2])
-        several = spot.calls[1] > spot.calls[0]
-        span = " to ".join(units.count(i) for i in (spot.calls if several else spot.calls[:1]))
-        rows = [("time", units.exact_duration(spot.time)), ("calls" if several else "call", span)]
-        if spot.sector:
-            rows.append(("element", spot.sector))
-        rows += [("also", f"{words}  {units.count(count)} x") for words, count in spot.pairs[1:]]
-        if not spot.pairs:
-            return [Description("No call here", rows=rows)]
-        words, count = spot.pairs[0]
-        return [Description(words, f"{units.counted(count, 'call')} here", rows)]
+        return [knows.describe(drum.source, found[1], found[2])]
     return []
 
 
-def nearer(view: bpy.types.Collection, hit: Any) -> dict[int, tuple[int, int]] | None:
-    """Return the window that a double click on an element of a drum goes to, by trace; None if on none.
-
-    A phase is shown whole; of other elements what is around them in time.
-    """
+def share_under(view: bpy.types.Collection, hit: Any) -> float | None:
+    """Return the share of time at which an element of a drum was met; None if it is on none."""
     drum = _of_hit(view, hit)
-    knows = where(drum) if drum is not None and hit.kind != "sector" else None
-    if drum is None or knows is None:
-        return None
-    if hit.kind in ("phase", "step") and len(hit.held.time):
-        low, high = (float(t) for t in hit.held.time[hit.element])
-    else:
-        middle = drum.share_of(_inside(drum, hit.point))
-        low, high = middle - _NEARER / 2, middle + _NEARER / 2
-    return {drum.source: (knows.time_at(drum.source, low), knows.time_at(drum.source, high))}
+    return drum.share_of(_inside(drum, hit.point)) if drum is not None else None
 
 
 def time_under(view: bpy.types.Collection, hit: Any) -> int | None:

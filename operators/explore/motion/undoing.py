@@ -8,7 +8,7 @@ import bpy
 
 from ... import handlers, signals
 from ...state import settings
-from . import turning, window_time
+from . import transition, window_time
 
 
 def leave_all() -> None:
@@ -23,7 +23,7 @@ def leave_all() -> None:
 def _before() -> None:
     # A view on its way arrives, which is a step that can be undone.
     window_time.finish()
-    turning.finish()
+    transition.finish()
     leave_all()
 
 

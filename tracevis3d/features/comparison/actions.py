@@ -8,14 +8,16 @@ from ...errors import UsageError
 from ...trace.model import Trace
 from ...trace.names import label_of_call
 from ...units import counted, typed_time
-from ...views.actions import Action, Change, NewFigure, State
-from ...views.time_window import around, window_values
+from ...views.actions import Action, Change, NewFigure, Range, State
+from ...views.time_window import around, bounded, window_values
 from .matching.match import compare
 
 #: Share of equal functions from which on two call trees count as similar.
 SIMILAR = 0.8
 #: Share of a call's length that is shown on either side of it.
 _BESIDE = 0.25
+#: So much of the slab of an overview, at either end, is its end; no slab gets shorter than this share of it.
+_END, _LEAST = 0.15, 0.002
 
 
 def find_similar(state: State) -> Change:
@@ -70,6 +72,31 @@ def focus_word(trace: Trace, call: int, source: int, traces: int) -> str:
     return label_of_call(trace, call).replace(">", "*")
 
 
+def is_slab(state: State) -> bool:
+    """Return whether the slab of the overview is dragged: it says what a wall shows of the whole trace."""
+    return state.element is not None and state.element.kind == "window"
+
+
+def move_window(state: State) -> Change:
+    """Return the window that the slab was dragged to."""
+    assert state.span is not None
+    return Change(windows={state.source: bounded(state.trace, *state.span)}, message="Time Window")
+
+
+def dragged(slab: Range, whole: Range, begin: float, now: float) -> Range:
+    """Return where a slab on ``whole`` lies that was pressed at ``begin`` and dragged to ``now``."""
+    low, high = slab
+    least = _LEAST * (whole[1] - whole[0])
+    if begin < low + _END * (high - low):
+        return min(max(now, whole[0]), high - least), high
+    if begin > high - _END * (high - low):
+        return low, max(min(now, whole[1]), low + least)
+    by = min(max(now - begin, whole[0] - low), whole[1] - high)
+    return low + by, high + by
+
+
+MOVE_WINDOW = Action("move_window", "Move the Window", "Move what the wall shows, or its ends", move_window,
+                     triggers=("drag",), applies=is_slab, drag=dragged, about="view")  # fmt: skip
 FIND_SIMILAR = Action(
     "find_similar",
     "Find Similar",

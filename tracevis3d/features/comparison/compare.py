@@ -10,7 +10,7 @@ from ...progress import Progress
 from ...trace.model import Trace
 from ...views.call_actions import with_actions
 from ...views.view import View
-from .actions import COMPARE_FROM_HERE, FIND_SIMILAR, FOCUS
+from .actions import COMPARE_FROM_HERE, FIND_SIMILAR, FOCUS, MOVE_WINDOW
 from .differences import DIFFERENCES
 from .fan.view import draw_fan
 from .view.base_drawing import base_drawing
@@ -49,7 +49,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
-    actions=with_actions(FOCUS),
+    actions=with_actions(FOCUS, MOVE_WINDOW),
     offers=(COMPARE_FROM_HERE, FIND_SIMILAR),
     findings=DIFFERENCES,
     docs="compare.md",

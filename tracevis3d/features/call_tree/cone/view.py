@@ -18,9 +18,11 @@ from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry
 from ....drawing.projection import fit
 from ....progress import Progress
 from ....trace.model import Trace
+from ....views.call_actions import with_actions
 from ....views.call_colors import Coloring
 from ....views.view import View
 from . import labels as names
+from .actions import OPEN_AROUND, TURN
 from .camera import SHARE, on_the_way, whole
 from .detail import LevelOfDetail
 from .elements import Paint, elements, meaning, surroundings
@@ -175,6 +177,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
+    actions=with_actions(TURN, OPEN_AROUND),
     docs="tree.md",
 )
 

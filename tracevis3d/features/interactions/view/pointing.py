@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .... import units
+from ....drawing.picked import Description
 from ....trace.model import Trace
 from ..phases import describe
 from .layout import arrange
@@ -113,3 +115,17 @@ class Where:
             tuple((describe(h, found, p), int(counts[p])) for p in order),
             call,
         )
+
+    def describe(self, source: int, share: float, around: float) -> Description:
+        """Return what is said of a place: how many calls there are, of whom, and when."""
+        spot = self.spot(source, share, around)
+        several = spot.calls[1] > spot.calls[0]
+        span = " to ".join(units.count(i) for i in (spot.calls if several else spot.calls[:1]))
+        rows = [("time", units.exact_duration(spot.time)), ("calls" if several else "call", span)]
+        if spot.sector:
+            rows.append(("element", spot.sector))
+        rows += [("also", f"{words}  {units.count(count)} x") for words, count in spot.pairs[1:]]
+        if not spot.pairs:
+            return Description("No call here", rows=rows)
+        words, count = spot.pairs[0]
+        return Description(words, f"{units.counted(count, 'call')} here", rows)

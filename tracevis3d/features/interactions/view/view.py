@@ -18,7 +18,9 @@ from ....progress import Progress
 from ....trace.model import Trace
 from ....trace.names import label_of_call
 from ....units import read_time
-from ....views.view import LiveForm, View
+from ....views.call_actions import with_actions
+from ....views.view import LiveForm, TimeAxis, View
+from ..actions import SHOW_TIME, ZOOM_AROUND
 from ..interactions import Rare, rarest
 from ..layers import layers
 from ..live_view import Interactions
@@ -27,6 +29,7 @@ from . import chords, mantle, metadata, ring, timeline
 from .layout import Drum, Layout, compose, vector
 from .metadata import Meanings
 from .parameters import Parameters
+from .pointing import Where
 
 __all__ = ["VIEW", "Parameters", "draw"]
 
@@ -545,5 +548,7 @@ VIEW = View(
         Interactions,
         remade=True,
     ),
+    actions=with_actions(ZOOM_AROUND, SHOW_TIME),
+    time_axis=TimeAxis("rim", Where, lambda parameters: parameters["mantle"] == "whole"),
     docs="interactions.md",
 )

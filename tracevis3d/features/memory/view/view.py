@@ -21,7 +21,9 @@ from ....drawing.primitives import Drawing, Legend, LegendEntry
 from ....errors import InputError
 from ....progress import Progress
 from ....trace.model import Trace
+from ....views.call_actions import with_actions
 from ....views.view import LiveForm, View
+from ..actions import SHOW_ALL_BYTES, ZOOM
 from ..live.live_view import Memory
 from ..live.settings import Settings, apply, wheel
 from . import captions, wall
@@ -230,5 +232,6 @@ VIEW = View(
         wheel,
         remade=True,
     ),
+    actions=with_actions(ZOOM, SHOW_ALL_BYTES),
     docs="memory.md",
 )
