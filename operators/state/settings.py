@@ -6,6 +6,7 @@ settings and the command line have the same names, ranges and words.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any
 
 import bpy
@@ -42,14 +43,14 @@ _INT_LIMIT = 2**31 - 1
 def _mark_stale(group: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """A parameter was changed: the scene shows the old ones until it is rebuilt."""
     collection = group.id_data
-    if not _quiet:
+    if not is_quiet():
         of(collection).stale = True
         signals.on_change.send(collection)
 
 
 def _settle(_group: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Where a view stands, which one is active, or how they are looked at was changed."""
-    if not _quiet:
+    if not is_quiet():
         signals.on_move.send()
 
 
@@ -224,23 +225,22 @@ def _choose(scene: bpy.types.Scene, number: int) -> None:
         scene.tracevis3d_view = bpy.data.collections[number]
 
 
-_quiet = False
+_by_us: ContextVar[bool] = ContextVar("settings are being changed by us", default=False)
 
 
 def is_quiet() -> bool:
     """Return whether settings are being changed by us, not by a person."""
-    return _quiet
+    return _by_us.get()
 
 
 @contextmanager
 def quietly() -> Iterator[None]:
     """Let settings be changed without marking the view stale, and without drawing it anew."""
-    global _quiet
-    before, _quiet = _quiet, True
+    before = _by_us.set(True)
     try:
         yield
     finally:
-        _quiet = before
+        _by_us.reset(before)
 
 
 def assign(collection: bpy.types.Collection, wanted: dict[str, Any]) -> None:
@@ -260,13 +260,9 @@ def fill(stored: Any, rows: Any) -> None:
             setattr(fact, name, text)
 
 
-_registered: list[type] = []
-
-
-def register() -> None:
-    """Register the groups and hang them on collections and scenes."""
-    groups = parameter_groups()
-    annotations: dict[str, Any] = {
+def _properties() -> dict[str, Any]:
+    """Return the settings that all views have."""
+    return {
         "view": StringProperty(name="View", description="Name of the view; empty for any other collection"),
         "style": EnumProperty(items=STYLES, default="paper", name="Style", update=_mark_stale),
         "filters": StringProperty(
@@ -306,10 +302,19 @@ def register() -> None:
         "tables": CollectionProperty(type=TRACEVIS3D_PG_table),
         "stale": BoolProperty(name="Stale", description="Parameters were changed after the last rebuild"),
     }
+
+
+#: The groups that were made at registration, for Blender to take away.
+_registered: list[type] = []
+
+
+def register() -> None:
+    """Register the groups and hang them on collections and scenes."""
+    groups = parameter_groups()
     for group in (TRACEVIS3D_PG_fact, TRACEVIS3D_PG_table, TRACEVIS3D_PG_source, *groups.values()):
         bpy.utils.register_class(group)
         _registered.append(group)
-    annotations |= {name: PointerProperty(type=group) for name, group in groups.items()}
+    annotations = _properties() | {name: PointerProperty(type=group) for name, group in groups.items()}
     settings = type("TRACEVIS3D_PG_settings", (bpy.types.PropertyGroup,), {"__annotations__": annotations})
     bpy.utils.register_class(settings)
     _registered.append(settings)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import astuple
+from functools import lru_cache
 from typing import Any
 
 import bpy
@@ -89,15 +90,11 @@ class Names:
         return thread_title(self.trace, thread)
 
 
-_last: tuple[str, dict[str, Any]] = ("", {})
-
-
+@lru_cache(maxsize=1)
 def _parsed(text: str) -> dict[str, Any]:
     """Return the functions' words; those read last are kept, since pointing asks again and again."""
-    global _last
-    if _last[0] != text:
-        _last = (text, _read(text, {}))
-    return _last[1]
+    found: dict[str, Any] = _read(text, {})
+    return found
 
 
 def _read(text: str, otherwise: Any) -> Any:

@@ -14,8 +14,9 @@ from ...tracevis3d.errors import MissingDependency
 from ...tracevis3d.formats import unpack
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.views import registry as views
+from ...tracevis3d.views import shown_facts
 from .. import handlers, signals
-from ..state import facts, filter_stacks, settings, sources, stored_metadata
+from ..state import filter_stacks, settings, sources, stored_metadata
 from . import arrange, overview, viewport
 
 #: Where a new view goes, with a few words on each.
@@ -230,7 +231,7 @@ def show(
 
 def _store_facts(stored: Any, drawing: Any, counts: dict[str, int]) -> None:
     """Store what the panel says about a drawing."""
-    settings.fill(stored.facts, facts.of_drawing(drawing, counts))
+    settings.fill(stored.facts, shown_facts.of_drawing(drawing, counts))
     stored.tables.clear()
     for title, rows in drawing.facts:
         table = stored.tables.add()
@@ -241,8 +242,8 @@ def _store_facts(stored: Any, drawing: Any, counts: dict[str, int]) -> None:
 def _describe(source: bpy.types.PropertyGroup, trace: Any) -> None:
     """Store what the panel says about ``trace``, and by what it is found again."""
     source.format, source.hash, source.size = trace.source.format, trace.source.hash, str(trace.source.size)
-    settings.fill(source.facts, facts.of_trace(trace))
-    settings.fill(source.problems, facts.of_problems(trace))
+    settings.fill(source.facts, shown_facts.of_trace(trace))
+    settings.fill(source.problems, shown_facts.of_problems(trace))
 
 
 def took(collection: bpy.types.Collection, seconds: float) -> None:

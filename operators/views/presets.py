@@ -6,8 +6,8 @@ from pathlib import Path
 import bpy
 from bpy.props import StringProperty
 
+from ...tracevis3d import presets
 from ...tracevis3d.errors import UsageError
-from ...tracevis3d.views import presets
 from ...tracevis3d.views import registry as views
 from .. import preconditions
 from ..state import settings

@@ -1,16 +1,19 @@
-"""What the panel says about a trace and its drawing: worded once, when they are made."""
+"""What panels say about a trace and its drawing, in words."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from ...tracevis3d.drawing.primitives import Marks, Tubes
-from ...tracevis3d.units import duration
+from ..drawing.primitives import Drawing, Marks, Tubes
+from ..trace.model import Trace
+from ..trace.problems import KINDS
+from ..units import duration
 
 
-def of_trace(trace: Any) -> list[tuple[str, str]]:
-    """Return label and text of the facts of ``trace``, cheap ones only."""
+def of_trace(trace: Trace) -> list[tuple[str, str]]:
+    """Return label and text of the facts of a trace, cheap ones only."""
     return [
         ("Calls", f"{len(trace.calls):,}"),
         ("Threads", f"{int(np.count_nonzero(trace.threads.count)):,}"),
@@ -20,18 +23,23 @@ def of_trace(trace: Any) -> list[tuple[str, str]]:
     ]
 
 
-def of_problems(trace: Any) -> list[tuple[str, str, str]]:
-    """Return kind, count and explanation of what had to be mended in ``trace``."""
-    from ...tracevis3d.trace.problems import KINDS
-
+def of_problems(trace: Trace) -> list[tuple[str, str, str]]:
+    """Return kind, count and explanation of what a reader has repaired or left out."""
     return [
         (kind, f"{problem.count:,}", f"{KINDS[kind]} (first: {problem.first})")
         for kind, problem in trace.problems.items()
     ]
 
 
-def of_drawing(drawing: Any, counts: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Return label and text of what was drawn of the data; what frames it is not counted."""
+def of_drawing(drawing: Drawing, counts: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Return label and text of what was drawn of the data; what frames it is not counted.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    counts : mapping
+        As :class:`~tracevis3d.scene.build.Built` has them; ``labels`` is read.
+    """
     shown: dict[str, int] = {}
     for element in drawing.elements:
         # What frames the picture (terraces, grids, rulers) has no time of its own.

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import UsageError
-from ..parameters import declared
+from .errors import UsageError
+from .parameters import declared
 
 SUFFIX = ".json"
 

@@ -4,8 +4,8 @@ import pytest
 
 from tracevis3d.errors import UsageError
 from tracevis3d.parameters import declared
+from tracevis3d.presets import names, read, write
 from tracevis3d.views import registry
-from tracevis3d.views.presets import names, read, write
 
 ICICLE = registry.find("icicle").parameters
 
