@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import tracevis3d as tv
+from tracevis3d.command_line.terminal import Bar
 from tracevis3d.errors import TraceVisError
-from tracevis3d.terminal import Bar
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "out"

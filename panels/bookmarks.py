@@ -42,7 +42,7 @@ class TRACEVIS3D_PT_bookmarks(parts.ViewPanel, bpy.types.Panel):
         row.operator("tracevis3d.bookmark_go", text="Go There", icon="HIDE_OFF")
         row.operator("tracevis3d.bookmark_update", text="Update", icon="FILE_REFRESH")
         if not scene.tracevis3d_bookmarks:
-            parts.paragraph(layout, context, "A bookmark keeps where you look from, and what is selected.")
+            parts.paragraph(layout, context, "A bookmark stores the viewpoint and the selection.")
 
 
 CLASSES = (TRACEVIS3D_UL_bookmarks, TRACEVIS3D_PT_bookmarks)

@@ -37,12 +37,12 @@ class TRACEVIS3D_PT_differences(parts.ViewPanel, bpy.types.Panel):
             layout.label(text=f"{name}  {sources.name_of(source)}", icon="FILE")
         if not len(collection.tracevis3d_differences):
             if collection.tracevis3d_differences_sought:
-                parts.paragraph(layout, context, "Nothing of note differs.", "INFO")
+                parts.paragraph(layout, context, "No relevant differences found.", "INFO")
             column = layout.column()
             column.scale_y = 1.3
             column.operator("tracevis3d.find_differences", icon="VIEWZOOM")
             return
-        hint = "By their share of the run. Click one: the view goes there and tells what differs."
+        hint = "By their share of the run. Click one: the view goes there and says what differs."
         parts.paragraph(layout, context, hint)
         layout.template_list(
             TRACEVIS3D_UL_differences.bl_idname,

@@ -21,7 +21,7 @@ class TRACEVIS3D_PT_explore(parts.ViewPanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("tracevis3d.walk", icon="VIEW_PERSPECTIVE")
         row.operator("tracevis3d.fly", icon="TRACKING_FORWARDS")
-        layout.label(text="Light up with it")
+        layout.label(text="Highlight with it")
         layout.row(align=True).prop(context.window_manager, "tracevis3d_kin")
         layout.prop(context.scene, "tracevis3d_detail")
         row = layout.row()

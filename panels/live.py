@@ -62,7 +62,7 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
         row.operator("tracevis3d.live_stop", icon="SNAP_FACE")
         if feed.out_of_sight:
             box = layout.box()
-            parts.paragraph(box, context, feed.trouble or "What comes is kept, but not shown here.", "INFO")
+            parts.paragraph(box, context, feed.trouble or "Incoming data is stored but not shown.", "INFO")
             box.operator("tracevis3d.live_show", icon="HIDE_OFF")
         layout.prop(wanted, "view")
         layout.prop(wanted, "window")
@@ -71,7 +71,7 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
         self._draw_picked(context, feed)
         self._draw_numbers(feed)
         if subscriber.bad and subscriber.why:
-            parts.paragraph(layout, context, f"{subscriber.bad:,} messages made no sense and were left out, "
+            parts.paragraph(layout, context, f"{subscriber.bad:,} invalid messages were left out, "
                             f"the last one: {subscriber.why}.", "ERROR")  # fmt: skip
 
     def _draw_settings(self, context: bpy.types.Context, wanted: bpy.types.PropertyGroup, feed: Feed) -> None:

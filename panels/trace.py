@@ -77,7 +77,7 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
             parts.paragraph(
                 box,
                 context,
-                "The file is not at its path. What is drawn can still be viewed, explored and rendered."
+                "The file is not at its path. The drawing can still be viewed, explored and rendered."
                 if missing
                 else "The file is not at its path, but the trace is in the cache.",
                 "ERROR" if missing else "INFO",

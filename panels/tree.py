@@ -63,7 +63,7 @@ class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
         walking = bpy.types.TRACEVIS3D_OT_tree_keys.walking
         row.operator(
             "tracevis3d.tree_keys",
-            text="Leave Keys (Esc)" if walking else "Walk with Keys",
+            text="Leave Keys (Esc)" if walking else "Use Arrow Keys",
             icon="EVENT_DOWN_ARROW",
             depress=walking,
         )

@@ -287,11 +287,11 @@ def test_text_of_a_stack_with_everything_in_it() -> None:
     for text, reason in {
         "nothing": "there is no filter 'nothing'",
         "name(pattern)": "can't be read from 'pattern' on",
-        "depth(below=x)": "depth: below=x: a whole number is wanted",
+        "depth(below=x)": "depth: below=x: a whole number is expected",
         "depth(over=2)": "depth: there is no parameter 'over'",
         "depth(effect=burn)": "depth: effect=burn",
         "depth(what=all)": "depth: what=all",
-        "depth(within=x)": "the number of a call is wanted",
+        "depth(within=x)": "the number of a call is expected",
         "depth below": "can't be read: name",
     }.items():
         with pytest.raises(UsageError, match=reason):

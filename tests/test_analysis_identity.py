@@ -111,8 +111,8 @@ def test_each_name_is_paired_once_and_the_most_similar_first():
     ("options", "sentence"),
     [
         ({"kind": "alias"}, "there is no identity 'alias'"),
-        ({"rewrite": [("(", "")]}, r"the regular expression '\(' is off: missing \)"),
-        ({"rewrite": [("a", r"\1")]}, "the replacement .* is off: invalid group reference"),
+        ({"rewrite": [("(", "")]}, r"the regular expression '\(' is invalid: missing \)"),
+        ({"rewrite": [("a", r"\1")]}, "the replacement .* is invalid: invalid group reference"),
         ({"rewrite": [("a" * 1001, "")]}, "more than 1,000 characters"),
         ({"rewrite": ["ab"]}, "no pair"),
         ({"rewrite": [("a", "b", "c")]}, "no pair"),

@@ -318,7 +318,7 @@ def test_rules_of_the_users_go_before_the_built_in_ones(tmp_path):
         ("[[rule]]\nkind = 'wait'\n", "names are missing"),
         ("[[rule]]\nnames = ['x']\nkind = 'sleep'\n", "kind is not one of"),
         ("[[rule]]\nnames = ['x']\nkind = 'wait'\nblock = '1s'\n", "no field 'block'"),
-        ("[[rule]]\nnames = ['x']\nkind = 'wait'\nblocks = 'soon'\n", "a time is wanted"),
+        ("[[rule]]\nnames = ['x']\nkind = 'wait'\nblocks = 'soon'\n", "a time is expected"),
         ("[[rule]]\nnames = 'x'\nkind = 'wait'\n", "not a list of texts"),
         ("[[rules]]\n", "and nothing else"),
         ("rule = [", "can't be understood"),

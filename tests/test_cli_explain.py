@@ -231,7 +231,7 @@ def test_pairs_of_names_that_a_view_is_given(tmp_path):
     assert draw_compare(traces, {"identity": "name", "renamed": pairs_}).counts["unmatched"] == 0
     assert draw_compare(traces, {"fuzzy": "50"}).counts["unmatched"] == 0
     for wrong in ("load_all", '["load_all", "fetch_all"]', "[[1, 2]]"):
-        with pytest.raises(UsageError, match="pairs of texts are wanted"):
+        with pytest.raises(UsageError, match="pairs of texts are expected"):
             draw_compare(traces, {"renamed": wrong})
     with pytest.raises(UsageError, match="two traces"):
         draw_compare((*traces, traces[0]), {"renamed": pairs_})

@@ -93,7 +93,7 @@ def test_the_path_leads_to_a_chosen_end(path, capsys):
     assert "no thread is called" in error
     code, _, error = run(capsys, path, "--at", "soon")
     assert code == 2
-    assert "a time is wanted" in error
+    assert "a time is expected" in error
 
 
 def test_a_trace_without_waits_and_a_missing_rule_file(tmp_path, capsys):

@@ -183,7 +183,7 @@ def test_lost_and_broken_records_are_counted(tmp_path):
     assert rows(trace) == GOOD_CALLS
     assert trace.problems["lost"].count == 9
     assert trace.problems["malformed"].count == 1
-    assert trace.problems["truncated"].first == "7.dat ends in the middle of a record"
+    assert trace.problems["truncated"].first == "7.dat is truncated within a record"
 
 
 def test_processes_sessions_and_libraries(tmp_path):

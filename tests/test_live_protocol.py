@@ -104,7 +104,7 @@ def test_nothing_else_gets_through(head, frames) -> None:
         ([b'{"t":"welcome","version":1,"session":7}'], 'field "session": no text'),
         ([b'{"t":"alive","sequence":true}'], 'field "sequence": True is no whole number'),
         ([b'{"t":"alive","sequence":1e3}'], "1000.0 is no whole number"),
-        ([b'{"t":"batch","table":"callz","rows":1}'], "'callz' is none of calls"),
+        ([b'{"t":"batch","table":"callz","rows":1}'], "'callz' is not one of calls"),
         ([b'{"t":"batch","table":"calls","rows":99999999}'], "no whole number from 1"),
         ([b'{"t":"batch","table":"calls","rows":1}'], "has 4 columns, not 0"),
         ([b'{"t":"batch","table":"calls","rows":1}', b"\0", b"2", b"3", b"4"], "column thread of calls"),

@@ -417,7 +417,7 @@ def test_other_files_are_one_sentence(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         store.load(path)
     path.write_bytes(b"")
-    with pytest.raises(InputError, match="ends in the middle"):
+    with pytest.raises(InputError, match="is truncated"):
         store.load(path)
     path.write_bytes(b'{"traceEvents": []}' * 10)
     with pytest.raises(InputError, match=r"no \.tv3 file"):

@@ -354,7 +354,7 @@ def test_a_selection_of_calls_or_all_that_has_nothing_to_do_with_it(seed, steps,
             call_flags(facts, "calls", calls=word)
     with pytest.raises(UsageError, match="no thread is called 'nobody'; there are"):
         call_flags(facts, "thread", threads="*, nobody")
-    with pytest.raises(UsageError, match="names and ids of threads are wanted"):
+    with pytest.raises(UsageError, match="names and ids of threads are expected"):
         call_flags(facts, "thread", threads=" , ")
     if n > 10:
         assert sum(call_flags(facts, "calls", calls="1_0")) == 1

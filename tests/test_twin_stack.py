@@ -278,14 +278,14 @@ def test_what_is_usual_is_not_written():
     [
         (
             "depth(below=1) x",
-            "the filter 'depth(below=1) x' can't be read: name(parameter=value, ...) is wanted",
+            "the filter 'depth(below=1) x' can't be read: name(parameter=value, ...) is expected",
         ),
         ("depth( 3)", "the filter 'depth( 3)' can't be read from '3' on"),
         ("depth(below=2, 3)", "the filter 'depth(below=2, 3)' can't be read from '3' on"),
-        ("depth(effect=burn)", "depth: effect=burn: one of hide, fade, sink is wanted"),
-        ("depth(what=all)", "depth: what=all: one of subtree, call is wanted"),
-        ("depth(within=all)", "depth: within=all: the number of a call is wanted"),
-        ("depth(below=0)", "depth: below=0: 1 is the least allowed"),
+        ("depth(effect=burn)", "depth: effect=burn: one of hide, fade, sink is expected"),
+        ("depth(what=all)", "depth: what=all: one of subtree, call is expected"),
+        ("depth(within=all)", "depth: within=all: the number of a call is expected"),
+        ("depth(below=0)", "depth: below=0: 1 is the minimum"),
         ("deepth", "there is no filter 'deepth'"),
     ],
 )

@@ -222,7 +222,7 @@ class Plain:
         for op in rows:
             if op.thread not in dead:
                 said = f"{self.title(op.thread)} waits for {', '.join(op.of)} for {duration(op.lasted)}"
-                said += ", to its end: nobody releases it"
+                said += ", to its end: no thread releases it"
                 said += f", {self.title(op.holder)} holds it" if op.holder >= 0 else ""
                 never.append(
                     ("never released", said, op.lasted, [op.thread], op.of, op.start, op.end, 1, op.call)

@@ -111,7 +111,7 @@ def test_every_unit_is_read_with_and_without_a_space(space, unit):
 
 @pytest.mark.parametrize("text", ["", "soon", "1.2.3 ms", "5 weeks", "1e40 s", "nan"])
 def test_what_is_no_time_is_said_in_one_sentence(text):
-    with pytest.raises(UsageError, match=r"^start=.*: a time is wanted, such as 1\.5s"):
+    with pytest.raises(UsageError, match=r"^start=.*: a time is expected, such as 1\.5s"):
         units.read_time("start", text)
 
 

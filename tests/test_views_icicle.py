@@ -556,14 +556,14 @@ def test_calls_without_duration():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"start": "soon"}, "start=soon: a time is wanted"),
+        ({"start": "soon"}, "start=soon: a time is expected"),
         ({"end": "-5ms"}, "end=-5ms"),
         ({"start": "1h"}, "start=1h: the trace ends"),
         ({"first_depth": 3, "last_depth": 2}, "last_depth=2"),
         ({"resolution": 0}, "resolution=0: 0.05 is the least"),
         ({"measure": "weight"}, "measure=weight: one of"),
         ({"colour": "self"}, "there is no parameter 'colour': did you mean 'color'"),
-        ({"opening": "wide"}, "opening=wide: a number is wanted"),
+        ({"opening": "wide"}, "opening=wide: a number is expected"),
     ],
 )
 def test_wrong_settings_are_told_in_one_sentence(settings, message):

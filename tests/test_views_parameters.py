@@ -68,10 +68,10 @@ def test_any_text_is_read_or_told(text):
     [
         ({"siz": 1}, "there is no parameter 'siz': did you mean 'size'?"),
         ({"qqq": 1}, "there is no parameter 'qqq': there are size, count, shadow, way, name"),
-        ({"way": "left"}, "way=left: one of up, down is wanted"),
-        ({"count": 0}, "count=0: 1 is the least allowed"),
-        ({"size": "9"}, "size=9: 2 is the most allowed"),
-        ({"count": "1.5"}, "count=1.5: a whole number is wanted"),
+        ({"way": "left"}, "way=left: one of up, down is expected"),
+        ({"count": 0}, "count=0: 1 is the minimum"),
+        ({"size": "9"}, "size=9: 2 is the maximum"),
+        ({"count": "1.5"}, "count=1.5: a whole number is expected"),
     ],
 )
 def test_what_does_not_fit_is_told_in_one_sentence(settings, sentence):

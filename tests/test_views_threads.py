@@ -302,7 +302,7 @@ def test_threads_are_chosen_hidden_ordered_and_pulled_out():
     assert rows(order="name", main="none", threads="all") == ["a", "b", "c", "main"]
     with pytest.raises(UsageError, match="no thread is called"):
         rows(hide="nobody")
-    with pytest.raises(UsageError, match="are wanted"):
+    with pytest.raises(UsageError, match="are expected"):
         rows(windows="b 1..2")
 
 

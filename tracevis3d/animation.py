@@ -67,7 +67,7 @@ def read_changes(parameters: type, texts: Mapping[str, Any]) -> tuple[Change, ..
 
 def _change(parameter: declarations.Parameter, given: Any) -> Change:
     ends: Sequence[Any] = given.split("..") if isinstance(given, str) else tuple(given)
-    wanted = f"{parameter.name}={given}: FROM..TO is wanted, such as {parameter.name}=0..1"
+    wanted = f"{parameter.name}={given}: FROM..TO is expected, such as {parameter.name}=0..1"
     if len(ends) != 2:
         raise UsageError(wanted)
     kind = type(parameter.default)

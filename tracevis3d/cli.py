@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "tracevis3d") -> in
     Returns
     -------
     int
-        0 done, 1 the input can't be used, 2 the words are off, 130 interrupted.
+        0 done, 1 the input can't be used, 2 the arguments are wrong, 130 interrupted.
     """
     try:
         words = _parser(prog).parse_args(arguments)
@@ -71,7 +71,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     parser = _Parser(
         prog=prog,
         description="Turns execution traces into 3D scenes.",
-        epilog="Exit codes: 0 done, 1 the input can't be used, 2 the words are off, 130 interrupted.",
+        epilog="Exit codes: 0 done, 1 the input can't be used, 2 the arguments are wrong, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"TraceVis3D {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class TraceVisError(Exception):
-    """Base of all errors that are told to the user as one sentence.
+    """Base of all errors that are shown to the user as one sentence.
 
     ``exit_code`` is what the command line returns for it.
     """

@@ -70,14 +70,14 @@ class Parameter:
                 value = str(text)
         except (ValueError, KeyError, OverflowError):
             wanted = {bool: "yes or no", int: "a whole number", float: "a number"}[kind]
-            raise UsageError(f"{self.name}={text}: {wanted} is wanted") from None
+            raise UsageError(f"{self.name}={text}: {wanted} is expected") from None
         if not isinstance(value, (bool, str)):
             if self.low is not None and value < self.low:
-                raise UsageError(f"{self.name}={text}: {self.low:g} is the least allowed")
+                raise UsageError(f"{self.name}={text}: {self.low:g} is the minimum")
             if self.high is not None and value > self.high:
-                raise UsageError(f"{self.name}={text}: {self.high:g} is the most allowed")
+                raise UsageError(f"{self.name}={text}: {self.high:g} is the maximum")
         if self.choices and value not in self.choices:
-            raise UsageError(f"{self.name}={text}: one of {', '.join(self.choices)} is wanted")
+            raise UsageError(f"{self.name}={text}: one of {', '.join(self.choices)} is expected")
         return value
 
     def described(self) -> str:
@@ -154,4 +154,4 @@ def read(parameters: type[P], values: Mapping[str, Any]) -> P:
 
 def _nearest(name: str, known: Sequence[str]) -> str:
     close = difflib.get_close_matches(name, known, 1)
-    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
+    return f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(known)}"

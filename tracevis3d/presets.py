@@ -38,7 +38,7 @@ def read(path: Path, parameters: type) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: the preset can't be read: {error}") from None
     if not isinstance(found, dict):
-        raise UsageError(f"{path}: the preset can't be read: names and values are wanted")
+        raise UsageError(f"{path}: the preset can't be read: names and values are expected")
     return {p.name: p.read(found.get(p.name, p.default)) for p in declared(parameters)}
 
 

@@ -69,7 +69,7 @@ def read_time(name: str, text: str) -> int:
         return round(value)
     except (ValueError, KeyError):
         raise UsageError(
-            f"{name}={text}: a time is wanted, such as 1.5s, 20ms or 300ns (a bare number is in ms)"
+            f"{name}={text}: a time is expected, such as 1.5s, 20ms or 300ns (a bare number is in ms)"
         ) from None
 
 

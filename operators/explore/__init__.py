@@ -29,9 +29,14 @@ _MOVES = (zoom, window_time, transition)
 #: What lights up with an element.
 KIN = (
     ("FUNCTION", "Function", "Calls of the same function", 1),
-    ("CLASS", "Class", "Calls of functions of the same class, or module where there is none", 2),
-    ("ALIKE", "Alike", "Calls whose whole call trees are the same", 4),
-    ("MATCH", "Matches", "The calls that it is matched with, and the tubes between them", 8),
+    (
+        "CLASS",
+        "Class",
+        "Calls of functions of the same class (without a class: module)",
+        2,
+    ),
+    ("ALIKE", "Alike", "Calls with identical subtrees", 4),
+    ("MATCH", "Matches", "Its matched calls, and the tubes between them", 8),
 )
 
 
@@ -54,7 +59,7 @@ def register() -> None:
     bpy.types.WindowManager.tracevis3d_kin = EnumProperty(
         items=KIN,
         name="Light Up",
-        description="What lights up with the element under the mouse",
+        description="What is highlighted with the element under the mouse",
         options={"ENUM_FLAG"},
         default={"FUNCTION", "MATCH"},
         update=lambda _self, _context: overlay.redraw(),

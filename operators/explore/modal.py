@@ -338,7 +338,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             self._zoom_to(context, hit)
             return
         if hit is None and (title := live_bars.pick()):
-            self._say(f"{title}: the panel Live keeps what is said of it")
+            self._say(f"{title}: the panel Live keeps its details")
             return
         if hit is None:
             if not event.shift and acts.deselect_all(context):

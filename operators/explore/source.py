@@ -13,7 +13,7 @@ from .actions import OnCall
 
 trace_state.PROPERTIES["sources_folder"] = StringProperty(
     name="Folder of Sources",
-    description="Where the program's files are on this machine, if not where the trace says",
+    description="Where the program's files are on this machine, if they are not at the paths in the trace",
     subtype="DIR_PATH",
 )
 

@@ -56,9 +56,9 @@ class TRACEVIS3D_PG_tree_row(bpy.types.PropertyGroup):
 
     path: StringProperty()
     name: StringProperty()
-    about: StringProperty(description="The name in full, where it is longer")
+    about: StringProperty(description="The full name, if it is longer")
     sign: StringProperty()
-    below: StringProperty(description="Calls below it that filters do not hide, and of how many")
+    below: StringProperty(description="Calls below it that filters do not hide, and all calls below it")
     role: StringProperty(description="What kind of function it is")
     depth: IntProperty()
     filtered: BoolProperty()
@@ -91,7 +91,7 @@ def _scroll_to(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> N
 class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
     """How far a view's call tree is explored."""
 
-    opened: StringProperty(description="What was opened, closed or hidden by hand")
+    opened: StringProperty(description="Rows opened, closed or hidden by hand")
     listed: StringProperty(description="The filters under which the paths were stored")
     first: StringProperty(description="Path of the first row")
     current: StringProperty(description="Path of the row that keys start from")
@@ -100,7 +100,7 @@ class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
     page: IntProperty(name="Rows", description="Rows of the list", default=16, min=3, max=100, update=_renew)
     levels: IntProperty(
         name="Levels",
-        description="Levels that are open at first; a change closes what was opened by hand",
+        description="Levels that are open at first; a change closes rows opened by hand",
         default=2,
         min=0,
         max=tree_rows.ALL_LEVELS,
@@ -108,12 +108,13 @@ class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
     )
     show_filtered: BoolProperty(
         name="Filtered Too",
-        description="List in grey what the view's filters hide; the sign ~ marks rows without all callees",
+        description="List calls hidden by the view's filters in grey; the sign ~ marks rows with "
+        "hidden callees",
         update=_renew,
     )
     folded: BoolProperty(
         name="Fold Sequences",
-        description="List a repeated sequence of callees as one row, which can be opened",
+        description="List a repeated sequence of callees as one row that can be opened",
         update=_renew,
     )
     follow: BoolProperty(
@@ -126,7 +127,7 @@ class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
     )
     row: IntProperty(name="Row", description="Number of the first row", default=1, min=1, update=_scroll_to)
     size: StringProperty(description="Rows of the whole tree")
-    callers: StringProperty(description="The way from the root to the first row")
+    callers: StringProperty(description="The path from the root to the first row")
     message: StringProperty(description="Why there are no rows")
     revision: IntProperty(description="The selection that the rows show")
 
@@ -342,7 +343,7 @@ class TRACEVIS3D_OT_tree_click(OnTree, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         def click(navigation: Any) -> None:
             if (path := path_of(self.path)) is None:
-                raise UsageError(f"{self.path!r} is no path of the tree: numbers with . between are wanted")
+                raise UsageError(f"{self.path!r} is no path of the tree: numbers separated by . are expected")
             navigation.click(path, self.part, ctrl=self.ctrl, shift=self.shift)
 
         return self.on_tree(context, click, selects=self.part == "label")
@@ -367,7 +368,7 @@ class TRACEVIS3D_OT_tree_keys(bpy.types.Operator):
     """Walk through the call tree by Home, End, Page Up and Down, the arrows and Backspace, until Esc"""
 
     bl_idname = "tracevis3d.tree_keys"
-    bl_label = "Walk with Keys"
+    bl_label = "Use Arrow Keys"
     bl_options = {"INTERNAL"}
 
     #: Whether keys go to the tree just now.
@@ -442,13 +443,13 @@ class TRACEVIS3D_OT_tree_hide(OnTree, bpy.types.Operator):
     bl_label = "Hide Rows"
     bl_options = {"REGISTER", "UNDO"}
 
-    show: BoolProperty(name="Show Again", description="Show again all that was hidden by hand")
+    show: BoolProperty(name="Show Again", description="Show all rows hidden by hand")
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         if properties.show:
-            return "Show again the rows that were hidden by hand"
-        return "Hide the selected rows with all below them, in this tree alone"
+            return "Show the rows hidden by hand"
+        return "Hide the selected rows with all below them, only in this tree"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         def hide(navigation: Any) -> None:

@@ -241,7 +241,7 @@ class TRACEVIS3D_OT_difference_step(_OnList, bpy.types.Operator):
         items=(
             ("NEXT", "Next", "The next, smaller difference"),
             ("PREVIOUS", "Previous", "The previous, larger difference"),
-            ("THIS", "This One", "The difference that is chosen in the list"),
+            ("THIS", "This One", "The difference selected in the list"),
         ),
         name="Step",
         options={"SKIP_SAVE"},
@@ -266,7 +266,7 @@ class TRACEVIS3D_OT_difference_step(_OnList, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_difference_draw(_OnList, Rebuilding, bpy.types.Operator):
-    """Draw the time of the chosen difference alone, with the calls that show it framed"""
+    """Draw only the time of the selected difference, with its calls framed"""
 
     bl_idname = "tracevis3d.difference_draw"
     bl_label = "Draw This Alone"
@@ -286,8 +286,8 @@ class TRACEVIS3D_OT_difference_draw(_OnList, Rebuilding, bpy.types.Operator):
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         if properties.whole:
-            return "Draw the whole of both traces again"
-        return "Draw the time of the chosen difference alone, with the calls that show it framed"
+            return "Draw both whole traces again"
+        return "Draw only the time of the selected difference, with its calls framed"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         collection = settings.require_active(context)
@@ -417,7 +417,7 @@ def register() -> None:
     _register()
     bpy.types.Collection.tracevis3d_differences = CollectionProperty(type=TRACEVIS3D_PG_difference)
     bpy.types.Collection.tracevis3d_difference = IntProperty(
-        name="Difference", description="The difference that one is at", default=-1, update=_chosen
+        name="Difference", description="The current difference", default=-1, update=_chosen
     )
     bpy.types.Collection.tracevis3d_differences_sought = BoolProperty(
         name="Sought", description="Whether differences were looked for"

@@ -16,11 +16,11 @@ from . import call_tree
 _EFFECTS = (
     ("hide", "Hide", "Leave these calls out"),
     ("fade", "Fade", "Draw them as ghosts"),
-    ("sink", "Sink", "Move them away in views that can; draw ghosts in the others"),
+    ("sink", "Sink", "Move them away in views that support it; draw ghosts in the others"),
 )
 _WHAT = (
     ("subtree", "With All Below", "The calls and all below them"),
-    ("call", "Alone", "The calls alone; their callees move up to their callers"),
+    ("call", "Alone", "Only the calls; their callees move up to their callers"),
 )
 
 
@@ -170,8 +170,8 @@ class TRACEVIS3D_OT_filter_change(_OnStack, bpy.types.Operator):
     do: EnumProperty(
         items=(
             ("SWITCH", "On or Off", "Switch the filter off, or on again"),
-            ("UP", "Earlier", "Move it up: where several filters mark a call, the last one counts"),
-            ("DOWN", "Later", "Move it down: where several filters mark a call, the last one counts"),
+            ("UP", "Earlier", "Move it up: if several filters mark a call, the last one applies"),
+            ("DOWN", "Later", "Move it down: if several filters mark a call, the last one applies"),
             ("REMOVE", "Remove", "Remove the filter from the stack"),
             ("CLEAR", "Remove All", "Remove all filters from the stack"),
         ),

@@ -46,13 +46,13 @@ KINDS = (
 )
 _SORTS = (
     ("occurrences", "Occurrences", "How often it is called, most first"),
-    ("calls", "Calls Below", "Calls in all its subtrees together, most first"),
-    ("duration", "Time", "Time in all its calls together, most first"),
-    ("subtrees", "Different Subtrees", "How many different subtrees it begins, most first"),
+    ("calls", "Calls Below", "Total number of calls in its subtrees, most first"),
+    ("duration", "Time", "Total time in its calls, most first"),
+    ("subtrees", "Different Subtrees", "Number of distinct subtrees it is the root of, most first"),
     ("name", "Name", "By name"),
 )
 _PATTERN_SORTS = (
-    ("calls", "Calls in All", "Calls in all occurrences together, most first"),
+    ("calls", "Calls in All", "Total number of calls in all occurrences, most first"),
     ("occurrences", "Occurrences", "How often it occurs, most first"),
     ("size", "Calls of One", "Calls of one occurrence, most first"),
     ("name", "Name", "By name"),
@@ -92,7 +92,7 @@ class TRACEVIS3D_PG_list_row(bpy.types.PropertyGroup):
     key: StringProperty()
     title: StringProperty()
     count: StringProperty()
-    detail: StringProperty(description="What else is known of it")
+    detail: StringProperty(description="More about it")
     role: StringProperty()
     hidden: BoolProperty(description="Filters hide all of its calls")
 
@@ -107,7 +107,7 @@ class TRACEVIS3D_PG_lists(bpy.types.PropertyGroup):
         items=_CRITERIA, name="Alike", description="When two subtrees are one pattern", update=_again
     )
     contains: StringProperty(
-        name="Contains", description="Only what has this text in its name", update=_again
+        name="Contains", description="Only rows with this text in their names", update=_again
     )
     rows: CollectionProperty(type=TRACEVIS3D_PG_list_row)
     index: IntProperty(name="Row", default=-1, update=_chosen)
@@ -338,7 +338,7 @@ class TRACEVIS3D_OT_list_hide(OnRow, bpy.types.Operator):
         items=(
             ("hide", "Hide", "Leave these calls out"),
             ("fade", "Fade", "Draw them as ghosts"),
-            ("sink", "Sink", "Move them away in views that can; draw ghosts in the others"),
+            ("sink", "Sink", "Move them away in views that support it; draw ghosts in the others"),
             ("show", "Show Again", "Remove the filter"),
         ),
         name="Effect",
@@ -405,7 +405,7 @@ class TRACEVIS3D_OT_list_promote(OnRow, bpy.types.Operator):
         if kind in ("library", "sequences"):
             already = kind == "library"
             cls.poll_message_set(
-                "It is in the library already" if already else "The library keeps patterns and functions"
+                "It is in the library already" if already else "The library stores patterns and functions"
             )
             return False
         return True
@@ -516,7 +516,8 @@ def register() -> None:
     bpy.types.Collection.tracevis3d_lists = PointerProperty(type=TRACEVIS3D_PG_lists)
     bpy.types.Scene.tracevis3d_library = StringProperty(
         name="Library",
-        description="File of patterns and utilities for all traces; empty: one in the extension's own folder",
+        description="File of patterns and utilities for all traces; empty: a file in the extension's "
+        "own folder",
         subtype="FILE_PATH",
     )
     signals.connect(_CONNECTIONS)

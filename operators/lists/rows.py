@@ -17,7 +17,7 @@ class TRACEVIS3D_PG_row(bpy.types.PropertyGroup):
     """A row of a list."""
 
     key: StringProperty(description="As parameters name it")
-    title: StringProperty(description="What people call it")
+    title: StringProperty(description="Displayed name")
     place: IntProperty(default=-1, description="Its place in the drawing; -1: not shown")
 
 

@@ -25,7 +25,7 @@ from ..views import arrange
 from . import navigate, stepping
 
 KINDS = (
-    ("substring", "Part of the Name", "The name holds the text"),
+    ("substring", "Part of the Name", "The name contains the text"),
     ("wildcard", "Wildcard", "The whole name, with * for any text and ? for any character"),
     ("regex", "Regular Expression", "A regular expression that matches somewhere in the name"),
 )
@@ -105,8 +105,8 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
         default=True,
         update=_show_pins,
     )
-    trace: StringProperty(description="Key of the trace that the results are in")
-    searched: StringProperty(description="What the results are of")
+    trace: StringProperty(description="Key of the trace that the results belong to")
+    searched: StringProperty(description="What was searched for")
     summary: StringProperty()
     total: IntProperty()
     rank: IntProperty(description="Number of the first result in the list")

@@ -157,7 +157,7 @@ class TRACEVIS3D_OT_live_suggest(bpy.types.Operator):
 
     what: EnumProperty(
         items=(
-            ("look", "Look at It", "Somebody should look at this block or call site"),
+            ("look", "Look at It", "Suggest that someone look at this block or call site"),
             ("free", "Free It", "This block, or what this call site allocates, could be freed"),
         ),
         name="What",
@@ -211,14 +211,14 @@ class TRACEVIS3D_OT_live_stop(LongOperator, bpy.types.Operator):
         assert feed is not None
         if not feed.subscriber.rows:
             self._leave_scene(context, feed)
-            self.report({"INFO"}, "Nothing had come")
+            self.report({"INFO"}, "Nothing was received")
             return {"FINISHED"}
         path = watched_feed.free_name(folder, feed.subscriber.program)
         view, frame = feed.view, settings.frame_of(context.scene)
 
         def work(progress: Progress) -> Any:
             folder.mkdir(parents=True, exist_ok=True)
-            progress(0.0, "putting together what was received")
+            progress(0.0, "assembling received data")
             trace = feed.subscriber.finish()
             try:
                 lost = api.save(trace, path, progress=part(progress, 0.2, 0.5))
@@ -243,7 +243,7 @@ class TRACEVIS3D_OT_live_stop(LongOperator, bpy.types.Operator):
                 viewport.look(context)
             for sentence in lost:
                 self.report({"WARNING"}, sentence)
-            self.report({"INFO"}, f"What was received is kept in {path}")
+            self.report({"INFO"}, f"The received data is saved in {path}")
             return {"FINISHED"}
 
         return self.carry_out(context, work, finish)

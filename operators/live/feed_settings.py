@@ -65,7 +65,7 @@ class TRACEVIS3D_PG_live(bpy.types.PropertyGroup):
     )
     window: FloatProperty(
         name="Window",
-        description="Seconds that the view reaches back from now",
+        description="Length of the view's time window, in seconds",
         default=10.0,
         min=0.1,
         max=3600.0,
@@ -76,7 +76,7 @@ class TRACEVIS3D_PG_live(bpy.types.PropertyGroup):
     style: EnumProperty(items=settings.STYLES[:2], name="Style", default="stage", update=_changed)
     folder: StringProperty(
         name="Folder",
-        description="Where Stop keeps what was received; empty: the extension's own folder",
+        description="Folder where Stop saves received data; empty: the extension's own folder",
         subtype="DIR_PATH",
     )
 

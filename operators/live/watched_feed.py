@@ -349,6 +349,6 @@ def keep(feed: Feed) -> None:
     try:
         path = free_name(recordings_folder(), feed.subscriber.program)
         api.save(feed.subscriber.finish(), path)
-        print(f"TraceVis3D: what was received live is kept in {path}")
+        print(f"TraceVis3D: the received data is saved in {path}")
     except (TraceVisError, OSError, ValueError) as error:
-        print(f"TraceVis3D: what was received live could not be kept: {error}")
+        print(f"TraceVis3D: the received data could not be saved: {error}")

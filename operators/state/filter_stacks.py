@@ -14,9 +14,9 @@ from . import settings
 class TRACEVIS3D_PG_filtered(bpy.types.PropertyGroup):
     """What a filter of a view's stack did when the stack was applied last."""
 
-    text: StringProperty(description="The filter, as it stands in the stack")
-    place: IntProperty(description="Its place among those that are on")
-    did: StringProperty(description="What it did, in words")
+    text: StringProperty(description="The filter, as written in the stack")
+    place: IntProperty(description="Its position among the enabled filters")
+    did: StringProperty(description="Its effect, in words")
 
 
 def stack_of(collection: bpy.types.Collection) -> str:

@@ -75,7 +75,7 @@ class TRACEVIS3D_PG_source(bpy.types.PropertyGroup):
     format: StringProperty(name="Format")
     hash: StringProperty(name="SHA-256")
     size: StringProperty(name="Size", description="Bytes on disk")
-    state: StringProperty(name="State", description="Where it was found last: FILE, CACHE or MISSING")
+    state: StringProperty(name="State", description="Where it was last found: FILE, CACHE or MISSING")
     facts: CollectionProperty(type=TRACEVIS3D_PG_fact)
     problems: CollectionProperty(type=TRACEVIS3D_PG_fact)
 
@@ -276,7 +276,7 @@ def _properties() -> dict[str, Any]:
         ),
         "output": StringProperty(
             name="File",
-            description="Where pictures and films are written, by suffix in which format; empty: it is asked",
+            description="Where pictures and films are written; the suffix chooses the format; empty: ask",
             subtype="FILE_PATH",
         ),
         "seconds": FloatProperty(
@@ -290,7 +290,7 @@ def _properties() -> dict[str, Any]:
         ),
         "place": FloatVectorProperty(
             name="Place",
-            description="Where the view stands in the scene",
+            description="Where the view is placed in the scene",
             size=3,
             subtype="TRANSLATION",
             update=_settle,
@@ -320,7 +320,7 @@ def register() -> None:
     _registered.append(settings)
     bpy.types.Collection.tracevis3d = PointerProperty(type=settings)
     bpy.types.Scene.tracevis3d_own = BoolProperty(
-        name="Own Scene", description="The scene was made for a view, and goes with it"
+        name="Own Scene", description="The scene was made for a view, and is removed with it"
     )
     bpy.types.Scene.tracevis3d_view_number = IntProperty(
         name="View", description="Number of the active view among all collections", get=_number, set=_choose
@@ -331,7 +331,7 @@ def register() -> None:
     bpy.types.Scene.tracevis3d_view = PointerProperty(
         type=bpy.types.Collection,
         name="View",
-        description="The view that the TraceVis panel is about",
+        description="The view that the TraceVis panel shows",
         update=_settle,
         poll=lambda scene, collection: (
             is_view(collection) and collection in scene.collection.children_recursive

@@ -73,7 +73,10 @@ _registered: list[type] = []
 
 def register() -> None:
     """Register the record and hang the list of them on collections."""
-    members = {"__annotations__": dict(PROPERTIES), "__doc__": "What the .blend remembers of a trace."}
+    members = {
+        "__annotations__": dict(PROPERTIES),
+        "__doc__": "State of a trace, stored in the .blend.",
+    }
     group = type("TRACEVIS3D_PG_trace", (bpy.types.PropertyGroup,), members)
     bpy.utils.register_class(group)
     _registered.append(group)

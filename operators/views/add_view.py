@@ -60,14 +60,16 @@ class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
     preparations = make_view.PREPARATIONS
 
     view: EnumProperty(items=_view_items, name="View", description="What to draw")
-    trace: EnumProperty(items=_trace_items, name="Trace", description="What to draw it of")
+    trace: EnumProperty(items=_trace_items, name="Trace", description="The trace to draw")
     other: EnumProperty(
-        items=_other_items, name="Second Trace", description="What to compare it with, where a view takes two"
+        items=_other_items,
+        name="Second Trace",
+        description="What to compare it with, for views of two traces",
     )
     more: EnumProperty(
         items=_more_items,
         name="More Traces",
-        description="What else to compare, where a view takes more than two",
+        description="More traces to compare, for views of more than two",
         options={"ENUM_FLAG"},
     )
     style: EnumProperty(items=settings.STYLES, name="Style", default="paper")

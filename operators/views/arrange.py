@@ -15,7 +15,7 @@ Box = tuple[Any, Any]
 DIRECTIONS = (
     ("ROW", "Side by Side", "Each to the right of the one before"),
     ("DEPTH", "One behind the Other", "Each behind the one before"),
-    ("STACK", "One above the Other", "Each above the one before: the same moments stand above each other"),
+    ("STACK", "One above the Other", "Each above the one before, so that equal times are aligned"),
 )
 _AXES = {"ROW": 0, "DEPTH": 1, "STACK": 2}
 

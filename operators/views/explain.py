@@ -27,8 +27,8 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
     top: bpy.props.IntProperty(name="Findings", description="The most findings", default=10, min=1, max=100)
     walk: bpy.props.StringProperty(
         name="Walk",
-        description="Instead, walk from this match to what explains it: the number of a group in the legend, "
-        "or names of functions with > between them",
+        description="Make a tour from this match to the matches that explain it instead: the number of a "
+        "group in the legend, or names of functions with > between them",
     )
 
     @classmethod

@@ -25,7 +25,7 @@ class TRACEVIS3D_OT_find_source(LongOperator, bpy.types.Operator, ImportHelper):
     number: IntProperty(name="Number", default=-1, options={"SKIP_SAVE", "HIDDEN"})
     accept: BoolProperty(
         name="Accept Another Recording",
-        description="Accept the file even if the view was made from another one, such as an older run",
+        description="Accept the file even if the view was made from another one, such as an earlier run",
         default=False,
     )
 

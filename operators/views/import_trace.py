@@ -29,7 +29,7 @@ def last_suffixes() -> list[str]:
 
 @enum_items.kept
 def _view_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
-    suited = (make_view.SUITED, "What Suits It", "The view that shows most of the trace at first sight")
+    suited = (make_view.SUITED, "Automatic", "The view that suits the trace best")
     ours = [view for view in settings.loadable_views() if view.traces[0] == 1]
     return [suited, *((view.name, view.title, view.sentence) for view in ours)]
 
@@ -51,8 +51,8 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
     place: EnumProperty(items=make_view.PLACES, name="Where", default="AUTO")
     compare: BoolProperty(
         name="Compare Two",
-        description="Where two traces are chosen at once, draw what they have in common and list what "
-        "differs, in place of a view of each",
+        description="If two traces are chosen at once, draw one view that compares them and list their "
+        "differences, instead of one view of each",
         default=True,
     )
     look: BoolProperty(

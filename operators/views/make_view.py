@@ -27,7 +27,7 @@ PLACES = (
         "Beside the views of this scene; if it has none, in a scene of its own with camera and light",
     ),
     ("OWN", "In Its Own Scene", "In a new scene, whose camera, light and colour management are its own"),
-    ("THIS", "In This Scene", "In this scene, whatever it holds; its camera and light are changed"),
+    ("THIS", "In This Scene", "In this scene, with its objects; its camera and light are changed"),
 )
 #: Seconds that the last rebuild of a view took in this session, by the session's id of its collection: saved
 #: with the file they would tell of another machine.

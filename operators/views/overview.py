@@ -44,13 +44,13 @@ class TRACEVIS3D_PG_overview(bpy.types.PropertyGroup):
     """What is said of all of a view's trace."""
 
     headline: StringProperty(description="Its numbers, in words")
-    cells: StringProperty(description="How full the cells of the strip are")
+    cells: StringProperty(description="How full each cell of the strip is")
     calls: IntProperty(description="Calls of the trace")
     first: IntProperty(description="The first call of the part that the call tree lists")
     last: IntProperty(description="The call after the last one of that part")
     shown: BoolProperty(
         name="Strip",
-        description="Show all of the trace as a strip at the foot of the 3D view; a click in it goes there",
+        description="Show the whole trace as a strip at the bottom of the 3D view; a click in it goes there",
         default=True,
         update=lambda _self, _context: redraw(),
     )

@@ -52,7 +52,7 @@ class _Rendering(ExportHelper):
         suffix = Path(path).suffix.lower()
         try:
             if suffix not in self.suffixes:
-                raise UsageError(f"{path}: the suffix {suffix!r} is none of {' '.join(self.suffixes)}")
+                raise UsageError(f"{path}: the suffix {suffix!r} is not one of {' '.join(self.suffixes)}")
             check_folder(path)
             make_view.choose_engine(context.scene, settings.active(context), self.animation)
             if self.animation:

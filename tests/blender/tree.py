@@ -282,7 +282,7 @@ context = SimpleNamespace(
     preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),
 )
 for panel, words in (
-    (panels.TRACEVIS3D_PT_tree, ["Walk with Keys", "Ctrl-click", f"of {kept[2]}"]),
+    (panels.TRACEVIS3D_PT_tree, ["Use Arrow Keys", "Ctrl-click", f"of {kept[2]}"]),
     (
         panels.TRACEVIS3D_PT_filters,
         ["utilities", "accessors", "trace: off", "In the whole trace, with all below"],

@@ -269,7 +269,7 @@ assert operators.preset_use(name="high_relief") == {"FINISHED"}
 assert abs(first.tracevis3d.icicle.relief - 0.8) < 1e-6
 assert not first.tracevis3d.stale
 kept.write_text('{"relief": "steep"}')
-support.fails(operators.preset_use, "a number is wanted", name="high_relief")
+support.fails(operators.preset_use, "a number is expected", name="high_relief")
 kept.write_text("nonsense")
 support.fails(operators.preset_use, "can't be read", name="high_relief")
 assert operators.preset_remove(name="high_relief") == {"FINISHED"}

@@ -229,7 +229,7 @@ def load(path: str | os.PathLike[str]) -> Library:
     try:
         said = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is no JSON ({error}): a pattern library is wanted") from None
+        raise InputError(f"{path}: is no JSON ({error}): a pattern library is expected") from None
     if not isinstance(said, dict) or said.get("format") != _FORMAT:
         raise InputError(f'{path}: the field "format" is not "{_FORMAT}": this is no pattern library')
     patterns, utilities = said.get("patterns", []), said.get("utilities", [])
@@ -259,7 +259,7 @@ def _pattern(place: str, said: Any) -> Pattern:
         raise InputError(f"{place}: can't be read ({type(error).__name__}: {error})") from None
     n = len(pattern.node)
     if not 0 < n <= MOST_NODES or pattern.criterion not in CRITERIA or pattern.depth < 1:
-        raise InputError(f"{place}: its criterion, depth or number of nodes makes no sense")
+        raise InputError(f"{place}: its criterion, depth or number of nodes is invalid")
     if any(not 0 <= f < len(pattern.functions) for f in pattern.node):
         raise InputError(f'{place}: the field "node" names a function that isn\'t listed')
     if any(not 0 <= b < a < n or times < 1 for a, b, times in pattern.edges):

@@ -26,7 +26,7 @@ from ..trace.names import label_of_call
 
 #: How a pattern is written, with a few words on each.
 KINDS = {
-    "substring": "the name holds the text",
+    "substring": "the name contains the text",
     "wildcard": "the whole name, with * for any text and ? for any character",
     "regex": "a regular expression that matches somewhere in the name",
 }
@@ -48,7 +48,7 @@ class Query:
     full : bool
         Look at names as they were recorded, with arguments, path and line; else at the short ones.
     case : bool
-        Tell capital letters from small ones.
+        Distinguish capital letters from small ones.
     """
 
     text: str

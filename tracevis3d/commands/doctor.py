@@ -10,7 +10,7 @@ from ..command_line.terminal import table
 
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
-    parser = command(commands, "doctor", run, "say what this machine can do, and what to install")
+    parser = command(commands, "doctor", run, "show what this machine can do, and what to install")
     parser.add_argument("--json", action="store_true")
 
 

@@ -14,7 +14,7 @@ def feed(parser: argparse.ArgumentParser, option: str | None, required: bool = T
     names = (option,) if option else ("endpoint",)
     more: dict[str, Any] = {"dest": "endpoint", "required": required} if option else {}
     parser.add_argument(*names, metavar="ENDPOINT", help="such as tcp://127.0.0.1:5570", **more)
-    parser.add_argument("--key", default="", metavar="FILE", help="our secret key; see 'live keygen'")
+    parser.add_argument("--key", default="", metavar="FILE", help="your secret key file; see 'live keygen'")
     parser.add_argument(
         "--peers", default="", metavar="PATH",
         help="public keys: of a publisher the folder of its viewers', of a viewer the publisher's file",

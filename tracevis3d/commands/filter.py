@@ -43,9 +43,9 @@ class _Push(argparse.Action):
 
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
-    parser = command(commands, "filter", run, "hide what doesn't matter, and write what is left")
+    parser = command(commands, "filter", run, "hide what doesn't matter, and write the rest")
     parser.add_argument("trace", metavar="TRACE")
-    parser.add_argument("-o", "--output", metavar="OUT", help="write the trace that is left; see 'formats'")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write the remaining trace; see 'formats'")
     for name in registry.names():
         parser.add_argument(
             f"--{name}",

@@ -10,7 +10,7 @@ from ..command_line.terminal import Bar, table
 
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
-    parser = command(commands, "info", run, "say what is in a trace")
+    parser = command(commands, "info", run, "show what is in a trace")
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     reading(parser)

@@ -19,7 +19,7 @@ _CODE = (
 
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
-    parser = command(commands, "record", run, "run a Python program and record calls, waits and I/O")
+    parser = command(commands, "record", run, "run a Python program and record its calls, waits and I/O")
     parser.usage = (
         "%(prog)s [options] -o OUT [--] SCRIPT [ARGUMENT ...]\n"
         "       %(prog)s [options] -o OUT -m MODULE ...\n"
@@ -38,7 +38,8 @@ def add(commands: Subcommands) -> None:
         "--memory-engine",
         choices=("tracemalloc", "memray"),
         metavar="ENGINE",
-        help="what records blocks: tracemalloc (default; looks at what lives), or memray (each one, at its "
+        help="what records blocks: tracemalloc (default; takes snapshots of live blocks), or memray "
+        "(each one, at its "
         "address, also those of compiled code); implies --memory",
     )
     parser.add_argument(
@@ -48,7 +49,7 @@ def add(commands: Subcommands) -> None:
         "--engine",
         choices=("auto", "viztracer", "monitoring", "profile", "trace"),
         default="auto",
-        help="what records the calls (default: the first of these that there is)",
+        help="what records the calls (default: the first of these that is available)",
     )
     parser.add_argument(
         "--native",
@@ -66,7 +67,7 @@ def add(commands: Subcommands) -> None:
         action="store_true",
         help="with --live: let viewers suggest to look at, or free, a block or call site; it is only printed",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing at the end")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing at the end")
     parser.add_argument(
         "-m",
         dest="module",
@@ -84,12 +85,14 @@ def run(words: argparse.Namespace) -> None:
     if module is None and program[:1] == ["-m"]:
         module, program = program[1:], []
     if words.suggestions and not words.endpoint:
-        raise UsageError("--suggestions goes with --live: viewers make them")
+        raise UsageError("--suggestions goes with --live: suggestions come from viewers")
     words.memory = words.memory or bool(words.memory_engine)
     if words.native and not words.memory:
         _run_native(program, words)
     if module is not None and (not module or program):
-        raise UsageError("-m needs the name of a module, and comes last: tracevis3d record -o OUT -m MODULE")
+        raise UsageError(
+            "-m needs the name of a module, and must come last: tracevis3d record -o OUT -m MODULE"
+        )
     if module is None and not program:
         raise UsageError("say which program to record: tracevis3d record -o OUT -- script.py")
     if not words.output and not words.endpoint:
@@ -99,9 +102,11 @@ def run(words: argparse.Namespace) -> None:
             f"{program[0]}: is no Python script: leave --memory out, as --native alone records allocations"
         )
     if words.accesses:
-        raise UsageError("--accesses goes with --native alone: Python's own memory is not watched by pages")
+        raise UsageError(
+            "--accesses goes with --native alone: accesses to Python's own memory are not sampled"
+        )
     if words.native and words.memory_engine == "tracemalloc":
-        raise UsageError("--native with --memory needs memray: tracemalloc knows nothing of compiled code")
+        raise UsageError("--native with --memory needs memray: tracemalloc does not see compiled code")
     by = words.memory_engine or ("memray" if words.native else "tracemalloc")
     options = {
         "path": os.path.abspath(words.output) if words.output else "",
@@ -136,7 +141,7 @@ def _run_native(program: list[str], words: argparse.Namespace) -> None:
     if not program:
         raise UsageError("--native needs a program: tracevis3d record --native -o OUT -- PROGRAM")
     if not sys.platform.startswith("linux"):
-        raise UsageError("--native needs Linux: LD_PRELOAD and /proc are its own")
+        raise UsageError("--native needs Linux: it uses LD_PRELOAD and /proc")
     given = [name for name in ("threads", "io", "c_functions") if getattr(words, name)]
     if given or words.engine != "auto":
         raise UsageError(

@@ -26,9 +26,9 @@ def add(commands: Subcommands) -> None:
     parser.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")
     parser.add_argument("--dpi", type=float, help="dots per inch (default 300 for sizes in mm, cm or in)")
     parser.add_argument("--samples", type=int, default=0, help="per pixel; 0 (default): by engine")
-    parser.add_argument("--transparent", action="store_true", help="no background (.png .exr .webp)")
+    parser.add_argument("--transparent", action="store_true", help="transparent background (.png .exr .webp)")
     parser.add_argument("--seconds", type=float, default=8.0, help="length of a film (default 8)")
-    parser.add_argument("--fps", type=int, default=24, help="frames a second of a film (default 24)")
+    parser.add_argument("--fps", type=int, default=24, help="frames per second of a film (default 24)")
     parser.add_argument(
         "--set",
         metavar="NAME=VALUE",
@@ -45,7 +45,7 @@ def add(commands: Subcommands) -> None:
         help="a number or a time that changes while a film runs, such as opening=180..60",
     )
     parser.add_argument(
-        "--filters", metavar="STACK", default="", help="leave out what these hide; see 'filters'"
+        "--filters", metavar="STACK", default="", help="leave out what these filters hide; see 'filters'"
     )
     parser.add_argument("--report", metavar="R.json", help="write what was drawn")
     reading(parser)
@@ -98,5 +98,5 @@ def setting(text: str, option: str = "--set") -> tuple[str, str]:
     """Split ``NAME=VALUE``."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise UsageError(f"{option} {text}: NAME=VALUE is wanted")
+        raise UsageError(f"{option} {text}: NAME=VALUE is expected")
     return name.strip(), value.strip()

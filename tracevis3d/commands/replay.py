@@ -33,13 +33,14 @@ def add(commands: Subcommands) -> None:
     parser.add_argument(
         "--lag",
         metavar="TIME",
-        help="with --follow: hold whole calls back for so long, as outer ones are written last (default 1s)",
+        help="with --follow: hold whole calls back for this long, as outer calls are written last "
+        "(default 1s)",
     )
     parser.add_argument(
         "--idle",
         type=float,
         metavar="SECONDS",
-        help="with --follow: it is over when the file has not grown for so long (default 60)",
+        help="with --follow: stop when the file has not grown for this long (default 60)",
     )
     parser.add_argument(
         "--wait", type=float, default=60.0, metavar="SECONDS", help="for a first viewer (default 60)"
@@ -66,7 +67,7 @@ def run(words: argparse.Namespace) -> None:
         if not speed > 0:
             raise ValueError
     except ValueError:
-        raise UsageError(f"--speed {words.speed}: a number above 0 is wanted, or max") from None
+        raise UsageError(f"--speed {words.speed}: a number above 0 is expected, or max") from None
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
         with Publisher(

@@ -33,13 +33,17 @@ def add(commands: Subcommands) -> None:
     parser.add_argument(
         "--full", action="store_true", help="search names as recorded, with arguments, path and line"
     )
-    parser.add_argument("--case", action="store_true", help="tell capital letters from small ones")
+    parser.add_argument("--case", action="store_true", help="distinguish capital letters from small ones")
     parser.add_argument(
         "--start", default="", metavar="TIME", help="calls from then on, such as 1.5s or 20ms"
     )
     parser.add_argument("--end", default="", metavar="TIME", help="calls before then")
     parser.add_argument(
-        "--limit", type=int, default=20, metavar="N", help="the most functions and calls told (default 20)"
+        "--limit",
+        type=int,
+        default=20,
+        metavar="N",
+        help="the maximum number of functions and calls listed (default 20)",
     )
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     reading(parser)
@@ -54,7 +58,7 @@ def run(words: argparse.Namespace) -> None:
     query = Query(words.pattern, words.kind, words.full, words.case)
     query.test()
     if words.limit < 0:
-        raise UsageError(f"--limit {words.limit}: 0 is the least allowed")
+        raise UsageError(f"--limit {words.limit}: 0 is the minimum")
     start = read_time("--start", words.start) if words.start else None
     end = read_time("--end", words.end) if words.end else None
     with Bar(words.quiet) as bar:

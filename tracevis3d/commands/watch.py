@@ -13,7 +13,7 @@ from .feed import feed, read_keys
 
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
-    parser = command(commands, "watch", run, "record a live feed into a file, or render it every so often")
+    parser = command(commands, "watch", run, "record a live feed into a file, or render it at intervals")
     feed(parser, None)
     parser.add_argument(
         "-o",
@@ -23,7 +23,7 @@ def add(commands: Subcommands) -> None:
         help="a trace file such as run.tv3, or a folder with --every",
     )
     parser.add_argument(
-        "--every", metavar="TIME", help="render a picture so often, such as 1s, into the folder OUT"
+        "--every", metavar="TIME", help="render a picture at this interval, such as 1s, into the folder OUT"
     )
     parser.add_argument(
         "--view", default="icicle", help="what to render, see 'tracevis3d views' (default icicle)"
@@ -31,11 +31,13 @@ def add(commands: Subcommands) -> None:
     parser.add_argument("--window", default="10s", metavar="TIME", help="what a picture shows (default 10s)")
     parser.add_argument("--style", default="stage", help="stage (default), paper or flat")
     parser.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")
-    parser.add_argument("--seconds", type=float, metavar="S", help="stop after so long; else when it is over")
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help="stop after this time; default: when the feed ends"
+    )
     parser.add_argument(
         "--set", metavar="NAME=VALUE", action="append", default=[], dest="settings", help="a view's parameter"
     )
-    parser.add_argument("--json", action="store_true", help="print what came as JSON")
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress line")
 
 
@@ -56,7 +58,7 @@ def run(words: argparse.Namespace) -> None:
         show = None
     else:
         if every <= 0:
-            raise UsageError(f"--every {words.every}: a time above 0 is wanted")
+            raise UsageError(f"--every {words.every}: a time above 0 is expected")
         figure = api.Figure(words.view, (), settings)
         frame = Frame.parse(words.size, None) if words.size else Frame()
         output = api.Output(style=words.style, engine="workbench", frame=frame)
@@ -77,7 +79,7 @@ def run(words: argparse.Namespace) -> None:
         if subscriber.state == "refused":
             raise InputError(f"{words.endpoint}: the publisher refuses: {subscriber.why}")
         if not subscriber.rows:
-            raise InputError(f"{words.endpoint}: nothing came: is there a publisher?")
+            raise InputError(f"{words.endpoint}: no data arrived: is a publisher running there?")
         trace = subscriber.finish()
         if every is None:
             for sentence in api.save(trace, words.output, progress=bar):

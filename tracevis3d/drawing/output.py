@@ -70,17 +70,17 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
     suffix = Path(path).suffix.lower()
     known = (*STILLS, *FILMS, *SCENES)
     if suffix not in known:
-        raise UsageError(f"{path}: the suffix {suffix!r} is none of {' '.join(known)}")
+        raise UsageError(f"{path}: the suffix {suffix!r} is not one of {' '.join(known)}")
     if output.style not in STYLES:
-        raise UsageError(f"--style {output.style}: one of {', '.join(STYLES)} is wanted")
+        raise UsageError(f"--style {output.style}: one of {', '.join(STYLES)} is expected")
     if output.engine not in ENGINES:
-        raise UsageError(f"--engine {output.engine}: one of {', '.join(ENGINES)} is wanted")
+        raise UsageError(f"--engine {output.engine}: one of {', '.join(ENGINES)} is expected")
     if not 0 <= output.samples <= 65_536:
-        raise UsageError(f"--samples {output.samples}: 0 to 65,536 is wanted")
+        raise UsageError(f"--samples {output.samples}: 0 to 65,536 is expected")
     if output.transparent and suffix not in (*_WITH_ALPHA, *SCENES):
         raise UsageError(f"--transparent: {suffix} holds no transparency; {' '.join(_WITH_ALPHA)} do")
     if not 0.04 <= output.seconds <= 3600:
-        raise UsageError(f"--seconds {output.seconds:g}: 0.04 to 3600 is wanted")
+        raise UsageError(f"--seconds {output.seconds:g}: 0.04 to 3600 is expected")
     if not 1 <= output.fps <= 240:
-        raise UsageError(f"--fps {output.fps}: 1 to 240 is wanted")
+        raise UsageError(f"--fps {output.fps}: 1 to 240 is expected")
     check_folder(path)

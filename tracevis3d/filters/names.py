@@ -19,7 +19,7 @@ class NameParameters:
     pattern: str = parameter("", "What to look for in the function's name")
     kind: str = parameter("substring", "How the pattern is written", choices=KINDS)
     full: bool = parameter(False, "Look at names as recorded, with arguments, path and line")
-    case: bool = parameter(False, "Tell capital letters from small ones")
+    case: bool = parameter(False, "Distinguish capital letters from small ones")
     others: bool = parameter(False, "Mark the functions whose names do not match")
 
 

@@ -62,9 +62,9 @@ class Applied:
             If there is no such filter, or a value doesn't fit.
         """
         if self.effect not in EFFECTS:
-            raise UsageError(f"{self.name}: effect={self.effect}: one of {', '.join(EFFECTS)} is wanted")
+            raise UsageError(f"{self.name}: effect={self.effect}: one of {', '.join(EFFECTS)} is expected")
         if self.what not in WHAT:
-            raise UsageError(f"{self.name}: what={self.what}: one of {', '.join(WHAT)} is wanted")
+            raise UsageError(f"{self.name}: what={self.what}: one of {', '.join(WHAT)} is expected")
         try:
             return declarations.read(registry.find(self.name).parameters, self.values)
         except UsageError as error:
@@ -192,7 +192,7 @@ def parse(text: str) -> list[Applied]:
         match = _ONE.fullmatch(part)
         if not match:
             raise UsageError(
-                f"the filter {part.strip()!r} can't be read: name(parameter=value, ...) is wanted"
+                f"the filter {part.strip()!r} can't be read: name(parameter=value, ...) is expected"
             )
         off, name, inside = match.groups()
         stack.append(_applied(name, _words(part, inside or ""), not off))
@@ -254,7 +254,7 @@ def _applied(name: str, values: dict[str, str], on: bool) -> Applied:
         try:
             within = int(text)
         except ValueError:
-            raise UsageError(f"{name}: within={text}: the number of a call is wanted") from None
+            raise UsageError(f"{name}: within={text}: the number of a call is expected") from None
     applied = Applied(name, values, effect, what, within, on)
     applied.parameters()
     return applied

@@ -112,7 +112,9 @@ def for_writing(path: str | os.PathLike[str]) -> Format:
     fits = [(len(suffix), f) for f in writable() for suffix in f.suffixes if name.endswith(suffix)]
     if not fits:
         known = ", ".join(suffix for f in writable() for suffix in f.suffixes)
-        raise UsageError(f"can't tell from the name {str(path)!r} what to write: the suffixes are {known}")
+        raise UsageError(
+            f"the name {str(path)!r} does not say which format to write: the known suffixes are {known}"
+        )
     return max(fits, key=lambda fit: fit[0])[1]
 
 

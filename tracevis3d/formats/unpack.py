@@ -38,7 +38,7 @@ class Unpacked:
     data : memoryview
         Read-only bytes; of a plain file they are memory-mapped.
     damage : str
-        Why unpacking stopped before the end ("the gzip data ends in the middle" ...); empty if it did not.
+        Why unpacking stopped before the end ("the gzip data is truncated" ...); empty if it did not.
     """
 
     data: memoryview
@@ -217,7 +217,7 @@ class Reader:
             else:
                 packed = stream.unconsumed_tail
                 if at_end and not piece:
-                    self.damage = f"the {self.packing} data ends in the middle"
+                    self.damage = f"the {self.packing} data is truncated"
                     return
 
 

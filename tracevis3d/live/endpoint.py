@@ -66,7 +66,7 @@ def check(endpoint: str, keys: Keys = Keys()) -> str:
         return endpoint
     match = _TCP.fullmatch(endpoint)
     if not match or (match[2] != "*" and not 0 < int(match[2]) < 65536):
-        raise UsageError(f"{endpoint}: no endpoint: tcp://127.0.0.1:5570 or ipc:///tmp/feed is wanted")
+        raise UsageError(f"{endpoint}: no endpoint: tcp://127.0.0.1:5570 or ipc:///tmp/feed is expected")
     if not is_loopback(endpoint) and not (keys and keys.own and keys.others):
         raise UsageError(
             f"{endpoint}: other machines can reach this address, so both sides need keys: make them with "
@@ -103,7 +103,7 @@ def make_keys(folder: str | os.PathLike[str], name: str) -> tuple[Path, Path]:
     from zmq.auth import create_certificates
 
     if not re.fullmatch(r"[\w.-]{1,100}", name) or name.startswith("."):
-        raise UsageError(f"{name!r}: a name of letters, digits, - and _ is wanted")
+        raise UsageError(f"{name!r}: a name of letters, digits, - and _ is expected")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for suffix in (".key", ".key_secret"):
@@ -135,7 +135,7 @@ def read_key(path: str | os.PathLike[str], secret: bool) -> tuple[bytes, bytes]:
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: is no key file: {error}") from None
     if secret and not hidden:
-        raise InputError(f"{path}: holds no secret key: the file that ends in .key_secret is wanted")
+        raise InputError(f"{path}: holds no secret key: the file that ends in .key_secret is expected")
     return public, hidden or b""
 
 

@@ -150,7 +150,7 @@ class Alive:
 
 @dataclass(frozen=True)
 class Ended:
-    """The program is over; nothing follows."""
+    """The program has ended; nothing follows."""
 
     sequence: int
     dropped: int
@@ -360,7 +360,9 @@ def decode_from_viewer(frames: Sequence[Any]) -> FromViewer:
 def _suggest(head: dict[str, Any]) -> Suggest:
     what = head.get("what")
     if what not in SUGGESTIONS:
-        raise InputError(f'message suggest, field "what": {_short(what)} is none of {", ".join(SUGGESTIONS)}')
+        raise InputError(
+            f'message suggest, field "what": {_short(what)} is not one of {", ".join(SUGGESTIONS)}'
+        )
     site = _text(head, "site", MOST_SITE)
     found = Suggest(
         _whole(head, "number", 0, 1 << 53), what, _whole(head, "address", -1, (1 << 64) - 1),
@@ -396,7 +398,7 @@ def _no_constant(text: str) -> Any:
 def _batch(head: dict[str, Any], frames: list[Any]) -> Batch:
     table = head.get("table")
     if not isinstance(table, str) or table not in TABLES:
-        raise InputError(f'message batch, field "table": {_short(table)} is none of {", ".join(TABLES)}')
+        raise InputError(f'message batch, field "table": {_short(table)} is not one of {", ".join(TABLES)}')
     rows = _whole(head, "rows", 1, MOST_ROWS)
     wanted = TABLES[table]
     if len(frames) != len(wanted):
@@ -448,7 +450,7 @@ def check(batch: Batch, low: int = 0, high: int | None = None) -> None:
 def _names(head: dict[str, Any]) -> Names:
     table, names = head.get("table"), head.get("names")
     if table not in NAMES:
-        raise InputError(f'message names, field "table": {_short(table)} is none of {", ".join(NAMES)}')
+        raise InputError(f'message names, field "table": {_short(table)} is not one of {", ".join(NAMES)}')
     most = MOST_THREADS if table == "threads" else MOST_IDS
     first = _whole(head, "first", 0, most - 1)
     if not isinstance(names, list) or len(names) > min(MOST_NAMES, most - first):

@@ -82,7 +82,7 @@ def record(
 
     by = MEMORY_ENGINES[0] if memory is True else memory or ""
     if by and by not in MEMORY_ENGINES:
-        raise UsageError(f"memory={memory!r}: one of {', '.join(MEMORY_ENGINES)} is wanted")
+        raise UsageError(f"memory={memory!r}: one of {', '.join(MEMORY_ENGINES)} is expected")
     if native and by != "memray":
         raise UsageError("native=True needs memory='memray'")
     return Recording(Options(os.fspath(path), threads, io, by, native, engine, c_functions))

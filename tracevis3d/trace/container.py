@@ -192,7 +192,7 @@ def read(path: Path, kind: str) -> Container:
         if type(facts) is not dict:
             raise TypeError
     except (KeyError, TypeError, ValueError) as error:
-        raise damaged(path, "its table of columns makes no sense") from error
+        raise damaged(path, "its table of columns is invalid") from error
     trusted = bool(known_files.recall(path).get("checked"))
     return Container(facts, columns, trusted, path, checksums)
 
@@ -201,7 +201,7 @@ def _read_header(path: Path, file: Any, size: int, kind: str) -> tuple[dict[str,
     block = file.read(_BLOCK.size)
     if len(block) < _BLOCK.size or not block.startswith(MAGIC):
         if MAGIC.startswith(block[: len(MAGIC)]) or block.startswith(MAGIC):
-            raise damaged(path, "it ends in the middle")
+            raise damaged(path, "it is truncated")
         raise InputError(f"{path}: this is no .tv3 file: convert a recording with 'tracevis3d convert'")
     _, version, _, length, digest = _BLOCK.unpack(block)
     if version > VERSION:
@@ -210,7 +210,7 @@ def _read_header(path: Path, file: Any, size: int, kind: str) -> tuple[dict[str,
             f"{VERSION}): update TraceVis3D, or write the file again with this one"
         )
     if length > min(size - len(block), _LONGEST_HEADER):
-        raise damaged(path, "it ends within its header")
+        raise damaged(path, "it is truncated within its header")
     text = file.read(length)
     if hashlib.sha256(text).digest() != digest:
         raise damaged(path, "the checksum of its header is wrong")
@@ -219,7 +219,7 @@ def _read_header(path: Path, file: Any, size: int, kind: str) -> tuple[dict[str,
         if header["kind"] != kind:
             raise InputError(f"{path}: holds {str(header['kind'])[:40]!r}, not {kind!r}")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise damaged(path, "its header makes no sense") from error
+        raise damaged(path, "its header is invalid") from error
     return header, len(block) + length + -length % _ALIGNMENT
 
 

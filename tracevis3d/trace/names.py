@@ -115,7 +115,7 @@ def named_threads(trace: Trace, text: str, parameter: str = "threads") -> NDArra
             raise UsageError(f"{parameter}={text}: no thread is called {word!r}; there are {some}{more}")
         chosen.update(dict.fromkeys(hits))
     if not chosen:
-        raise UsageError(f"{parameter}={text}: names and ids of threads are wanted")
+        raise UsageError(f"{parameter}={text}: names and ids of threads are expected")
     return np.array(list(chosen), np.int64)
 
 

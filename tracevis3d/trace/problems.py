@@ -12,7 +12,7 @@ KINDS: dict[str, str] = {
     "unmatched end": "ends without a begin were left out",
     "mismatched end": "an end named an outer call: the calls inside it were closed there",
     "overlap": "a call ended after the call that it started in: it was cut at the end of the outer call",
-    "unmatched flow": "flow arrows of which only one end is there were left out",
+    "unmatched flow": "flow arrows with only one end were left out",
     "unmatched span": "asynchronous operations: ends without a begin were left out, others closed at the end",
     "no duration": "complete events without a duration were read with duration 0",
     "negative duration": "calls that ended before they started were read with duration 0",
@@ -21,17 +21,19 @@ KINDS: dict[str, str] = {
     "no thread": "events without a process id were read as process 0, without a thread id as its main thread",
     "bad value": "fields of the wrong type were left out",
     "no count": "stacks without a count or weight were read as one sample",
-    "no time unit": "weights that are no times were laid along the time axis (1 µs a sample, 1 ns a byte)",
+    "no time unit": "weights that are not times were laid along the time axis (1 µs a sample, 1 ns a byte)",
     "no times": "the format has no times: events were counted instead, 1 ns each",
-    "coarse times": "times are told only now and then: what lies between was spread evenly",
-    "no addresses": "the format has no addresses: frees were taken for the youngest block of site and size",
-    "listed twice": "of what is described twice the first description was taken",
+    "coarse times": "times are recorded only now and then: events between them were spread evenly",
+    "no addresses": (
+        "the format has no addresses: each free was assigned to the youngest block of its call site and size"
+    ),
+    "listed twice": "where something is described twice, the first description was used",
     "unknown": "records that name something that the file doesn't describe were left out",
-    "cut": "calls that were open where records were lost were closed there",
-    "lost": "the recorder itself lost records here",
+    "cut": "calls that were open at lost records were closed there",
+    "lost": "the recorder lost records here",
     "malformed": "records that could not be understood were left out",
-    "truncated": "the file ends in the middle: everything before that was read",
-    "unsupported": "records of a kind that is not shown were left out",
+    "truncated": "the file is truncated: everything before the cut was read",
+    "unsupported": "records of kinds that are not shown were left out",
 }
 
 

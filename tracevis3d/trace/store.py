@@ -242,7 +242,7 @@ def _unpack(stored: Container, threads: Any, functions: int) -> Calls:
         calls.thread, calls.record,
     )  # fmt: skip
     if bad != pack.FINE:
-        raise damaged(stored.path, f"the packed call {bad + 1:,} makes no sense")
+        raise damaged(stored.path, f"the packed call {bad + 1:,} is invalid")
     return calls
 
 

@@ -1,4 +1,4 @@
-"""What the colour of a call says, and the legend that says so."""
+"""What the colour of a call shows, and the legend that says so."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def labels(default: int, sentence: str, high: int = 5000, group: str = "Detail")
     return parameter(default, sentence, low=0, high=high, group=group)
 
 
-def entries(default: int, sentence: str = "The most colours of kinds in the legend") -> Any:
+def entries(default: int, sentence: str = "The maximum number of colours in the legend") -> Any:
     """Declare how many kinds have a colour of their own at most."""
     return parameter(default, sentence, low=1, high=10, group="Detail")
 

@@ -25,7 +25,7 @@ class ListRow:
     key : str
         As the view's parameters name it.
     title : str
-        What people call it.
+        Displayed name.
     place : int
         Its place in the drawing; -1: it is not drawn.
     """

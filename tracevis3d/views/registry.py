@@ -50,7 +50,7 @@ def comparing(traces: int) -> View:
     for view in loadable():
         if view.findings is not None and view.findings.traces == traces:
             return view
-    raise UsageError(f"no view finds anything in {traces} traces together")
+    raise UsageError(f"no view can show {traces} traces together")
 
 
 def live_forms() -> Mapping[str, LiveForm]:

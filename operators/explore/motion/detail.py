@@ -311,14 +311,14 @@ def register() -> None:
     """Add the settings, and see what is drawn."""
     signals.on_draw.connect(saw)
     bpy.types.Scene.tracevis3d_detail = BoolProperty(
-        name="Detail Follows the Eye",
-        description="Show more calls where one looks from near, when the 3D view comes to rest",
+        name="Detail Follows the View",
+        description="Show more calls where the 3D view is zoomed in, when it comes to rest",
         default=True,
         update=_switched,
     )
     bpy.types.Scene.tracevis3d_detail_rendered = BoolProperty(
         name="Render the Detail",
-        description="Pictures, too, show the detail that the 3D view shows",
+        description="Also show the 3D view's detail in pictures",
         default=False,
         update=_switched,
     )

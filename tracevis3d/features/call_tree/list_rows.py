@@ -36,7 +36,7 @@ class ListQuery:
     criterion : str
         When two subtrees are one pattern.
     contains : str
-        Only what has this text in its name.
+        Only rows with this text in their names.
     filters : str
         The view's filter stack.
     """

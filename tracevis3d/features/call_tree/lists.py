@@ -35,7 +35,7 @@ KINDS = {
 }
 #: Orders of the list of patterns; those of functions are :data:`.nodes.SORTS`.
 PATTERN_SORTS = {
-    "calls": "calls in all occurrences together, most first",
+    "calls": "total number of calls in all occurrences, most first",
     "occurrences": "how often it occurs, most first",
     "size": "calls of one occurrence, most first",
     "name": "by name",
@@ -46,7 +46,7 @@ PATTERN_SORTS = {
 _SPELT, _CALLERS = 24, 3
 #: Orders of the list of sequences.
 SEQUENCE_SORTS = {
-    "calls": "calls in all occurrences together, most first",
+    "calls": "total number of calls in all occurrences, most first",
     "occurrences": "how often it occurs, most first",
     "size": "callees of one occurrence, most first",
     "name": "by name",

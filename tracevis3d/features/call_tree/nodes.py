@@ -22,9 +22,9 @@ from ...trace.model import Trace
 #: Orders of the list.
 SORTS = {
     "occurrences": "how often it is called, most first",
-    "calls": "calls in all its subtrees together, most first",
-    "duration": "time in all its calls together, most first",
-    "subtrees": "how many different subtrees it begins, most first",
+    "calls": "total number of calls in its subtrees, most first",
+    "duration": "total time in its calls, most first",
+    "subtrees": "number of distinct subtrees it is the root of, most first",
     "name": "by name",
 }
 

@@ -131,7 +131,7 @@ class Pyramid:
         ----------
         left, right : float
         least : float
-            Narrower blocks are taken together until they are so wide.
+            Narrower blocks are merged until they have this width.
         breaks : int64 (k,), optional
             Positions over which nothing is taken together.
         """

@@ -19,13 +19,13 @@ Ints = NDArray[np.int64]
 KINDS = {
     "deadlock": "threads that wait to their end, each for what another of them holds",
     "lock order": "objects that threads acquire in different orders: they can wait for each other for ever",
-    "never released": "a wait that nobody ends before its thread does",
+    "never released": "a wait that no release ends before its thread ends",
     "held to the end": "an object that is acquired and never released",
-    "convoy": "threads that stay in a queue for an object which is handed from one to the next",
+    "convoy": "threads that queue all the time for an object, which passes from one to the next",
     "farmer and workers": "one thread that ends most of the waits of several others",
     "polling": "waits that end by themselves, again and again at one interval",
-    "mostly idle": "threads that do little else than wait",
-    "outlier": "a call that takes far longer than the others of its function",
+    "mostly idle": "threads that do little but wait",
+    "outlier": "a call that takes far longer than other calls of its function",
 }
 _GRAVE = ("deadlock", "lock order", "never released", "held to the end")
 _FEW = 5
@@ -186,7 +186,8 @@ def _never_released(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "never released",
-                f"{thread} waits for {what} for {duration(ops.lasted[row])}, to its end: nobody releases it"
+                f"{thread} waits for {what} for {duration(ops.lasted[row])}, to its end: no thread "
+                f"releases it"
                 + (f", {title(held_by)} holds it" if (held_by := int(waits.held_by[row])) >= 0 else ""),
                 int(ops.lasted[row]), (int(ops.thread[row]),), tuple(ops.of(row)), int(ops.start[row]),
                 int(ops.end[row]), 1, int(ops.call[row]),

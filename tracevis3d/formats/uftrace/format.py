@@ -135,7 +135,7 @@ class _Tar(Folder):
                         low : low + member.size
                     ]
         except (tarfile.TarError, OSError, ValueError) as error:
-            damage = damage or f"the tar ends in the middle ({error})"
+            damage = damage or f"the tar is truncated ({error})"
         if damage:
             recording.problems.add("truncated", damage)
         chosen = [files for files in folders.values() if "info" in files] or [{}]
@@ -393,7 +393,7 @@ class Scanner:
         ):
             recording.problems.add(kind, f"{tid}.dat, byte {8 * int(state[at]):,}", int(state[count]))
         if int(state[s.POSITION]) < len(words) or len(data) % 8:
-            recording.problems.add("truncated", f"{tid}.dat ends in the middle of a record")
+            recording.problems.add("truncated", f"{tid}.dat is truncated within a record")
         return 8 * int(state[s.POSITION])
 
     def place(self, event: int) -> str:

@@ -46,7 +46,7 @@ def write(
     suffix = target.suffix.lower()
     writers = {".blend": _blend, ".glb": _glb, ".usdc": _usd}
     if suffix not in writers:
-        raise UsageError(f"{path}: the suffix {suffix!r} is none of {' '.join(writers)}")
+        raise UsageError(f"{path}: the suffix {suffix!r} is not one of {' '.join(writers)}")
     progress(0.1, f"writing {suffix}")
     if suffix == ".blend":
         prepare(built, engine if engine != "auto" else _always(built), 0, transparent=False)

@@ -155,7 +155,7 @@ def changing(
 def _container(target: Path) -> str:
     container = _CONTAINERS.get(target.suffix.lower())
     if container is None:
-        raise UsageError(f"{target}: the suffix {target.suffix!r} is none of {' '.join(_CONTAINERS)}")
+        raise UsageError(f"{target}: the suffix {target.suffix!r} is not one of {' '.join(_CONTAINERS)}")
     return container
 
 

@@ -70,7 +70,7 @@ def still(
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix not in _FORMATS:
-        raise UsageError(f"{path}: the suffix {suffix!r} is none of {' '.join(_FORMATS)}")
+        raise UsageError(f"{path}: the suffix {suffix!r} is not one of {' '.join(_FORMATS)}")
     if suffix == ".webp" and max(built.frame.width, built.frame.height) > _MOST_PIXELS_OF_WEBP:
         raise UsageError(f"{path}: WebP holds at most {_MOST_PIXELS_OF_WEBP:,} pixels a side; use .png")
     scene = built.scene

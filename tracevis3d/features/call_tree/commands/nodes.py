@@ -40,7 +40,9 @@ def add(commands: Subcommands) -> None:
     )  # fmt: skip
     parser.add_argument("--contains", default="", metavar="TEXT", help="only what has this in its name")
     parser.add_argument("--filters", default="", metavar="STACK", help="filters; what they hide is counted")
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="the most rows (default 50)")
+    parser.add_argument(
+        "--limit", type=int, default=50, metavar="N", help="the maximum number of rows (default 50)"
+    )
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     reading(parser)
 
@@ -54,7 +56,7 @@ def run(words: argparse.Namespace) -> None:
     from .. import lists, nodes
 
     if words.limit < 1:
-        raise UsageError(f"--limit {words.limit}: 1 is the least allowed")
+        raise UsageError(f"--limit {words.limit}: 1 is the minimum")
     stack = parse(words.filters)
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)

@@ -19,7 +19,7 @@ def add(commands: Subcommands) -> None:
     parser = command(commands, "tree", run, "list rows of the call tree, from any row or call on")
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
-        "--levels", type=int, default=2, metavar="N", help="levels that are open (default 2; -1: all)"
+        "--levels", type=int, default=2, metavar="N", help="levels that are expanded (default 2; -1: all)"
     )
     parser.add_argument(
         "--open", action="append", default=[], metavar="PATH",
@@ -30,10 +30,10 @@ def add(commands: Subcommands) -> None:
     start.add_argument("--call", type=int, metavar="N", help="open the way to this call, and begin there")
     start.add_argument("--path", metavar="PATH", help="begin at the row of this path")
     parser.add_argument(
-        "--offset", type=int, default=0, metavar="N", help="so many rows further; less than 0: back"
+        "--offset", type=int, default=0, metavar="N", help="move this many rows on; negative: back"
     )
     parser.add_argument(
-        "--count", type=int, default=20, metavar="N", help="rows that are listed (default 20)"
+        "--count", type=int, default=20, metavar="N", help="number of rows listed (default 20)"
     )
     parser.add_argument("--filters", default="", metavar="STACK", help="hide what these filters hide")
     parser.add_argument(
@@ -56,7 +56,7 @@ def run(words: argparse.Namespace) -> None:
     from ..partial_tree import ALL, PartialTree
 
     if words.count < 0 or words.levels < ALL:
-        raise UsageError("--count and --levels: 0 is the least allowed (--levels -1: all)")
+        raise UsageError("--count and --levels: 0 is the minimum (--levels -1: all)")
     stack = parse(words.filters)
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
@@ -135,7 +135,9 @@ def _path(text: str) -> tuple[int, ...]:
 
     found = path_of(text)
     if found is None:
-        raise UsageError(f"{text!r} is no path of the tree: numbers with . between are wanted, such as 0.3.1")
+        raise UsageError(
+            f"{text!r} is no path of the tree: numbers separated by . are expected, such as 0.3.1"
+        )
     return found
 
 

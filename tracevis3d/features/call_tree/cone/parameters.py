@@ -22,18 +22,22 @@ QUANTITIES = {
 class Parameters:
     """Parameters of the view ``cone``."""
 
-    size: str = parameter("calls", "What the size of a node says", choices=QUANTITIES, group="Data")
+    size: str = parameter("calls", "What the size of a node shows", choices=QUANTITIES, group="Data")
     height: str = parameter(
-        "none", "What the drop from a caller to a call says; nothing: one level each", choices=QUANTITIES,
+        "none", "What the drop from a caller to a call shows; nothing: one level each", choices=QUANTITIES,
         group="Data",
     )  # fmt: skip
-    color: str = parameter("auto", "What colour says", choices=COLORS, group="Data")
+    color: str = parameter("auto", "What colour shows", choices=COLORS, group="Data")
     threads: str = common_parameters.threads("the four busiest")
     filters: str = parameter(
         "", "Filters with ; between them, such as 'utilities(effect=fade); constructors'", group="Data"
     )
     budget: int = parameter(
-        300, "The most calls shown; those of the highest interest", low=10, high=200_000, group="Detail"
+        300,
+        "The maximum number of calls shown; those of the highest interest",
+        low=10,
+        high=200_000,
+        group="Detail",
     )
     interest: str = parameter(
         "calls",
@@ -70,8 +74,8 @@ class Parameters:
         "duration",
         "The path drawn as a tube, down from the root",
         choices={
-            "duration": "always to the callee that takes most time",
-            "calls": "always to the callee with most calls below it",
+            "duration": "always to the callee that takes the most time",
+            "calls": "always to the callee with the most calls below it",
             "focus": "to the call in focus",
             "none": "no tube",
         },
@@ -90,7 +94,7 @@ class Parameters:
     )
     room: str = parameter(
         "shown",
-        "What has room in a cone tree",
+        "What gets room in a cone tree",
         choices={
             "shown": "what is shown; closed subtrees get room by the logarithm of their calls",
             "all": "every distinct callee, shown or not: the true proportions of the tree",

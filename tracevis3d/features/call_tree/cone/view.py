@@ -141,7 +141,7 @@ def _notes(
         scale = "square root" if p.size in ("duration", "self") else "logarithm"
         notes.append(f"size of a node: {QUANTITIES[p.size]}, {scale}")
     if opened:
-        notes.append(f"{opened:,} of the closed subtrees are opened in their places: one looks from near")
+        notes.append(f"{opened:,} closed subtrees are opened in place, because the camera is near")
     if facts:
         notes.append(
             f"filters: {facts['hidden']:,} calls hidden, {facts['faded']:,} faded, {facts['sunk']:,} sunk"

@@ -44,9 +44,7 @@ Ints = NDArray[np.int64]
 class Parameters:
     """Parameters of the view ``icicle``."""
 
-    measure: str = parameter(
-        "calls", "What the thickness of a box towards the reader says", choices=MEASURES, group="Data"
-    )
+    measure: str = parameter("calls", "What the thickness of a box shows", choices=MEASURES, group="Data")
     scale: str = parameter(
         "auto",
         "How the measure maps to thickness",
@@ -58,18 +56,20 @@ class Parameters:
         },
         group="Data",
     )
-    color: str = parameter("auto", "What colour says", choices=COLORS, group="Data")
-    threads: str = common_parameters.threads("the busiest that fit")
+    color: str = parameter("auto", "What colour shows", choices=COLORS, group="Data")
+    threads: str = common_parameters.threads("the busiest, as many as fit")
     order: str = parameter("recorded", "Order of the threads, from the front", choices=ORDERS, group="Data")
     start: str = common_parameters.window_start()
     end: str = common_parameters.window_end()
     first_depth: int = common_parameters.first_depth()
     last_depth: int = common_parameters.last_depth()
     resolution: float = common_parameters.resolution(1.0)
-    labels: int = common_parameters.labels(400, "The most names written on boxes, the widest first")
+    labels: int = common_parameters.labels(
+        400, "The maximum number of names written on boxes, the widest first"
+    )
     entries: int = common_parameters.entries(10)
     opening: float = parameter(
-        1.0, "From the flat icicle plot (0) to the whole 3D picture (1)", low=0.0, high=1.0, group="Shape"
+        1.0, "From the flat icicle plot (0) to the full 3D picture (1)", low=0.0, high=1.0, group="Shape"
     )
     relief: float = parameter(0.5, "How far the thickest box reaches out", low=0.0, high=1.0, group="Shape")
     recede: float = parameter(
@@ -84,7 +84,7 @@ class Parameters:
         1.5, "Free height between lanes, in levels", low=0.0, high=20.0, unit="levels", group="Shape"
     )
     gap: float = parameter(
-        0.08, "Share of a level's height left free between a box and those on it", low=0.0, high=0.9,
+        0.08, "Share of a level's height left free between a box and the boxes on it", low=0.0, high=0.9,
         group="Shape",
     )  # fmt: skip
     turn: float = common_parameters.turn(-13.0, group="Look")
@@ -179,7 +179,7 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     if low > first or high < last:
         notes.append(f"from {units.exact_duration(low)} to {units.exact_duration(high)}")
     elif last < 0.9 * trace.span_ns and high < trace.span_ns:
-        notes.append(f"there are no calls after {units.duration(last)}, the recording goes on")
+        notes.append(f"there are no calls after {units.duration(last)}, but the recording continues")
     if p.first_depth > 1 or (p.last_depth and p.last_depth < int(trace.calls.depth.max(initial=0))):
         notes.append(f"depth {p.first_depth} to {p.last_depth or 'the deepest'}")
     merged = int(cut.clusters.calls.sum())
@@ -196,7 +196,7 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     elif p.measure == "memory":
         notes.append("the trace records no allocations: all boxes are equally thick")
     if p.taper * p.opening > 0:
-        notes.append("levels in which less time is spent are drawn lower")
+        notes.append("levels with less time are drawn lower")
     if problems := trace.problems.note():
         notes.append(problems)
     return tuple(notes)

@@ -14,7 +14,7 @@ from .match import comparing
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
     parser = command(
-        commands, "explain", run, "say how two traces differ: the most important findings, with figures"
+        commands, "explain", run, "show how two traces differ: the most important findings, with figures"
     )
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
@@ -30,7 +30,9 @@ def add(commands: Subcommands) -> None:
         metavar="R.json",
         help='pairs of names, as match --json prints them: [{"a": ..., "b": ...}]',
     )
-    parser.add_argument("--top", type=int, default=10, metavar="N", help="the most findings (default 10)")
+    parser.add_argument(
+        "--top", type=int, default=10, metavar="N", help="the maximum number of findings (default 10)"
+    )
     parser.add_argument("--style", default="paper", help="of the figures: paper (default), stage or flat")
     parser.add_argument("--engine", default="auto", help="auto (default), workbench, eevee or cycles")
     parser.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")
@@ -56,7 +58,7 @@ def run(words: argparse.Namespace) -> None:
     from ..report.story import explain, made_folder
 
     if words.top < 1:
-        raise UsageError(f"--top {words.top}: 1 is the least allowed")
+        raise UsageError(f"--top {words.top}: 1 is the minimum")
     if words.walk and (not words.output or words.no_figures):
         raise UsageError("--walk: the walk's stops are in story.blend; name a folder for it with -o")
     settings: dict[str, Any] = {

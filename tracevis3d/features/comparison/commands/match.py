@@ -12,7 +12,7 @@ from ..matching.defaults import IDENTITY, MEASURE, MEASURES, TAU, TAU_SENTENCE
 
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
-    parser = command(commands, "match", run, "say what two traces have in common")
+    parser = command(commands, "match", run, "show what two traces have in common")
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
     comparing(parser)

@@ -14,7 +14,7 @@ from .match import comparing
 
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
-    parser = command(commands, "similarity", run, "say how similar whole traces are, each to each")
+    parser = command(commands, "similarity", run, "show how similar whole traces are, each to each other")
     parser.add_argument("traces", metavar="TRACE", nargs="+")
     comparing(parser)
     parser.add_argument(
@@ -34,11 +34,11 @@ def run(words: argparse.Namespace) -> None:
 
     check_settings(words.tau, words.identity, words.measure, words.rewrite)
     if words.cells not in CELLS:
-        raise UsageError(f"--cells {words.cells}: one of {', '.join(CELLS)} is wanted")
+        raise UsageError(f"--cells {words.cells}: one of {', '.join(CELLS)} is expected")
     if not 0 <= words.cut <= 1:
-        raise UsageError(f"--cut {words.cut:g}: a number from 0 to 1 is wanted")
+        raise UsageError(f"--cut {words.cut:g}: a number from 0 to 1 is expected")
     if len(words.traces) < 2:
-        raise UsageError("one trace has nothing to be compared with: give two or more")
+        raise UsageError("there is only one trace: give two or more")
     with Bar(words.quiet) as bar:
         traces = [load(path, words, bar) for path in words.traces]
         found = similarities(

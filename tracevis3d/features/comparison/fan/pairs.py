@@ -58,7 +58,7 @@ def chosen_pairs(text: str, order: Sequence[int]) -> list[tuple[int, int]]:
     for pair in filter(None, (w.strip() for w in word.split(","))):
         ends = re.fullmatch(r"([a-z]|\d+)\s*-\s*([a-z]|\d+)", pair)
         if ends is None:
-            raise UsageError(f"pairs={text}: 'neighbours', 'all' or pairs such as A-C,B-D are wanted")
+            raise UsageError(f"pairs={text}: 'neighbours', 'all' or pairs such as A-C,B-D are expected")
         at = [int(e) if e.isdigit() else ord(e) - ord("a") for e in ends.groups()]
         for end, k in zip(ends.groups(), at):
             if k >= n:

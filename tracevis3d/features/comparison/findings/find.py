@@ -45,14 +45,14 @@ from .stretches import stretches
 KINDS = {
     "unmatched": "Without a match",
     "moved": "Moved to other callers",
-    "only": "Called in one trace alone",
-    "alone": "Called here in one trace alone",
+    "only": "Called in only one trace",
+    "alone": "Called here in only one trace",
     "repetitions": "Called more or less often",
     "offset": "Starts later or earlier",
     "slower": "Slower in B",
     "faster": "Faster in B",
     "pace": "Everything takes longer or shorter",
-    "order": "In another order",
+    "order": "In a different order",
     "renamed": "Renamed",
     "wrapped": "Called through others",
     "alike": "Alike",
@@ -99,7 +99,7 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
         Findings that are returned at most.
     progress : Progress
     """
-    progress(0.0, "laying call paths upon each other")
+    progress(0.0, "merging the call paths")
     evidence = Evidence(comparison)
     progress(0.3, "looking for differences")
     pairs, noise = find_pairs(evidence), Noise.of(evidence)
@@ -117,7 +117,7 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
     least = dict.fromkeys(_NEW, _LEAST_NEW)
     worth = [finding for finding in every if finding.score >= least.get(finding.kind, LEAST)]
     worth.sort(key=_rank)
-    progress(0.6, "looking for what is most alike")
+    progress(0.6, "looking for the most similar calls")
     worth = joined(evidence, likened(evidence, worth))
     worth.sort(key=_rank)
     told: list[Finding] = []

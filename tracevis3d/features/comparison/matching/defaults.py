@@ -11,17 +11,17 @@ TAU_SENTENCE = "Calls match if their similarity is above this"
 
 #: How similarity is measured; see :mod:`.similarity`.
 MEASURES = {
-    "jaccard": "functions in common of all functions in either call stack",
-    "duration": "as jaccard, each function counting with its share of the time",
-    "multiset": "as jaccard, each function counting as often as it is called",
-    "order": "as jaccard, of the functions that are first called in the same order",
+    "jaccard": "functions in common, as a share of all functions in either call stack",
+    "duration": "as jaccard, with each function weighted by its share of the time",
+    "multiset": "as jaccard, with each function weighted by its number of calls",
+    "order": "as jaccard, of functions that are first called in the same order",
 }
 MEASURE = "jaccard"
 MEASURE_SENTENCE = "How similarity is measured"
 
 #: When two functions are the same; see :mod:`.identity`.
 IDENTITIES = {
-    "auto": "by full names unless names without path and line share many more calls",
+    "auto": "by full names, unless names without path and line are shared by many more calls",
     "exact": "their full recorded names are equal",
     "name": "their names without path and line are equal",
 }

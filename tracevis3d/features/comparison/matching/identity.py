@@ -179,7 +179,7 @@ def identify(
     a_ids, b_ids = (np.array([ids.setdefault(key, len(ids)) for key in k], np.int32) for k in keys)
     return Identity(
         kind=chosen,
-        reason=why + (f"; {len(pairs):,} taken as renamed" if pairs else ""),
+        reason=why + (f"; {len(pairs):,} treated as renamed" if pairs else ""),
         names=list(ids),
         a=a_ids,
         b=b_ids,
@@ -226,7 +226,7 @@ def read_renamed(path: str | os.PathLike[str]) -> list[Renamed]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: this is no JSON: {error}") from None
     if not isinstance(pairs, list):
-        raise InputError(f"{path}: a list of pairs of names is wanted")
+        raise InputError(f"{path}: a list of pairs of names is expected")
     renamed = []
     for i, pair in enumerate(pairs):
         if not (isinstance(pair, dict) and isinstance(pair.get("a"), str) and isinstance(pair.get("b"), str)):

@@ -134,7 +134,7 @@ def similarities(
     match.check_settings(tau, identity, measure, rules)
     n = len(traces)
     if n < 2:
-        raise UsageError("one trace has nothing to be compared with: give two or more")
+        raise UsageError("there is only one trace: give two or more")
     settings = match.Settings(match.threshold(tau), measure)
     tables = np.ones((3, n, n))
     kinds: list[str] = []

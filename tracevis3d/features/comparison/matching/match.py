@@ -53,9 +53,9 @@ def threshold(tau: float | str | Fraction) -> Fraction:
     try:
         exact = Fraction(str(tau))
     except (ValueError, ZeroDivisionError):
-        raise UsageError(f"tau={tau}: a number from 0 to 1 is wanted") from None
+        raise UsageError(f"tau={tau}: a number from 0 to 1 is expected") from None
     if not 0 <= exact <= 1:
-        raise UsageError(f"tau={tau}: a number from 0 to 1 is wanted")
+        raise UsageError(f"tau={tau}: a number from 0 to 1 is expected")
     if exact.denominator > 10**_DECIMALS:
         raise UsageError(f"tau={tau}: at most {_DECIMALS} decimals are compared")
     return exact

@@ -57,11 +57,11 @@ def check_rules(rules: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
         try:
             compiled = re.compile(pattern)
         except (re.error, OverflowError, RecursionError) as error:
-            raise UsageError(f"the regular expression {pattern!r} is off: {error}") from None
+            raise UsageError(f"the regular expression {pattern!r} is invalid: {error}") from None
         try:
             compiled.sub(replacement, "")  # the replacement is read even where nothing matches
         except (re.error, IndexError) as error:
-            raise UsageError(f"the replacement {replacement!r} of {pattern!r} is off: {error}") from None
+            raise UsageError(f"the replacement {replacement!r} of {pattern!r} is invalid: {error}") from None
         checked.append((pattern, replacement))
     return checked
 

@@ -121,6 +121,6 @@ def _method(story: Story) -> str:
         f"of {float(comparison.settings.tau):g} ({comparison.settings.measure}). The share is that of the "
         "longer run's time, or of the larger run's calls, that a finding is about, whichever is more. Call "
         f"paths that both runs have take {evidence.pace:.2f} times as long in B; half of them are within "
-        f"{percentage(math.expm1(evidence.noise))} of that. A longer or shorter time is told where it is "
+        f"{percentage(math.expm1(evidence.noise))} of that. A longer or shorter time is reported where it is "
         "beyond both this and the largest change that falls on a single path in the other direction."
     )

@@ -81,7 +81,7 @@ def _most_alike(finding: Finding, other: str) -> str:
     if best is None:
         return f" Nothing in {other} matches it."
     return (
-        f" What {other} has most like it is `{best['function']}` below {way(best['path'][:-1], 2)} "
+        f" Its closest match in {other} is `{best['function']}` below {way(best['path'][:-1], 2)} "
         f"(similarity {best['similarity']:.2f})."
     )
 
@@ -174,7 +174,7 @@ def _time(f: Finding) -> str:
     )
     pace = ""
     if abs(d["pace"] - 1) > 0.02 or abs(d["factor"] - 1) > 0.02:
-        pace = " than the pace of both lets expect"
+        pace = "than expected from the pace of both runs"
     if d["cause"] == f.functions[0]:
         text = f"`{f.functions[0]}` itself takes {own_a} in A and {own_b} in B ({count})"
         return f"{text}: {change}{pace}."
@@ -231,11 +231,11 @@ def _alike(f: Finding) -> str:
         text = f"Both runs make the same {counted(f.below[0], 'call')} in the same order."
     else:
         a, b = (counted(n, "call") for n in f.below)
-        text = f"The runs are alike: {a} and {b}, no difference worth telling."
+        text = f"The runs are alike: {a} and {b}, no difference worth reporting."
     if d["most_ns"]:
         text += (
             f" No call path's own time differs by more than {percentage(d['most'])} of the run "
-            f"({duration(d['most_ns'])}, `{d['most_function']}`), no more than runs vary by either way."
+            f"({duration(d['most_ns'])}, `{d['most_function']}`), which is within the variation between runs."
         )
     return text
 

@@ -49,7 +49,7 @@ THIN_PX = 16.0
 #: Width in pixels of a bar of an overview of the whole trace, which is cut for it.
 _CONTEXT_PX = 5.0
 #: What a tooltip says of the slab in an overview.
-_SLAB = ("drag it to look at another time, or its ends",)
+_SLAB = ("drag it, or its ends, to show another time",)
 _FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), parse("d7191c")
 _PALE, _INK = OTHER * np.array([1, 1, 1, 0.45], np.float32), parse("6b7280")
 

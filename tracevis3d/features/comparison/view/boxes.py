@@ -37,7 +37,7 @@ def boxes_of(
     coverage: Floats | None = None,
     paint: Paint | None = None,
 ) -> list[Boxes]:
-    """Return the boxes of calls, then of clusters; those without a match stand out of the wall.
+    """Return the boxes of calls, then of clusters; calls without a match stand out of the wall.
 
     Parameters
     ----------

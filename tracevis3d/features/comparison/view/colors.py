@@ -33,9 +33,9 @@ COLORS = {
 }
 #: Values of a parameter ``walls``.
 WALLS = {
-    "similarity": "how similar the most similar call of the other trace is; without a match they stand out",
+    "similarity": "similarity with the most similar call of the other trace; calls without a match stand out",
     "group": "by the group of their own match",
-    "none": "all alike, but for those without a match",
+    "none": "all alike, except for those without a match",
 }
 _RAMP = 96
 #: Steps in which lesser similarity fades thin tubes.

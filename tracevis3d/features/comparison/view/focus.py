@@ -65,7 +65,7 @@ def focused(trace: Trace, text: str, trace_name: str = "A") -> Flags:
     within = np.ones(len(calls), np.bool_)
     for word in (w.strip() for w in re.split(r">", text)):
         if not word:
-            raise UsageError(f"focus={text}: names of functions are wanted, with > between them")
+            raise UsageError(f"focus={text}: names of functions are expected, with > between them")
         named = _called(trace, word)
         roots = np.flatnonzero(named[calls.function] & within)
         step = np.zeros(len(calls) + 1, np.int64)

@@ -58,7 +58,7 @@ def pairs(name: str, text: str) -> list[tuple[str, str]]:
         isinstance(pair, list) and len(pair) == 2 and all(isinstance(word, str) for word in pair)
         for pair in found
     ):
-        raise UsageError(f'{name}={text}: pairs of texts are wanted, such as [["old", "new"]]')
+        raise UsageError(f'{name}={text}: pairs of texts are expected, such as [["old", "new"]]')
     return [(a, b) for a, b in found]
 
 

@@ -31,7 +31,7 @@ class Parameters:
         'compared: pairs, such as [["^old_", "new_"]]', group="Data",
     )  # fmt: skip
     renamed: str = parameter(
-        "", 'Names that stand for one function in two traces: pairs, such as [["load", "read"]]', group="Data"
+        "", 'Different names of one function in two traces: pairs, such as [["load", "read"]]', group="Data"
     )
     fuzzy: float = parameter(
         0.0, "Pair names that only one of two traces has and that are at least so similar; 0: none",
@@ -41,7 +41,9 @@ class Parameters:
     divide: bool = parameter(
         True, "Divide a group that takes most of the time into the groups below its root", group="Data"
     )
-    threads: str = common_parameters.threads("the busiest that fit", default="busiest 1", of=" of each trace")
+    threads: str = common_parameters.threads(
+        "as many of the busiest as fit", default="busiest 1", of=" of each trace"
+    )
     focus: str = parameter(
         "", "Colour only matches within the call stacks of these functions: a name, * for anything, or a "
         "call path with > between names, or a call's number such as A:120; the others turn grey. Where the "
@@ -92,40 +94,46 @@ class Parameters:
     last_depth: int = common_parameters.last_depth()
     resolution: float = common_parameters.resolution(1.0)
     tubes: int = parameter(
-        400, "The most matches drawn as tubes, the most important first", low=0, high=200_000, group="Detail"
+        400,
+        "The maximum number of matches drawn as tubes, the most important first",
+        low=0,
+        high=200_000,
+        group="Detail",
     )
     lines: int = parameter(
-        3000, "The most of the others that are drawn as lines", low=0, high=200_000, group="Detail"
+        3000, "The maximum number of other matches drawn as lines", low=0, high=200_000, group="Detail"
     )
-    labels: int = common_parameters.labels(300, "The most names written on boxes, the widest first")
-    entries: int = common_parameters.entries(6, "The most groups with a colour of their own")
+    labels: int = common_parameters.labels(
+        300, "The maximum number of names written on boxes, the widest first"
+    )
+    entries: int = common_parameters.entries(6, "The maximum number of groups with a colour of their own")
     overview: bool = parameter(
         True, "Draw how much is matched when, as bars behind each wall", group="Detail"
     )
     annotate: int = parameter(
-        2, "The most bars of each kind that are told of in words: without matches, in place, moved", low=0,
+        2, "The maximum number of captioned bars of each kind: without matches, in place, moved", low=0,
         high=20, group="Detail",
     )  # fmt: skip
     repeats: int = parameter(
-        4, "The most repetitions in a row framed in red on each wall, the longest first", low=0, high=200,
+        4, "The maximum number of repetitions framed in red on each wall, the longest first", low=0, high=200,
         group="Detail",
     )  # fmt: skip
     multiples: int = parameter(
-        0, "The most calls on each wall whose matches are counted where they end", low=0, high=200,
+        0, "The maximum number of calls on each wall whose matches are counted at their end", low=0, high=200,
         group="Detail",
     )  # fmt: skip
-    color: str = parameter("group", "What the colour of a tube says", choices=COLORS, group="Look")
+    color: str = parameter("group", "What the colour of a tube shows", choices=COLORS, group="Look")
     viewpoint: str = parameter(
         "A",
         "From which trace color=position looks",
         choices={"A": "colours are positions in B", "B": "colours are positions in A"},
         group="Look",
     )
-    walls: str = parameter("similarity", "What the colour of a call says", choices=WALLS, group="Look")
+    walls: str = parameter("similarity", "What the colour of a call shows", choices=WALLS, group="Look")
     plates: str = parameter(
-        "unmatched", "What the thickness of a call's box says",
+        "unmatched", "What the thickness of a call's box shows",
         choices={
-            "unmatched": "those without a match stand out",
+            "unmatched": "calls without a match stand out",
             "coverage": "the share of its time within calls that have a match",
         },
         group="Look",
@@ -203,7 +211,7 @@ class Parameters:
         choices={"given": "as they were given", "similarity": "neighbours are most similar"}, group="Many",
     )  # fmt: skip
     matrix: str = parameter(
-        "best", "How similar three and more traces are to each other, told on the floor",
+        "best", "How similar three and more traces are to each other, shown on the floor",
         choices={**CELLS, "none": "no matrix"}, group="Many",
     )  # fmt: skip
     fan: float = parameter(

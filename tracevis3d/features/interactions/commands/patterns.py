@@ -13,11 +13,11 @@ from .phases import elements
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
     parser = command(
-        commands, "patterns", run, "find what recurs: subtrees, loops, sequences, and repeats of a stretch"
+        commands, "patterns", run, "find recurring subtrees, loops and sequences, and repeats of a time range"
     )
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
-        "--start", metavar="TIME", help="of a stretch whose repeats are wanted, such as 1.5s or 20ms"
+        "--start", metavar="TIME", help="of a stretch whose repeats are expected, such as 1.5s or 20ms"
     )
     parser.add_argument("--end", metavar="TIME", help="of the stretch")
     parser.add_argument(

@@ -118,7 +118,9 @@ def pulled(picture: Layout, drum: Drum, p: Parameters) -> NDArray[np.bool_]:
     for word in filter(None, (word.strip() for word in p.pull.split(","))):
         ends = [side.strip() for side in word.split(">")]
         if len(ends) != 2 or not all(ends):
-            raise UsageError(f"pull={p.pull}: caller > callee is wanted, such as 'Window > Log' or '* > Log'")
+            raise UsageError(
+                f"pull={p.pull}: caller > callee is expected, such as 'Window > Log' or '* > Log'"
+            )
         callers, callees = (np.array([fnmatchcase(name, end) for name in names]) for end in ends)
         hits = callers[found.caller] & callees[found.callee] if found.pairs else which
         if not hits.any() and len(picture.drums) == 1:

@@ -10,7 +10,7 @@ from ..phases import LEAST
 
 #: Values of a parameter ``palette``.
 PALETTES = {
-    "safe": "from blue at the caller to orange at the callee, told apart with any colour vision",
+    "safe": "from blue at the caller to orange at the callee, safe with any colour vision",
     "paper": "from green at the caller to red at the callee, as in the paper",
 }
 
@@ -20,7 +20,7 @@ class Parameters:
     """Parameters of the view ``interactions``."""
 
     level: str = parameter(
-        "auto", "What the elements are that call each other", group="Data",
+        "auto", "Which elements call each other", group="Data",
         choices={
             "auto": "classes; modules if there are over 150, functions if there are fewer than 8 modules",
             "function": "functions",
@@ -29,36 +29,36 @@ class Parameters:
         },
     )  # fmt: skip
     relation: str = parameter(
-        "calls", "What goes from one element to another", group="Data",
+        "calls", "Which interactions between elements are drawn", group="Data",
         choices={
             "calls": "calls",
-            "flows": "recorded flows: what one call sets off in another, such as a task in another thread",
+            "flows": "recorded flows: what one call triggers in another, such as a task in another thread",
         },
     )  # fmt: skip
     hierarchy: str = parameter(
         "auto", "What contains the elements", group="Data",
         choices={
-            "auto": "packages, or folders where nothing is known of packages",
+            "auto": "packages, or folders where no packages are known",
             "packages": "packages, modules and classes",
             "folders": "the folders of the source files",
             "threads": "processes and threads",
         },
     )  # fmt: skip
     elements: int = parameter(
-        400, "The most elements: of others, those called least are taken together in their containers",
+        400, "The maximum number of elements: beyond it, those called least are merged into their containers",
         low=2, high=2000, group="Data",
     )  # fmt: skip
     order: str = parameter(
         "short", "Order of elements in their containers", group="Data",
         choices={
-            "short": "so that calls go short ways",
-            "layers": "from those that call to those that are called, as far as there is such an order",
+            "short": "so that calls cover short distances",
+            "layers": "from callers to callees, as far as there is such an order",
             "recorded": "as they are first mentioned",
             "name": "by name",
         },
     )  # fmt: skip
     color: str = parameter(
-        "direction", "What the colour of calls says", group="Data",
+        "direction", "What the colour of calls shows", group="Data",
         choices={
             "direction": "from caller to callee",
             "time": "when they happen in the window",
@@ -70,7 +70,7 @@ class Parameters:
     end: str = common_parameters.window_end()
     axis: str = parameter(
         "calls", "What the drum's axis counts", group="Window",
-        choices={"calls": "calls in their order, each as long as the other", "time": "time"},
+        choices={"calls": "calls in order, all with the same length", "time": "time"},
     )  # fmt: skip
     mark: str = parameter("", "Mark a stretch and what repeats it, such as 12ms..15ms", group="Window")
     similarity: float = parameter(
@@ -84,7 +84,7 @@ class Parameters:
         0.4, "From the closed drum (0) to the Massive Sequence View (1)", low=0.0, high=1.0, group="Shape"
     )
     opening: float = parameter(
-        1.0, "From the flat picture (0) to the whole 3D picture (1): closed, that is from the Hierarchical "
+        1.0, "From the flat picture (0) to the full 3D picture (1): closed, that is from the Hierarchical "
         "Edge Bundles of the whole window", low=0.0, high=1.0, group="Shape",
     )  # fmt: skip
     direction: str = parameter(
@@ -108,7 +108,7 @@ class Parameters:
         low=1, high=1000, group="Bundles",
     )  # fmt: skip
     calls: int = parameter(
-        900, "The most tubes: each pair of elements gets one before any gets two",
+        900, "The maximum number of tubes: each pair of elements gets one before any gets two",
         low=0, high=100_000, group="Bundles",
     )  # fmt: skip
     thickness: float = parameter(
@@ -145,10 +145,10 @@ class Parameters:
         low=0.2, high=1.0, group="Sequence",
     )  # fmt: skip
     outliers: int = parameter(
-        6, "The most rare interactions that are marked", low=0, high=100, group="Sequence"
+        6, "The maximum number of rare interactions marked", low=0, high=100, group="Sequence"
     )
     labels: int = common_parameters.labels(
-        60, "The most names of elements and containers", 1000, group="Look"
+        60, "The maximum number of names of elements and containers", 1000, group="Look"
     )
     relief: float = parameter(
         1.0, "Height of the ring's sectors, which says how much an element calls or is called",

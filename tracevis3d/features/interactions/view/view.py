@@ -407,7 +407,7 @@ def _stretch(text: str) -> tuple[int, int] | None:
         return None
     low, dots, high = text.partition("..")
     if not dots:
-        raise UsageError(f"mark={text}: a stretch is wanted, such as 12ms..15ms")
+        raise UsageError(f"mark={text}: a stretch is expected, such as 12ms..15ms")
     start, end = read_time("mark", low), read_time("mark", high)
     if end <= start:
         raise UsageError(f"mark={text}: the end must be after the start")
@@ -515,7 +515,7 @@ def _notes(picture: Layout, p: Parameters) -> list[str]:
                 continue
             notes.append(f"{which}{roots:,} root call{'s have' if roots > 1 else ' has'} no caller")
     if picture.hierarchy.elements < int(picture.hierarchy.merged.sum()):
-        notes.append(f"the least called elements are taken together: {picture.hierarchy.elements:,} sectors")
+        notes.append(f"the least called elements are merged: {picture.hierarchy.elements:,} sectors")
     if picture.flat and picture.drums[0].bend.unroll == 0:
         most = max(int(d.counts.max(initial=0)) for d in picture.drums)
         notes.append(

@@ -14,7 +14,9 @@ _MOST = 12
 
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
-    parser = command(commands, "memory", run, "say what lives in memory, where it is allocated, what leaks")
+    parser = command(
+        commands, "memory", run, "show what lives in memory, where it is allocated, and what leaks"
+    )
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--most", metavar="N", type=int, default=_MOST, help=f"list so many call sites (default {_MOST})"

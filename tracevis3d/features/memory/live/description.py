@@ -29,7 +29,7 @@ def describe_item(
         ("live now", f"{byte_size(int(facts[k.LIVE]))} in {int(facts[k.LIVING]):,} blocks"),
         ("last access", f"{duration(max(now - int(facts[k.LAST]), 0))} ago, of any of them"),
         here,
-        ("zoomed in", "Ctrl and the wheel show them one by one"),
+        ("zoomed in", "Ctrl and the wheel zoom in on single blocks"),
     ]
     found.subject = Subject(site=site) if owner >= 0 else None
     return found

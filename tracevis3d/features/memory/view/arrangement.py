@@ -76,7 +76,7 @@ def arranged(trace: Trace, by: str, measure: str, names: str, window: tuple[int,
     use = memory_use(trace)
     blocks, sites = use.blocks, use.sites
     if by == "address" and not use.has_addresses:
-        raise UsageError("order=address: this recording tells no addresses; take order=creation")
+        raise UsageError("order=address: this recording has no addresses; use order=creation")
     shown = (blocks.born < window[1]) & (blocks.died > window[0])
     wanted = [text.strip().lower() for text in names.split(",") if text.strip()]
     if wanted:

@@ -82,7 +82,7 @@ def block_colors(picture: Layout, paint: Paint) -> BlockColors:
     signs = []
     if (~items.alone).any():
         signs.append(
-            LegendEntry("several blocks, too narrow to be seen alone", first + _SHADES * grey + 4, "cluster")
+            LegendEntry("several blocks, each too narrow to be seen", first + _SHADES * grey + 4, "cluster")
         )
     accessed = "accessed or allocated" if len(use.blocks.access) else "allocated"
     unit = f"{picture.recent:,} records" if not use.has_times else units.duration(picture.recent)

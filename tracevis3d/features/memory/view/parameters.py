@@ -10,8 +10,8 @@ from ....views import common_parameters
 _ORDERS = {
     "site": "by call site, those that allocate most first; within it by creation",
     "creation": "in the order of their creation",
-    "lifetime": "by their end, then their beginning: what lives equally long lies together",
-    "address": "where they lie in memory; what is never used is left out",
+    "lifetime": "by their end, then their beginning: blocks with the same lifetime lie together",
+    "address": "by address; unused stretches are left out",
 }
 
 
@@ -26,14 +26,14 @@ class Parameters:
     regroup: float = parameter(
         1.0,
         "How far blocks are on their way from the order ``before`` (0) to ``order`` (1): for films, in which "
-        "each block that stands alone slides to its new place, and those taken together sink and rise",
+        "each block drawn alone slides to its new place, and merged blocks sink and rise",
         low=0.0, high=1.0, group="Data",
     )  # fmt: skip
     height: str = parameter(
         "age",
-        "What height says",
+        "What height shows",
         choices={
-            "age": "how long nobody has touched it (since its allocation, if no accesses are recorded)",
+            "age": "time since the last access (since the allocation, if no accesses are recorded)",
             "size": "bytes alive, on a square-root scale",
             "access": "allocations and accesses, on a logarithmic scale",
         },
@@ -41,19 +41,19 @@ class Parameters:
     )
     color: str = parameter(
         "site",
-        "What colour says",
+        "What colour shows",
         choices={
             "site": "the call sites that allocate most",
             "thread": "the thread that allocates",
             "cohort": "the largest groups of blocks that live from about the same moment to the same moment",
-            "turn": "nothing: blue and green in turn, as in Memcov Viz",
+            "turn": "nothing: alternately blue and green, as in Memcov Viz",
             "none": "nothing: all alike",
         },
         group="Data",
     )
     width: str = parameter(
         "bytes",
-        "What width says; not for order=address, where it is always bytes",
+        "What width shows; not for order=address, where it is always bytes",
         choices={"bytes": "its bytes", "sqrt": "the square root of bytes", "log": "the logarithm of bytes"},
         group="Data",
     )
@@ -70,15 +70,15 @@ class Parameters:
         1.0, "Where along the bytes the picture ends, as a share", low=0.0, high=1.0, group="Window"
     )
     resolution: float = common_parameters.resolution(
-        3.0, "Narrower blocks are taken together until they are so wide", 0.25, 100.0
+        3.0, "Narrower blocks are merged until they have this width", 0.25, 100.0
     )
     recent: float = parameter(
-        0.05, "How long what was touched counts as accessed, as a share of the recording", low=0.0001,
+        0.05, "How long a touched block counts as accessed, as a share of the recording", low=0.0001,
         high=1.0, group="Detail",
     )  # fmt: skip
     merged: str = parameter(
         "kind",
-        "The colour of blocks that are taken together",
+        "The colour of merged blocks",
         choices={"kind": "that of their kind, if all are of one; else grey", "grey": "always grey"},
         group="Detail",
     )
@@ -91,10 +91,10 @@ class Parameters:
         high=1.0, group="Detail",
     )  # fmt: skip
     findings: int = parameter(
-        6, "The most findings that are marked (leaks, forgotten memory, saw-teeth, churn ...)", low=0,
+        6, "The maximum number of findings marked (leaks, forgotten memory, saw-teeth, churn ...)", low=0,
         high=20, group="Detail",
     )  # fmt: skip
-    labels: int = common_parameters.labels(40, "The most names of call sites", 500)
+    labels: int = common_parameters.labels(40, "The maximum number of call site names", 500)
     entries: int = common_parameters.entries(7)
     opening: float = parameter(
         1.0, "From the flat picture seen from above (0) to the terrain (1)", low=0.0, high=1.0, group="Shape"

@@ -23,7 +23,7 @@ _APART, _MOST_APART = 0.08, 0.02
 
 @dataclass(frozen=True, eq=False)
 class Heights:
-    """What height says.
+    """What height shows.
 
     Attributes
     ----------

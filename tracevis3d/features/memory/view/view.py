@@ -165,7 +165,7 @@ def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
         shadow, least = footprints(picture, shade, Places.of(picture))
         drawing.add(shadow)
         if len(shadow):
-            room = f"room of each block of {units.byte_size(least)} or more, also when it is not there"
+            room = f"room of each block of {units.byte_size(least)} or more, also while it is not allocated"
             entries.append(LegendEntry(room, shade))
     if p.width != "bytes" and p.order != "address":
         scale = "square roots" if p.width == "sqrt" else "logarithms"
@@ -199,7 +199,7 @@ def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
         notes.append(f"heights are on a {'square-root' if kind == 'sqrt' else 'logarithmic'} scale")
     if p.width != "bytes" and p.order != "address":
         notes.append(
-            f"widths are no bytes, but their {'square roots' if p.width == 'sqrt' else 'logarithms'}"
+            f"widths are not bytes, but their {'square roots' if p.width == 'sqrt' else 'logarithms'}"
         )
     odd = [
         (use.blocks.double_frees.count, "double frees"),

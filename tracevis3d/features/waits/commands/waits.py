@@ -29,7 +29,7 @@ _OF_OBJECTS = (
 
 def add(commands: Subcommands) -> None:
     """Add the command to the parser."""
-    parser = command(commands, "waits", run, "say who waits for whom, for what and for how long")
+    parser = command(commands, "waits", run, "show who waits for whom, for what and for how long")
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--rules",
@@ -45,7 +45,7 @@ def add(commands: Subcommands) -> None:
         "--at", metavar="TIME", help="the moment that it leads to, such as 1.5s or 20 (in ms)"
     )
     parser.add_argument(
-        "--object", metavar="NAME", help="tell of one object alone: who waits for it, who holds it, and where"
+        "--object", metavar="NAME", help="report one object alone: who waits for it, who holds it, and where"
     )
     parser.add_argument("--every", action="store_true", help="list waits that did not block too")
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
@@ -83,7 +83,7 @@ def _about(facts: dict[str, Any], name: str) -> dict[str, Any]:
     wanted = {o for o in names if fnmatchcase(o, name)} or {o for o in names if fnmatchcase(o, f"{name} *")}
     if not wanted:
         some = ", ".join(names[:_MOST]) or "none"
-        raise UsageError(f"--object {name}: there is no such object; the most waited for are {some}")
+        raise UsageError(f"--object {name}: there is no such object; the objects most waited for are {some}")
 
     def is_wanted(objects: Any) -> bool:
         return bool(wanted.intersection([objects] if isinstance(objects, str) else objects or ()))
@@ -190,7 +190,7 @@ def _without_waits(trace: Trace) -> str:
     from ..running import longest_quiet, shares
     from ..waits import Waits
 
-    none = "No thread waits, as far as this recording and the rules tell; --rules names functions that do."
+    none = "No thread waits, according to this recording and the rules; --rules can name functions that wait."
     if not len(trace):
         return none
     waits, calls, threads = Waits(trace), trace.calls, trace.threads
@@ -210,8 +210,9 @@ def _without_waits(trace: Trace) -> str:
     return "\n\n".join(
         (
             none,
-            f"Threads{_more(list(begins))}; one that calls nothing may wait, or compute\n{columns(rows)}",
-            f"So many threads are within a call at once\n{columns([('threads', 'of the time'), *many])}",
+            f"Threads{_more(list(begins))}; a thread that calls nothing may wait or compute\n{columns(rows)}",
+            f"Number of threads that are within a call at "
+            f"once\n{columns([('threads', 'of the time'), *many])}",
         )
     )
 

@@ -241,7 +241,7 @@ def _windows(trace: Trace, p: Parameters, window: tuple[int, int], threads: Ints
         match = re.fullmatch(r"(.+?)\s*=\s*(\S+)\s*\.\.\s*(\S+)", entry)
         if match is None:
             raise UsageError(
-                f"windows={entry}: a thread and its window are wanted, such as worker-1=20ms..80ms"
+                f"windows={entry}: a thread and its window are expected, such as worker-1=20ms..80ms"
             )
         low, high = read_time("windows", match[2]), read_time("windows", match[3])
         if not 0 <= low < high:

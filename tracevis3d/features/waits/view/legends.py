@@ -24,7 +24,7 @@ def signs(picture: Layout, chosen: corr.Shown, several: int, merged: int, color:
     entries = []
     if len(chosen):
         entries.append(LegendEntry("funnel: from a wait to the release (ball) that ended it", color))
-        entries.append(LegendEntry("band behind a row: somebody waits for this thread", color, "ghost"))
+        entries.append(LegendEntry("band behind a row: another thread waits for this one", color, "ghost"))
     if several:
         entries.append(LegendEntry("cone: waits for any of several objects, diamond: for all of them", color))
     if merged:

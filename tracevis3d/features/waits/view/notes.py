@@ -17,7 +17,7 @@ def title(trace: Trace, waits: Waits) -> str:
     waited = int(waits.waited.sum())
     text = f"{trace.source.name}: {units.counted(threads, 'thread')}, {units.duration(trace.span_ns)}"
     if not len(waits.own):
-        return f"{text}, no waits recorded (a thread that calls nothing may wait, or compute)"
+        return f"{text}, no waits recorded (a thread that calls nothing may wait or compute)"
     return f"{text}, {len(waits.own):,} waits of {units.duration(waited)} together"
 
 
@@ -28,11 +28,11 @@ def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Sh
     if not sum(cut.total for cut in picture.cuts):
         notes.append("no call lies in this window")
     if not len(waits.ops.wants) or not len(waits.own):
-        notes.append("this recording holds no waits: rules (--set rules=FILE) can name functions that wait")
+        notes.append("this recording has no waits: rules (--set rules=FILE) can name functions that wait")
     else:
         unknown = int(np.count_nonzero(waits.woken_by[waits.own] < 0))
         if unknown:
-            notes.append(f"of {unknown:,} of {len(waits.own):,} waits it is unknown who ended them")
+            notes.append(f"of {unknown:,} of {len(waits.own):,} waits it is unknown which thread ended them")
         hidden = len(found) - len(chosen) - len(short)
         if hidden > 0:
             notes.append(f"{hidden:,} waits are shorter than {p.resolution:g} px or beyond tubes={p.tubes:,}")
@@ -49,5 +49,5 @@ def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Sh
     if p.fold > 0:
         notes.append(f"{p.fold:g} levels are folded")
     if p.taper > 0:
-        notes.append("levels in which less time is spent are drawn lower")
+        notes.append("levels with less time are drawn lower")
     return (*notes, trace.problems.note())

@@ -15,7 +15,7 @@ class Parameters:
     """Parameters of the view ``threads``."""
 
     threads: str = common_parameters.threads(
-        "those that have most to do with waits, and the busiest, that fit", group="Threads"
+        "those most involved in waits, and the busiest, as many as fit", group="Threads"
     )
     hide: str = parameter("", "Threads to hide, names and ids with commas between them", group="Threads")
     order: str = parameter(
@@ -25,7 +25,7 @@ class Parameters:
         group="Threads",
     )
     main: str = parameter(
-        "auto", "The thread that is pulled out: 'auto' (that has most to do with waits), 'none', or its name",
+        "auto", "The thread that is pulled out: 'auto' (the one most involved in waits), 'none', or its name",
         group="Threads",
     )  # fmt: skip
     focus: str = parameter("", "Threads to widen, names and ids with commas between them", group="Threads")
@@ -33,7 +33,7 @@ class Parameters:
         3.0, "How many times as wide as the others these are", low=1.0, high=20.0, group="Threads"
     )
     overview: str = parameter(
-        "auto", "Where the whole trace of a thread is drawn as a bar in which its window is framed",
+        "auto", "Where the whole trace of a thread is drawn as a bar, with its window framed",
         choices=SHOWN, group="Threads",
     )  # fmt: skip
     rules: str = parameter(
@@ -44,7 +44,7 @@ class Parameters:
         "woke", "Which releases a wait is connected with", group="Data",
         choices={"woke": "the one that ended it", "every": "each within it, as the paper does"},
     )  # fmt: skip
-    color: str = parameter("auto", "What the colour of a call says", choices=CALLS, group="Data")
+    color: str = parameter("auto", "What the colour of a call shows", choices=CALLS, group="Data")
     waits: str = parameter("thread", "How waits are coloured", choices=CORRESPONDENCES, group="Data")
     object: str = parameter(
         "", "With waits=object: colour waits for just this object red, for it and others brown", group="Data"
@@ -62,7 +62,7 @@ class Parameters:
     resolution: float = common_parameters.resolution(1.5)
     tubes: int = parameter(
         160,
-        "The most waits that are drawn as funnels, the longest first",
+        "The maximum number of waits drawn as funnels, the longest first",
         low=0,
         high=100_000,
         group="Detail",
@@ -79,19 +79,23 @@ class Parameters:
         True, "Show above the main thread how many threads run at each time", group="Detail"
     )
     tags: bool = parameter(
-        True, "Names of waits stand before everything, on plates; off: on the rows, funnels may hide them",
+        True, "Names of waits are drawn in front, on plates; off: on the rows, where funnels may hide them",
         group="Detail",
     )  # fmt: skip
     starts: bool = parameter(True, "Shade the start of each call", group="Detail")
     path: bool = parameter(False, "Draw the critical path as a rail", group="Detail")
     path_end: str = parameter(
-        "", "The thread whose end the critical path leads to; empty: that which ends last", group="Detail"
+        "",
+        "The thread whose end the critical path leads to; empty: the thread that ends last",
+        group="Detail",
     )
     path_at: str = parameter(
         "", "The moment that the critical path leads to; empty: the end of the thread's last call",
         group="Detail",
     )  # fmt: skip
-    labels: int = common_parameters.labels(60, "The most names of functions on a row, the widest calls first")
+    labels: int = common_parameters.labels(
+        60, "The maximum number of function names on a row, the widest calls first"
+    )
     paper: float = parameter(
         0.0, "From the amphitheatre (0) to the paper's semicircle (1)", low=0.0, high=1.0, group="Shape"
     )

@@ -91,7 +91,7 @@ THREADS = RowList(
     rows,
     look,
     (
-        Choice("MAIN", "Main Thread", "Pull it out; the main thread until now goes back among the others"),
+        Choice("MAIN", "Main Thread", "Pull it out; the previous main thread goes back among the others"),
         Choice("HIDE", "Hide", "Leave the thread out"),
         Choice("SHOW", "Show", "Draw the thread"),
         Choice("UP", "Up", "Move the thread up"),

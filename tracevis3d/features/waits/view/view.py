@@ -69,7 +69,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     progress(0.0, "finding waits")
     waits = waits_of(trace, p.rules)
     if p.object and p.object not in waits.ops.objects:
-        raise UsageError(f"object={p.object}: nobody waits for an object of this name")
+        raise UsageError(f"object={p.object}: no thread waits for an object of this name")
     progress(0.3, "placing rows")
     picture = compose(trace, waits, p, frame)
     progress(0.6, "connecting waits")
