@@ -94,7 +94,7 @@ def test_similar_names_are_paired_shown_and_edited():
     edited = identify(a, b, "name", renamed=[Renamed("emit_text", "new")])
     assert edited.shared_functions == 4
     assert edited.renamed == [Renamed("emit_text", "new", 100.0)]
-    assert "1 taken as renamed" in edited.reason
+    assert "1 treated as renamed" in edited.reason
     # A pair that was given is not paired again.
     both = identify(a, b, "name", renamed=[Renamed("emit_text", "new")], fuzzy=50)
     assert [p.b for p in both.renamed] == ["new"]

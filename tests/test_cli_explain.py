@@ -85,7 +85,7 @@ def test_the_report_without_figures(pair, tmp_path, capsys):
 
 def test_words_that_are_off(pair, tmp_path, capsys):
     for words, reason in (
-        (["--top", "0"], "1 is the least"),
+        (["--top", "0"], "1 is the minimum"),
         (["--tau", "2"], "a number from 0 to 1"),
         (["--walk", "main"], "name a folder"),
         (["-o", str(tmp_path / "x"), "--style", "odd"], "--style"),

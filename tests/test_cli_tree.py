@@ -157,7 +157,7 @@ def test_as_text(capsys) -> None:
         (("--open", "99"), "there is no path"),
         (("--row", "999999999"), "there is no row"),
         (("--call", "999999999"), "there is no call"),
-        (("--count", "-1"), "0 is the least"),
+        (("--count", "-1"), "0 is the minimum"),
         (("--filters", "name(pattern=a, within=999999999)"), "there is no such call"),
     ],
 )

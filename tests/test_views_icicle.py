@@ -560,7 +560,7 @@ def test_calls_without_duration():
         ({"end": "-5ms"}, "end=-5ms"),
         ({"start": "1h"}, "start=1h: the trace ends"),
         ({"first_depth": 3, "last_depth": 2}, "last_depth=2"),
-        ({"resolution": 0}, "resolution=0: 0.05 is the least"),
+        ({"resolution": 0}, "resolution=0: 0.05 is the minimum"),
         ({"measure": "weight"}, "measure=weight: one of"),
         ({"colour": "self"}, "there is no parameter 'colour': did you mean 'color'"),
         ({"opening": "wide"}, "opening=wide: a number is expected"),

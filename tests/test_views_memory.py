@@ -138,7 +138,7 @@ def test_windows_filters_and_what_can_not_be_drawn() -> None:
 
 
 def test_the_flat_style_shows_memcov_viz(tmp_path) -> None:
-    """Seen from above: bytes to the right, time downward, blue and green in turn, idle paler."""
+    """Seen from above: bytes to the right, time downward, alternately blue and green, idle paler."""
     bpy = pytest.importorskip("bpy")
     from tracevis3d.scene import build
     from tracevis3d.scene.output import engines, render
@@ -259,7 +259,7 @@ def test_large_blocks_leave_their_shadow_where_they_are_not() -> None:
         assert corner[:, 0].min() <= own[:, 0].min() <= own[:, 0].max() <= corner[:, 0].max()
         assert corner[:, 0].max() - corner[:, 0].min() <= own[:, 0].max() - own[:, 0].min() + 0.021
     texts = [entry.text for legend in drawing.legends for entry in legend.entries]
-    assert "room of each block of 2 MiB or more, also when it is not there" in texts
+    assert "room of each block of 2 MiB or more, also while it is not allocated" in texts
     without = drawn(trace, order="creation", footprint=0)
     assert not [element for element in without.elements if element.kind == "footprint"]
     flat = drawn(trace, order="creation", footprint=0.15, opening=0)

@@ -67,7 +67,7 @@ def test_any_text_is_read_or_told(text):
     ("settings", "sentence"),
     [
         ({"siz": 1}, "there is no parameter 'siz': did you mean 'size'?"),
-        ({"qqq": 1}, "there is no parameter 'qqq': there are size, count, shadow, way, name"),
+        ({"qqq": 1}, "there is no parameter 'qqq': choose one of size, count, shadow, way, name"),
         ({"way": "left"}, "way=left: one of up, down is expected"),
         ({"count": 0}, "count=0: 1 is the minimum"),
         ({"size": "9"}, "size=9: 2 is the maximum"),

@@ -274,7 +274,7 @@ def test_objects_that_one_thread_alone_waits_for_are_grey():
     tubes = element(red, "correspondence")
     reddish = [red.palette[c][0] - red.palette[c][2] > 0.5 for c in tubes.color.tolist()]
     assert reddish == [ops.of(w) == ["own"] for w in tubes.id.tolist()]
-    with pytest.raises(UsageError, match="nobody waits"):
+    with pytest.raises(UsageError, match="no thread waits"):
         draw(trace, waits="object", object="nothing")
 
 

@@ -81,7 +81,7 @@ def _most_alike(finding: Finding, other: str) -> str:
     if best is None:
         return f" Nothing in {other} matches it."
     return (
-        f" Its closest match in {other} is `{best['function']}` below {way(best['path'][:-1], 2)} "
+        f" The most similar call in {other} is `{best['function']}` below {way(best['path'][:-1], 2)} "
         f"(similarity {best['similarity']:.2f})."
     )
 
@@ -174,7 +174,7 @@ def _time(f: Finding) -> str:
     )
     pace = ""
     if abs(d["pace"] - 1) > 0.02 or abs(d["factor"] - 1) > 0.02:
-        pace = "than expected from the pace of both runs"
+        pace = " than expected from the pace of both runs"
     if d["cause"] == f.functions[0]:
         text = f"`{f.functions[0]}` itself takes {own_a} in A and {own_b} in B ({count})"
         return f"{text}: {change}{pace}."
