@@ -138,7 +138,7 @@ def test_windows_filters_and_what_can_not_be_drawn() -> None:
 
 
 def test_the_flat_style_shows_memcov_viz(tmp_path) -> None:
-    """Seen from above: bytes to the right, time downward, alternately blue and green, idle paler."""
+    """Seen from above: bytes to the right, time downward, blue and green in turn, idle paler."""
     bpy = pytest.importorskip("bpy")
     from tracevis3d.scene import build
     from tracevis3d.scene.output import engines, render

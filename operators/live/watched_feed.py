@@ -241,7 +241,7 @@ class Feed:
 STATES = {
     "waiting": "Waiting for a publisher",
     "connected": "Connected",
-    "silent": "The publisher is silent: waiting until it comes back",
+    "silent": "The publisher is silent: waiting for it to return",
     "ended": "The program has ended",
     "refused": "The publisher refuses",
 }
