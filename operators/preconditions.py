@@ -20,6 +20,12 @@ LIBRARY, IDLE, OBJECT_MODE, VIEW, INSTALLED, OWN = (
 )
 
 
+#: What several operators need: to draw a view, to draw a view again, to read the trace of a view.
+DRAW = (LIBRARY, IDLE, OBJECT_MODE, VIEW)
+REBUILD = (*DRAW, INSTALLED, OWN)
+TRACE = (LIBRARY, IDLE, VIEW, OWN)
+
+
 def obstacle(context: bpy.types.Context, *needs: str) -> str:
     """Return one sentence on the first of ``needs`` that is missing; empty if nothing is."""
     collection = settings.active(context)

@@ -162,7 +162,7 @@ def test_a_stack_does_what_its_sentence_says(seed, steps, drawn) -> None:
                 state[i : i + below] = [{"hide": 1, "fade": 2, "sink": 3}[applied.effect]] * below
     filtered = apply(stack, facts)
     assert filtered.state.tolist() == state
-    assert sum(told.settled for told in filtered.told) == n - state.count(SHOWN)
+    assert sum(told.settled for told in filtered.effects) == n - state.count(SHOWN)
     assert parse(as_text(stack)) == [
         Applied(a.name, {k: str(v) for k, v in a.values.items()}, a.effect, a.what, a.within, a.on)
         for a in stack

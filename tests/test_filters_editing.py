@@ -74,7 +74,7 @@ def test_adding_twice_is_adding_once_and_taking_out_forgets_the_effect():
 def test_the_words_on_a_filter_count_over_all_traces():
     stack = parse("!utilities; name(pattern=log)")
     result = apply(stack, Facts(JAVA))
-    (one,) = result.told
+    (one,) = result.effects
     assert effects(stack, [result]) == [f"hides {one.settled:,} calls: {one.nodes:,} distinct subtrees"]
     assert effects(stack, [result, result])[0].startswith(f"hides {2 * one.settled:,} calls")
     assert effects(stack, []) == ["not in these traces"]

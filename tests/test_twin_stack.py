@@ -113,9 +113,9 @@ def test_each_filter_tells_what_it_did(drawn):
     names = {0: "shown", **{number: name for name, number in EFFECTS.items()}}
     assert [names[s] for s in filtered.state.tolist()] == state
     assert [bool(flag) for flag in filtered.own] == own
-    assert [(t.marked, t.nodes, t.settled) for t in filtered.told] == told
+    assert [(t.marked, t.nodes, t.settled) for t in filtered.effects] == told
     used = [applied for applied in stack if applied.on]
-    assert [(t.name, t.effect, t.within) for t in filtered.told] == [
+    assert [(t.name, t.effect, t.within) for t in filtered.effects] == [
         (a.name, a.effect, a.within) for a in used
     ]
     said = summary(stack, filtered)

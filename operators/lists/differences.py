@@ -156,14 +156,7 @@ class _OnComparison(OperatorMixin):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        needs = (
-            preconditions.LIBRARY,
-            preconditions.IDLE,
-            preconditions.OBJECT_MODE,
-            preconditions.VIEW,
-            preconditions.INSTALLED,
-            preconditions.OWN,
-        )
+        needs = preconditions.REBUILD
         if not preconditions.poll(cls, context, *needs):
             return False
         if findings_of(settings.active(context)) is None:
@@ -319,14 +312,7 @@ class TRACEVIS3D_OT_compare_traces(Rebuilding, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not preconditions.poll(
-            cls,
-            context,
-            preconditions.LIBRARY,
-            preconditions.IDLE,
-            preconditions.OBJECT_MODE,
-            preconditions.VIEW,
-        ):
+        if not preconditions.poll(cls, context, *preconditions.DRAW):
             return False
         if len(known_in(context.scene)) < 2:
             cls.poll_message_set("There is one trace: import another one to compare it with")

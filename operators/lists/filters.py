@@ -66,9 +66,7 @@ class _OnStack(OperatorMixin):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return preconditions.poll(
-            cls, context, preconditions.LIBRARY, preconditions.IDLE, preconditions.VIEW, preconditions.OWN
-        )
+        return preconditions.poll(cls, context, *preconditions.TRACE)
 
     def change(self, context: bpy.types.Context, do: Callable[[list[Any]], list[Any]]) -> set[str]:
         """Let ``do`` make a new stack from the view's, and store it; what can't be read is refused."""

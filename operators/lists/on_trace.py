@@ -29,9 +29,7 @@ def in_memory(collection: bpy.types.Collection) -> tuple[str, Any] | None:
 
 def poll(operator: Any, context: bpy.types.Context) -> bool:
     """Return whether there is a view whose trace can be found, and let ``operator`` say why not."""
-    return preconditions.poll(
-        operator, context, preconditions.LIBRARY, preconditions.IDLE, preconditions.VIEW, preconditions.OWN
-    )
+    return preconditions.poll(operator, context, *preconditions.TRACE)
 
 
 class OnTrace(LongOperator):

@@ -77,14 +77,7 @@ class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return preconditions.poll(
-            cls,
-            context,
-            preconditions.LIBRARY,
-            preconditions.IDLE,
-            preconditions.OBJECT_MODE,
-            preconditions.VIEW,
-        )
+        return preconditions.poll(cls, context, *preconditions.DRAW)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         collection = settings.active(context)

@@ -33,14 +33,7 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        needs = (
-            preconditions.LIBRARY,
-            preconditions.IDLE,
-            preconditions.OBJECT_MODE,
-            preconditions.VIEW,
-            preconditions.INSTALLED,
-            preconditions.OWN,
-        )
+        needs = preconditions.REBUILD
         if not preconditions.poll(cls, context, *needs):
             return False
         if differences.findings_of(settings.active(context)) is None:

@@ -31,9 +31,7 @@ class TRACEVIS3D_OT_find_source(LongOperator, bpy.types.Operator, ImportHelper):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return preconditions.poll(
-            cls, context, preconditions.LIBRARY, preconditions.IDLE, preconditions.VIEW, preconditions.OWN
-        )
+        return preconditions.poll(cls, context, *preconditions.TRACE)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         place = self._place(settings.of(settings.active(context)))

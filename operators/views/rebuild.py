@@ -22,16 +22,7 @@ class Rebuilding(LongOperator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return preconditions.poll(
-            cls,
-            context,
-            preconditions.LIBRARY,
-            preconditions.IDLE,
-            preconditions.OBJECT_MODE,
-            preconditions.VIEW,
-            preconditions.INSTALLED,
-            preconditions.OWN,
-        )
+        return preconditions.poll(cls, context, *preconditions.REBUILD)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         if any(source.state == "MISSING" for source in settings.of(settings.active(context)).sources):

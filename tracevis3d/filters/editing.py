@@ -112,7 +112,7 @@ def effects(stack: Sequence[Applied], results: Sequence[FilterResult]) -> list[s
     """
     said = []
     for place, applied in enumerate(one for one in stack if one.on):
-        each = [result.told[place] for result in results]
+        each = [result.effects[place] for result in results]
         settled, nodes = sum(one.settled for one in each), sum(one.nodes for one in each)
         does = f"{_DOES[applied.effect]} {settled:,} calls: {nodes:,} distinct subtrees"
         said.append(does if each else "not in these traces")

@@ -84,7 +84,7 @@ class Applied:
 
 
 @dataclass(frozen=True)
-class Told:
+class FilterEffect:
     """What one filter of a stack did.
 
     Attributes
@@ -116,14 +116,14 @@ class FilterResult:
     ----------
     state : uint8 (n,)
         SHOWN, HIDDEN, FADED or SUNK for each call.
-    told : list of Told
+    effects : list of FilterEffect
         For each filter that is on, in order.
     own : uint8 (n,)
         1 for the calls that are hidden and were marked themselves, not only a caller of theirs.
     """
 
     state: NDArray[np.uint8]
-    told: list[Told]
+    effects: list[FilterEffect]
     own: NDArray[np.uint8]
 
     def count(self, state: int) -> int:
@@ -169,7 +169,7 @@ def apply(stack: Sequence[Applied], facts: Facts) -> FilterResult:
         counts.append((int(marked), int(np.count_nonzero(seen))))
     settled = np.bincount(by, minlength=256)
     told = [
-        Told(a.name, a.effect, a.within, marked, nodes, int(settled[i]))
+        FilterEffect(a.name, a.effect, a.within, marked, nodes, int(settled[i]))
         for i, (a, (marked, nodes)) in enumerate(zip(used, counts, strict=True))
     ]
     return FilterResult(state, told, own)
@@ -280,14 +280,14 @@ def summary(stack: Sequence[Applied], filtered: FilterResult) -> dict[str, Any]:
         "filters": [
             {
                 "filter": applied.as_text(),
-                "name": told.name,
-                "effect": told.effect,
+                "name": effect.name,
+                "effect": effect.effect,
                 "what": applied.what,
-                "within": None if told.within == WHOLE else told.within,
-                "marked_calls": told.marked,
-                "marked_subtrees": told.nodes,
-                "settled_calls": told.settled,
+                "within": None if effect.within == WHOLE else effect.within,
+                "marked_calls": effect.marked,
+                "marked_subtrees": effect.nodes,
+                "settled_calls": effect.settled,
             }
-            for applied, told in zip(used, filtered.told, strict=True)
+            for applied, effect in zip(used, filtered.effects, strict=True)
         ],
     }
