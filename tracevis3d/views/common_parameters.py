@@ -46,12 +46,12 @@ def window_end() -> Any:
 
 def first_depth() -> Any:
     """Declare the first stack depth."""
-    return parameter(1, "First stack depth to draw; 1 is a root call", low=1, high=1e9, group="Window")
+    return parameter(1, "First stack depth to draw; 1 is a root call", low=1, group="Window")
 
 
 def last_depth() -> Any:
     """Declare the last stack depth."""
-    return parameter(0, "Last stack depth to draw; 0: the deepest", low=0, high=1e9, group="Window")
+    return parameter(0, "Last stack depth to draw; 0: the deepest", low=0, group="Window")
 
 
 def resolution(
