@@ -36,14 +36,14 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
                 hint = "Or drop a trace file on the 3D view; two at once are compared."
                 parts.paragraph(layout, context, hint)
             return
-        told: set[str] = set()
+        drawn: set[str] = set()
         for collection in present:
             for number, source in enumerate(settings.of(collection).sources):
-                if (key := trace_state.key_of(source)) not in told:
-                    told.add(key)
+                if (key := trace_state.key_of(source)) not in drawn:
+                    drawn.add(key)
                     self._draw_source(context, collection, number, source)
         if Task.current is None and not differences.is_compared(context.scene):
-            self._draw_next(context, len(told))
+            self._draw_next(context, len(drawn))
 
     def _draw_next(self, context: bpy.types.Context, traces: int) -> None:
         """Say what can be done with the traces that are there."""
