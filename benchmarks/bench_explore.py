@@ -1,4 +1,4 @@
-"""What the mouse and the eye wait for: what lies under a pixel, and more detail where one looks from near."""
+"""What the mouse and the eye wait for: what lies under a pixel, and more detail where one zooms in."""
 
 from __future__ import annotations
 

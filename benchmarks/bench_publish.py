@@ -106,7 +106,7 @@ def _compare(
         "alone": plain,
         **(peers or {}),
         "to a file": [*record, "-o", f"{folder}/out.json.gz", "--", *program],
-        "live, nobody watches": [*record, "--live", endpoint, "--", *program],
+        "live, not watched": [*record, "--live", endpoint, "--", *program],
         "live, watched": [*record, "--live", endpoint, "--", *program],
     }
     best: dict[str, float] = dict.fromkeys(commands, float("inf"))

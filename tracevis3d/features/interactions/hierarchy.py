@@ -148,7 +148,7 @@ def element_hierarchy(
         What contains them: packages and modules, the folders of the source files, or processes and threads.
         ``auto``: packages if functions have any, else folders, else nothing but the root.
     most : int
-        Elements at most: those that are called least are taken together, container by container.
+        Elements at most: those that are called least are merged, container by container.
     """
     return shared_hierarchy((trace,), level, by, most)[0]
 

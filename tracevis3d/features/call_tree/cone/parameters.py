@@ -46,7 +46,9 @@ class Parameters:
         group="Detail",
     )
     focus: str = parameter(
-        "", "The call in focus: its number, or the first whose function's name holds the text", group="Detail"
+        "",
+        "The call in focus: its number, or the first whose function's name contains the text",
+        group="Detail",
     )
     near: float = parameter(
         0.7,
@@ -72,7 +74,7 @@ class Parameters:
     entries: int = common_parameters.entries(10)
     path: str = parameter(
         "duration",
-        "The path drawn as a tube, down from the root",
+        "The path drawn as a tube, from the root downward",
         choices={
             "duration": "always to the callee that takes the most time",
             "calls": "always to the callee with the most calls below it",
@@ -129,7 +131,7 @@ class Parameters:
     )
     sinking: float = parameter(
         1.0,
-        "How far what filters sink has gone down: for films, in which it goes out of the way",
+        "How far calls that filters sink have gone down: for films, in which they move out of the way",
         low=0.0,
         high=1.0,
         group="Shape",
@@ -139,14 +141,14 @@ class Parameters:
     )
     toward: str = parameter(
         "",
-        "Of cones: where the camera goes: a call's number, or the first whose function's name holds the "
+        "Of cones: where the camera goes: a call's number, or the first whose function's name contains the "
         "text; empty: the focus, or the closed subtree of the most calls",
         group="Look",
     )
     approach: float = parameter(
         0.0,
-        "Of cones: how far the camera has come there from where it sees the whole tree; closed subtrees that "
-        "are near are opened in their places, as far as the budget allows",
+        "Of cones: how far the camera has moved there from the view of the whole tree; closed subtrees "
+        "near it are opened in place, as far as the budget allows",
         low=0.0,
         high=1.0,
         group="Look",

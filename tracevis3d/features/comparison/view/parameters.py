@@ -27,14 +27,14 @@ class Parameters:
         defaults.IDENTITY, defaults.IDENTITY_SENTENCE, choices=defaults.IDENTITIES, group="Data"
     )
     rewrite: str = parameter(
-        "", "Regular expressions and what replaces them, applied to the recorded names before they are "
+        "", "Regular expressions and their replacements, applied to the recorded names before they are "
         'compared: pairs, such as [["^old_", "new_"]]', group="Data",
     )  # fmt: skip
     renamed: str = parameter(
         "", 'Different names of one function in two traces: pairs, such as [["load", "read"]]', group="Data"
     )
     fuzzy: float = parameter(
-        0.0, "Pair names that only one of two traces has and that are at least so similar; 0: none",
+        0.0, "Pair names that only one of two traces has, if their similarity is at least this; 0: none",
         low=0.0, high=100.0, group="Data",
     )  # fmt: skip
     matches: str = parameter("best", "Which matches are drawn", choices=MATCHES, group="Data")
@@ -55,7 +55,7 @@ class Parameters:
         group="Data",
     )  # fmt: skip
     caption: str = parameter(
-        "", "A sentence to stand above the picture instead of the traces' names and sizes", group="Data"
+        "", "A sentence to show above the picture instead of the traces' names and sizes", group="Data"
     )
     start_a: str = parameter(
         "", "Start of A's time window, such as 1.5s or 20 (in ms); empty: its first call", group="Window"

@@ -72,9 +72,13 @@ class Parameters:
         "calls", "What the drum's axis counts", group="Window",
         choices={"calls": "calls in order, all with the same length", "time": "time"},
     )  # fmt: skip
-    mark: str = parameter("", "Mark a stretch and what repeats it, such as 12ms..15ms", group="Window")
+    mark: str = parameter("", "Mark a time range and its repetitions, such as 12ms..15ms", group="Window")
     similarity: float = parameter(
-        0.8, "Share of its calls that a repeat of the marked stretch has", low=0.05, high=1.0, group="Window"
+        0.8,
+        "Share of its calls that a repetition of the marked range must have",
+        low=0.05,
+        high=1.0,
+        group="Window",
     )
     phases: float = parameter(
         100 * LEAST, "Part of the variation that the cut between two phases explains: smaller finds more; "

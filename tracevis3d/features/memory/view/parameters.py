@@ -58,7 +58,7 @@ class Parameters:
         group="Data",
     )
     sites: str = parameter(
-        "", "Only blocks of call sites whose name holds one of these texts, with commas between them",
+        "", "Only blocks of call sites whose name contains one of these texts, with commas between them",
         group="Data",
     )  # fmt: skip
     start: str = parameter("", "Where the window begins, such as 1.5s or 20 (in ms)", group="Window")
@@ -86,8 +86,8 @@ class Parameters:
         True, "Draw live bytes, allocations and the idle share along time, on the wall", group="Detail"
     )
     footprint: float = parameter(
-        0.02, "Blocks of at least this share of the bytes shade the ground that they take all the time, also "
-        "before they are allocated and after they are freed; 0: none does, nor in the flat picture", low=0.0,
+        0.02, "Blocks of at least this share of the bytes shade their ground all the time, also before they "
+        "are allocated and after they are freed; 0: none does, nor in the flat picture", low=0.0,
         high=1.0, group="Detail",
     )  # fmt: skip
     findings: int = parameter(

@@ -1,7 +1,7 @@
 """Memory as a terrain, after Memcov Viz (Seyster, *Techniques for Visualizing Software Execution*, 2.4.2).
 
 Each block is a ridge: as wide as its bytes, along time from its allocation at the back to its end, now being
-the front edge. Its height is how long nobody has touched it, so that forgotten memory grows into plateaus.
+the front edge. Its height is the time since its last access, so that forgotten memory grows into plateaus.
 From above it is Memcov Viz's picture.
 """
 
