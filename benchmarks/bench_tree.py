@@ -22,6 +22,7 @@ from tracevis3d.features.call_tree.navigation import KEYS, TreeNavigation
 from tracevis3d.features.call_tree.partial_tree import ALL, PartialTree
 from tracevis3d.filters.facts import Facts
 from tracevis3d.filters.listed import listed
+from tracevis3d.filters.sequence_list import sequences
 from tracevis3d.filters.stack import apply, parse
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
@@ -140,7 +141,7 @@ def _filtered(calls: Any, first: Any, count: Any, graph: Any, peer: float) -> li
     for name, make in (
         ("functions", partial(lists.model, facts)),
         ("patterns", partial(lists.repeated, facts)),
-        ("sequences", partial(lists.sequences, facts)),
+        ("sequences", partial(sequences, facts)),
         ("utilities", partial(lists.utilities, facts)),
     ):
         listing, ours = best(2, make)

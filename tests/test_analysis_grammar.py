@@ -17,8 +17,9 @@ from tracevis3d.analysis.compact import CompactTrace
 from tracevis3d.analysis.grammar import Grammar, Occurrences, grammar_of
 from tracevis3d.analysis.subtrees import Subtrees
 from tracevis3d.errors import Cancelled, UsageError
-from tracevis3d.features.call_tree import lists, nodes
+from tracevis3d.features.call_tree import nodes
 from tracevis3d.filters.facts import Facts
+from tracevis3d.filters.sequence_list import sequences
 from tracevis3d.filters.stack import HIDDEN, apply, parse
 
 #: Leaf functions that lists are made of.
@@ -251,7 +252,7 @@ def test_more_symbols_than_there_was_room_for() -> None:
 def test_sequences_as_a_list() -> None:
     trace = trace_of("main( " + "a() b() c() d() " * 3 + "a() b() c() e() f( a() b() c() ) )")
     facts = Facts(trace)
-    found = lists.sequences(facts)
+    found = sequences(facts)
     rows = found.rows(0, 10)
     assert [(row["name"], row["occurrences"], row["callers"], row["callees"]) for row in rows] == [
         ("a, b, c", 5, 2, 3), ("a, b, c, … 1 more", 3, 1, 4),
@@ -267,19 +268,19 @@ def test_sequences_as_a_list() -> None:
     assert found.calls(key).tolist() == [1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 18, 19, 20]
     # A call stands in the longest sequence that it is a part of.
     assert [found.place(call) for call in (0, 1, 4, 13, 16, 20)] == [-1, 1, 1, 0, -1, 0]
-    assert [row["name"] for row in lists.sequences(facts, "name").rows(0, 2)] == [
+    assert [row["name"] for row in sequences(facts, "name").rows(0, 2)] == [
         "a, b, c",
         "a, b, c, … 1 more",
     ]
-    assert [row["callees"] for row in lists.sequences(facts, "size").rows(0, 2)] == [4, 3]
-    assert [row["occurrences"] for row in lists.sequences(facts, "occurrences").rows(0, 2)] == [5, 3]
-    assert len(lists.sequences(facts, contains="d")) == 1
-    assert len(lists.sequences(facts, contains="e")) == 0
+    assert [row["callees"] for row in sequences(facts, "size").rows(0, 2)] == [4, 3]
+    assert [row["occurrences"] for row in sequences(facts, "occurrences").rows(0, 2)] == [5, 3]
+    assert len(sequences(facts, contains="d")) == 1
+    assert len(sequences(facts, contains="e")) == 0
     with pytest.raises(UsageError, match="there is no order"):
-        lists.sequences(facts, "colour")
+        sequences(facts, "colour")
     hidden = apply(parse("sequence(call=1, entries=4)"), facts)
     assert np.flatnonzero(hidden.state == HIDDEN).tolist() == list(range(1, 13))
-    assert [row["hidden"] for row in lists.sequences(facts, filtered=hidden).rows(0, 2)] == [3, 3]
+    assert [row["hidden"] for row in sequences(facts, filtered=hidden).rows(0, 2)] == [3, 3]
 
 
 def test_the_filter_of_one_sequence() -> None:

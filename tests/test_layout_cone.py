@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests import synthetic
 from tests.test_analysis_compact import graph_of
-from tracevis3d.analysis.compact import Edges
+from tracevis3d.analysis.edges import Edges
 from tracevis3d.features.call_tree.cone.layouts import cone
 
 

@@ -13,7 +13,6 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.palettes import PALETTES
 from tracevis3d.drawing.primitives import Boxes, Drawing, Lines, Tubes
 from tracevis3d.errors import UsageError
-from tracevis3d.features.call_tree.icicle.layout import WIDTH
 from tracevis3d.features.comparison.compare import VIEW
 from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.comparison.view import colors, focus
@@ -25,6 +24,7 @@ from tracevis3d.formats import registry
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
+from tracevis3d.views.time_window import WIDTH
 
 FRAME = Frame(960, 540)
 SEEDS = st.integers(0, 10_000)

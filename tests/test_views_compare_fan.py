@@ -14,7 +14,6 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Boxes, Drawing, Labels, Lines, Tubes
 from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import UsageError
-from tracevis3d.features.call_tree.icicle.layout import WIDTH
 from tracevis3d.features.comparison.compare import VIEW
 from tracevis3d.features.comparison.fan.pairs import chosen_pairs
 from tracevis3d.features.comparison.matching.many_traces import best_order, similarities
@@ -22,6 +21,7 @@ from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
+from tracevis3d.views.time_window import WIDTH
 
 FRAME = Frame(960, 540)
 SEEDS = st.integers(0, 10_000)

@@ -14,7 +14,6 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Boxes, Drawing, Lines, Tubes
 from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import UsageError
-from tracevis3d.features.call_tree.icicle.layout import WIDTH
 from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.comparison.view import matches as matching
 from tracevis3d.features.comparison.view.annotations.own_time import longest_own_stretch
@@ -25,6 +24,7 @@ from tracevis3d.progress import silent
 from tracevis3d.trace.events import BEGIN, END
 from tracevis3d.trace.model import Source, Trace
 from tracevis3d.trace.recording import Recording
+from tracevis3d.views.time_window import WIDTH
 
 
 def label_texts(drawing: Drawing, kind: str) -> list[str]:

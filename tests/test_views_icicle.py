@@ -17,13 +17,13 @@ from tracevis3d.drawing.primitives import Boxes, Drawing, Labels
 from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import UsageError
 from tracevis3d.features.call_tree.icicle import VIEW, Parameters
-from tracevis3d.features.call_tree.icicle.layout import WIDTH
 from tracevis3d.formats import registry
 from tracevis3d.layout.scales import LOG_RANGE
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
 from tracevis3d.views.call_colors import coloring
+from tracevis3d.views.time_window import WIDTH
 
 FRAME = Frame(960, 540)
 SEEDS = st.integers(0, 10_000)

@@ -8,8 +8,8 @@ import pytest
 from tests.walked_traces import walked_trace
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.features.call_tree.icicle import VIEW, Parameters
-from tracevis3d.features.call_tree.icicle.layout import WIDTH
 from tracevis3d.progress import silent
+from tracevis3d.views.time_window import WIDTH
 
 bpy = pytest.importorskip("bpy")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,37 +12,9 @@ from ..kernels.tree.compact import count_iterations, expand_graph
 from ..progress import Progress, silent
 from ..trace.cached_results import cached_with_trace
 from ..trace.model import Calls, Threads, Trace
+from .edges import Edges
+from .grammar import Grammar, grammar_of
 from .subtrees import Subtrees, distinct_subtrees, subtrees_of
-
-if TYPE_CHECKING:
-    from .grammar import Grammar
-
-
-@dataclass(frozen=True, eq=False)
-class Edges:
-    """The edges of the graph: a child that repeats in a row is one edge with a label.
-
-    Attributes
-    ----------
-    first : int64 (m + 1,)
-        The edges of class ``c`` are ``first[c]`` to ``first[c + 1]``, in the order of the calls.
-    child : int32 (e,)
-        The class they lead to.
-    count : int64 (e,)
-        How often the child is called in a row there (the edge's label, Fig. 28).
-    """
-
-    first: NDArray[np.int64]
-    child: NDArray[np.int32]
-    count: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.child)
-
-    @cached_property
-    def source(self) -> NDArray[np.int32]:
-        """The class that each edge leaves, int32 (e,)."""
-        return np.repeat(np.arange(len(self.first) - 1, dtype=np.int32), np.diff(self.first))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +95,6 @@ class CompactTrace:
 
     def find_grammar(self, progress: Progress = silent) -> Grammar:
         """Return :attr:`grammar`, telling how far it is; ``progress`` may stop the work."""
-        from .grammar import grammar_of
-
         known = vars(self)
         if "grammar" not in known:
             known["grammar"] = grammar_of(self, progress)

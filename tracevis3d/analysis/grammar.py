@@ -16,6 +16,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +36,11 @@ from ..kernels.tree.grammar import (
 )
 from ..progress import Progress, silent
 from ..trace.model import Calls
-from .compact import CompactTrace, Edges
+from .edges import Edges
 from .subtrees import grown
+
+if TYPE_CHECKING:
+    from .compact import CompactTrace
 
 Ints = NDArray[np.int64]
 Int32s = NDArray[np.int32]

@@ -12,6 +12,7 @@ from ..analysis.grammar import Occurrences
 from ..analysis.sets import Sets, distinct_sets
 from ..trace.cached_results import cached_with_trace
 from ..trace.model import Trace
+from .roles import of_functions
 
 
 class Facts:
@@ -100,8 +101,6 @@ class Facts:
     @cached_property
     def roles(self) -> list[str]:
         """What kind of function each is, a key of :data:`.roles.ROLES`."""
-        from .roles import of_functions
-
         return of_functions(self)
 
     @cached_property

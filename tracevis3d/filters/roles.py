@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..parameters import parameter
-from .facts import Facts
 from .registry import Filter, Marked
 from .utilities import Parameters, mark
+
+if TYPE_CHECKING:
+    from .facts import Facts
 
 _ACCESSOR = re.compile(
     r"(?:get|set|is|has|fget|fset)(?=[A-Z_0-9]|$)|__(?:get|set|del)(?:attr|item|attribute)?__$"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from ..parameters import parameter
-from .facts import Facts
 from .registry import Filter, Marked
+
+if TYPE_CHECKING:
+    from .facts import Facts
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,13 @@ import re
 import sys
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from ..errors import InputError, MissingDependency
 from . import known_files
-from .model import Source
+
+if TYPE_CHECKING:
+    from .model import Source
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"

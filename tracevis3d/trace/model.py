@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import read_arguments
 from .problems import Problems
 from .strings import Strings
 
@@ -432,8 +433,6 @@ class Trace:
         record = self.calls.record
         if not len(record) or record[call] < 0:
             return {}
-        from .arguments import read_arguments
-
         return read_arguments(self.source, int(record[call]))
 
 

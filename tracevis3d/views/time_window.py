@@ -10,6 +10,9 @@ from ..layout.cut import call_span
 from ..trace.model import Trace
 from ..units import duration, read_time, typed_time
 
+#: Scene units that the time window is wide where time runs along x.
+WIDTH = 16.0
+
 
 def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
     """Return the window of ``trace`` from ``start`` to ``end`` in nanoseconds.

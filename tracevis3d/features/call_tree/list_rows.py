@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ...analysis.listing import Listing
 from ...filters.facts import facts_of
 from ...filters.patterns import Parameters
+from ...filters.sequence_list import sequences
 from ...trace.cached_results import cached_with_trace
 from ...trace.model import Trace
 from ...units import counted, duration
 from ...views import filtering
 from . import lists
-from .lists import Ints, Listing
+from .lists import Ints
 
 #: Rows of a page.
 PAGE = 60
@@ -64,7 +66,7 @@ def listing(trace: Trace, query: ListQuery) -> Listing:
         parameters = Parameters(criterion=query.criterion)
         return lists.repeated(facts, parameters, query.pattern_sort, query.contains, filtered)
     if query.kind == "sequences":
-        return lists.sequences(facts, query.pattern_sort, query.contains, filtered)
+        return sequences(facts, query.pattern_sort, query.contains, filtered)
     if query.kind == "utilities":
         return lists.utilities(facts, query.contains)
     return lists.model(facts, filtered, query.sort, query.contains)
@@ -123,7 +125,7 @@ class RowTexts:
 
 
 def row_texts(query: ListQuery, row: dict[str, Any]) -> RowTexts:
-    """Return a row, as :class:`.lists.Listing` has it, in words."""
+    """Return a row, as :class:`~.listing.Listing` has it, in words."""
     if query.kind == "library":
         return _library_row(row)
     if query.kind == "sequences":

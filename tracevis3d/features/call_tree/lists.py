@@ -7,7 +7,6 @@ the functions, or over millions of distinct subtrees, costs what the window hold
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,11 @@ from numpy.typing import NDArray
 
 from ...analysis import pattern_library
 from ...analysis.criteria import alike
-from ...analysis.grammar import words
-from ...analysis.search import Query, matching_functions
+from ...analysis.listing import Listing
 from ...errors import UsageError
 from ...filters import patterns
 from ...filters.facts import Facts
+from ...filters.sequence_list import named_in
 from ...filters.stack import HIDDEN, FilterResult
 from . import nodes
 
@@ -42,57 +41,6 @@ PATTERN_SORTS = {
 }
 
 
-#: Names of a sequence that are spelt out, and of its callers.
-_SPELT, _CALLERS = 24, 3
-#: Orders of the list of sequences.
-SEQUENCE_SORTS = {
-    "calls": "total number of calls in all occurrences, most first",
-    "occurrences": "how often it occurs, most first",
-    "size": "callees of one occurrence, most first",
-    "name": "by name",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Listing:
-    """A list whose rows are worded when they are looked at.
-
-    Attributes
-    ----------
-    kind : str
-        One of :data:`KINDS`.
-    keys : int64 (rows,)
-        In order: functions, distinct subtrees (the first of each pattern's), or places in a library.
-    row : callable
-        ``row(key) -> dict``, as ``--json`` prints it; ``name`` and ``calls`` are always there.
-    calls : callable
-        ``calls(key) -> int64 (k,)``: the calls that the row stands for, ascending.
-    key_of : callable
-        ``key_of(call) -> int``: the key of the row that stands for a call; -1 if none does.
-    starts : callable, optional
-        ``starts(key) -> int64 (k,)``: the calls that occurrences begin with, where one takes in several.
-    """
-
-    kind: str
-    keys: Ints
-    row: Callable[[int], dict[str, Any]]
-    calls: Callable[[int], Ints]
-    key_of: Callable[[int], int]
-    starts: Callable[[int], Ints] | None = None
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    def rows(self, first: int, most: int) -> list[dict[str, Any]]:
-        """Return the rows of a window."""
-        return [self.row(key) for key in self.keys[first : first + most].tolist()]
-
-    def place(self, call: int) -> int:
-        """Return the place of the row that stands for a call; -1 if none does."""
-        found = np.flatnonzero(self.keys == self.key_of(call))
-        return int(found[0]) if len(found) else -1
-
-
 def model(
     facts: Facts, filtered: FilterResult | None = None, sort: str = "occurrences", contains: str = ""
 ) -> Listing:
@@ -105,14 +53,14 @@ def model(
     """
     table = nodes.FunctionTable(facts, filtered)
     order = table.order(sort)
-    keys = order[_named(facts, contains)[order] & (table.columns["occurrences"][order] > 0)]
+    keys = order[named_in(facts, contains)[order] & (table.columns["occurrences"][order] > 0)]
     return _of_functions("model", facts, keys, table.row)
 
 
 def utilities(facts: Facts, contains: str = "") -> Listing:
     """Return the functions with any utilityhood, the highest first: SEAT's Utility view."""
     order = np.argsort(-facts.utilityhood, kind="stable")
-    keys = order[(facts.utilityhood[order] > 0) & _named(facts, contains)[order]]
+    keys = order[(facts.utilityhood[order] > 0) & named_in(facts, contains)[order]]
     table = nodes.FunctionTable(facts, None)
 
     def row(key: int) -> dict[str, Any]:
@@ -165,7 +113,7 @@ def repeated(
     np.minimum.at(first, of_class, subtrees.call)
     key = kinds.representative.astype(np.int64)
     wanted = (times >= p.times) & (subtrees.extent[key] >= p.size)
-    found = np.flatnonzero(wanted & _named(facts, contains)[subtrees.function[key]])
+    found = np.flatnonzero(wanted & named_in(facts, contains)[subtrees.function[key]])
     if sort == "name":
         order = np.array(
             sorted(found.tolist(), key=lambda k: functions.label[subtrees.function[key[k]]]), int
@@ -199,78 +147,6 @@ def repeated(
         return int(key[of_class[subtrees.of_call[call]]])
 
     return Listing("patterns", key[order], row, calls, key_of)
-
-
-def sequences(
-    facts: Facts, sort: str = "calls", contains: str = "", filtered: FilterResult | None = None
-) -> Listing:
-    """Return the sequences of callees that occur again: the rules of the grammar of the compact trace.
-
-    Parameters
-    ----------
-    facts : Facts
-    sort : str
-        A key of :data:`SEQUENCE_SORTS`.
-    contains : str
-        Only sequences with a function whose name holds this text.
-    filtered : Filtered, optional
-        What is hidden, to be counted.
-
-    Raises
-    ------
-    UsageError
-        If there is no such order.
-    """
-    if sort not in SEQUENCE_SORTS:
-        raise UsageError(f"there is no order {sort!r}: there are {', '.join(SEQUENCE_SORTS)}")
-    graph, found, labels = facts.graph, facts.sequences, facts.trace.functions.label
-    own, lists = found.grammar, found.grammar.lists
-    named = np.zeros(lists, np.int64)
-    named[: len(graph)] = _named(facts, contains)[graph.subtrees.function]
-    keys = lists + np.flatnonzero(own.total(named)[lists:])
-    if sort == "name":
-        text = [words(graph, key, labels) for key in keys.tolist()]
-        keys = keys[np.array(sorted(range(len(keys)), key=text.__getitem__), int)]
-    else:
-        count = found.count[keys - lists]
-        by = {"calls": own.calls[keys] * count, "occurrences": count, "size": own.callees[keys]}[sort]
-        keys = keys[np.argsort(-by, kind="stable")]
-    listed = np.zeros(own.rules, np.bool_)
-    listed[keys - lists] = True
-
-    def row(key: int) -> dict[str, Any]:
-        count, hidden, callers = int(found.count[key - lists]), 0, found.callers(key).tolist()
-        if filtered is not None:
-            hidden = int(np.count_nonzero(filtered.state[found.starts(key)] == HIDDEN))
-        return {
-            "rule": key - lists,
-            "name": words(graph, key, labels),
-            "short_name": words(graph, key, facts.short_names),
-            "sequence": words(graph, key, labels, _SPELT),
-            "symbols": [
-                {"rule": value - lists, "times": times}
-                if value >= lists
-                else {"function": labels[graph.subtrees.function[value]], "subtree": value, "times": times}
-                for value, times in own.symbols(key)
-            ],
-            "uses": own.uses(key),
-            "places": int(found.places[key - lists]),
-            "callers": len(callers),
-            "called_by": [labels[function] for function in callers[:_CALLERS]],
-            "occurrences": count,
-            "hidden": hidden,
-            "entries": int(own.length[key]),
-            "callees": int(own.callees[key]),
-            "calls_each": int(own.calls[key]),
-            "calls": int(own.calls[key]) * count,
-            "first_call": found.first(key),
-        }
-
-    def key_of(call: int) -> int:
-        rules = (rule for rule, _ in found.rules_of(call, facts.trace.calls))
-        return next((rule for rule in rules if listed[rule - lists]), -1)
-
-    return Listing("sequences", keys, row, found.calls, key_of, found.starts)
 
 
 def from_library(facts: Facts, known: pattern_library.Library, contains: str = "") -> Listing:
@@ -332,11 +208,3 @@ def _calls(facts: Facts, functions: Ints) -> Ints:
     flags = np.zeros(len(facts.trace.functions), np.bool_)
     flags[functions] = True
     return np.flatnonzero(flags[facts.trace.calls.function])
-
-
-def _named(facts: Facts, contains: str) -> NDArray[np.bool_]:
-    flags = np.zeros(len(facts.trace.functions), np.bool_)
-    if not contains.strip():
-        return ~flags
-    flags[matching_functions(facts.trace.functions, Query(contains.strip()))] = True
-    return flags

@@ -11,9 +11,9 @@ from ...analysis.repetitions import Runs, find_alike, find_repeated, find_runs
 from ...analysis.sets import distinct_sets
 from ...analysis.subtrees import Subtrees, distinct_subtrees
 from ...filters.facts import Facts as Known
+from ...filters.sequence_list import sequences
 from ...trace.model import Trace
 from ...trace.names import label_of_call
-from ..call_tree.lists import sequences
 from .hierarchy import By, Elements, Level, element_hierarchy
 from .interactions import Interactions, interactions, rarest
 from .layers import layers

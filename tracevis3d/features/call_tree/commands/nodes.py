@@ -52,6 +52,7 @@ def run(words: argparse.Namespace) -> None:
     from ....analysis.search import Query, matching_functions
     from ....filters.facts import Facts
     from ....filters.patterns import Parameters
+    from ....filters.sequence_list import sequences
     from ....filters.stack import apply, parse
     from .. import lists, nodes
 
@@ -75,7 +76,7 @@ def run(words: argparse.Namespace) -> None:
         else:
             filtered = apply(stack, facts) if stack else None
             if words.sequences:
-                listing = lists.sequences(facts, words.sort or "calls", words.contains, filtered)
+                listing = sequences(facts, words.sort or "calls", words.contains, filtered)
             elif words.patterns:
                 p = Parameters(criterion=words.patterns)
                 listing = lists.repeated(facts, p, words.sort or "calls", words.contains, filtered)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....analysis.compact import CompactTrace, Edges, graph_of
+from ....analysis.compact import CompactTrace, graph_of
+from ....analysis.edges import Edges
 from ....analysis.measures import self_time_of
 from ....analysis.search import Query, matching_functions
 from ....errors import UsageError

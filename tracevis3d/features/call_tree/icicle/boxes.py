@@ -13,7 +13,8 @@ from ....layout.icicle import place_boxes
 from ....layout.scales import Scale
 from ....views.call_colors import Coloring
 from ....views.call_measures import Measure
-from .layout import WIDTH, Layout
+from ....views.time_window import WIDTH
+from .layout import Layout
 
 if TYPE_CHECKING:
     from .view import Parameters

@@ -14,8 +14,9 @@ from ....trace.model import Trace
 from ....views.call_colors import coloring
 from ....views.call_measures import measure
 from ....views.detail import Detail, Pane, cut_nearer, readable, within
+from ....views.time_window import WIDTH
 from .boxes import call_boxes, cluster_boxes, measured
-from .layout import WIDTH, compose
+from .layout import compose
 from .names import names_on_fronts
 
 

@@ -19,15 +19,13 @@ from ....trace.model import Trace
 from ....trace.names import lane_title
 from ....units import percentage
 from ....views.thread_selection import choose_threads
-from ....views.time_window import time_window
+from ....views.time_window import WIDTH, time_window
 
 if TYPE_CHECKING:
     from .view import Parameters
 
 Ints = NDArray[np.int64]
 
-#: Scene units that the time window is wide.
-WIDTH = 16.0
 #: Average width of a character as a share of its line height.
 CHARACTER = 0.52
 # Share of the picture that the drawing can have beside title, legend and notes.

@@ -12,7 +12,8 @@ from ....layout import ticks
 from ....layout.scales import Scale
 from ....trace.names import lane_title
 from ....views.call_measures import Measure
-from .layout import WIDTH, Layout
+from ....views.time_window import WIDTH
+from .layout import Layout
 
 #: Width of thin lines in scene units.
 _HAIR = 0.012

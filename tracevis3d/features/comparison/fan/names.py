@@ -7,7 +7,7 @@ import numpy as np
 from .... import units
 from ....drawing.primitives import Axis, Labels
 from ....layout import ticks
-from ...call_tree.icicle.layout import WIDTH
+from ....views.time_window import WIDTH
 from .stage import MARGIN, Stage
 
 

@@ -19,8 +19,7 @@ from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....layout.icicle import Lanes
 from ....trace.model import Trace
-from ....views.time_window import time_window
-from ...call_tree.icicle.layout import WIDTH
+from ....views.time_window import WIDTH, time_window
 from ..matching.many_traces import letter_of
 from ..view.geometry.walls import Fold
 from ..view.layout import Content, Layout, Wall, content, level_lanes, pixel_scale

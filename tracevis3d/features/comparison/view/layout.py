@@ -18,8 +18,7 @@ from ....layout.icicle import Lanes, level_heights, place_boxes, stack_lanes
 from ....trace.model import Trace
 from ....units import percentage
 from ....views.thread_selection import choose_threads
-from ....views.time_window import time_window
-from ...call_tree.icicle.layout import WIDTH
+from ....views.time_window import WIDTH, time_window
 from .geometry.walls import Fold
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from .... import units
 from ....drawing.primitives import Axis, Boxes, Labels
 from ....layout import ticks
 from ....trace.model import Trace
-from ...call_tree.icicle.layout import WIDTH
+from ....views.time_window import WIDTH
 from ..matching.many_traces import letter_of
 from .layout import Layout, Wall
 from .overview import Skyline

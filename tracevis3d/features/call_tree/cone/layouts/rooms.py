@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from .....analysis.compact import Edges
+from .....analysis.edges import Edges
 from . import cone
 
 Floats = NDArray[np.float64]
