@@ -1,6 +1,6 @@
 """The extension's hands: each operator calls the library, and says what came of it."""
 
-from . import command, environment, explore, handlers, keys, task, templates_menu
+from . import command, environment, explore, handlers, keys, preferences, task, templates_menu
 from .lists import call_tree, differences, filters, go_to, lists, rows, search
 from .live import connect, feed_settings, watched_feed
 from .state import details, filter_stacks, selection, settings, sources, trace_state
@@ -22,6 +22,7 @@ from .views import (
 )
 
 _MODULES = (
+    preferences,
     handlers,
     settings,
     sources,
@@ -60,15 +61,17 @@ _MODULES = (
 )
 
 
-def register() -> None:
-    """Register everything, in order."""
+def register(but: str = "") -> None:
+    """Register everything, in order, but the module of that name."""
     environment.use_own_cache()
     for module in _MODULES:
-        module.register()
+        if module.__name__ != but:
+            module.register()
 
 
-def unregister() -> None:
-    """Remove everything, in reverse order."""
+def unregister(but: str = "") -> None:
+    """Remove everything, in reverse order, but the module of that name."""
     for module in reversed(_MODULES):
-        module.unregister()
+        if module.__name__ != but:
+            module.unregister()
     task.unregister()

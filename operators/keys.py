@@ -8,8 +8,6 @@ from typing import Any
 import bpy
 import rna_keymap_ui
 
-from . import environment
-
 _OURS = "tracevis3d."
 _KEYMAP, _SPACE = "3D View", "VIEW_3D"
 #: Operator, key, what the operator gets. All with Ctrl and Alt.
@@ -36,32 +34,26 @@ EXPLORE = (
 _added: list[tuple[Any, Any]] = []
 
 
-class TRACEVIS3D_AP_preferences(bpy.types.AddonPreferences):
-    """The extension's page in the preferences."""
-
-    bl_idname = environment.EXTENSION
-
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.label(text="Keys in the 3D View", icon="MOUSE_LMB_DRAG")
-        column = layout.column()
-        user = context.window_manager.keyconfigs.user
-        keymap = user.keymaps.get(_KEYMAP) if user is not None else None
-        for item in keymap.keymap_items if keymap is not None else ():
-            if item.idname.startswith(_OURS):
-                column.context_pointer_set("keymap", keymap)
-                rna_keymap_ui.draw_kmi([], user, keymap, item, column, 0)
-        layout.label(text="Keys in Explore Mode", icon="VIEWZOOM")
-        box = layout.box().column(align=True)
-        for key, what in EXPLORE:
-            row = box.split(factor=0.2)
-            row.label(text=key)
-            row.label(text=what)
+def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """List the keys on the page of the preferences."""
+    layout.label(text="Keys in the 3D View", icon="MOUSE_LMB_DRAG")
+    column = layout.column()
+    user = context.window_manager.keyconfigs.user
+    keymap = user.keymaps.get(_KEYMAP) if user is not None else None
+    for item in keymap.keymap_items if keymap is not None else ():
+        if item.idname.startswith(_OURS):
+            column.context_pointer_set("keymap", keymap)
+            rna_keymap_ui.draw_kmi([], user, keymap, item, column, 0)
+    layout.label(text="Keys in Explore Mode", icon="VIEWZOOM")
+    box = layout.box().column(align=True)
+    for key, what in EXPLORE:
+        row = box.split(factor=0.2)
+        row.label(text=key)
+        row.label(text=what)
 
 
 def register() -> None:
-    """Add the keys, and the page in the preferences."""
-    bpy.utils.register_class(TRACEVIS3D_AP_preferences)
+    """Add the keys."""
     config = bpy.context.window_manager.keyconfigs.addon
     if config is None:  # without a window there are no keys
         return
@@ -78,4 +70,3 @@ def unregister() -> None:
     while _added:
         keymap, item = _added.pop()
         keymap.keymap_items.remove(item)
-    bpy.utils.unregister_class(TRACEVIS3D_AP_preferences)

@@ -9,6 +9,7 @@ import pytest
 
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.formats import registry, unpack
+from tracevis3d.plugins import Contribution
 
 EVENTS = json.dumps([{"ph": "X", "name": "f", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]).encode()
 
@@ -93,8 +94,9 @@ def test_formats_of_other_packages_are_found(tmp_path, monkeypatch):
         None,
     )
     entries = {"theirs": Entry(theirs), "broken": Entry(ImportError("gone")), "wrong": Entry(5)}
-    monkeypatch.setitem(vars(registry._formats), "_others", entries)
-    registry.find.cache_clear()
+    added = {name: Contribution(name, entry.value, "other", entry.load) for name, entry in entries.items()}
+    registry._formats.forget()
+    monkeypatch.setattr(registry._formats, "_others", added)
     try:
         assert registry.names()[-3:] == ["broken", "theirs", "wrong"]
         assert registry.find("theirs") is theirs
@@ -106,7 +108,7 @@ def test_formats_of_other_packages_are_found(tmp_path, monkeypatch):
         path.write_bytes(EVENTS)
         assert registry.recognise(path).name == "chrome"
     finally:
-        registry.find.cache_clear()
+        registry._formats.forget()
 
 
 def test_sniffing_imports_nothing_heavy(tmp_path):

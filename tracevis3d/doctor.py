@@ -27,7 +27,14 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Look at this machine; takes about a second, because Blender's module is loaded."""
-    checks: tuple[Callable[[], Iterator[Finding]], ...] = (_python, _numba, _libraries, _cache, _blender)
+    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
+        _python,
+        _numba,
+        _libraries,
+        _cache,
+        _plugins,
+        _blender,
+    )
     return [finding for check in checks for finding in check()]
 
 
@@ -83,6 +90,19 @@ def _cache() -> Iterator[Finding]:
 
     free = shutil.disk_usage(folder).free
     yield Finding("cache", True, f"{byte_size(cache.size())} in {folder}, {byte_size(free)} free")
+
+
+def _plugins() -> Iterator[Finding]:
+    from . import plugins
+    from .filters import registry as filters
+    from .formats import registry as formats
+    from .views import registry as views
+
+    found = sorted(name for registry in (views, formats, filters) for name in registry.others())
+    broken = plugins.broken()
+    yield Finding("plug-ins", True, ", ".join(found) or "none found")
+    for sentence in broken:
+        yield Finding("plug-in", False, sentence, "mend or remove it")
 
 
 def _blender() -> Iterator[Finding]:

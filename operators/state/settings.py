@@ -125,8 +125,7 @@ def parameter_groups() -> dict[str, type]:
     for name in views.names():
         try:
             parameters = declared(views.find(name).parameters)
-        except TraceVisError as error:
-            print(f"TraceVis3D: {error}")
+        except TraceVisError:  # the page in the preferences says which
             continue
         members = {
             "__annotations__": {p.name: property_of(p) for p in parameters},

@@ -81,10 +81,16 @@ _OWN = {
 class _Filters(Registry[Filter]):
     """Several filters stand in one module."""
 
-    def _find(self, name: str) -> Filter:
-        found = super()._find(name)
-        return found[name] if isinstance(found, dict) else found
+    def _own_one(self, name: str) -> Filter:
+        found: Any = super()._own_one(name)
+        own: Filter = found[name]
+        return own
 
 
 _filters = _Filters("filter", Filter, __package__, _OWN, "FILTERS", "tracevis3d.filters")
 names, find, loadable = _filters.names, _filters.find, _filters.loadable
+
+
+def others() -> list[str]:
+    """Return the names of those that plug-ins add."""
+    return sorted(name for name in _filters.others if name not in _OWN)

@@ -90,6 +90,11 @@ _formats = Registry("format", Format, __package__, _OWN, "FORMAT", "tracevis3d.f
 names, find = _formats.names, _formats.find
 
 
+def others() -> list[str]:
+    """Return the names of those that plug-ins add."""
+    return sorted(name for name in _formats.others if name not in _OWN)
+
+
 def readable() -> list[Format]:
     """Return all formats that can be read; those of other packages that fail to load are left out."""
     return [f for f in _formats.loadable() if f.read is not None]

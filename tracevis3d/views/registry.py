@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError
 from ..plugins import Registry
 from .actions import Action
+from .checks import check
 from .view import LiveForm, View
 
 if TYPE_CHECKING:
@@ -23,8 +24,13 @@ _OWN = {
     "memory": "..features.memory.view",
 }
 
-_views = Registry("view", View, __package__, _OWN, "VIEW", "tracevis3d.views")
+_views = Registry("view", View, __package__, _OWN, "VIEW", "tracevis3d.views", check)
 names, find, loadable = _views.names, _views.find, _views.loadable
+
+
+def others() -> list[str]:
+    """Return the names of those that plug-ins add."""
+    return sorted(name for name in _views.others if name not in _OWN)
 
 
 def suited(trace: Trace) -> str:

@@ -1,0 +1,47 @@
+"""What a view must keep to so that the command line, Python and Blender can all offer it."""
+
+from __future__ import annotations
+
+import keyword
+
+from ..errors import UsageError
+from ..parameters import declared
+from .view import View
+
+#: Names that the settings of a view have in Blender beside its parameters' groups, and what every group has.
+SETTINGS = frozenset(
+    ("view", "style", "filters", "engine", "output", "seconds", "place", "low", "high", "sources", "facts",
+     "tables", "stale")
+)  # fmt: skip
+#: Names that every group of Blender's properties has.
+GROUP = frozenset(("name", "id_data", "rna_type", "bl_rna"))
+#: Blender's whole numbers end here.
+_INT_LIMIT = 2**31 - 1
+
+
+def check(view: View, name: str) -> None:
+    """Check a plug-in's view.
+
+    Raises
+    ------
+    UsageError
+        If its name or one of its parameters can't be offered everywhere.
+    """
+    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+        raise UsageError(f"the name {name!r} is no word that Python can call a function")
+    if name in SETTINGS | GROUP:
+        raise UsageError(f"the name {name!r} is that of a setting of every view")
+    least, most = view.traces
+    if not 1 <= least <= most:
+        raise UsageError(f"it takes {least} to {most} traces")
+    for parameter in declared(view.parameters):
+        if parameter.name in GROUP or keyword.iskeyword(parameter.name) or parameter.name.startswith("_"):
+            raise UsageError(f"the parameter {parameter.name!r} is named like a fixed setting")
+        if isinstance(parameter.default, int) and not isinstance(parameter.default, bool):
+            bounds = (parameter.low, parameter.high, parameter.default)
+            if any(abs(bound) > _INT_LIMIT for bound in bounds if bound is not None):
+                raise UsageError(
+                    f"the parameter {parameter.name!r} has a bound beyond {_INT_LIMIT:,}, where Blender's "
+                    "whole numbers end"
+                )
+        parameter.read(parameter.default)
