@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from tracevis3d.errors import InputError
 from tracevis3d.formats import collapsed, registry
-from tracevis3d.formats.stacks import events_of_stacks
 from tracevis3d.kernels.formats import scan_lines as s
 from tracevis3d.kernels.intern import InternedNames
 from tracevis3d.progress import silent
 from tracevis3d.trace.events import BEGIN, END
+from tracevis3d.trace.stacks import events_of_stacks
 
 
 def read(path):

@@ -15,9 +15,9 @@ from ..kernels.intern import InternedNames
 from ..progress import Progress, part
 from ..trace.model import Source
 from ..trace.recording import Recording
-from . import names, registry, unpack
-from .stacks import events_of_stacks, too_long
-from .text import count, lines, utf8
+from ..trace.stacks import events_of_stacks, too_long
+from . import names, registry
+from .text import count, lines, read_text
 
 if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
@@ -66,14 +66,11 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If there is no stack in the file.
     """
-    unpacked = unpack.unpack_file(path, part(progress, 0, 0.4))
-    text = utf8(unpacked.data)
     recording = Recording()
     problems = recording.problems
-    if unpacked.damage:
-        problems.add("truncated", unpacked.damage)
+    text = read_text(path, problems, part(progress, 0, 0.4))
     progress(0.4, "reading lines")
-    data: NDArray[np.uint8] = np.frombuffer(text, np.uint8)
+    data: NDArray[np.uint8] = np.frombuffer(text.data, np.uint8)
     room = count(data, b"\n") + 1
     first = np.zeros(room + 1, np.int64)
     weight = np.empty(room, np.int64)

@@ -24,8 +24,8 @@ from ..progress import Progress, part
 from ..trace.events import BEGIN, END
 from ..trace.model import Source
 from ..trace.recording import Recording
-from . import names, registry, unpack
-from .text import count, utf8
+from . import names, registry
+from .text import count, read_text, utf8
 from .writing import one_line, output
 
 if TYPE_CHECKING:
@@ -60,11 +60,8 @@ def read(path: Path, progress: Progress) -> Trace:
         If a section is missing, a node calls itself by a cycle, or the trace unfolds to more than
         :data:`MOST_CALLS` calls.
     """
-    unpacked = unpack.unpack_file(path, part(progress, 0, 0.3))
     recording = Recording()
-    if unpacked.damage:
-        recording.problems.add("truncated", unpacked.damage)
-    graph = _Graph(path, utf8(unpacked.data), recording)
+    graph = _Graph(path, read_text(path, recording.problems, part(progress, 0, 0.3)).data, recording)
     progress(0.5, "unfolding calls")
     time = 0
     for thread, roots, often in graph.threads():

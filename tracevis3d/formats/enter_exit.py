@@ -16,8 +16,8 @@ from ..kernels.formats import scan_lines
 from ..progress import Progress, part
 from ..trace.model import Source
 from ..trace.recording import Recording
-from . import names, registry, unpack, writing
-from .text import count, lines, places, utf8
+from . import names, registry, writing
+from .text import count, lines, places, read_text
 
 if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
@@ -56,13 +56,9 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If no line is an entry or exit.
     """
-    unpacked = unpack.unpack_file(path, part(progress, 0, 0.4))
-    text = utf8(unpacked.data)
     recording = Recording()
     problems = recording.problems
-    if unpacked.damage:
-        problems.add("truncated", unpacked.damage)
-        text = text[: bytes(text[-(1 << 20) :]).rfind(b"\n") + 1 + max(0, len(text) - (1 << 20))]
+    text = read_text(path, problems, part(progress, 0, 0.4), whole_lines=True).data
     progress(0.4, "reading lines")
     log = _Log(text)
     log.scan()

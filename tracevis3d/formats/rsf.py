@@ -18,8 +18,8 @@ from ..progress import Progress, part
 from ..trace.events import BEGIN, END
 from ..trace.model import Source
 from ..trace.recording import Recording
-from . import names, registry, unpack
-from .text import count, lines, utf8
+from . import names, registry
+from .text import count, lines, read_text
 
 if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
@@ -68,13 +68,9 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If no line is a call.
     """
-    unpacked = unpack.unpack_file(path, part(progress, 0, 0.3))
-    text = utf8(unpacked.data)
     recording = Recording()
     problems = recording.problems
-    if unpacked.damage:
-        problems.add("truncated", unpacked.damage)
-        text = text[: bytes(text[-(1 << 20) :]).rfind(b"\n") + 1 + max(0, len(text) - (1 << 20))]
+    text, offset = read_text(path, problems, part(progress, 0, 0.3), whole_lines=True)
     progress(0.3, "reading lines")
     rows = _Rows(text)
     rows.report(problems)
@@ -114,13 +110,12 @@ def read(path: Path, progress: Progress) -> Trace:
     thread_index = np.array([recording.thread(0, _tid(texts, t)) for t in threads.tolist()], np.int32)
     row = events.row
     rest = np.where(row >= 0, rows.rest[calls][np.maximum(row, 0)], -1)
-    offset = len(unpacked.data) - len(text)  # of a byte order mark; other encodings keep no places
     recording.add_events(
         thread=thread_index[events.thread],
         kind=np.where(events.kind == 0, BEGIN, END),
         function=index[events.function],
         time=events.time,
-        record=np.where(rest >= 0, rest + offset, -1) if 0 <= offset <= 3 and (rest >= 0).any() else None,
+        record=np.where(rest >= 0, rest + offset, -1) if offset >= 0 and (rest >= 0).any() else None,
     )
     lines_of = np.maximum(row, 0)
     trace = recording.finish(Source(), names.split, lambda event: place(int(lines_of[event])))

@@ -1,16 +1,31 @@
-"""Text as UTF-8 bytes, whatever it was saved as."""
+"""Text as UTF-8 bytes, whatever it was saved as; and readers of text formats line by line."""
 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..progress import Progress, part, silent
+from ..trace.model import Source, Trace
+from ..trace.problems import Problems
+from ..trace.recording import Recording
+from .names import split
+from .unpack import unpack_file
 
 _UTF8_BOM = codecs.BOM_UTF8
 #: How many bytes are looked at to tell UTF-16 without a mark.
 _LOOK = 256
 _PIECE = 1 << 18
+#: Bytes in which the end of the last whole line is looked for.
+_TAIL = 1 << 20
+#: Progress is reported every so many lines.
+_LINES = 1 << 14
 
 
 def utf8(data: memoryview | bytes) -> memoryview | bytes:
@@ -41,6 +56,89 @@ def _utf16(head: bytes) -> str | None:
     if 0 not in odd and even.count(0) > 0.9 * len(even):
         return "utf-16-be"
     return None
+
+
+class Text(NamedTuple):
+    """Text of a file as UTF-8 bytes, without a byte order mark.
+
+    Attributes
+    ----------
+    data : bytes-like
+    offset : int
+        Where it begins in the unpacked file; -1 if it was decoded, so that it has other places there.
+    """
+
+    data: memoryview | bytes
+    offset: int
+
+
+def read_text(
+    path: Path, problems: Problems, progress: Progress = silent, *, whole_lines: bool = False
+) -> Text:
+    """Return a file's text, unpacked.
+
+    A packed file that is damaged is read as far as it goes, and that is added to the problems.
+
+    Parameters
+    ----------
+    path : Path
+    problems : Problems
+    progress : Progress
+    whole_lines : bool
+        Leave out the last line of a damaged file unless it has its end.
+    """
+    unpacked = unpack_file(path, progress)
+    text = utf8(unpacked.data)
+    before_it = len(unpacked.data) - len(text)
+    if unpacked.damage:
+        problems.add("truncated", unpacked.damage)
+        if whole_lines:
+            before = max(0, len(text) - _TAIL)
+            text = text[: before + bytes(text[before:]).rfind(b"\n") + 1]
+    return Text(text, before_it if 0 <= before_it <= len(_UTF8_BOM) else -1)
+
+
+def read_lines(
+    path: Path, take: Callable[[str, Recording], None], expected: str, progress: Progress = silent
+) -> Trace:
+    """Read a format of lines, one Python call a line: for small files, and for plug-ins.
+
+    Packed files are unpacked, other encodings than UTF-8 are decoded, and what is damaged or malformed is
+    left out and counted with its line.
+
+    Parameters
+    ----------
+    path : Path
+    take : callable
+        ``take(line, recording)`` adds what a line says, by :meth:`.recording.Recording.call` and the like. A
+        :class:`ValueError`, :class:`KeyError` or :class:`TypeError` means that the line is malformed.
+    expected : str
+        What lines look like, for the message if there is none.
+    progress : Progress
+
+    Raises
+    ------
+    InputError
+        If no line says anything.
+    """
+    recording = Recording()
+    text = read_text(path, recording.problems, part(progress, 0.0, 0.2), whole_lines=True)
+    rows = bytes(text.data).decode("utf-8", "replace").splitlines()
+    taken = 0
+    for number, line in enumerate(rows, 1):
+        if number % _LINES == 0:
+            progress(0.2 + 0.6 * number / len(rows), "reading lines")
+        if not line.strip():
+            continue
+        try:
+            take(line, recording)
+            taken += 1
+        except (ValueError, KeyError, TypeError):
+            recording.problems.add("malformed", f"line {number:,}")
+    if not taken:
+        raise InputError(f"{path}: no line is understood: {expected}")
+    progress(0.8, "building calls")
+    return recording.finish(Source(), split)
 
 
 def lines(head: bytes, is_cut: bool) -> list[bytes]:

@@ -29,6 +29,7 @@ from .model import (
     Trace,
 )
 from .problems import Problems
+from .stacks import events_of_stacks
 from .strings import Strings
 
 #: Recorded times beyond this (146 years on either side of 0) are no times; it keeps differences in int64.
@@ -75,7 +76,7 @@ class Recording:
     Attributes
     ----------
     problems : Problems
-        What was mended or left out so far; readers add to it.
+        What was repaired or left out so far; readers add to it.
     """
 
     def __init__(self) -> None:
@@ -91,6 +92,9 @@ class Recording:
         self._rows: dict[str, list[dict[str, NDArray[Any]]]] = {}
         self._series: dict[tuple[RecordedId, str], int] = {}
         self._n_frames = 0
+        #: Thread, function, start and end of calls, and thread, frames and weight of samples, added singly.
+        self._single_calls: list[tuple[int, int, int, int]] = []
+        self._samples: list[tuple[int, list[int], int]] = []
 
     # -- names ---------------------------------------------------------------------------------
 
@@ -314,6 +318,78 @@ class Recording:
             time=np.asarray(time, np.int64),
         )
 
+    # -- one at a time -------------------------------------------------------------------------
+
+    def call(
+        self, start: float, end: float, thread: RecordedId, name: str, *, process: RecordedId = 0
+    ) -> None:
+        """Add one call, in any order: for readers of small files, and for plug-ins.
+
+        Parameters
+        ----------
+        start, end : float
+            Nanoseconds, rounded.
+        thread : int or str
+            Its recorded id.
+        name : str
+            Of the function.
+        process : int or str
+
+        Examples
+        --------
+        >>> recording = Recording()
+        >>> recording.call(0, 100, "main", "run")
+        >>> recording.call(20, 50, "main", "parse")
+        >>> from tracevis3d.formats.names import split
+        >>> trace = recording.finish(Source(), split)
+        >>> trace.calls.depth.tolist(), trace.calls.end.tolist()
+        ([1, 2], [100, 50])
+        """
+        self._single_calls.append(
+            (self.thread(process, thread), self.function(name), round(start), round(end))
+        )
+
+    def sample(
+        self, stack: Sequence[str], weight: float, thread: RecordedId = 0, *, process: RecordedId = 0
+    ) -> None:
+        """Add one sample of a stack; those of a thread lie one after the other (as speedscope shows them).
+
+        Parameters
+        ----------
+        stack : sequence of str
+            Names of functions, the root first. Where two samples in a row begin alike they share calls.
+        weight : float
+            Nanoseconds that it lasts; not negative.
+        thread, process : int or str
+            Recorded ids.
+        """
+        if weight < 0:
+            raise ValueError(f"a sample lasts {weight} ns")
+        frames = [self.function(name) for name in stack]
+        self._samples.append((self.thread(process, thread), frames, round(weight)))
+
+    def _add_singles(self) -> None:
+        """Add what was handed in one at a time as events."""
+        if self._single_calls:
+            thread, function, start, end = (np.array(column, np.int64) for column in zip(*self._single_calls))
+            # Complete events are expected in the order of their ends, inner ones first.
+            order = np.lexsort((-start, end))
+            kind = np.full(len(order), COMPLETE, np.uint8)
+            columns = {"thread": thread[order], "function": function[order], "time": start[order]}
+            self.add_events(kind=kind, end=end[order], **columns)
+            self._single_calls.clear()
+        if self._samples:
+            first = np.cumsum([0, *(len(frames) for _, frames, _ in self._samples)])
+            events = events_of_stacks(
+                np.array([thread for thread, _, _ in self._samples], np.int32),
+                first.astype(np.int64),
+                np.array([frame for _, frames, _ in self._samples for frame in frames], np.int32),
+                np.array([weight for _, _, weight in self._samples], np.int64),
+                np.zeros(len(self._threads), np.int64),
+            )
+            self.add_events(**events._asdict())
+            self._samples.clear()
+
     # -- the trace -----------------------------------------------------------------------------
 
     def finish(
@@ -335,6 +411,7 @@ class Recording:
         place : callable
             Names the place of an event in the file, such as ``line 12``, from its index.
         """
+        self._add_singles()
         events = self._join_events(place)
         tables = {name: self._join(name) for name in self._rows}
         for table, columns in tables.items():

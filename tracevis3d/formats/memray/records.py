@@ -16,7 +16,7 @@ from ...progress import Progress, part
 from ...trace.model import ALLOC, FREE, Source
 from ...trace.recording import Recording
 from .. import names, registry, unpack
-from ..text import count, lines, utf8
+from ..text import count, lines, read_text, utf8
 from .common import Frame, Frames, frees, tell_times
 
 if TYPE_CHECKING:
@@ -56,12 +56,10 @@ def read(path: Path, progress: Progress) -> Trace:
     """
     if (records := beside(path, _STACKS, _RECORDS)) is not None:
         path = records
-    unpacked = unpack.unpack_file(path, part(progress, 0, 0.4))
     recording = Recording()
-    if unpacked.damage:
-        recording.problems.add("truncated", unpacked.damage)
+    text = read_text(path, recording.problems, part(progress, 0, 0.4))
     progress(0.4, "reading records")
-    data: NDArray[np.uint8] = np.frombuffer(utf8(unpacked.data), np.uint8)
+    data: NDArray[np.uint8] = np.frombuffer(text.data, np.uint8)
     room = count(data, b"\n") + 1
     tid, allocator = np.empty(room, np.int32), np.empty(room, np.int32)
     address, size, stack = (np.empty(room, np.int64) for _ in range(3))

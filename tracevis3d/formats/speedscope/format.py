@@ -23,8 +23,8 @@ from ...kernels.formats.scan_profile import scan_numbers, scan_profile_events
 from ...progress import Progress, part
 from ...trace.model import Source
 from ...trace.recording import Recording
+from ...trace.stacks import events_of_stacks, too_long
 from .. import names, registry, unpack, writing
-from ..stacks import events_of_stacks, too_long
 from ..text import count, utf8
 
 if TYPE_CHECKING:
