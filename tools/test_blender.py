@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import build_extension
+import example_plugins
 import used_programs
 from real_blender import PROGRAMS, Program, SetupFailed
 
@@ -112,6 +113,11 @@ class Way:
         self.script("undo while detail is shown", "detail_undo.py", trace)
         self.script("undo after each entry of the menu", "menu_undo.py", *pair)
         self.script("the Text editor's templates", "templates.py", *pair, "/mnt/out/scripts")
+        for how, lay in (("packages", example_plugins.as_packages), ("modules", example_plugins.as_modules)):
+            (self.place / how).mkdir(exist_ok=True)
+            lay(self.place / how)
+            folder, picture = f"/mnt/out/{how}", f"/mnt/out/plugins-{how}.png"
+            self.script(f"plug-ins from a folder, as {how}", "plugins.py", folder, trace, picture, "0")
         self.script("disable and enable", "disable.py")
 
     def window(self, what: str, script: str, done: str, *words: str) -> None:
