@@ -8,6 +8,7 @@ What they write is kept in ``build/test-blender/VERSION``: logs, pictures and sc
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -44,6 +45,29 @@ class Failed(Exception):
     """A step went wrong; the message names it and its log."""
 
 
+class Turn:
+    """A step that is a script of ``tests/blender``, taken after others in one Blender.
+
+    Attributes
+    ----------
+    what : str
+        The step's name.
+    script : str
+        The script's file name.
+    words : tuple of str
+        What it is given.
+    done : str
+        The file that it writes if all went well, where it drives a window.
+    """
+
+    def __init__(self, what: str, script: str, *words: str, done: str = "") -> None:
+        self.what, self.script, self.words, self.done = what, script, words, done
+
+    def into(self, folder: str) -> Turn:
+        """Return the step with the folder that it writes to as its last word."""
+        return Turn(self.what, self.script, *self.words, folder, done=self.done)
+
+
 @dataclass
 class Way:
     """The steps in one program; with ``match``, that of those after installing whose name holds it."""
@@ -73,8 +97,6 @@ class Way:
             "render without the extension",
             ["-b", "--factory-startup", *self.python("without.py", "/mnt/out")],
         )
-        pair = [self.outside(EXAMPLES / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2)]
-        self.script("views, search, bookmarks, presets, undo", "working.py", *pair, "/mnt/out/views")
         command = ["--background", "--command", "tracevis3d"]
         self.step("command: info", [*command, "info", trace, "--json"])
         picture = "/mnt/out/command.png"
@@ -85,34 +107,40 @@ class Way:
             raise Failed(f"Blender {self.program.version}: the command wrote no picture")
         self.step("command: an absent trace", [*command, "info", "/mnt/out/absent.json"], wanted=1)
         self.step("command: a wrong word", [*command, "rendre"], wanted=2)
+        pair = [self.outside(EXAMPLES / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2)]
+        sphinx = [self.outside(EXAMPLES / f"vt_sphinxtext_{name}.json.gz") for name in "EF"]
         threaded = self.outside(EXAMPLES / "sync_pillow_8w.json.gz")
+        drum = self.outside(EXAMPLES / "weka_parallel_9t.tsv.gz")
         large = self.outside(LARGE) if LARGE.is_file() else self.generated()
-        self.window("import in a window, ESC, undo", "window.py", "passed", large)
-        self.window("explore in a window", "exploring_window.py", "explored", trace)
+        self.scripts(
+            Turn("views, search, bookmarks, presets, undo", "working.py", *pair, "/mnt/out/views"),
+            Turn("call tree and filters", "tree.py", trace, "/mnt/out/tree"),
+            Turn("lists, library, going", "lists.py", *pair, "/mnt/out/lists"),
+            Turn("the list of differences", "differences.py", *sphinx),
+            Turn("what lights up together", "kin.py", *pair, threaded),
+            Turn("whatever is greyed out says why", "reasons.py", *pair),
+            Turn("undo while detail is shown", "detail_undo.py", trace),
+            Turn("undo after each entry of the menu", "menu_undo.py", *pair),
+            Turn("the Text editor's templates", "templates.py", *pair, "/mnt/out/scripts"),
+        )
+        self.windows(
+            Turn("import in a window, ESC, undo", "window.py", large, done="passed"),
+            Turn("explore in a window", "exploring_window.py", trace, done="explored"),
+            Turn("go along a time drum in a window", "drum_window.py", drum, done="drummed"),
+            Turn("turn a cone tree in a window", "cone_window.py", trace, done="turned"),
+            Turn("drag what a wall shows in a window", "slab_window.py", *pair, done="dragged"),
+            Turn("walk, fly, compare, search in a window", "going_window.py", *pair, threaded, done="gone"),
+            Turn("from two files to what differs, in a window", "five_minutes.py", *sphinx, done="found"),
+            Turn("walk through the call tree in a window", "tree_window.py", trace, done="walked"),
+        )
         self.live()
         memory = LARGE.with_name("memray_pillow_threads.records.tsv.gz")
         if memory.is_file():
-            words = ("live_memory_window.py", "pointed", self.outside(memory))
-            self.window("point at live views in a window", *words)
+            words = ("live_memory_window.py", self.outside(memory))
+            self.windows(Turn("point at live views in a window", *words, done="pointed"))
         self.watch("watch a web server in a window", used_programs.documentation_server, "threads,memory")
         if used_programs.editor():
             self.watch("watch a text editor in a window", used_programs.text_editor, "memory")
-        drum = self.outside(EXAMPLES / "weka_parallel_9t.tsv.gz")
-        self.window("go along a time drum in a window", "drum_window.py", "drummed", drum)
-        self.window("turn a cone tree in a window", "cone_window.py", "turned", trace)
-        self.window("drag what a wall shows in a window", "slab_window.py", "dragged", *pair)
-        self.window("walk, fly, compare, search in a window", "going_window.py", "gone", *pair, threaded)
-        self.script("call tree and filters", "tree.py", trace, "/mnt/out/tree")
-        self.script("lists, library, going", "lists.py", *pair, "/mnt/out/lists")
-        self.window("walk through the call tree in a window", "tree_window.py", "walked", trace)
-        sphinx = [self.outside(EXAMPLES / f"vt_sphinxtext_{name}.json.gz") for name in "EF"]
-        self.script("the list of differences", "differences.py", *sphinx)
-        self.script("what lights up together", "kin.py", *pair, threaded)
-        self.script("whatever is greyed out says why", "reasons.py", *pair)
-        self.window("from two files to what differs, in a window", "five_minutes.py", "found", *sphinx)
-        self.script("undo while detail is shown", "detail_undo.py", trace)
-        self.script("undo after each entry of the menu", "menu_undo.py", *pair)
-        self.script("the Text editor's templates", "templates.py", *pair, "/mnt/out/scripts")
         for how, lay in (("packages", example_plugins.as_packages), ("modules", example_plugins.as_modules)):
             (self.place / how).mkdir(exist_ok=True)
             lay(self.place / how)
@@ -120,15 +148,42 @@ class Way:
             self.script(f"plug-ins from a folder, as {how}", "plugins.py", folder, trace, picture, "0")
         self.script("disable and enable", "disable.py")
 
-    def window(self, what: str, script: str, done: str, *words: str) -> None:
-        """Drive the program in a window on a screen of its own; the script writes the file ``done``."""
-        if self.passed_over(what):
-            return
-        command = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+    def scripts(self, *turns: Turn) -> None:
+        """Run scripts in one Blender without a window, one after the other."""
+        self.in_turn(["-b"], turns)
+
+    def windows(self, *turns: Turn) -> None:
+        """Drive one Blender in a window on a screen of its own; each script writes the file ``done``."""
+        turns = tuple(turn.into("/mnt/out") for turn in turns)
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
         before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
-        self.step(what, [*command, *self.python(script, *words, "/mnt/out")], before=before)
-        if not (self.place / done).is_file():
-            raise Failed(f"Blender {self.program.version}: {what!r} failed: see {self.log}")
+        self.in_turn(words, turns, before)
+
+    def in_turn(self, words: list[str], turns: tuple[Turn, ...], before: list[str] | None = None) -> None:
+        """Take those steps that are asked for in one Blender."""
+        turns = tuple(turn for turn in turns if not self.passed_over(turn.what))
+        if not turns:
+            return
+        given = json.dumps([[turn.script, *turn.words] for turn in turns])
+        said = self.log.stat().st_size
+        failure = None
+        try:
+            self.run(
+                [*words, *self.python("in_turn.py", given)], before=before, timeout=_TIMEOUT * len(turns)
+            )
+        except Failed as error:
+            failure = error
+        with self.log.open(errors="replace") as log:
+            log.seek(said)
+            ended = [line.split() for line in log if line.startswith("TURN ")]
+        for turn, (_, _, seconds, *_) in zip(turns, ended):
+            self.say(turn.what, float(seconds))
+        missed = [turn.what for turn in turns[len(ended) :]]
+        missed = missed or [t.what for t in turns if t.done and not (self.place / t.done).is_file()]
+        if missed:
+            raise Failed(f"Blender {self.program.version}: {missed[0]!r} failed: see {self.log}")
+        if failure:
+            raise failure
 
     def live(self) -> None:
         """Watch a recording played as a feed, in a window of the program."""
@@ -139,7 +194,7 @@ class Way:
         words = ["-m", "tracevis3d", "replay", str(recording), *how]
         feed = subprocess.Popen([sys.executable, *words], cwd=ROOT)
         try:
-            self.window(what, "live_window.py", "live", endpoint)
+            self.windows(Turn(what, "live_window.py", endpoint, done="live"))
         finally:
             feed.kill()
             feed.wait()
@@ -150,7 +205,7 @@ class Way:
             return
         endpoint = used_programs.free_endpoint()
         with use(endpoint, self.place):
-            self.window(what, "watched_window.py", use.__name__, endpoint, use.__name__, views)
+            self.windows(Turn(what, "watched_window.py", endpoint, use.__name__, views, done=use.__name__))
 
     def passed_over(self, what: str) -> bool:
         """Whether a step was not asked for."""
@@ -188,33 +243,43 @@ class Way:
         """Run a script in Blender without a window."""
         self.step(what, ["-b", *self.python(script, *words)])
 
-    def step(self, what: str, words: list[str], wanted: int = 0, before: list[str] | None = None) -> None:
+    def step(self, what: str, words: list[str], wanted: int = 0) -> None:
         """Run Blender with ``words``; raise :class:`Failed` unless it exits with ``wanted``."""
         if self.passed_over(what):
             return
+        started = time.perf_counter()
+        try:
+            self.run(words, wanted)
+        except Failed as error:
+            raise Failed(f"{error}: in {what!r}") from None
+        self.say(what, time.perf_counter() - started)
+
+    def run(
+        self,
+        words: list[str],
+        wanted: int = 0,
+        before: list[str] | None = None,
+        timeout: float = _TIMEOUT,
+    ) -> None:
+        """Run Blender with ``words``, which go to the log with all that it says."""
         folders = {"/mnt/project": (ROOT, False), "/mnt/out": (self.place, True)}
         if LARGE.is_file():
             folders["/mnt/traces"] = (LARGE.parent, False)
         home = {"HOME": "/mnt/out/home", "LIBGL_ALWAYS_SOFTWARE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         (self.place / "home").mkdir(exist_ok=True)
-        started = time.perf_counter()
         with self.log.open("a") as log:
-            log.write(f"\n==== {what}: blender {' '.join(words)}\n")
+            log.write(f"\n==== blender {' '.join(words)}\n")
         command = [*(before or ["blender"]), *words]
+        name = f"Blender {self.program.version}"
         try:
-            done = self.program.run(
-                command, folders=folders, environment=home, timeout=_TIMEOUT, log=self.log
-            )
+            done = self.program.run(command, folders=folders, environment=home, timeout=timeout, log=self.log)
         except subprocess.TimeoutExpired:
-            raise Failed(
-                f"Blender {self.program.version}: {what!r} took more than {_TIMEOUT:.0f} s: see {self.log}"
-            ) from None
-        seconds = time.perf_counter() - started
+            raise Failed(f"{name}: it took more than {timeout:.0f} s: see {self.log}") from None
         if done.returncode != wanted:
-            raise Failed(
-                f"Blender {self.program.version}: {what!r} exited with {done.returncode}, not {wanted}: "
-                f"see {self.log}"
-            )
+            raise Failed(f"{name}: it exited with {done.returncode}, not {wanted}: see {self.log}")
+
+    def say(self, what: str, seconds: float) -> None:
+        """Tell that a step went well."""
         print(f"Blender {self.program.version}  {seconds:6.1f} s  {what}", flush=True)
 
     @property

@@ -14,7 +14,6 @@ import support
 from mathutils import Euler
 
 trace, place = map(Path, support.arguments())
-bpy.context.preferences.view.show_splash = False
 
 
 def main():
@@ -32,7 +31,7 @@ def main():
     )
     at = support.Window()
     at.show(trace, "cone")
-    yield 3.0
+    yield support.at_rest()
     view = support.only_view()
     key, group = view.tracevis3d.sources[0].hash, view.tracevis3d.cone
 
@@ -69,7 +68,7 @@ def main():
         return ball[1] < top[1] and abs(ball[0] - top[0]) < 0.35 * abs(ball[1] - top[1])
 
     at.explore()
-    yield 0.5
+    yield support.at_rest()
 
     def point_at(but=()):
         """Return a call that the mouse is over now, and where."""
@@ -77,7 +76,7 @@ def main():
             if call in but or in_front(call) or abs(where(call)[0] - root()[0]) < 0.5:
                 continue
             at.move(x, y)
-            yield 0.4
+            yield support.at_rest()
             if state.hit is not None and list(state.hit.calls.values()) == [call]:
                 found.append((call, x, y))
                 return
@@ -101,11 +100,11 @@ def main():
     assert group.facing == str(first)
     assert selection.selected(key).calls.tolist() == [first]
     assert in_front(first), (where(first), root())
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "cone_turned.png")
 
     # A click on the way goes on from there to another.
-    yield 1.0
+    yield support.at_rest()
     yield from point_at({first})
     second, x, y = found[-1]
     at.press("LEFTMOUSE", x, y)
@@ -119,14 +118,14 @@ def main():
     assert time.perf_counter() - began < 0.2, "turning doesn't block"
     yield lambda: not turning.is_running()
     assert group.facing == str(other), group.facing
-    yield 1.0
+    yield support.at_rest()
 
     # Undo: the cones stand as after the first click, and so does the parameter; redo brings them back.
     stood = where(other)
     steps = 0
     while group.facing != str(first) and steps < 4:
         at.press("Z", at.region.x + 50, at.region.y + 50, ctrl=True)
-        yield 1.2
+        yield support.at_rest()
         view = support.only_view()
         group = view.tracevis3d.cone
         steps += 1
@@ -134,7 +133,7 @@ def main():
     assert in_front(first)
     for _ in range(steps):
         at.press("Z", at.region.x + 50, at.region.y + 50, ctrl=True, shift=True)
-        yield 1.2
+        yield support.at_rest()
     view = support.only_view()
     group = view.tracevis3d.cone
     assert group.facing == str(other), group.facing
@@ -151,7 +150,7 @@ def main():
     at.eye.view_rotation = Euler((np.radians(75), 0.0, 0.0)).to_quaternion()
     at.eye.view_location, at.eye.view_distance = tip - [0.0, 0.0, 0.2], 1.6
     yield lambda: len(nearer.opened(view, 0)) > 0
-    yield 1.0
+    yield support.at_rest()
     opened = set(nearer.opened(view, 0).tolist())
     points, calls = balls()
     assert all(np.allclose(where(call), point, atol=1e-5) for call, point in stood.items())
@@ -161,7 +160,7 @@ def main():
         if call in stood or int(parent[call]) not in opened:
             continue
         at.move(*at.pixel(point))
-        yield 0.4
+        yield support.at_rest()
         if state.hit is not None and list(state.hit.calls.values()) == [call]:
             break
     else:
@@ -170,25 +169,25 @@ def main():
     at.eye.view_distance = 60.0
     yield lambda: not nearer.objects_of(view)
     at.eye.view_perspective = home
-    yield 1.0
+    yield support.at_rest()
     assert {int(c) for c in balls()[1]} == set(stood)
 
     # In a ball a double click moves to the middle.
     group.layout = "hyperbolic"
     with at.inside():
         bpy.ops.tracevis3d.rebuild()
-    yield 3.0
+    yield support.at_rest()
     points, calls = balls()
     far = int(calls[np.argmax(np.where(calls >= 0, np.abs(points[:, 0]), -1.0))])
     x, y = at.pixel(where(far))
     at.move(x, y)
-    yield 0.6
+    yield support.at_rest()
     hit = next(iter(state.hit.calls.values()))
     at.press("LEFTMOUSE", x, y)
     at.press("LEFTMOUSE", x, y)
     yield lambda: group.focus == str(hit) and not turning.is_running()
     assert group.facing == group.focus == str(hit), (group.facing, group.focus, hit)
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "ball_moved.png")
     points, _ = balls()
     assert abs(where(hit)[0] - (points[:, 0].max() + points[:, 0].min()) / 2) < 2.0

@@ -12,7 +12,6 @@ import numpy as np
 import support
 
 trace, place = map(Path, support.arguments())
-bpy.context.preferences.view.show_splash = False
 
 
 def main():
@@ -30,7 +29,7 @@ def main():
     )
     at = support.Window()
     at.show(trace, "interactions")
-    yield 3.0
+    yield support.at_rest()
     view, pixel = support.only_view(), at.pixel
     key, group = view.tracevis3d.sources[0].hash, view.tracevis3d.interactions
 
@@ -51,7 +50,7 @@ def main():
         return [line for said in state.told for line in said.lines()]
 
     at.explore()
-    yield 0.5
+    yield support.at_rest()
 
     # Pointing at a lone call, at the ring, at the phases, and at the mantle between the tubes.
     for kind, word in (
@@ -67,7 +66,7 @@ def main():
             if word in " ".join(told()):
                 break
         assert word in " ".join(told()), (kind, told())
-        yield 0.5
+        yield support.at_rest()
         support.screenshot(place / f"drum_{kind.replace(' ', '_')}.png")
     for share, around in np.random.default_rng(0).uniform((0.05, 0.3), (0.95, 0.7), (80, 2)):
         x, y = mantle(share, around)
@@ -77,7 +76,7 @@ def main():
             break
     assert state.hit is None, told()
     assert {"time", "element"} <= {label for label, _ in state.told[0].rows}, told()
-    yield 0.5
+    yield support.at_rest()
     support.screenshot(place / "drum_mantle.png")
 
     # Dragging along the mantle sets the window of time; Home shows all again.
@@ -86,18 +85,18 @@ def main():
     wanted = [knows.time_at(0, share) for share in (0.3, 0.6)]
     span = knows.window(0)
     at.move(x0, y0)
-    yield 0.5
+    yield support.at_rest()
     at.send("LEFTMOUSE", "PRESS", x0, y0)
     for step in (0.2, 0.5, 0.8, 1.0):
         yield 0.2
         at.move(x0 + step * (x1 - x0), y0 + step * (y1 - y0))
-    yield 0.5
+    yield support.at_rest()
     support.screenshot(place / "drum_brush.png")
     at.send("LEFTMOUSE", "RELEASE", x1, y1)
     yield lambda: group.start != "" and not window_time.is_gliding()
     got = window_time.of(view, 0)
     assert np.abs(np.subtract(got, wanted)).max() < 0.03 * (span[1] - span[0]), (got, wanted)
-    yield 1.5
+    yield support.at_rest()
     support.screenshot(place / "drum_window.png")
     at.press("HOME", x0, y0)
     yield lambda: group.start == "" and not window_time.is_gliding()
@@ -109,7 +108,7 @@ def main():
         yield lambda before=before: window_time.of(view, 0) != before and not window_time.is_gliding()
     at.press("HOME", x0, y0)
     yield lambda: group.start == "" and not window_time.is_gliding()
-    yield 0.5
+    yield support.at_rest()
     at.send("LEFTMOUSE", "PRESS", x0, y0, shift=True)
     for step in (0.3, 0.6, 1.0):
         yield 0.2
@@ -118,7 +117,7 @@ def main():
     at.send("LEFTMOUSE", "RELEASE", x1, y1, shift=True)
     yield lambda: selection.selected(key).time_range is not None
     assert group.start == ""
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "drum_selected.png")
 
     # A double click on a phase shows that phase.
@@ -126,12 +125,12 @@ def main():
     widest = int(np.argmax(held.held(shown).size[:, 0]))
     x, y = over("phase", widest)
     at.move(x, y)
-    yield 1.0
+    yield support.at_rest()
     at.press("LEFTMOUSE", x, y)
     yield 0.05
     at.press("LEFTMOUSE", x, y)
     yield lambda: group.start != "" and not window_time.is_gliding()
-    yield 1.5
+    yield support.at_rest()
     support.screenshot(place / "drum_phase_shown.png")
     at.press("ESC", x, y)
     yield lambda: not state.exploring

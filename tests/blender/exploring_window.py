@@ -13,7 +13,6 @@ import support
 
 trace, place = map(Path, support.arguments())
 PATIENCE = 60.0
-bpy.context.preferences.view.show_splash = False
 
 
 def main():
@@ -36,7 +35,7 @@ def main():
     region = next(r for r in area.regions if r.type == "WINDOW")
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.tracevis3d.import_trace(filepath=str(trace))
-    yield 2.0
+    yield support.at_rest()
     key = support.only_view().tracevis3d.sources[0].hash
 
     def send(kind, value, x, y, **keys):
@@ -60,7 +59,7 @@ def main():
 
     with bpy.context.temp_override(window=window, area=area, region=region):
         assert bpy.ops.tracevis3d.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-    yield 0.5
+    yield support.at_rest()
 
     # Hover.
     x, y, call = middle("call", 6)
@@ -70,7 +69,7 @@ def main():
     assert {"start", "duration", "self time", "depth", "count", "thread"} <= {
         a for a, _ in state.told[0].rows
     }
-    yield 2.0
+    yield support.at_rest()
     support.screenshot(place / "hover.png")
 
     # Click selects, Shift adds, undo takes back, and the mode goes on.
@@ -78,7 +77,7 @@ def main():
     yield lambda: selection.selected(key).calls.tolist() == [call]
     x, y, other = middle("call", 4)
     send("MOUSEMOVE", "NOTHING", x, y)
-    yield 0.6
+    yield support.at_rest()
     press("LEFTMOUSE", x, y, shift=True)
     yield lambda: selection.selected(key).calls.tolist() == sorted([call, other])
     press("Z", x, y, ctrl=True)
@@ -88,7 +87,7 @@ def main():
     # Brush a range of time, and mark it.
     x, y, _ = middle("call", 2)
     send("MOUSEMOVE", "NOTHING", x, y)
-    yield 0.5
+    yield support.at_rest()
     send("LEFTMOUSE", "PRESS", x, y)
     for step in (10, 40, 80):
         yield 0.1
@@ -98,18 +97,18 @@ def main():
     yield lambda: selection.selected(key).time_range is not None
     press("M", x, y)
     yield lambda: marks.marked(key) == [selection.selected(key).time_range]
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "marked.png")
 
     # Double click zooms in time; keys zoom and move; Home shows the whole.
     x, y, call = middle("call", 7)
     send("MOUSEMOVE", "NOTHING", x, y)
-    yield 1.0
+    yield support.at_rest()
     press("LEFTMOUSE", x, y)
     yield 0.05
     press("LEFTMOUSE", x, y)
     yield lambda: support.only_view().tracevis3d.icicle.start != "" and not window_time.is_gliding()
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "zoomed.png")
     for name in ("W", "S", "D", "A"):
         before = support.only_view().tracevis3d.icicle.start
@@ -122,24 +121,24 @@ def main():
     # The menu.
     x, y, _ = middle("call", 5)
     send("MOUSEMOVE", "NOTHING", x, y)
-    yield 1.0
+    yield support.at_rest()
     press("RIGHTMOUSE", x, y)
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "menu.png")
     press("ESC", x, y)
-    yield 0.5
+    yield support.at_rest()
     assert state.exploring, "leaving the menu left the mode"
 
     # F goes there, and when the view has come to rest there is more to see.
     x, y, _ = middle("call", 30)
     send("MOUSEMOVE", "NOTHING", x, y)
-    yield 0.5
+    yield support.at_rest()
     press("LEFTMOUSE", x, y)
-    yield 0.5
+    yield support.at_rest()
     press("F", x, y)
     yield lambda: nearer.shown_detail(support.only_view(), 0) is not None and not zoom.is_on_the_way()
     assert area.spaces.active.region_3d.view_perspective == "PERSP"
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "detail.png")
     press("ESC", x, y)
     yield lambda: not state.exploring

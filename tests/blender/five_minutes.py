@@ -13,7 +13,6 @@ import numpy as np
 import support
 
 a, b, place = map(Path, support.arguments())
-bpy.context.preferences.view.show_splash = False
 # On a busy machine two minutes go by: it is to happen when its turn comes.
 bpy.context.preferences.filepaths.auto_save_time = 60
 
@@ -73,7 +72,7 @@ def main():
     assert len(view().tracevis3d_differences) >= 3
     space = area().spaces.active
     yield lambda: space.region_3d.view_perspective == "CAMERA"
-    yield 2.0
+    yield support.at_rest()
     assert space.show_region_ui
     assert titles_hidden() == {False}
     support.screenshot(place / "differences.png")
@@ -84,7 +83,7 @@ def main():
         with here():
             view().tracevis3d_difference = number
         yield lambda: not zoom.is_on_the_way()
-        yield 1.0
+        yield support.at_rest()
         assert space.region_3d.view_perspective != "CAMERA"
         seen.append((state.banner[1], tuple(space.region_3d.view_location), space.region_3d.view_distance))
         support.screenshot(place / f"difference_{number + 1}.png")
@@ -96,7 +95,7 @@ def main():
     x, y = region().x + 300, region().y + 90
     with here():
         assert operators.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-    yield 0.5
+    yield support.at_rest()
     for key, number in (("COMMA", 1), ("COMMA", 0), ("PERIOD", 1)):
         send("MOUSEMOVE", "NOTHING", x, y)
         press(key, x, y)
@@ -107,10 +106,10 @@ def main():
     file = place / "five_minutes.blend"
     with here():
         bpy.ops.wm.save_as_mainfile(filepath=str(file))
-    yield 0.5
+    yield support.at_rest()
     assert state.exploring
     press("S", x, y, ctrl=True)
-    yield 1.0
+    yield support.at_rest()
     assert state.exploring
     yield lambda: titles_hidden() == {True}
 
@@ -148,7 +147,7 @@ def main():
     # A window that is closed while one explores in it, and another file while one explores.
     with here():
         assert bpy.ops.wm.window_new_main() == {"FINISHED"}
-    yield 1.0
+    yield support.at_rest()
     other = next(w for w in bpy.context.window_manager.windows if w != window)
     press("ESC", x, y)
     yield lambda: not state.exploring
@@ -157,16 +156,16 @@ def main():
         window=other, area=view_3d, region=next(r for r in view_3d.regions if r.type == "WINDOW")
     ):
         assert operators.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-        yield 0.5
+        yield support.at_rest()
     with bpy.context.temp_override(window=other):
         bpy.ops.wm.window_close()
     yield lambda: not state.exploring
     with here():
         assert operators.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-    yield 0.5
+    yield support.at_rest()
     with here():
         bpy.ops.wm.open_mainfile(filepath=str(file))
-    yield 1.0
+    yield support.at_rest()
     window = bpy.context.window_manager.windows[0]
     assert not state.exploring
     assert len(view().tracevis3d_differences) >= 3
@@ -176,9 +175,9 @@ def main():
     # Disabled while exploring, it leaves nothing behind.
     with here():
         assert operators.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-    yield 0.5
+    yield support.at_rest()
     addon_utils.disable(support.NAME)
-    yield 0.5
+    yield support.at_rest()
     assert not state.exploring
     assert not hasattr(bpy.types, "TRACEVIS3D_PT_differences")
     support.screenshot(place / "disabled.png")

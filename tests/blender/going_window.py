@@ -13,7 +13,6 @@ import numpy as np
 import support
 
 trace, other, threaded, place = map(Path, support.arguments())
-bpy.context.preferences.view.show_splash = False
 
 
 def main():
@@ -98,7 +97,7 @@ def main():
             yield lambda since=since: state.hit is not None or time.perf_counter() - since > 0.4
             if state.hit is not None and state.hit.held.word == word and state.hit.view == view.name:
                 assert state.told, word
-                yield 0.8
+                yield support.at_rest()
                 support.screenshot(place / f"hover_{view.tracevis3d.view}.png")
                 return
         raise AssertionError(f"no {word} of {view.name} is met")
@@ -111,25 +110,25 @@ def main():
     with here():
         operators.import_trace(filepath=str(trace))
         operators.import_trace(filepath=str(other))
-    yield 2.0
+    yield support.at_rest()
     first = bpy.context.scene.tracevis3d_view
     second = next(view for view in support.views() if view != first)
     key, other_key = (trace_state.keys_of(view)[0] for view in (first, second))
 
     # Compare from here, by the menu's own keys: the work runs beside the window, and the mode goes on.
     explore_on()
-    yield 0.5
+    yield support.at_rest()
     x, y, call = middle(first, 5)
     send("MOUSEMOVE", "NOTHING", x, y)
     yield lambda: state.hit is not None and state.hit.traces == {key: call}
     press("RIGHTMOUSE", x, y)
-    yield 1.0
+    yield support.at_rest()
     press("C", x, y)
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "menu_compare.png")
     press("RET", x, y)
     yield lambda: any(v.tracevis3d.view == "compare" for v in support.views()) and task.idle()
-    yield 1.0
+    yield support.at_rest()
     assert state.exploring
     compared = view_of("compare")
     assert compared.tracevis3d.compare.focus
@@ -141,7 +140,7 @@ def main():
     send("MOUSEMOVE", "NOTHING", *low)
     yield lambda: state.hit is not None and state.hit.view == compared.name
     press("RIGHTMOUSE", *low)
-    yield 0.7
+    yield support.at_rest()
     focus = compared.tracevis3d.compare.focus
     press("C", *low)
     yield lambda: view_of("compare").tracevis3d.compare.focus != focus
@@ -149,11 +148,11 @@ def main():
 
     # What is selected lights up in all views of its trace at once.
     bpy.context.scene.tracevis3d_overview = True
-    yield 1.0
+    yield support.at_rest()
     compared = view_of("compare")
     holds = held.held(next(o for o in compared.objects if o.get("tracevis3d_kind") == "call"))
     selection.select(key, [int(holds.id[np.argsort(-holds.size[:, 0])[3]])])
-    yield 1.5
+    yield support.at_rest()
     lit = related.of_selection(pointer.shown_in(bpy.context.scene, space))
     owners = {next(v.name for v in support.views() if name in v.objects) for name in lit}
     assert len(owners) >= 2, owners
@@ -162,7 +161,7 @@ def main():
     # Search: the next and previous results are flown to.
     press("F", x, y)
     yield lambda: not zoom.is_on_the_way()
-    yield 0.5
+    yield support.at_rest()
     bpy.context.scene.tracevis3d_search.pattern = "parse"
     yield lambda: bpy.context.scene.tracevis3d_search.total > 3 and task.idle()
     current = bpy.context.scene.tracevis3d_search.current
@@ -181,12 +180,12 @@ def main():
     support.screenshot(place / "next.png")
     # The slash asks what to search for; ESC leaves only that.
     press("SLASH", x, y)
-    yield 2.0
+    yield support.at_rest()
     support.screenshot(place / "ask.png")
     # The field, then the dialog.
     for _ in range(2):
         press("ESC", x, y)
-        yield 0.7
+        yield support.at_rest()
     assert state.exploring, "leaving the dialog left the mode"
 
     # Bookmarks are flown to, from the camera too.
@@ -194,7 +193,7 @@ def main():
         operators.bookmark_add(name="there")
     wanted = tuple(space.region_3d.view_location)
     space.region_3d.view_perspective = "CAMERA"
-    yield 0.5
+    yield support.at_rest()
     with here():
         operators.bookmark_go("INVOKE_DEFAULT")
     assert zoom.is_on_the_way()
@@ -204,14 +203,14 @@ def main():
     # ESC in each state: on the way, brushing, with nothing of both.
     press("F", x, y)
     press("ESC", x, y)
-    yield 0.7
+    yield support.at_rest()
     assert not zoom.is_on_the_way()
     assert state.exploring, "breaking a way off left the mode"
     space.region_3d.view_perspective = "CAMERA"
-    yield 0.7
+    yield support.at_rest()
     x, y = spots_of_calls(view_of("compare"))[0]
     send("MOUSEMOVE", "NOTHING", x, y)
-    yield 0.5
+    yield support.at_rest()
     send("LEFTMOUSE", "PRESS", x, y)
     for more in (10, 30):
         yield 0.1
@@ -269,9 +268,9 @@ def main():
     for kind, word in (("threads", "Wedges"), ("interactions", "Tubes")):
         with here():
             assert operators.add_view("EXEC_DEFAULT", view=kind, trace=third) == {"FINISHED"}
-        yield 1.0
+        yield support.at_rest()
         space.region_3d.view_perspective = "CAMERA"
-        yield 1.0
+        yield support.at_rest()
         words = {h.word for h in map(held.held, view_of(kind).objects) if h is not None and h.stands}
         print("FACTS", kind, sorted(words), flush=True)
         if not state.exploring:

@@ -1,6 +1,6 @@
 """Run scripts of this folder one after the other in one Blender: ``in_turn.py '[["tree.py", "WORD"], ...]'``.
 
-Each finds a new file, and a line ``TURN script seconds`` is printed when one has ended.
+Each finds a new file, in a window as in none; when one has ended, ``TURN script seconds ...`` is printed.
 """
 
 import json
@@ -12,12 +12,36 @@ sys.path.insert(0, str(Path(__file__).parent))
 import bpy
 import support
 
-(turns,) = support.arguments()
-for script, *words in json.loads(turns):
+
+def run(script, *words):
+    """Run a script as if Blender had been started with it."""
     print(f"==== {script}", flush=True)
-    started = time.perf_counter()
-    bpy.ops.wm.read_homefile(use_empty=False, app_template="")
     path = Path(__file__).with_name(script)
     sys.argv = [str(path), "--", *words]
     exec(compile(path.read_bytes(), path, "exec"), {"__name__": "__main__", "__file__": str(path)})
-    print(f"TURN {script} {time.perf_counter() - started:.1f}", flush=True)
+
+
+def turn(begins, ends):
+    """Tell that the turn before has ended, and begin the next."""
+    now = time.perf_counter()
+    if ends:
+        wall, processor = now - started[-1][0], time.process_time() - started[-1][1]
+        print(f"TURN {ends[0]} {wall:.1f} s, {processor:.1f} s of them computing", flush=True)
+        bpy.ops.wm.read_homefile(use_empty=False, app_template="")
+    started.append((now, time.process_time()))
+    if begins:
+        run(*begins)
+    elif not bpy.app.background:
+        bpy.ops.wm.quit_blender()
+
+
+(given,) = support.arguments()
+scripts, started = json.loads(given), []
+steps = [lambda b=b, e=e: turn(b, e) for b, e in zip([*scripts, None], [None, *scripts])]
+if bpy.app.background:
+    for step in steps:
+        step()
+else:
+    # The steps that a script has the window take go on when this has returned; it calls the next turn then.
+    support.turns[:] = steps
+    support.turns.pop(0)()

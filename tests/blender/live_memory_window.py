@@ -16,7 +16,6 @@ import numpy as np
 import support
 
 memory, place = map(Path, support.arguments())
-bpy.context.preferences.view.show_splash = False
 
 
 class Program(threading.Thread):

@@ -15,7 +15,6 @@ import support
 
 endpoint, place = support.arguments()
 place = Path(place)
-bpy.context.preferences.view.show_splash = False
 
 
 def main():

@@ -11,7 +11,6 @@ import bpy
 import support
 
 *traces, place = map(Path, support.arguments())
-bpy.context.preferences.view.show_splash = False
 
 
 def main():
@@ -40,13 +39,13 @@ def main():
         files = [{"name": trace.name} for trace in traces]
         bpy.ops.tracevis3d.import_trace(directory=str(traces[0].parent), files=files)
     yield lambda: any(v.tracevis3d.view == "compare" for v in support.views())
-    yield 3.0
+    yield support.at_rest()
     view = next(v for v in support.views() if v.tracevis3d.view == "compare")
     first, last = window_time.of(view, 0)
     length = last - first
     begin = (first + length * 0.3, first + length * 0.5)
     assert window_time.go(view, {0: tuple(map(round, begin))}, lambda: None, at_once=True)
-    yield 1.0
+    yield support.at_rest()
 
     def send(kind, value, x, y, **keys):
         window.event_simulate(type=kind, value=value, x=int(x), y=int(y), **keys)
@@ -72,11 +71,11 @@ def main():
 
     with bpy.context.temp_override(window=window, area=area, region=region):
         assert bpy.ops.tracevis3d.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-    yield 0.5
+    yield support.at_rest()
 
     def drag(start, stop):
         send("MOUSEMOVE", "NOTHING", *start)
-        yield 0.8
+        yield support.at_rest()
         send("LEFTMOUSE", "PRESS", *start)
         for k in (1, 2, 3):
             yield 0.15
@@ -86,7 +85,7 @@ def main():
                 start[0] + (stop[0] - start[0]) * k / 3,
                 start[1] + (stop[1] - start[1]) * k / 3,
             )
-        yield 0.6
+        yield support.at_rest()
         support.screenshot(place / "dragging.png")
         send("LEFTMOUSE", "RELEASE", *stop)
 
@@ -109,7 +108,7 @@ def main():
     low, high = window_time.of(view, 0)
     assert abs((high - low) - (before[1] - before[0])) < 0.01 * length, (before, low, high)
     assert abs((low - before[0]) - (before[1] - before[0])) < 0.05 * length, (before, low, high)
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "dragged.png")
 
     # By its right end it grows.

@@ -13,6 +13,10 @@ from pathlib import Path
 
 import bpy
 
+#: Seconds without a change after which the screen is taken to be at rest.
+REST = 0.25
+#: What follows the steps that are driven now; Blender quits where there is nothing left: see in_turn.py.
+turns = []
 NAME = "bl_ext.user_default.tracevis3d"
 
 
@@ -172,21 +176,45 @@ class Window:
         return x + self.region.x, y + self.region.y
 
 
+def at_rest():
+    """Return a condition: the screen has shown the same for a while, so what was sent has been answered."""
+    shown, since, looks = None, 0.0, 0
+
+    def still():
+        nonlocal shown, since, looks
+        now, before = time.perf_counter(), shown
+        shown = zlib.crc32(Path(os.environ["TRACEVIS3D_SCREEN"]).read_bytes())
+        if shown != before:
+            since, looks = now, 0
+        looks += 1
+        return now - since > REST and looks > 4
+
+    return still
+
+
 def drive(steps, place, done, patience=120.0):
-    """Take ``steps``, one after the other while Blender's window lives, then quit.
+    """Take ``steps``, one after the other while Blender's window lives, then end.
 
     Each step yields seconds to wait, or a condition to wait for. In the end the file ``done`` is written in
     ``place``, or ``failed`` with what went wrong.
     """
-    waiting = [None, 0.0]
+    preferences = bpy.context.preferences
+    preferences.view.show_splash = False
+    # To smooth edges it draws all eight times, which takes a processor long.
+    preferences.system.viewport_aa = "OFF"
+    waiting = [at_rest(), time.perf_counter()]
 
     def step():
         wanted, since = waiting
         try:
-            if callable(wanted) and not wanted():
-                if time.perf_counter() - since > patience:
-                    raise AssertionError(f"waited in vain after line {steps.gi_frame.f_lineno}")
-                return 0.02
+            if callable(wanted):
+                asked = time.perf_counter()
+                if not wanted():
+                    now = time.perf_counter()
+                    if now - since > patience:
+                        raise AssertionError(f"waited in vain after line {steps.gi_frame.f_lineno}")
+                    # Asking takes a fifth of the time at most.
+                    return max(0.02, 4 * (now - asked))
             wanted = next(steps)
             waiting[:] = [wanted, time.perf_counter()]
             return 0.02 if callable(wanted) else wanted
@@ -195,9 +223,14 @@ def drive(steps, place, done, patience=120.0):
         except BaseException:
             traceback.print_exc()
             (place / "failed").write_text(traceback.format_exc())
+            turns.clear()
         sys.stdout.flush()
-        bpy.ops.wm.quit_blender()
+        try:
+            (turns.pop(0) if turns else bpy.ops.wm.quit_blender)()
+        except Exception:
+            traceback.print_exc()
+            bpy.ops.wm.quit_blender()
         return None
 
     # Opening another file must not end it.
-    bpy.app.timers.register(step, first_interval=1.0, persistent=True)
+    bpy.app.timers.register(step, first_interval=0.1, persistent=True)

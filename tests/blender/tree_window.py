@@ -12,7 +12,6 @@ import bpy
 import support
 
 trace, place = map(Path, support.arguments())
-bpy.context.preferences.view.show_splash = False
 
 
 def main():
@@ -23,7 +22,7 @@ def main():
     area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
     region = next(r for r in area.regions if r.type == "WINDOW")
     area.spaces.active.show_region_ui = True
-    yield 0.5
+    yield support.at_rest()
     sidebar = next(r for r in area.regions if r.type == "UI")
     if hasattr(sidebar, "active_panel_category"):
         with suppress(AttributeError, TypeError):  # read-only before 4.5
@@ -42,7 +41,7 @@ def main():
 
     do("import_trace", "INVOKE_DEFAULT", directory=str(trace.parent), files=[{"name": trace.name}])
     yield lambda: support.views() and task.current is None
-    yield 0.5
+    yield support.at_rest()
     # What stands above and between would leave no room for the panels that this is about.
     panels = support.extension(".panels")
     tree = support.extension(".panels.tree")
@@ -96,7 +95,7 @@ def main():
     yield 0.2
     assert any(row.current for row in rows)
     area.tag_redraw()
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "tree.png")
     # Sequences of callees are one row each.
     do("filter_change", do="CLEAR")
@@ -109,7 +108,7 @@ def main():
         do("tree_key", key="PAGE_DOWN")
     do("tree_click", path=found[0], part="label")
     area.tag_redraw()
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "folded.png")
     view.tracevis3d_tree.folded = False
     # The lists, one after the other.
@@ -122,13 +121,13 @@ def main():
     view.tracevis3d_lists.index = 0
     assert len(view.tracevis3d_lists.rows) > 0
     area.tag_redraw()
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "lists.png")
     view.tracevis3d_lists.kind = "sequences"
     view.tracevis3d_lists.index = 0
     assert len(view.tracevis3d_lists.rows) > 0
     area.tag_redraw()
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "sequences.png")
 
 

@@ -14,7 +14,6 @@ import support
 
 endpoint, name, views, place = support.arguments()
 place = Path(place)
-bpy.context.preferences.view.show_splash = False
 
 
 def main():

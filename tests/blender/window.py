@@ -13,7 +13,6 @@ import bpy
 import support
 
 trace, place = map(Path, support.arguments())
-bpy.context.preferences.view.show_splash = False
 
 
 def main():
@@ -27,12 +26,12 @@ def main():
     region = next(r for r in area.regions if r.type == "WINDOW")
     space = area.spaces.active
     space.show_region_ui = True
-    yield 0.5
+    yield support.at_rest()
     sidebar = next(r for r in area.regions if r.type == "UI")
     if hasattr(sidebar, "active_panel_category"):
         with suppress(AttributeError, TypeError):  # read-only before 4.5
             sidebar.active_panel_category = "TraceVis"
-    yield 0.5
+    yield support.at_rest()
     support.screenshot(place / "empty.png")
 
     def drop():
@@ -72,12 +71,12 @@ def main():
     started = time.perf_counter()
     assert drop() == {"RUNNING_MODAL"}
     yield lambda: task.current is None
-    yield 0.5
+    yield support.at_rest()
     support.say(imported_after_s=time.perf_counter() - started, longest_cpu_of_the_window_s=longest[0])
     view = support.only_view()
     assert view.tracevis3d.sources[0].hash == support.digest(trace)
     assert space.region_3d.view_perspective == "CAMERA"
-    yield 2.0
+    yield support.at_rest()
     support.screenshot(place / "imported.png")
 
     # Search, results and pins, the selection's facts, a bookmark; each a step of undo.
@@ -96,7 +95,7 @@ def main():
     assert len(shown.rows) > 6
     with bpy.context.temp_override(window=window, area=area, region=region):
         assert bpy.ops.tracevis3d.bookmark_add(name="third result") == {"FINISHED"}
-    yield 1.0
+    yield support.at_rest()
     support.screenshot(place / "searched.png")
     turned = space.region_3d.view_rotation.copy()
     space.region_3d.view_perspective = "PERSP"
@@ -104,7 +103,7 @@ def main():
     yield 0.2
     with bpy.context.temp_override(window=window, area=area, region=region):
         assert bpy.ops.tracevis3d.bookmark_go() == {"FINISHED"}
-    yield 0.5
+    yield support.at_rest()
     assert space.region_3d.view_perspective == "CAMERA", (turned, space.region_3d.view_rotation)
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.tracevis3d.search_clear()
@@ -130,15 +129,15 @@ def main():
     before = group.color
     group.color = "function"
     assert group.color != before
-    yield 1.0
-    assert not support.only_view().tracevis3d.stale, "the change waits for Rebuild"
+    # It does not wait for Rebuild.
+    yield lambda: not support.only_view().tracevis3d.stale
     assert space.region_3d.view_perspective == "CAMERA", "the 3D view has left the camera"
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.ed.undo_push(message="color")
     support.screenshot(place / "changed.png")
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.ed.undo()
-    yield 0.5
+    yield support.at_rest()
     assert support.only_view().tracevis3d.icicle.color == before
     # Past the search, to before the import.
     for _ in range(4):
@@ -146,11 +145,11 @@ def main():
             break
         with bpy.context.temp_override(window=window, area=area, region=region):
             bpy.ops.ed.undo()
-        yield 0.5
+        yield support.at_rest()
     assert not support.views(), "undo leaves the import in the scene"
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.ed.redo()
-    yield 0.5
+    yield support.at_rest()
     assert support.only_view().all_objects
 
     # An error in a window is a report, not a traceback.
@@ -162,7 +161,7 @@ def main():
             "INVOKE_DEFAULT", directory=str(place), files=[{"name": rubbish.name}]
         )
     yield lambda: task.current is None
-    yield 0.5
+    yield support.at_rest()
     support.screenshot(place / "error.png")
     assert len(support.views()) == 1
 
