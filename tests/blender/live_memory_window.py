@@ -106,7 +106,7 @@ def main():
         window.event_simulate(type=kind, value=value, x=int(x), y=int(y), **keys)
 
     area.spaces.active.show_region_ui = True
-    yield 0.5
+    yield support.at_rest()
     sidebar = next(r for r in area.regions if r.type == "UI")
     if not bpy.app.version < (4, 5):
         sidebar.active_panel_category = "TraceVis"
@@ -115,7 +115,7 @@ def main():
     with here():
         assert bpy.ops.tracevis3d.live_connect() == {"FINISHED"}
     feed = feed_of.current
-    yield 10.0
+    yield support.updated(feed, 4)
     with here():
         assert bpy.ops.tracevis3d.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
 
@@ -141,14 +141,15 @@ def main():
     ):
         if wanted.view != view:
             wanted.view = view
-            yield 6.0
+        # Until it is somewhere in the view.
+        yield lambda word=word: spot(word) is not None
         at = spot(word)
         assert at is not None, f"{word} is nowhere in {view}"
         send("MOUSEMOVE", "NOTHING", *at)
         yield lambda: bool(state.told)
         # Time flows on below a mouse that rests: what is said stays up to date, and nothing breaks.
         first = [told.lines() for told in state.told]
-        yield 1.5
+        yield support.updated(feed, 5)
         assert not feed.trouble, feed.trouble
         support.say(view=view, told=first, later=[told.lines() for told in state.told])
         support.screenshot(place / f"point-{view}.png")
@@ -164,14 +165,15 @@ def main():
 
     # By call site, while the mouse rests; then nearer by the wheel, about what is below the mouse.
     wanted.view = "memory"
-    yield 5.0
+    yield lambda: spot("Block of 8.58 MiB") is not None
     flow = feed.shown.view
     wanted.views.memory.order = "site"
-    yield 0.4
+    yield support.updated(feed, 1)
     support.screenshot(place / "memory-on-the-way.png")
     yield lambda: not flow._wants_order and flow.blocks.by_site
-    yield 2.0
+    yield support.updated(feed, 5)
     support.screenshot(place / "memory-by-site.png")
+    yield lambda: spot("Block of 8.58 MiB") is not None
     at = spot("Block of 8.58 MiB")
     assert at is not None
     send("MOUSEMOVE", "NOTHING", *at)
@@ -184,14 +186,14 @@ def main():
         assert bpy.ops.tracevis3d.live_suggest(what="look") == {"FINISHED"}
     yield lambda: bool(program.suggested)
     assert program.suggested[0].sentence.endswith("(9,000,000 bytes) of app.load_image:9")
-    yield 1.0
+    yield support.updated(feed, 3)
     support.screenshot(place / "memory-picked.png")
     for _ in range(4):
         send("WHEELUPMOUSE", "PRESS", *at, ctrl=True)
         yield 0.3
     left, right = flow.sight
     assert right - left < 0.3
-    yield 1.5
+    yield support.updated(feed, 4)
     support.screenshot(place / "memory-nearer.png")
     send("WHEELDOWNMOUSE", "PRESS", *at, ctrl=True)
     yield lambda: flow.sight[1] - flow.sight[0] > right - left
@@ -205,26 +207,26 @@ def main():
     program.over.set()
     with here():
         assert bpy.ops.tracevis3d.live_stop() == {"FINISHED"}
-    yield 3.0
+    yield support.at_rest()
     support.screenshot(place / "memory-stopped.png")
 
     # The wheel in a recorded memory, and flying into it.
     with here():
         bpy.ops.tracevis3d.import_trace(filepath=str(memory))
     yield lambda: any(v.tracevis3d.view == "memory" and "memray" in v.name for v in support.views())
-    yield 3.0
+    yield support.at_rest()
     view = next(v for v in support.views() if "memray" in v.name)
     with here():
         assert bpy.ops.tracevis3d.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-    yield 0.5
+    yield support.at_rest()
     x, y = region.x + 0.4 * region.width, region.y + 0.4 * region.height
     send("MOUSEMOVE", "NOTHING", x, y)
     for _ in range(3):
         send("WHEELUPMOUSE", "PRESS", x, y, ctrl=True)
-        yield 1.0
+        yield support.at_rest()
     group = view.tracevis3d.memory
     yield lambda: group.right - group.left < 0.5
-    yield 1.5
+    yield support.at_rest()
     support.screenshot(place / "recorded-nearer.png")
     support.say(left=group.left, right=group.right)
     send("ESC", "PRESS", x, y)
@@ -234,7 +236,7 @@ def main():
     with here():
         assert bpy.ops.tracevis3d.fly.poll()
         bpy.ops.tracevis3d.fly("INVOKE_DEFAULT")
-    yield 0.5
+    yield support.at_rest()
     send("MOUSEMOVE", "NOTHING", x, y)
     for _ in range(4):
         send("WHEELUPMOUSE", "PRESS", x, y)

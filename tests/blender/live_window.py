@@ -38,7 +38,7 @@ def main():
             sidebar.active_panel_category = "TraceVis"
 
     open_sidebar()
-    yield 0.5
+    yield support.at_rest()
     open_sidebar()
     wanted = bpy.context.window_manager.tracevis3d_live
     wanted.endpoint, wanted.window = "tcp://198.51.100.1:5570", 10.0
@@ -58,7 +58,8 @@ def main():
     for view in ("icicle", "threads", "interactions", "memory"):
         if wanted.view != view:
             wanted.view = view
-        yield 4.5 if view == "icicle" else 3.0
+        yield support.updated(feed, 10)
+        yield lambda: len(feed.tick_s) > 1 and feed.latency_s
         assert not feed.trouble, feed.trouble
         assert feed.shown is not None
         support.screenshot(place / f"live-{view}.png")
@@ -71,17 +72,17 @@ def main():
             latency_to_picture_ms=1e3 * sorted(feed.latency_s)[len(feed.latency_s) // 2],
         )
     wanted.view = "threads"
-    yield 1.0
+    yield support.updated(feed, 3)
 
     # Undo: a step of the user's, taken back while the feed goes on.
     with override():
         bpy.ops.ed.undo_push(message="before")
         bpy.ops.object.empty_add()
         bpy.ops.ed.undo_push(message="empty")
-    yield 0.5
+    yield support.updated(feed, 2)
     with override():
         bpy.ops.ed.undo()
-    yield 1.5
+    yield support.updated(feed, 4)
     assert feed_of.current is feed
     assert not feed.out_of_sight, feed.trouble
     support.screenshot(place / "live-undone.png")
@@ -89,21 +90,20 @@ def main():
         with override():
             if bpy.ops.ed.undo.poll():
                 bpy.ops.ed.undo()
-        yield 0.3
+        yield support.updated(feed, 1)
     assert feed_of.current is feed
     with override():
         for _ in range(4):
             if bpy.ops.ed.redo.poll():
                 bpy.ops.ed.redo()
-    yield 0.5
+    yield support.updated(feed, 2)
 
     # Saving, and another file.
     bpy.ops.wm.save_as_mainfile(filepath=str(place / "while-live.blend"), copy=True)
     before = feed.subscriber.rows
     bpy.ops.wm.read_homefile(use_empty=False, app_template="")
-    yield 1.5
+    yield lambda: feed.out_of_sight
     assert feed_of.current is feed
-    assert feed.out_of_sight
     open_sidebar()
     yield 0.5
     open_sidebar()
@@ -111,7 +111,7 @@ def main():
     support.screenshot(place / "live-elsewhere.png")
     with override():
         assert bpy.ops.tracevis3d.live_show() == {"FINISHED"}
-    yield 1.5
+    yield support.updated(feed, 4)
     assert not feed.out_of_sight
     with override():
         assert bpy.ops.tracevis3d.live_pause() == {"FINISHED"}
@@ -121,7 +121,7 @@ def main():
     support.screenshot(place / "live-paused.png")
     with override():
         assert bpy.ops.tracevis3d.live_pause() == {"FINISHED"}
-    yield 0.5
+    yield support.updated(feed, 2)
 
     # Stop keeps it all.
     bpy.context.window_manager.tracevis3d_live.folder = str(place)
@@ -129,8 +129,7 @@ def main():
     started = time.perf_counter()
     with override():
         assert bpy.ops.tracevis3d.live_stop() == {"FINISHED"}
-    yield 0.5
-    assert feed_of.current is None
+    yield lambda: feed_of.current is None
     view = support.only_view()
     (kept,) = place.glob("sync_pillow_8w*.tv3")
     support.say(kept=kept.name, calls=calls, stopped_after_s=time.perf_counter() - started)
@@ -138,7 +137,7 @@ def main():
     with override():
         assert bpy.ops.tracevis3d.rebuild() == {"FINISHED"}
     assert not [c for c in bpy.data.collections if "tracevis3d_live" in c]
-    yield 1.5
+    yield support.at_rest()
     support.screenshot(place / "live-stopped.png")
 
 

@@ -192,6 +192,12 @@ def at_rest():
     return still
 
 
+def updated(feed, times):
+    """Return a condition: a live feed has been shown anew so many times."""
+    begun = time.perf_counter()
+    return lambda: sum(at > begun for at in feed.updates) >= times
+
+
 def drive(steps, place, done, patience=120.0):
     """Take ``steps``, one after the other while Blender's window lives, then end.
 

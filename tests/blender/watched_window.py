@@ -33,7 +33,7 @@ def main():
         area.spaces.active.show_region_ui = True
         with suppress(AttributeError, TypeError):  # read-only before 4.5
             sidebar.active_panel_category = "TraceVis"
-        yield 0.5
+        yield support.at_rest()
     wanted = bpy.context.window_manager.tracevis3d_live
     wanted.endpoint, wanted.window, wanted.folder = endpoint, 8.0, str(place)
     wanted.view = views.split(",")[0]
@@ -45,11 +45,10 @@ def main():
             wanted.view = view
         for turn in (1, 2):
             rows = feed.subscriber.rows
-            yield 3.0
+            yield support.updated(feed, 8)
             assert not feed.trouble, feed.trouble
-            assert feed.shown is not None
-            assert feed.shown.ring.bars > 0
-            assert feed.subscriber.rows > rows, "the program is used, and nothing comes of it"
+            # The program is used, and bars come of it.
+            yield lambda rows=rows: feed.subscriber.rows > rows and feed.shown.ring.bars > 0
             support.screenshot(place / f"{name}-{view}-{turn}.png")
         assert feed.program() in feed.shown.name, feed.shown.name
         support.say(
@@ -63,11 +62,11 @@ def main():
             latency_to_picture_ms=1e3 * sorted(feed.latency_s)[len(feed.latency_s) // 2],
         )
     act(bpy.ops.tracevis3d.live_stop)
-    yield 0.5
+    yield lambda: feed_of.current is None
     source = support.only_view().tracevis3d.sources[0]
     assert source.path.endswith(".tv3"), source.path
     act(bpy.ops.tracevis3d.rebuild)
-    yield 2.0
+    yield support.at_rest()
     support.screenshot(place / f"{name}-stopped.png")
 
 
