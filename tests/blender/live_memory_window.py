@@ -158,6 +158,8 @@ def main():
         yield 0.3
         at = spot(word)
         assert at is not None
+        # It may be where the mouse is already, and a mouse that rests sends nothing.
+        send("MOUSEMOVE", "NOTHING", at[0] + 1, at[1])
         send("MOUSEMOVE", "NOTHING", *at)
         yield lambda: bool(state.told)
         with here():
