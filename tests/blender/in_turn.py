@@ -27,9 +27,10 @@ def turn(begins, ends):
     if ends:
         wall, processor = now - started[-1][0], time.process_time() - started[-1][1]
         print(f"TURN {ends[0]} {wall:.1f} s, {processor:.1f} s of them computing", flush=True)
-        bpy.ops.wm.read_homefile(use_empty=False, app_template="")
     started.append((now, time.process_time()))
     if begins:
+        if ends:
+            bpy.ops.wm.read_homefile(use_empty=False, app_template="")
         run(*begins)
     elif not bpy.app.background:
         bpy.ops.wm.quit_blender()

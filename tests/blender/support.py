@@ -3,6 +3,7 @@
 import hashlib
 import importlib
 import json
+import mmap
 import os
 import struct
 import sys
@@ -179,11 +180,13 @@ class Window:
 def at_rest():
     """Return a condition: the screen has shown the same for a while, so what was sent has been answered."""
     shown, since, looks = None, 0.0, 0
+    with open(os.environ["TRACEVIS3D_SCREEN"], "rb") as file:
+        screen = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
     def still():
         nonlocal shown, since, looks
         now, before = time.perf_counter(), shown
-        shown = zlib.crc32(Path(os.environ["TRACEVIS3D_SCREEN"]).read_bytes())
+        shown = zlib.crc32(screen)
         if shown != before:
             since, looks = now, 0
         looks += 1
@@ -219,8 +222,8 @@ def drive(steps, place, done, patience=120.0):
                     now = time.perf_counter()
                     if now - since > patience:
                         raise AssertionError(f"waited in vain after line {steps.gi_frame.f_lineno}")
-                    # Asking takes a fifth of the time at most.
-                    return max(0.02, 4 * (now - asked))
+                    # Asking takes a tenth of the time at most.
+                    return max(0.02, 9 * (now - asked))
             wanted = next(steps)
             waiting[:] = [wanted, time.perf_counter()]
             return 0.02 if callable(wanted) else wanted
