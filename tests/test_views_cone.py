@@ -565,7 +565,7 @@ def test_on_the_way_to_a_call_closed_subtrees_open_in_their_places() -> None:
     near = drawn(trace, **values, approach=1.0, toward=str(call))
     assert near.counts["opened_near"] > 0
     assert far.counts["opened_near"] == 0
-    assert any("opened in their places" in note for note in near.notes)
+    assert any("opened in place" in note for note in near.notes)
     # What the picture shows stays where it is, as far as it is not in the way.
     (before,), (after,) = named(far, "node"), named(near, "node")
     place = {int(i): k for k, i in enumerate(before.id)}

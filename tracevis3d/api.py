@@ -3,8 +3,8 @@
 Examples
 --------
 >>> import tracevis3d as tv
->>> trace = tv.load("run.json.gz")
->>> tv.icicle(trace, color="function").render("run.png", style="stage")
+>>> trace = tv.load("run.tsv")
+>>> tv.icicle(trace, color="function").render("run.png", style="stage")  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -73,6 +73,16 @@ def filtered(trace: Trace, stack: str) -> Trace:
         If the stack can't be read.
     InputError
         If no call is left.
+
+    Returns
+    -------
+    Trace
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> len(tv.filtered(tv.load("run.tsv"), "name(pattern=parse)").calls)
+    2
     """
     from .filters.facts import Facts
     from .filters.reduce import reduced
@@ -84,7 +94,22 @@ def filtered(trace: Trace, stack: str) -> Trace:
 def info(trace: Trace) -> dict[str, Any]:
     """Return the facts of a trace, as ``tracevis3d info --json`` prints them.
 
-    ``distinct_sets`` is None where they are too many to find in seconds.
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    dict
+        Counts, the file's format and hash, times in nanoseconds, and the problems that were repaired.
+        ``distinct_sets`` is None where they are too many to find in seconds.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> facts = tv.info(tv.load("run.tsv"))
+    >>> facts["calls"], facts["functions"], facts["span_ns"]
+    (4, 3, 1000)
     """
     from .analysis.sets import distinct_sets
     from .analysis.subtrees import distinct_subtrees
@@ -119,6 +144,8 @@ def info(trace: Trace) -> dict[str, Any]:
 def match(a: Trace, b: Trace, **settings: Any) -> Comparison:
     """Compare two traces: which calls match, how many, in which groups.
 
+    The definitions are those of TraceDiff (Trümper, Döllner, Telea), section III.
+
     Parameters
     ----------
     a, b : Trace
@@ -128,7 +155,19 @@ def match(a: Trace, b: Trace, **settings: Any) -> Comparison:
     Returns
     -------
     Comparison
-        :func:`.features.comparison.matching.summary.summary` tells its facts.
+        :func:`.features.comparison.matching.summary.summary` returns its facts.
+
+    Raises
+    ------
+    UsageError
+        If a setting is invalid.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> comparison = tv.match(tv.load("run.tsv"), tv.load("new.tsv"))
+    >>> comparison.call_pairs, comparison.groups.count
+    (9, 1)
     """
     from .features.comparison.matching.match import compare
 
@@ -136,13 +175,13 @@ def match(a: Trace, b: Trace, **settings: Any) -> Comparison:
 
 
 def explain(a: Trace, b: Trace, *, top: int = 10, progress: Progress = silent, **settings: Any) -> Story:
-    """Find what a person wants to know about two traces, the most important first.
+    """Find the differences between two traces, the most important first.
 
     Parameters
     ----------
     a, b : Trace
     top : int
-        Findings at most.
+        Maximum number of findings.
     progress : Progress
     **settings
         Of :func:`.features.comparison.matching.match.compare`.
@@ -150,7 +189,20 @@ def explain(a: Trace, b: Trace, *, top: int = 10, progress: Progress = silent, *
     Returns
     -------
     Story
-        ``story.sentences`` tells it, ``story.write("folder")`` writes a report with figures and a scene.
+        ``story.sentences`` describes the findings, ``story.write("folder")`` writes a report with figures and
+        a scene.
+
+    Raises
+    ------
+    UsageError
+        If a setting is invalid.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> story = tv.explain(tv.load("run.tsv"), tv.load("new.tsv"))
+    >>> story[0].kind
+    'slower'
     """
     from .features.comparison.report.story import explain as find
 
@@ -166,13 +218,29 @@ def phases(
     ----------
     trace : Trace
     level : {"auto", "function", "class", "module"}
-        What calls are told apart by.
+        What the elements are that call each other.
     by : {"auto", "packages", "folders", "threads"}
         What contains them.
     least : float, optional
         Share of the variation that each cut has to explain; less finds more phases.
     outliers : int
-        The most rare interactions that are told.
+        Maximum number of rare interactions listed.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    UsageError
+        If ``least`` is not above 0 and at most 1.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> facts = tv.phases(tv.load("run.tsv"), level="function")
+    >>> facts["elements"], facts["calls"]
+    (3, 3)
     """
     from .features.interactions.patterns import phase_facts
     from .features.interactions.phases import LEAST
@@ -199,6 +267,17 @@ def patterns(
         As for :func:`phases`.
     similarity : float
         Share of the calls that a repeat of the stretch has in common with it.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> facts = tv.patterns(tv.load("run.tsv"))
+    >>> facts["distinct_subtrees"]
+    3
     """
     from .features.interactions.patterns import pattern_facts
 
@@ -224,6 +303,18 @@ def search(
     -------
     Found
         How many there are; the first, the last, the next and the previous ones.
+
+    Raises
+    ------
+    UsageError
+        If the pattern is empty or no regular expression where ``kind="regex"``.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> found = tv.search(tv.load("run.tsv"), "par*", kind="wildcard")
+    >>> found.count, found.first(1).tolist()
+    (2, [1])
     """
     from .analysis.search import Query
     from .analysis.search import search as find
@@ -247,6 +338,18 @@ def similarity(*traces: Trace, **settings: Any) -> Similarities:
     Similarities
         ``best_order`` of :mod:`.features.comparison.matching.many_traces` orders the traces by it,
         ``clusters`` joins them.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two traces, or a setting is invalid.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> found = tv.similarity(tv.load("run.tsv"), tv.load("new.tsv"))
+    >>> found.functions.tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
     """
     from .features.comparison.matching.many_traces import similarities
 
@@ -281,6 +384,17 @@ def waits(
         If a rule file can't be read.
     UsageError
         If no thread is called ``end``, or ``at`` is no time.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> facts = tv.waits(tv.load("run.tsv"))
+    >>> facts["waits"]
+    []
     """
     from .features.waits.summary import waits_facts
 
@@ -295,6 +409,23 @@ def memory_facts(trace: Trace, *, most: int = 20) -> dict[str, Any]:
     trace : Trace
     most : int
         Call sites that are listed, those that allocate most first.
+
+    Returns
+    -------
+    dict
+        Bytes, and times in nanoseconds.
+
+    Raises
+    ------
+    InputError
+        If the trace has no allocations.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> facts = tv.memory_facts(tv.load("memory.tv3"))
+    >>> facts["blocks"], facts["call_sites"]
+    (2, 1)
     """
     from .features.memory import summary as allocation_summary
     from .features.memory.view.arrangement import memory_use
@@ -317,6 +448,18 @@ class Figure:
         Seconds that each stage has taken, for the report.
     filters : str
         A filter stack: what it hides is left out.
+
+    Raises
+    ------
+    UsageError
+        If there is no such view, or a parameter is invalid.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> figure = Figure("icicle", (tv.load("run.tsv"),), {"opening": 0})
+    >>> figure.drawing().counts["calls"]
+    4
     """
 
     name: str
@@ -332,11 +475,36 @@ class Figure:
         self.parameters: Any = declarations.read(self.view.parameters, self.settings)
 
     def of(self, *traces: Trace) -> Figure:
-        """Return the same figure of other traces."""
+        """Return the same figure of other traces.
+
+        Parameters
+        ----------
+        *traces : Trace
+
+        Returns
+        -------
+        Figure
+        """
         return replace(self, traces=traces, stages=dict(self.stages))
 
     def drawing(self, frame: Frame | None = None, progress: Progress = silent) -> Drawing:
-        """Compute the drawing for a picture of the size of ``frame``."""
+        """Compute the drawing for a picture of a size.
+
+        Parameters
+        ----------
+        frame : Frame, optional
+            The size of the picture; default 1920 x 1080.
+        progress : Progress
+
+        Returns
+        -------
+        Drawing
+
+        Raises
+        ------
+        UsageError
+            If the view takes more or fewer traces, or a parameter does not fit them.
+        """
         least, most = self.view.traces
         if not least <= len(self.traces) <= most:
             raise UsageError(f"the view {self.name!r} takes {least} to {most} traces, not {len(self.traces)}")
@@ -378,6 +546,13 @@ class Figure:
         -------
         dict
             The report: what was drawn, how long each stage took, from which sources.
+
+        Raises
+        ------
+        UsageError
+            If an option is invalid.
+        InputError
+            If the file can't be written.
         """
         size, dpi = options.pop("size", None), options.pop("dpi", None)
         if size is not None:
@@ -446,7 +621,31 @@ class Figure:
 
 
 def view(name: str, *traces: Trace, **settings: Any) -> Figure:
-    """Return the view called ``name`` of ``traces``; ``settings`` are its parameters."""
+    """Return a figure.
+
+    Parameters
+    ----------
+    name : str
+        The name of a view, such as ``icicle``.
+    *traces : Trace
+    **settings
+        Parameters of the view.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    UsageError
+        If there is no such view, or a parameter is invalid.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> tv.view("icicle", tv.load("run.tsv"), opening=0).parameters.opening
+    0.0
+    """
     return Figure(name, traces, settings)
 
 
@@ -477,5 +676,20 @@ def __dir__() -> list[str]:
 
 
 def write_report(report: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a report as JSON."""
+    """Write a report as JSON.
+
+    Parameters
+    ----------
+    report : mapping
+        As :meth:`Figure.render` returns it.
+    path : path
+
+    Examples
+    --------
+    >>> write_report({"view": "icicle"}, "report.json")
+    >>> print(open("report.json").read(), end="")
+    {
+      "view": "icicle"
+    }
+    """
     Path(path).write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

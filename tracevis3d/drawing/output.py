@@ -66,6 +66,10 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
         If the suffix, style, engine or a number is off.
     InputError
         If the folder is missing or can't be written to.
+
+    Examples
+    --------
+    >>> check("run.png", Output(style="stage"))
     """
     suffix = Path(path).suffix.lower()
     known = (*STILLS, *FILMS, *SCENES)

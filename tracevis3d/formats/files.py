@@ -40,6 +40,13 @@ def load(path: str | os.PathLike[str], *, cache: bool = True, progress: Progress
     ------
     InputError
         If nothing can be read from it; the sentence names the place and the reason.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> trace = tv.load("run.tsv")
+    >>> len(trace.calls), trace.functions.name[0]
+    (4, 'main')
     """
     if not cache:
         return registry.open_trace(path, progress)
@@ -55,6 +62,11 @@ def check_writable(path: str | os.PathLike[str], packed: bool = False) -> Format
         If no format that can be written has its suffix, or if only .tv3 has what is asked for.
     InputError
         If its folder is missing or can't be written to.
+
+    Examples
+    --------
+    >>> check_writable("run.tv3").name
+    'tv3'
     """
     form = registry.for_writing(path)
     if packed and form.name != "tv3":
@@ -66,12 +78,33 @@ def check_writable(path: str | os.PathLike[str], packed: bool = False) -> Format
 def save(
     trace: Trace, path: str | os.PathLike[str], *, packed: bool = False, progress: Progress = silent
 ) -> list[str]:
-    """Write ``trace`` in the format that the suffix of ``path`` names.
+    """Write a trace in the format that the suffix of a path names.
+
+    Parameters
+    ----------
+    trace : Trace
+    path : path
+    packed : bool
+        For .tv3: small rather than instantly loaded.
+    progress : Progress
 
     Returns
     -------
     list of str
-        A sentence for each part of the trace that the format can't hold.
+        A sentence for each part of the trace that the format can't represent.
+
+    Raises
+    ------
+    UsageError
+        If no format that can be written has this suffix.
+    InputError
+        If the file can't be written.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> tv.save(tv.load("run.tsv"), "run.tv3")
+    []
     """
     form = check_writable(path, packed)
     assert form.write is not None

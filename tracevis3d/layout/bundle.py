@@ -49,9 +49,23 @@ class Routes:
 
 
 def levels(parent: Ints32) -> Ints32:
-    """Return how far below its root each node of a forest is, int32 (n,): 0 for a root.
+    """Return the level of each node of a forest.
 
-    Parents come before their children.
+    Parameters
+    ----------
+    parent : int32 (n,)
+        -1 for a root; parents come before their children.
+
+    Returns
+    -------
+    int32 (n,)
+        0 for a root, 1 for its children, and so on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> levels(np.array([-1, 0, 1, 0], np.int32)).tolist()
+    [0, 1, 2, 1]
     """
     level = np.where(parent < 0, 0, -1).astype(np.int32)
     known, here = 0, np.flatnonzero(parent >= 0)
@@ -103,6 +117,22 @@ def bundle(
     ------
     ValueError
         If a number is out of range.
+
+    Examples
+    --------
+    Two leaves of one root; with ``beta=0`` the edge is straight:
+
+    >>> import numpy as np
+    >>> parent = np.array([-1, 0, 0], np.int32)
+    >>> point = np.array([[0, 0, 1], [-1, 0, 0], [1, 0, 0]], np.float32)
+    >>> one, other = np.array([1], np.int32), np.array([2], np.int32)
+    >>> routes = bundle(parent, point, one, other, beta=0.0, samples=16)
+    >>> len(routes), routes.point.shape
+    (1, (16, 3))
+    >>> float(abs(routes.point[:, 2]).max())
+    0.0
+    >>> float(bundle(parent, point, one, other, beta=1.0, samples=16).point[:, 2].max()) > 0.3
+    True
     """
     if not 0 <= beta <= 1:
         raise ValueError(f"beta {beta} is not between 0 and 1")

@@ -235,6 +235,26 @@ class CutIndex:
         ------
         ValueError
             If the window is empty, or a thread or the resolution doesn't exist.
+
+        Examples
+        --------
+        A call of 100 ns with two callees of 2 ns each: at a resolution of 10 ns these are one cluster.
+
+        >>> import numpy as np
+        >>> from tracevis3d.trace.events import BEGIN, END
+        >>> from tracevis3d.trace.model import Source
+        >>> from tracevis3d.trace.recording import Recording
+        >>> from tracevis3d.formats.names import split
+        >>> recording = Recording()
+        >>> thread, main = recording.thread(1, 1), recording.function("main")
+        >>> first = recording.add_events(
+        ...     thread=[thread] * 6, kind=[BEGIN, BEGIN, END, BEGIN, END, END], function=[main] * 6,
+        ...     time=[0, 10, 12, 13, 15, 100],
+        ... )
+        >>> trace = recording.finish(Source(), split)
+        >>> cut = cut_index(trace).cut(0, 101, resolution_ns=10)
+        >>> cut.calls.tolist(), cut.clusters.calls.tolist(), cut.total
+        ([0], [2], 3)
         """
         if not t0 < t1:
             raise ValueError(f"the window [{t0}, {t1}) is empty")
@@ -321,9 +341,17 @@ class CutIndex:
         return self.order[clusters.first[cluster] : clusters.stop[cluster]]
 
     def locate(self, cut: Cut, call: int) -> tuple[str, int] | None:
-        """Tell what shows ``call`` in ``cut``: ``("call", i)``, ``("cluster", k)``, or None if nothing does.
+        """Return the element that shows a call in a cut. O(visible calls + depth * log n).
 
-        O(visible calls + depth * log n).
+        Parameters
+        ----------
+        cut : Cut
+        call : int
+
+        Returns
+        -------
+        (str, int) or None
+            ``("call", i)`` or ``("cluster", k)``; None if the cut doesn't show the call.
         """
         calls, clusters = self.calls, cut.clusters
         if not (calls.start[call] < cut.t1 and calls.end[call] >= cut.t0):
@@ -382,13 +410,32 @@ def _argmax16(value: NDArray[np.float32]) -> NDArray[np.int64]:
 
 @cached_with_trace()
 def cut_index(trace: Trace) -> CutIndex:
-    """Return the level-of-detail index of a trace; kept with it."""
+    """Return the level-of-detail index of a trace; it is cached with the trace.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    CutIndex
+    """
     return CutIndex.of(trace.calls, trace.threads.first, trace.threads.count)
 
 
 @cached_with_trace()
 def call_span(trace: Trace) -> tuple[int, int]:
-    """Return the start of the first call and the end of the last, in nanoseconds; (0, 0) without calls."""
+    """Return the start of the first call and the end of the last.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    (int, int)
+        Nanoseconds; (0, 0) without calls.
+    """
     index = cut_index(trace)
     starts, ends = [], []
     for t in range(len(trace.threads)):

@@ -29,6 +29,15 @@ class Flight:
         How much of the space is seen there, in its units; above 0.
     length : float
         The way's length as it is felt: 1 is a zoom by the factor ``e ** RHO``.
+
+    Examples
+    --------
+    Between two distant views of the same width the path zooms out first:
+
+    >>> flight = Flight.between([0.0], 1.0, [100.0], 1.0)
+    >>> place, width = flight.at(0.5)
+    >>> round(float(place[0]), 6), width > 10
+    (50.0, True)
     """
 
     start: NDArray[np.float64]
@@ -41,7 +50,18 @@ class Flight:
 
     @classmethod
     def between(cls, start: ArrayLike, start_width: float, goal: ArrayLike, goal_width: float) -> Flight:
-        """Return the way between two views.
+        """Return the path between two views.
+
+        Parameters
+        ----------
+        start, goal : float (k,)
+            Centres of the views, in a space of any dimension.
+        start_width, goal_width : float
+            Widths of the views, in the units of the space.
+
+        Returns
+        -------
+        Flight
 
         Raises
         ------
@@ -64,7 +84,18 @@ class Flight:
         return cls(a, b, w0, w1, (r1 - r0) / RHO, distance, r0)
 
     def at(self, share: float) -> tuple[NDArray[np.float64], float]:
-        """Return where the view is, float64 (k,), and how wide, at a share 0 to 1 of the way."""
+        """Return the view at a share of the path.
+
+        Parameters
+        ----------
+        share : float
+            0 to 1; other values are clipped.
+
+        Returns
+        -------
+        centre : float64 (k,)
+        width : float
+        """
         share = min(max(share, 0.0), 1.0)
         if share == 1.0:
             return self.goal.copy(), self.goal_width
@@ -79,6 +110,22 @@ class Flight:
 
 
 def eased(share: float) -> float:
-    """Return a share of the way that starts and ends gently."""
+    """Return a share of the path with a smooth start and end (the cubic smoothstep).
+
+    Parameters
+    ----------
+    share : float
+        0 to 1; other values are clipped.
+
+    Returns
+    -------
+    float
+        0 to 1.
+
+    Examples
+    --------
+    >>> eased(0.0), eased(0.25), eased(0.5), eased(1.0)
+    (0.0, 0.15625, 0.5, 1.0)
+    """
     share = min(max(share, 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)

@@ -61,6 +61,12 @@ def level_heights(cover: Floats, taper: float) -> Floats:
     Returns
     -------
     float64 (levels,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> level_heights(np.array([100.0, 25.0, 0.0]), 1.0).tolist()
+    [1.0, 0.25, 0.05]
     """
     if not len(cover) or cover.max() <= 0:
         return np.ones(len(cover))
@@ -100,6 +106,17 @@ def stack_lanes(
     -------
     Lanes
         All against the plane y = 0.
+
+    Examples
+    --------
+    Two lanes of two levels and one level, with half a level between them:
+
+    >>> import numpy as np
+    >>> lanes = stack_lanes(
+    ...     np.array([2, 1]), np.ones(2), total=7.0, highest=9.0, least=0.0, spacing=0.5
+    ... )
+    >>> lanes.floor.round(6).tolist(), lanes.height.round(6).tolist()
+    ([0.0, 5.0], [4.0, 2.0])
     """
     edge = np.concatenate([[0.0], np.cumsum(heights)])
     own = edge[np.minimum(levels, len(heights))]
@@ -121,7 +138,28 @@ def stack_lanes(
 
 
 def time_to_x(time: Ints, start: int, end: int, width: float) -> NDArray[np.float32]:
-    """Return the x, 0 to ``width``, of times in the window ``start``..``end``; clipped to it."""
+    """Return the x of times in a window.
+
+    Parameters
+    ----------
+    time : int64 (n,)
+        Nanoseconds.
+    start, end : int
+        The window, nanoseconds.
+    width : float
+        Width of the window in scene units.
+
+    Returns
+    -------
+    float32 (n,)
+        0 to ``width``; times outside the window are clipped to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> time_to_x(np.array([0, 50, 500]), 0, 100, 16.0).tolist()
+    [0.0, 8.0, 16.0]
+    """
     share = (np.clip(time, start, end) - start) / float(max(end - start, 1))
     return np.asarray(share * width, np.float32)
 
@@ -162,6 +200,20 @@ def place_boxes(
     Returns
     -------
     low, size : float32 (n, 3)
+
+    Examples
+    --------
+    A call from 25 to 75 ns, on the second level of a lane:
+
+    >>> import numpy as np
+    >>> lanes = Lanes(np.zeros(1), np.full(1, 2.0), np.zeros(1), np.array([0.0, 1.0, 2.0]))
+    >>> low, size = place_boxes(
+    ...     np.array([25]), np.array([75]), np.array([1]), np.array([1]), np.array([0]), np.array([3.0]),
+    lanes,
+    ...     window=(0, 100), width=16.0, gap=0.0,
+    ... )
+    >>> low.tolist(), size.tolist()
+    ([[4.0, -3.0, 1.0]], [[8.0, 3.0, 1.0]])
     """
     left = time_to_x(start, *window, width)
     low = np.empty((len(start), 3), np.float32)
@@ -197,6 +249,15 @@ def widest_gaps(
     Returns
     -------
     gap_start, gap_end : float64 (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> begin, end = widest_gaps(
+    ...     np.array([0.0]), np.array([10.0]), np.array([0, 0]), np.array([1.0, 7.0]), np.array([2.0, 9.0])
+    ... )
+    >>> begin.tolist(), end.tolist()
+    ([2.0], [7.0])
     """
     n = len(start)
     # A child without width at each owner's end closes the last gap.
@@ -220,9 +281,24 @@ def widest_gaps(
 
 
 def run_sums(first: Ints, stop: Ints, value: NDArray[np.float32]) -> Floats:
-    """Return the sums of ``value[first[i]:stop[i]]``, in double precision, as float64 (n,).
+    """Return the sums of runs of values, such as those of the members of clusters.
 
-    For clusters, whose members are runs of positions in :class:`.cut.CutIndex`. Costs one step per member.
+    Parameters
+    ----------
+    first, stop : int64 (n,)
+        The runs: positions in ``value``, as in :class:`.cut.Clusters`.
+    value : float32 (m,)
+
+    Returns
+    -------
+    float64 (n,)
+        ``value[first[i]:stop[i]].sum()``, added in double precision. The cost is one step per member.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> run_sums(np.array([0, 2]), np.array([2, 4]), np.array([1, 2, 3, 4], np.float32)).tolist()
+    [3.0, 7.0]
     """
     out = np.empty(len(first), np.float64)
     sum_runs(np.ascontiguousarray(first), np.ascontiguousarray(stop), np.ascontiguousarray(value), out)

@@ -74,10 +74,24 @@ class Typeface(ABC):
 
 
 def clean(text: str) -> str:
-    """Return ``text`` on one line and safe to draw.
+    r"""Return ``text`` on one line and safe to draw.
 
     White space of any kind becomes one blank, invisible formatting (also what turns the writing direction)
     is stripped, and other characters that can't be drawn are shown as U+FFFD.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        At most :data:`LONGEST` characters.
+
+    Examples
+    --------
+    >>> clean("a\tfunction \n name")
+    'a function name'
     """
     text = text[: 4 * LONGEST]
     if not text.isprintable():
@@ -107,6 +121,21 @@ def shorten(text: str, room: float, typeface: Typeface) -> str:
     room : float
         Width at size 1; inf: no bound.
     typeface : Typeface
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> class Monospaced(Typeface):
+    ...     def load(self, characters):
+    ...         none = np.empty((0, 2), np.float32), np.empty((0, 3), np.int32)
+    ...         return {character: Glyph(*none, 1.0) for character in characters}
+    >>> shorten("read_the_file", 8.0, Monospaced())
+    'read_th…'
+    >>> shorten("read", 8.0, Monospaced()), shorten("read_the_file", 3.0, Monospaced())
+    ('read', '')
     """
     # No character that is drawn is narrower than this, so more of them can't fit.
     if not np.isinf(room):
@@ -155,6 +184,22 @@ def set_texts(
     size : float (n,)
         Size of the type, in scene units.
     typeface : Typeface
+
+    Returns
+    -------
+    Setting
+
+    Examples
+    --------
+    >>> class Squares(Typeface):
+    ...     def load(self, characters):
+    ...         outline = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
+    ...         triangle = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
+    ...         return {character: Glyph(outline, triangle, 1.0) for character in characters}
+    >>> start, right, up = np.zeros((1, 3)), np.array([[1.0, 0, 0]]), np.array([[0, 0, 1.0]])
+    >>> setting = set_texts(["ab"], start, right, up, np.array([2.0]), Squares())
+    >>> setting.position.shape, setting.vertices.tolist(), setting.position.max(axis=0).tolist()
+    ((8, 3), [8], [4.0, 0.0, 2.0])
     """
     typeface.need(texts)
     alphabet = sorted(set().union(*map(set, texts))) if texts else []

@@ -30,16 +30,16 @@ _EMPTY = np.empty(0, np.float32)
 
 @dataclass(frozen=True, eq=False)
 class Ray:
-    """Where somebody points.
+    """A ray from the eye through the mouse.
 
     Attributes
     ----------
     origin, direction : float64 (3,)
         The direction has length 1.
     radius, growth : float
-        What passes nearer than ``radius + growth * distance`` counts as met, if it is thin: lines and signs.
+        Thin elements (lines and marks) count as met if they pass within ``radius + growth * distance``.
     near : float
-        Nothing nearer than this is met.
+        Elements closer to the origin than this are not met.
     """
 
     origin: NDArray[np.float64]
@@ -91,6 +91,14 @@ class BoxPicker:
     low, size : float32 (n, 3)
     time : float32 (n, 2) or (0, 2), optional
         As :class:`~..drawing.words.Boxes` has it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low = np.array([[0, 0, 0], [0, 0, 5]], np.float32)
+    >>> boxes = BoxPicker(low, np.ones((2, 3), np.float32))
+    >>> boxes.pick(Ray.of([0.5, 0.5, 10.0], [0, 0, -1]))
+    Met(element=1, distance=4.0)
     """
 
     def __init__(
@@ -115,9 +123,21 @@ class BoxPicker:
         return len(self._low)
 
     def pick(self, ray: Ray, now: float = 1.0, farthest: float = np.inf) -> Met | None:
-        """Return what ``ray`` meets first, before ``farthest``, at the drawing's time ``now``.
+        """Return the first element that a ray meets.
 
-        A box that is hit counts before one that is only passed within the ray's radius.
+        A box that is hit takes precedence over one that is only passed within the ray's radius.
+
+        Parameters
+        ----------
+        ray : Ray
+        now : float
+            The drawing's time, as a share.
+        farthest : float
+            Elements at this distance and beyond are not met.
+
+        Returns
+        -------
+        Met or None
         """
         for thick in (False, True) if ray.radius > 0 or ray.growth > 0 else (False,):
             if (met := self.hit(ray, thick, now, farthest)) is not None:
@@ -145,6 +165,15 @@ class TubePicker:
         Their two half axes, as vectors.
     first : int64 (n + 1,)
         The sections of element ``i`` are the slice ``[first[i], first[i + 1])``; a single one is a ball.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> middle = np.array([[-1, 0, 0], [1, 0, 0]], np.float32)
+    >>> across = np.tile(np.array([0, 0.1, 0, 0, 0, 0.1], np.float32), (2, 1))
+    >>> tubes = TubePicker(middle, across, np.array([0, 2]))
+    >>> tubes.pick(Ray.of([0, 0, 5.0], [0, 0, -1])).element
+    0
     """
 
     def __init__(

@@ -23,6 +23,13 @@ class Scale:
 
     ``linear`` and ``sqrt`` start at 0 (``low`` is 0). ``log`` starts at ``low``: smaller values, and 0, lie
     at its start.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scale = Scale.over("sqrt", np.array([0.0, 25.0, 100.0]))
+    >>> scale.place([0, 25, 100]).tolist()
+    [0.0, 0.5, 1.0]
     """
 
     kind: Kind
@@ -31,7 +38,20 @@ class Scale:
 
     @classmethod
     def over(cls, kind: Kind, values: NDArray[np.float64]) -> Scale:
-        """Return the scale that reaches from the least positive to the largest of ``values``."""
+        """Return the scale of a quantity.
+
+        Parameters
+        ----------
+        kind : {"linear", "sqrt", "log"}
+        values : float64 (n,)
+
+        Returns
+        -------
+        Scale
+            From 0, or for ``log`` from the least positive value (at most :data:`LOG_RANGE` below the
+            largest), to
+            the largest value.
+        """
         high = float(values.max()) if len(values) else 0.0
         if kind != "log" or high <= 0:
             return cls(kind, 0.0, max(high, 0.0))
@@ -39,7 +59,17 @@ class Scale:
         return cls(kind, max(low, high / LOG_RANGE), high)
 
     def place(self, values: ArrayLike) -> NDArray[np.float64]:
-        """Return where ``values`` lie, 0 to 1; all at 0 if the scale has no extent."""
+        """Return where values lie on the scale.
+
+        Parameters
+        ----------
+        values : float (n,)
+
+        Returns
+        -------
+        float64 (n,)
+            0 to 1. On a scale without extent: 0, but 1 for values above 0 if it is a logarithmic one above 0.
+        """
         given = np.asarray(values, np.float64)
         if not self.high > self.low:
             return np.where(given > 0, float(self.kind == "log" and self.high > 0), 0.0)
@@ -56,7 +86,23 @@ class Scale:
     def ticks(
         self, text: Callable[[float], str], most: int = 5, apart: float = 0.1
     ) -> tuple[tuple[float, ...], tuple[str, ...]]:
-        """Return places (0 to 1) and texts of about ``most`` round values, ``apart`` or more."""
+        """Return ticks at round values.
+
+        Parameters
+        ----------
+        text : callable
+            Writes a value.
+        most : int
+            About how many ticks.
+        apart : float
+            Least distance of two ticks, as a share of the scale.
+
+        Returns
+        -------
+        places : tuple of float
+            0 to 1.
+        texts : tuple of str
+        """
         if not self.high > self.low:
             return ((1.0,), (text(self.high),)) if self.high > 0 else ((0.0,), (text(0.0),))
         if self.kind == "log":

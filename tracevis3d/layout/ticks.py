@@ -59,6 +59,17 @@ def time_ticks(start_ns: int, end_ns: int, most: int = 10) -> Ticks:
         The window, ``start_ns <= end_ns``.
     most : int
         The largest number of labelled ticks, at least 2.
+
+    Returns
+    -------
+    Ticks
+        ``at`` in nanoseconds.
+
+    Examples
+    --------
+    >>> ticks = time_ticks(0, 1_000_000_000, most=5)
+    >>> ticks.text, ticks.unit
+    (('0.0', '0.5', '1.0'), 's')
     """
     span = max(end_ns - start_ns, 1)
     step, parts = _time_step(span / max(most - 1, 1))
@@ -126,14 +137,47 @@ def _decimal(value: int, unit: int, step: int) -> str:
 
 
 def decades(low: float, high: float, most: int = 8) -> list[float]:
-    """Return powers of ten from ``low`` to ``high`` (both positive), thinned to at most ``most``."""
+    """Return powers of ten from ``low`` to ``high``, thinned to at most ``most``.
+
+    Parameters
+    ----------
+    low, high : float
+        Both above 0.
+    most : int
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> decades(2.0, 3000.0)
+    [10.0, 100.0, 1000.0]
+    """
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     step = max(1, math.ceil((last - first + 1) / most))
     return [10.0**k for k in range(first, last + 1, step)]
 
 
 def rounds(low: float, high: float, most: int = 6) -> list[float]:
-    """Return at most ``most`` multiples of a round step between ``low`` and ``high``."""
+    """Return at most ``most`` multiples of a round step (1, 2 or 5 times a power of ten) from ``low`` to ``high``.
+
+    Parameters
+    ----------
+    low, high : float
+    most : int
+        At least 2.
+
+    Returns
+    -------
+    list of float
+        Empty if ``high`` is not above ``low``.
+
+    Examples
+    --------
+    >>> rounds(0.0, 10.0)
+    [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+    """
     if not high > low:
         return []
     step = _round_step((high - low) / max(most - 1, 1))
@@ -142,7 +186,26 @@ def rounds(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def thin(at: Sequence[float], places: Sequence[float], least: float) -> list[int]:
-    """Return which ticks to keep so that their ``places`` lie ``least`` apart; the last one is kept."""
+    """Return which ticks remain if their places have to be at least ``least`` apart; the last one always remains.
+
+    Parameters
+    ----------
+    at : sequence of float (n)
+    places : sequence of float (n)
+        Where each tick lies, increasing.
+    least : float
+        In the unit of ``places``.
+
+    Returns
+    -------
+    list of int
+        Indices of the remaining ticks, increasing.
+
+    Examples
+    --------
+    >>> thin([0, 1, 2, 3], [0.0, 0.3, 0.6, 0.9], 0.5)
+    [1, 3]
+    """
     kept: list[int] = []
     for i in range(len(at) - 1, -1, -1):
         if not kept or abs(places[kept[-1]] - places[i]) >= least:

@@ -89,6 +89,10 @@ def shape(
     buffers : Buffers
     level : bool
         The width lies along ``side`` exactly.
+
+    Returns
+    -------
+    TubeShape
     """
     point = np.ascontiguousarray(point, np.float32)
     radius = np.ascontiguousarray(radius, np.float32)
@@ -128,7 +132,24 @@ def sweep(
     buffers: Buffers,
     level: bool = False,
 ) -> TubeMesh:
-    """Sweep elliptical sections along polylines; the parameters are those of :func:`shape`."""
+    """Sweep elliptical sections along polylines; the parameters are those of :func:`shape`.
+
+    Returns
+    -------
+    TubeMesh
+
+    Examples
+    --------
+    A straight tube with square sections: two rings, and one ring more at each end, which closes it:
+
+    >>> import numpy as np
+    >>> point = np.array([[0, 0, 0], [1, 0, 0]], np.float32)
+    >>> radius, white = np.full((2, 2), 0.1, np.float32), np.ones((1, 3), np.float32)
+    >>> light = np.array([0, 0, 1, 0.5, 0.5, 0], np.float32)
+    >>> mesh = sweep(point, radius, np.array([0, 2]), (0, 0, 0), white, light, 4, Buffers())
+    >>> mesh.position.shape, mesh.vertices.tolist(), len(mesh.face)
+    ((16, 3), [16], 6)
+    """
     first = np.ascontiguousarray(first, np.int64)
     n, m = len(first) - 1, len(point)
     found = shape(point, radius, first, side, color, light, sides, buffers, level)

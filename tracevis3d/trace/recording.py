@@ -65,14 +65,6 @@ class Recording:
     Threads, functions and other texts are handed in by name and get an index (interned); columns are
     appended in chunks. All times are recorded nanoseconds; :meth:`finish` takes the origin off.
 
-    A reader's loop looks like this::
-
-        recording = Recording()
-        thread = recording.thread(process=1, tid="main")
-        function = recording.function("main (a.py:1)")
-        recording.add_events(thread=[thread] * 2, kind=[BEGIN, END], function=[function] * 2, time=[0, 5])
-        trace = recording.finish(source, split_name, lambda event: f"line {event + 1}")
-
     Attributes
     ----------
     problems : Problems
