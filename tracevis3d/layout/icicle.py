@@ -207,10 +207,9 @@ def place_boxes(
 
     >>> import numpy as np
     >>> lanes = Lanes(np.zeros(1), np.full(1, 2.0), np.zeros(1), np.array([0.0, 1.0, 2.0]))
+    >>> start, end, level, lane = np.array([[25], [75], [1], [0]])
     >>> low, size = place_boxes(
-    ...     np.array([25]), np.array([75]), np.array([1]), np.array([1]), np.array([0]), np.array([3.0]),
-    lanes,
-    ...     window=(0, 100), width=16.0, gap=0.0,
+    ...     start, end, level, level, lane, np.array([3.0]), lanes, window=(0, 100), width=16.0, gap=0.0
     ... )
     >>> low.tolist(), size.tolist()
     ([[4.0, -3.0, 1.0]], [[8.0, 3.0, 1.0]])

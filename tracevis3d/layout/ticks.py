@@ -160,7 +160,9 @@ def decades(low: float, high: float, most: int = 8) -> list[float]:
 
 
 def rounds(low: float, high: float, most: int = 6) -> list[float]:
-    """Return at most ``most`` multiples of a round step (1, 2 or 5 times a power of ten) from ``low`` to ``high``.
+    """Return at most ``most`` multiples of a round step between two values.
+
+    Steps are 1, 2 or 5 times a power of ten.
 
     Parameters
     ----------
@@ -186,7 +188,7 @@ def rounds(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def thin(at: Sequence[float], places: Sequence[float], least: float) -> list[int]:
-    """Return which ticks remain if their places have to be at least ``least`` apart; the last one always remains.
+    """Return which ticks remain if their places must be ``least`` apart; the last one always does.
 
     Parameters
     ----------
