@@ -69,6 +69,19 @@ class Recording:
     ----------
     problems : Problems
         What was repaired or left out so far; readers add to it.
+
+    Examples
+    --------
+    >>> from tracevis3d.formats.names import split
+    >>> recording = Recording()
+    >>> thread = recording.thread(process=1, tid="main")
+    >>> function = recording.function("main (a.py:1)")
+    >>> first = recording.add_events(
+    ...     thread=[thread] * 2, kind=[BEGIN, END], function=[function] * 2, time=[0, 5]
+    ... )
+    >>> trace = recording.finish(Source(), split, lambda event: f"line {event + 1}")
+    >>> len(trace.calls), trace.functions.label[0]
+    (1, 'main')
     """
 
     def __init__(self) -> None:
