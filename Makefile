@@ -26,7 +26,7 @@ lint: setup  ## Style, types, and which room may import which
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
-	@.venv/bin/lint-imports
+	@$(PY) tools/check_imports.py
 
 bench: setup  ## Measure speed and memory against named peers, into benchmarks/results.json
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[bench]'

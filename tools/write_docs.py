@@ -6,7 +6,9 @@ where it says ``<!-- table of views -->``; a view that docs/views.md lacks gets 
 
 from __future__ import annotations
 
+import ast
 import sys
+import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -96,7 +98,30 @@ def live_views() -> str:
     return _rows(["view", "what it shows", "settings of its own"], rows)
 
 
+def rooms() -> str:
+    """Return the rooms, floor by floor, as the contract in pyproject.toml has them."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    layers = next(one["layers"] for one in settings["contracts"] if one["type"] == "layers")
+    rows = [[f"`{name}/`", _sentence(ROOT / name)] for name in ("panels", "operators")]
+    for layer in layers:
+        for name in layer.split(" | "):
+            room = ROOT / "tracevis3d" / name
+            rows.append([f"`{name}/`" if room.is_dir() else f"`{name}.py`", _sentence(room)])
+            if name == "features":
+                parts = sorted(path.parent for path in room.glob("*/__init__.py"))
+                rows += [[f"`features/{part.name}/`", _sentence(part)] for part in parts]
+    return _rows(["room", "what it holds"], rows)
+
+
+def _sentence(room: Path) -> str:
+    """Return the first line of the docstring of a package or a module."""
+    source = room / "__init__.py" if room.is_dir() else room.with_suffix(".py")
+    words = ast.get_docstring(ast.parse(source.read_text("utf-8"))) or ""
+    return words.partition("\n")[0]
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "table of rooms": rooms,
     "table of views": views,
     "table of live views": live_views,
     "table of formats": formats,
