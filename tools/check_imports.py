@@ -1,8 +1,8 @@
 """Checks which rooms import which: the library's contracts, and those of operators and panels.
 
-``python tools/check_imports.py`` prints what breaks them. ``lint-imports`` alone checks the library. Operators
-and panels import it relatively, from the extension's package, which is the repository's root: here that gets a
-name by a link in a temporary folder.
+``python tools/check_imports.py`` prints what breaks them; ``lint-imports`` alone checks the library. Operators
+and panels import it relatively, from the extension's package, which is the repository's root: a link in a
+temporary folder gives that a name here.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ layers =
     panels
     operators
     tracevis3d
+ignore_imports =
+    extension.operators.preferences -> extension.panels
 """
 
 
