@@ -1,8 +1,8 @@
 """Checks which rooms import which: the library's contracts, and those of operators and panels.
 
-``python tools/check_imports.py`` prints what breaks them; ``lint-imports`` alone checks the library. Operators
-and panels import it relatively, from the extension's package, which is the repository's root: a link in a
-temporary folder gives that a name here.
+``python tools/check_imports.py`` prints what breaks them; ``lint-imports`` alone checks the library.
+Operators and panels import it relatively, from the extension's package, which is the repository's root:
+a link in a temporary folder gives that a name here.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The words a view speaks. NumPy only: nothing here knows Blender."""
+"""The primitives of a drawing: boxes, tubes, lines, marks, labels, legends, axes; NumPy only."""

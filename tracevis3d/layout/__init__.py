@@ -1,1 +1,1 @@
-"""Where things go."""
+"""Where things go: the level-of-detail cut, lanes, ticks, bundles, tubes, lettering."""

@@ -1,1 +1,1 @@
-"""One file per view: traces and parameters in, a drawing out."""
+"""What all views share: their contract and registry, actions, lists, filters, and what an element is."""
