@@ -31,7 +31,7 @@ class Signal(Generic[P]):
 
     @contextmanager
     def without(self, receiver: Callable[P, object]) -> Iterator[None]:
-        """Let ``receiver`` not be called for a while: it caused what the signal tells of."""
+        """Let ``receiver`` not be called for a while: it caused the change that the signal reports."""
         self._left_out.append(receiver)
         try:
             yield
@@ -92,5 +92,5 @@ on_point: Signal[[Any, int]] = Signal()
 on_select: Signal[[str]] = Signal()
 #: A 3D view that shows views is being drawn: the context. A receiver must cost next to nothing.
 on_draw: Signal[[Any]] = Signal()
-#: A long step has ended, and the status bar is free again for who wrote there before: the context.
+#: A long step has ended, and the status bar is free again for its previous text: the context.
 on_task_end: Signal[[Any]] = Signal()

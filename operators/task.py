@@ -205,7 +205,7 @@ def free_status_bar() -> None:
 
 
 def unregister() -> None:
-    """Stop what runs: the extension is being disabled, and Blender won't tell the operator."""
+    """Stop what runs: the extension is being disabled, and Blender sends the operator no event."""
     _prepared.clear()
     if (task := Task.current) is not None:
         task.stop()

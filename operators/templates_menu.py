@@ -17,7 +17,7 @@ class TRACEVIS3D_MT_templates(bpy.types.Menu):
     def draw(self, _context: bpy.types.Context) -> None:
         for title, path in templates():
             operator = self.layout.operator("text.open", text=title)
-            # A copy of its own in the .blend: nobody changes what the extension brought.
+            # A copy in the .blend, so that the extension's own file stays unchanged.
             operator.filepath, operator.internal = str(path), True
 
 

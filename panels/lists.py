@@ -40,7 +40,7 @@ class TRACEVIS3D_UL_list(bpy.types.UIList):
     ) -> None:
         row = layout.split(factor=_NAMES, align=True)
         row.active = not item.hidden
-        # Where all are of one kind an icon tells nothing, and takes room.
+        # Where all are of one kind an icon says nothing, and takes room.
         alike = data.kind in ("patterns", "sequences")
         icon = {} if alike else {"icon": ICONS[item.role]}
         row.label(text=item.title, **icon)

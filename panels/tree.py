@@ -82,7 +82,7 @@ def _draw_rows(box: Any, rows: Any, characters: int) -> None:
     signs, rest = split.column(align=True), split
     below_of = [row.below for row in rows]
     if max(map(len, below_of)) > _NUMBERS:
-        # In a narrow panel the names matter more: a row's tooltip tells of how many these are left.
+        # In a narrow panel the names matter more: a row's tooltip says how many there are in all.
         below_of = [text.partition(" of ")[0] for text in below_of]
     numbers = max(map(len, below_of))
     room = characters - _SIGN - _ICON - numbers

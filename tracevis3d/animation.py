@@ -27,7 +27,7 @@ class Change:
     is_whole : bool
         Only whole numbers are between them.
     is_time : bool
-        The parameter is a text that tells a time.
+        The parameter is a text that gives a time.
     """
 
     name: str

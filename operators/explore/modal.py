@@ -471,7 +471,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         bpy.app.timers.register(lambda: _hush(sentence), first_interval=2.5)
 
 
-#: Of the mode that runs: Blender tells nobody when the extension is disabled meanwhile.
+#: The running mode: Blender sends no event when the extension is disabled meanwhile.
 _timers: list[Any] = []
 
 

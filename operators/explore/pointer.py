@@ -118,12 +118,12 @@ def shown_in(scene: bpy.types.Scene, space: Any = None) -> list[tuple[Any, Any, 
 def under(
     context: bpy.types.Context, region: bpy.types.Region, space: bpy.types.SpaceView3D, x: float, y: float
 ) -> Hit | None:
-    """Return the element under a pixel of a 3D view's region; None if there is none to tell of."""
+    """Return the element under a pixel of a 3D view's region; None if there is none that can be described."""
     return met(context.scene, ray_through(region, space.region_3d, x, y), space)
 
 
 def met(scene: bpy.types.Scene, ray: Ray, space: Any = None) -> Hit | None:
-    """Return the element that ``ray`` meets first; None if it meets none of which there is something to tell.
+    """Return the element that ``ray`` meets first; None if it meets none that can be described.
 
     What else there is covers what is behind it, but for thin lines. Boxes that are hit count before
     those that are only passed closely.

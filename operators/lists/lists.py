@@ -377,7 +377,7 @@ def _filter_for(context: bpy.types.Context, trace: Any, state: Any) -> tuple[str
         other = {"pattern": "utilities", "utility": "patterns"}[row.role]
         return "library", {"file": str(library_path(context.scene)), "only": row.title, other: "no"}
     if state.kind == "patterns":
-        # By a call, not by the number of a subtree, which tells nothing outside this process.
+        # By a call, not by the number of a subtree, which means nothing outside this process.
         call = _listing(state.id_data, trace).row(int(row.key))["first_call"]
         criterion = {} if state.criterion == "exact" else {"criterion": state.criterion}
         return "alike", {"call": str(call), **criterion}

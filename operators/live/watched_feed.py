@@ -77,7 +77,7 @@ class Feed:
         self._drawn: Any = None
         # When the scene was changed, and drawn; for how long to take messages before the next picture.
         self._shown_at = self._drawn_at = self._catching_up_s = 0.0
-        #: What somebody clicked last.
+        #: The element clicked last.
         self.picked: Any = None
 
     # -- a tick -------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class Feed:
         if subscriber.behind and started - self._drawn_at < self._catching_up_s:
             self._remember(self.tick_s, time.perf_counter() - started)
             return False
-        # What somebody asks for is shown while time stands still, too.
+        # Answers to a click are shown while time stands still, too.
         moves = self.shown is not None and self.shown.view.moving
         if subscriber.rows and not self._lost_sight and (moves or not subscriber.paused):
             try:
@@ -103,7 +103,7 @@ class Feed:
             except TraceVisError as error:
                 self.trouble, self._lost_sight = str(error), True
             except (ReferenceError, KeyError, RuntimeError) as error:
-                # Somebody has removed what we show.
+                # The user has removed the live scene.
                 self.trouble = f"The live view could not be drawn: {error}"
                 self._lost_sight, self.shown = True, None
         spent = time.perf_counter()
@@ -343,7 +343,7 @@ def unregister() -> None:
 
 
 def keep(feed: Feed) -> None:
-    """Write what was received into the user's folder, as nobody is there to be asked."""
+    """Write what was received into the user's folder, as there is no user to ask."""
     from ...tracevis3d import api
 
     try:

@@ -13,7 +13,7 @@ from ...tracevis3d.trace.names import FunctionWords, words_of
 from ...tracevis3d.views.element_metadata import standing
 from . import trace_state
 
-#: Functions whose names are kept; a view of more elements than can be told apart has few.
+#: Maximum number of function names stored; a view of more elements than can be told apart has few.
 _MOST = 20_000
 
 trace_state.PROPERTIES["functions"] = StringProperty(

@@ -8,7 +8,7 @@ PICTURE = bpy.path.abspath("//trace.png")
 bpy.ops.tracevis3d.import_trace(filepath=TRACE, view="icicle", style="paper")
 view = bpy.context.scene.tracevis3d_view
 
-# The parameters have the names that "tracevis3d views icicle" and the tooltips of the panel tell.
+# The parameters have the names that "tracevis3d views icicle" and the tooltips of the panel show.
 view.tracevis3d.icicle.color = "function"
 view.tracevis3d.icicle.relief = 0.5
 bpy.ops.tracevis3d.rebuild()

@@ -17,7 +17,7 @@ from ..state import settings
 from ..task import LongOperator
 from . import make_view, viewport
 
-#: Folders that may be traces: whoever chooses a file in one means the folder.
+#: Folders that may be traces: choosing a file inside one chooses the folder.
 _FOLDER_SUFFIXES = (".data",)
 
 
@@ -100,7 +100,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
             layout.prop(self, name)
         hint = layout.column(align=True)
         hint.active = False
-        # Blender's file dialog doesn't tell how several files are chosen.
+        # Blender's file dialog doesn't show how to choose several files.
         for line in ("Ctrl-click chooses another file:", "two are compared."):
             hint.label(text=line)
 

@@ -30,7 +30,7 @@ PLACES = (
     ("THIS", "In This Scene", "In this scene, with its objects; its camera and light are changed"),
 )
 #: Seconds that the last rebuild of a view took in this session, by the session's id of its collection: saved
-#: with the file they would tell of another machine.
+#: in the file they would be those of another machine.
 _seconds: dict[int, float] = {}
 
 
@@ -59,7 +59,7 @@ def drawing_of(figure: Any, frame: Frame, progress: Progress) -> Any:
     progress(0.9, "preparing the scene")
     warm.compile_what_building_needs()
     for trace in figure.traces:
-        # What the panel and the pointer tell of a call, and the strip of all of them.
+        # What the panel and the tooltip show of a call, and the strip of all of them.
         _ = self_time_of(trace)
         overview.prepare(trace, figure.filters)
     return drawing

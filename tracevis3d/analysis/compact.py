@@ -94,7 +94,7 @@ class CompactTrace:
         return self.find_grammar()
 
     def find_grammar(self, progress: Progress = silent) -> Grammar:
-        """Return :attr:`grammar`, telling how far it is; ``progress`` may stop the work."""
+        """Return :attr:`grammar`, reporting progress; ``progress`` may stop the work."""
         known = vars(self)
         if "grammar" not in known:
             known["grammar"] = grammar_of(self, progress)

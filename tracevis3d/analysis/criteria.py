@@ -61,7 +61,7 @@ def alike(
         One of :data:`CRITERIA`.
     depth : int
         For ``depth``: how many levels are compared; 1 is the called function alone. The time grows with it,
-        until nothing more is told apart.
+        until nothing more can be distinguished.
     distinct : bool
         Whether the graph's nodes are known to differ, as those of one trace do.
     hash_mask : int

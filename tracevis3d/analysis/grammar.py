@@ -247,7 +247,7 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
     waits, waiting = np.zeros(symbols, np.uint8), np.empty(symbols, np.int32)
     table = np.zeros(1 << (2 * symbols - 1).bit_length(), np.int32)
     counts = np.array([0, -1, lists, -1, 0, 0], np.int64)
-    # A secret seed: nobody can prepare a trace whose digrams collide.
+    # A secret seed, so that no trace can be prepared whose digrams collide.
     seed = np.uint64(secrets.randbits(64))
     owner, at, of_callees = 0, 0, 0
     while True:

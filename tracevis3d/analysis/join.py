@@ -49,7 +49,7 @@ class BlockCounts(NamedTuple):
     hit : uint8 (sets of B, width >= k)
         If kept: 1 where the chosen set is above the threshold.
 
-    The rows of both are places of the walk; ``SetJoin.place`` tells the place of a set.
+    The rows of both are places of the walk; ``SetJoin.place`` is the place of a set.
     """
 
     pairs: Ints
@@ -229,7 +229,7 @@ class SetJoin:
         thresholds : list of Fraction
             Ascending.
         keep : bool
-            Also tell, for the one threshold, which pairs are above it.
+            Also return, for the one threshold, which pairs are above it.
         """
         used, m = len(chosen), len(self.b)
         width = -(-used // 64) * 64

@@ -37,7 +37,7 @@ def reading(parser: argparse.ArgumentParser) -> None:
 
 
 def load(path: str, words: argparse.Namespace, bar: Bar) -> Trace:
-    """Read a trace, and say on standard error what had to be mended or left out."""
+    """Read a trace, and report on standard error what had to be repaired or left out."""
     from ..formats import files
 
     trace = files.load(path, cache=not words.no_cache, progress=bar)

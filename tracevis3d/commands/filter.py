@@ -65,7 +65,7 @@ def add(commands: Subcommands) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Apply the stack in the order of the words, tell what each filter did, write what is left."""
+    """Apply the stack in the order of the words, report what each filter did, write the rest."""
     from ..filters.facts import Facts
     from ..filters.reduce import reduced
     from ..filters.stack import apply, parse, summary

@@ -65,7 +65,7 @@ def run(words: argparse.Namespace) -> None:
         raise UsageError(f"the view {view.name!r} takes {wanted} trace(s), {len(words.traces)} were given")
     settings = dict(setting(text) for text in words.settings)
     frame = Frame.parse(words.size, words.dpi) if words.size else Frame()
-    # Whatever can be wrong with the words is told before minutes are spent on reading.
+    # Invalid arguments are reported before minutes are spent on reading.
     figure = api.Figure(view.name, (), settings, filters=words.filters)
     animate = dict(setting(text, "--animate") for text in words.animate)
     figure.changes(words.output, animate)

@@ -113,7 +113,7 @@ def _follow(words: argparse.Namespace) -> None:
 
 
 def _check_follows(path: Path) -> None:
-    """Raise InputError if what lies at ``path`` grows in a way that nobody here can follow."""
+    """Raise InputError if what lies at ``path`` grows in a way that can't be followed."""
     from ..formats import registry
 
     try:

@@ -1,4 +1,4 @@
-"""An element of a drawing that somebody points at, and what is said of it."""
+"""An element of a drawing under the mouse, and its description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .primitives import Vector
 
 @dataclass(frozen=True)
 class PickedElement:
-    """An element of a drawing that somebody points at: what the drawing, or the scene, knows of it.
+    """An element of a drawing under the mouse, with its metadata from the drawing or the scene.
 
     Attributes
     ----------

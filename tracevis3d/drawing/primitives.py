@@ -173,7 +173,7 @@ class Wedges:
     color : int32 (n,)
     id : int64 (n,)
     time : float32 (n, 2) or (0, 2)
-        Start and end as shares of the time that the drawing shows, for whoever points at times; a film shows
+        Start and end as shares of the time that the drawing shows, for pointing at times; a film shows
         all blocks from its beginning.
     window : (int, int) or None
         Nanoseconds at shares 0 and 1, where time runs along x.
@@ -366,10 +366,10 @@ class Meaning:
     calls : tuple of (int, int64 (ids,))
         A view's trace, and for each id the call of it that belongs to the element; -1: none.
     values : tuple of (str, float (ids,))
-        What else is told of each id: a title and values. Titles that end in ``(ns)`` and ``(bytes)`` are
-        told in the units that people use.
+        More values of each id: a title and values. Titles that end in ``(ns)`` and ``(bytes)`` are
+        shown in human units.
     texts : tuple of (str, sequence of str, int (ids,))
-        What is told in words: a title, texts, and the text of each id; -1: none.
+        Texts of each id: a title, texts, and the text of each id; -1: none.
     """
 
     calls: tuple[tuple[int, NDArray[np.int64]], ...] = ()

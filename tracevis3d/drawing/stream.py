@@ -203,7 +203,7 @@ class LabelList:
     Attributes
     ----------
     kind : str
-        ``warning`` for what somebody should look at.
+        ``warning`` for what needs attention.
     align : {-1, 0, 1}
         Anchors are at the left ends, the middles or the right ends.
     """

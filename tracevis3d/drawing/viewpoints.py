@@ -9,7 +9,7 @@ from .primitives import Camera
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """A place to look from, and what is told there.
+    """A place to look from, and its caption.
 
     Attributes
     ----------

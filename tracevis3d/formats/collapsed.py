@@ -47,7 +47,7 @@ def sniff(head: bytes, name: str) -> float:
     counted = sum(_COUNTED.fullmatch(line) is not None for line in found)
     parted = sum(b";" in line for line in found)
     if counted < 0.7 * len(found):
-        # Without counts it takes the name to tell.
+        # Without counts the name decides.
         told = name.endswith(FORMAT.suffixes) and parted > 0.7 * len(found)
         return registry.MAYBE if told else registry.NO
     if parted == 0:

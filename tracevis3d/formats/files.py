@@ -34,7 +34,7 @@ def load(path: str | os.PathLike[str], *, cache: bool = True, progress: Progress
     Returns
     -------
     Trace
-        What had to be mended or left out is in ``trace.problems``.
+        What had to be repaired or left out is in ``trace.problems``.
 
     Raises
     ------

@@ -248,7 +248,7 @@ def _without_arguments(part: str) -> str:
 
 
 def module_of_function(name: str) -> str:
-    """Return the module (or file, or category) of a function's name; its label if it tells none."""
+    """Return the module (or file, or category) of a function's name; its label if it names none."""
     found = split(name)
     for kind in ("module", "file", "category", "package"):
         inside = [text for what, text in found.containers if what == kind]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
 
 _PACKET_TAG = 0x0A
-#: How many packets are looked at to tell the format.
+#: How many packets are examined to detect the format.
 _LOOK = 16
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 #: Clocks below are the system's, those from 64 to 127 belong to one sequence of packets.
@@ -41,7 +41,7 @@ _FLOW_FIELDS = (
     ("terminating_flow_ids", 1),
     ("terminating_flow_ids_old", 1),
 )
-#: What packets may hold that tells nothing a view could show.
+#: Fields of packets that contain nothing a view could show.
 _HOUSEKEEPING = frozenset(
     (
         None,
@@ -583,7 +583,7 @@ class _Reader:
         return process, uuid, name
 
     def _owner(self, descriptor: Any) -> tuple[int, tuple[int, int] | None]:
-        """Return the process of a track, from its nearest ancestor that tells, and notice its name."""
+        """Return the process of a track, from its nearest ancestor that names one, and note its name."""
         for _ in range(64):
             if descriptor.HasField("thread"):
                 thread = descriptor.thread

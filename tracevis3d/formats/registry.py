@@ -62,13 +62,13 @@ class Format:
         its entries, sorted, one per line, and ``name`` ends in ``/``.
     read : callable or None
         ``read(path, progress) -> Trace``. It raises :class:`~tracevis3d.errors.InputError` if nothing can
-        be read; what it mends or leaves out goes to ``Trace.problems``. ``Trace.source`` is filled by
+        be read; what it repairs or leaves out goes to ``Trace.problems``. ``Trace.source`` is filled by
         :func:`open_trace`.
     write : callable or None
         ``write(trace, path, progress)``.
     holds : tuple of str
         The tables of a trace (:data:`tracevis3d.trace.model.TABLES`) beyond calls, functions and threads that
-        are written; whoever asks for a file is told of the others.
+        are written; the caller gets a sentence for each of the others.
     is_folder : bool
         Whether traces in this format are folders; then ``sniff`` is asked about folders too.
     programs : str
@@ -156,7 +156,7 @@ def open_trace(
 ) -> Trace:
     """Read the trace at ``path``, in the format that its content shows, or in ``form``; nothing is cached.
 
-    ``Trace.source`` tells path, format and size; its hash is left empty for the caller that needs one.
+    ``Trace.source`` has path, format and size; its hash is left empty for the caller that needs one.
 
     Raises
     ------

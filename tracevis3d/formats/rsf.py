@@ -30,7 +30,7 @@ _LINE = re.compile(rb"(contains?|calls?)\s+(\"[^\"]*\"|\S+)\s+(\"[^\"]*\"|\S+)(\
 _RELATION = re.compile(rb"\w+\s+(\"[^\"]*\"|\S+)\s+(\"[^\"]*\"|\S+)(\s.*)?")
 #: The object of a class that an element may name: ``Class@1f``, ``Class#12``.
 _OBJECT = re.compile(r"(?<=.)[@#][0-9A-Za-z]+$")
-#: Nanoseconds between calls where no time is told.
+#: Nanoseconds between calls where no time is recorded.
 _UNTIMED_STEP = 1_000
 
 Int32s = NDArray[np.int32]
@@ -59,9 +59,9 @@ def read(path: Path, progress: Progress) -> Trace:
     be missing from the end on. An element may name an object, as ``Class@12``. What follows the method
     (call site, parameters, results) is kept as the call's arguments.
 
-    RSF tells when calls begin, not when they end: a call is taken to be made by the innermost open call of
+    RSF records when calls begin, not when they end: a call is taken to be made by the innermost open call of
     its caller, and calls further in end there. What an element calls on itself again and again is read as a
-    loop, not as a recursion. Callers that nobody called are opened when they first call.
+    loop, not as a recursion. Callers without a caller are opened when they first call.
 
     Raises
     ------
@@ -165,7 +165,7 @@ class _Rows:
         return np.flatnonzero(self.kind[: self.count] == self._scan.CONTAIN)
 
     def report(self, problems: Problems) -> None:
-        """Tell what was wrong."""
+        """Return what was wrong."""
         s, state = self._scan, self._state.tolist()
         for kind, times, line in (
             ("malformed", state[s.MALFORMED], state[s.MALFORMED_LINE]),
@@ -271,7 +271,7 @@ def _times(time: Ints, problems: Problems, place: Place) -> Ints:
     problems.add("no time unit", place(int(np.argmax(missing))), int(missing.sum()))
     if missing.all():
         return np.arange(len(time), dtype=np.int64) * _UNTIMED_STEP
-    # The time of the call before; of those at the start, the first one told.
+    # The time of the call before; of those at the start, the first recorded one.
     last = np.maximum.accumulate(np.where(missing, -1, np.arange(len(time))))
     return np.asarray(np.where(last >= 0, time[np.maximum(last, 0)], time[int(np.argmin(missing))]))
 

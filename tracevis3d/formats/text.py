@@ -19,7 +19,7 @@ from .names import split
 from .unpack import unpack_file
 
 _UTF8_BOM = codecs.BOM_UTF8
-#: How many bytes are looked at to tell UTF-16 without a mark.
+#: How many bytes are examined to detect UTF-16 without a mark.
 _LOOK = 256
 _PIECE = 1 << 18
 #: Bytes in which the end of the last whole line is looked for.
@@ -31,7 +31,7 @@ _LINES = 1 << 14
 def utf8(data: memoryview | bytes) -> memoryview | bytes:
     """Return text in UTF-8 without a byte order mark.
 
-    UTF-16 is told by its mark, or by every second byte being zero; what is no UTF-16 becomes U+FFFD.
+    UTF-16 is detected by its mark, or by every second byte being zero; what is no UTF-16 becomes U+FFFD.
     Other text is returned as it is, not copied.
     """
     head = bytes(data[:_LOOK])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ELLIPSIS = "…"
-#: Characters of a shortened text beyond which nobody reads; longer names are cut before they are measured.
+#: Maximum number of characters of a text; longer names are cut before they are measured.
 LONGEST = 400
 #: A text that would keep fewer characters than this is left out instead of shortened.
 FEWEST = 4

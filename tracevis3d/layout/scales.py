@@ -1,4 +1,4 @@
-"""Scales: quantities to shares of a length or of a colour ramp, and the ticks that tell them back."""
+"""Scales: quantities to shares of a length or of a colour ramp, and the ticks that show them."""
 
 from __future__ import annotations
 

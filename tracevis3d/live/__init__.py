@@ -90,7 +90,7 @@ def start(
 
 
 def stop() -> str:
-    """Tell viewers that it is over, and return one sentence about what was published."""
+    """Send viewers the end, and return one sentence about what was published."""
     global _session
 
     session, _session = _session, None

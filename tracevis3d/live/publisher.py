@@ -2,7 +2,8 @@
 
 It binds a ROUTER. A viewer says how many batches it can take (its credit) and grants more as it goes. While
 it has none a bounded number of rows waits for it; beyond that they are dropped for it alone, in whole
-batches, and the next one tells how many rows went. So a slow viewer costs neither the program nor other
+batches, and the next one says how many rows were dropped. So a slow viewer costs neither the program nor
+other
 viewers anything.
 """
 
@@ -38,7 +39,7 @@ _SILENT_S = 30.0
 PATIENCE_S = 5.0
 #: Suggestions that a viewer may make in so many seconds.
 MOST_SUGGESTIONS, _SUGGESTIONS_S = 10, 10.0
-#: In place of a batch's number: it is for viewers that are to be told what is open; before what follows rows
+#: In place of a batch's number: it is for viewers that are sent what is open; before what follows rows
 #: were dropped.
 _FOR_NEW, _DROPPED = -1, -2
 
@@ -88,7 +89,7 @@ class Publisher:
         hurry. Programs must not.
     suggestions : callable, optional
         Called with each :class:`.protocol.Suggest` that a viewer makes, in the publisher's own thread; left
-        out: the program takes none, and viewers are told so.
+        out: the program takes none, and viewers are informed.
 
     Attributes
     ----------
@@ -99,7 +100,7 @@ class Publisher:
     skipped : int
         Rows dropped for single viewers that were behind, summed over these.
     joined : int
-        How many viewers have come so far, or have to be told again what is open, as they have lost rows.
+        How many viewers have come so far, or have to be sent again what is open, as they have lost rows.
 
     Raises
     ------
@@ -230,7 +231,7 @@ class Publisher:
         return True
 
     def retell(self, tables: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-        """Tell viewers that have come since the last time what is open and lives already.
+        """Send viewers that joined since the last time the open calls and live blocks.
 
         What was put before and what is put later has to fit to it: both stand in one queue.
 
@@ -248,7 +249,7 @@ class Publisher:
         self._waiting.append(p.Batch("", _FOR_NEW, 0, 0, {}))
 
     def lose(self, rows: int) -> None:
-        """Tell viewers of rows that were dropped before they came here."""
+        """Report to viewers rows that were dropped before they came here."""
         with self._lock:
             self.dropped += rows
 
@@ -303,7 +304,7 @@ class Publisher:
                         if viewer.behind:
                             sequence, _, dropped, _ = viewer.behind[0]
                         alive_now = p.Alive(sequence, dropped, self.now())
-                        # For who is new the batches so far are no losses.
+                        # For a new viewer the batches so far are no losses.
                         self._send(z, identity, p.encode(self.welcome if viewer.is_new else alive_now))
             until = time.monotonic() + self._grace
             # Give viewers with no credit a moment to take the rest.
@@ -451,7 +452,7 @@ class Publisher:
         return viewer.dropped + max(dropped - viewer.base, 0)
 
     def _tell_again(self, viewer: _Viewer) -> None:
-        """Let a viewer that has lost rows be told what is open and lives, if anybody does."""
+        """Mark a viewer that has lost rows as one that needs the open calls and live blocks again."""
         if self._retells and viewer.is_told:
             viewer.is_told = False
             self.joined += 1

@@ -1,6 +1,6 @@
 """A program that is being recorded, as a feed: the process beside it publishes what it appends to the spool.
 
-The program itself knows no ZeroMQ and waits for nobody.
+The program itself does not import ZeroMQ and never waits.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ class SpoolFeed(Encoder):
         return self._publisher.number("objects", self._label_of(number))
 
     def _take_waiting(self, thread: _Thread, pending: list[list[Any]]) -> None:
-        """Tell of waits that have begun and not ended: who is stuck is to be seen."""
+        """Report waits that have begun and not ended, so that stuck threads are seen."""
         for operation, thing, start, _ in pending:
             key = operation, thing, int(start)
             if key not in thread.open:

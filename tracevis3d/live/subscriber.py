@@ -22,11 +22,11 @@ CREDIT = 256
 SILENT_S = 3.0
 #: Nanoseconds that events may lie behind the publisher's clock, or before it, if it is the trace's.
 _CLOCK_NS = 1_000_000_000
-#: Seconds over which rates are told.
+#: Seconds over which rates are averaged.
 _RATE_S = 2.0
 #: Seconds after which a word goes to the publisher, who forgets viewers that say nothing.
 _SIGN_S = 3.0
-#: Rows that are taken, and rows that are checked, before somebody looks at the time.
+#: Rows that are taken, and rows that are checked, before the time is checked.
 _BITE, _CHECKED = 1 << 14, 1 << 18
 
 
@@ -60,7 +60,7 @@ class Subscriber:
         What the publisher said when it refused, or what was wrong with its last bad message.
     program : str
     lost : int
-        Rows lost on the way, as far as the publisher told; batches of which it told nothing are in
+        Rows lost on the way, as far as the publisher reported; batches that it did not report are in
         ``lost_batches``.
     bad : int
         Messages that made no sense and were left out.
@@ -72,7 +72,7 @@ class Subscriber:
         The last ones to suggestions.
     paused : bool
         Messages are taken and counted, but their rows are left out. What was open then is closed when it
-        goes on, and the publisher is asked to tell what is open.
+        goes on, and the publisher is asked to send what is open.
 
     Raises
     ------
@@ -281,7 +281,7 @@ class Subscriber:
         self._take_small()
         match message:
             case p.Welcome():
-                # What is told as dropped from now on is beside what was lost before.
+                # Rows reported as dropped from now on add to what was lost before.
                 self._lost_before = self.lost
                 if message.session != self._session:
                     self._session, self._expected = message.session, -1
@@ -298,7 +298,7 @@ class Subscriber:
                 self.state = "ended"
 
     def _open_batch(self, batch: p.Batch) -> bool:
-        """Note what a batch tells beside its rows; return whether they are wanted."""
+        """Read a batch's header; return whether its rows are needed."""
         if not self._session:
             return False  # of a session that has not greeted us
         self._count(batch.sequence, batch.dropped)
@@ -330,7 +330,7 @@ class Subscriber:
         self._said, self._said_at = now + self.trace.shift, time.monotonic_ns()
 
     def _count(self, sequence: int, dropped: int) -> None:
-        """Count what was lost; where that was, nobody knows what ended meanwhile."""
+        """Count what was lost; after a loss it is unknown what ended meanwhile."""
         missing = sequence - self._expected if self._expected >= 0 else 0
         told = self._lost_before + dropped
         if missing > 0 or told > self.lost:
@@ -392,19 +392,19 @@ class Subscriber:
 
     @property
     def name(self) -> str:
-        """The program's name without its folder; empty as long as it is not told."""
+        """The program's name without its folder; empty as long as it is unknown."""
         return Path(self.program).name
 
     @property
     def source(self) -> str:
-        """What a trace of it is called: the program, or the endpoint where that tells no name."""
+        """What a trace of it is called: the program, or the endpoint where the name is unknown."""
         return self.name or self.endpoint
 
     def finish(self) -> Any:
         """Close, and return all that came as an ordinary trace."""
         self.close()
         while self._large is not None:
-            # It had come, and is told as such.
+            # It had arrived, and is reported as such.
             self._take_next()
         self._take_small()
         return self.trace.trace(self.source, self.lost, bad=self.bad)

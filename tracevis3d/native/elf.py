@@ -1,7 +1,7 @@
 """Functions of programs and libraries: read from the ELF file itself (System V ABI, chapters 4 and 5).
 
 Distributions strip names from what they ship. What is left are the functions that a library offers, and the
-table by which exceptions find their way (``.eh_frame_hdr``, Linux Standard Base): it tells where each
+table by which exceptions find their way (``.eh_frame_hdr``, Linux Standard Base): it lists where each
 function begins, so that call sites of one function stay together, though without its name.
 """
 
@@ -121,7 +121,8 @@ def _symbols(data: bytes, section: tuple[int, ...], strings: tuple[int, ...]) ->
 def uftrace_symbols(path: str) -> bytes:
     """Return what uftrace writes of a file's functions when a run ends: address, type and name in each line.
 
-    Functions of libraries are told by their entries in the ``.plt``, which calls of them go through (System V
+    Functions of libraries are identified by their entries in the ``.plt``, which calls of them go through
+    (System V
     ABI for AMD64, section 5.2): 16 bytes each, in the order of the relocations in ``.rela.plt``.
     """
     lines: list[str] = []

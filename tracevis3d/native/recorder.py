@@ -220,7 +220,7 @@ class _Recorder:
         }  # fmt: skip
         for sink in self._sinks:
             sink.rows(columns, self._dropped - before)
-        # After the sinks: a feed tells new viewers what lived before these rows.
+        # After the sinks: a feed sends new viewers what lived before these rows.
         self._living.add(columns)
 
     def _name_stacks(self, stack: NDArray[np.int64]) -> None:
@@ -253,9 +253,9 @@ class _Recorder:
         self._hand_over(events)
 
     def _maps(self) -> str:
-        """Return what is mapped: what the program itself has told, and what the system tells of it now.
+        """Return what is mapped: what the program itself has reported, and what the system reports of it now.
 
-        The system tells of another program by now where the recorded one is just replacing itself.
+        The system reports another program if the recorded one is just replacing itself.
         """
         text = ""
         with contextlib.suppress(OSError), open(f"/proc/{self._process}/maps", encoding="utf-8") as file:

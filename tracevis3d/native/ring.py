@@ -32,7 +32,7 @@ class Ring:
     Parameters
     ----------
     slots, stacks : int
-        Events that may wait, and different stacks that may be told; powers of two.
+        Capacity for waiting events, and for different stacks; powers of two.
     access_us : int
         Microseconds between two rounds of page protection; 0: accesses are not sampled.
     large : int
@@ -41,7 +41,7 @@ class Ring:
     Attributes
     ----------
     path : str
-        What the program is told in ``TRACEVIS3D_RING``.
+        The value of ``TRACEVIS3D_RING`` for the program.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Ring:
         self._text = _PAGE + slots * EVENT.itemsize + stacks * _STACK.itemsize
         size = self._text + _IMAGES * _MAPS
         shared = Path("/dev/shm")
-        # Where there is memory that is no disk; pages that nobody touches cost nothing.
+        # In a file system in memory; untouched pages take no memory.
         folder = shared if os.access(shared, os.W_OK) and _free(shared) > 2 * size else None
         descriptor, self.path = tempfile.mkstemp(prefix="tracevis3d-", suffix=".ring", dir=folder)
         try:
@@ -117,7 +117,7 @@ class Ring:
         return int(self._head["images"][0])
 
     def maps(self, image: int) -> str:
-        """Return what the program itself has told of where its code lies; images count from 0."""
+        """Return what the program itself has reported of where its code lies; images count from 0."""
         image %= _IMAGES
         size, low = min(int(self._head["mapped"][0][image]), _MAPS), self._text + image * _MAPS
         return self._map[low : low + size].decode("utf-8", "replace")

@@ -248,7 +248,8 @@ NAMES = ("auto", *_ENGINES)
 def choose(name: str, c_functions: bool, live: bool = False, beside_memray: bool = False) -> Engine:
     """Return the engine ``name``, or the best that there is for ``auto``.
 
-    VizTracer reports a call when it ends, so that nobody could see a call that runs: a feed takes another.
+    VizTracer reports a call when it ends, so that a running call would not be seen: a feed uses another
+    engine.
     memray has the profile hook for itself.
 
     Raises

@@ -42,7 +42,7 @@ def main(words: list[str]) -> None:
         session.start()
         run()
     except BaseException:
-        # Whoever shows it (the program may have set its own hook) is to see the program's frames alone.
+        # The hook that shows it (the program may have set its own) must see the program's frames only.
         shown = sys.excepthook
 
         def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -169,7 +169,7 @@ class Session:
         return f"{self._options.path or self._options.live}: {failed}" if failed else said
 
     def flush(self) -> None:
-        """Write all that is there; for a program about to end in a way that nobody notices."""
+        """Write all that is there; for a program about to end without notice."""
         if self._running and os.getpid() == self._pid:
             self._buffers.flush()
 
@@ -243,7 +243,7 @@ class Session:
         if self._next is not None:
             self._go_on(self._next)
             return
-        # A fork that nobody announced: another program takes its place soon.
+        # A fork without notice: another program takes its place soon.
         state.forget()
         self._patches.undo()
         if self._imports is not None:

@@ -59,7 +59,7 @@ class Chunks:
         """Empty it, in any thread, and return what it held."""
         last = self._chunk
         parts = [_cut(last)]
-        # Nobody appends to those before the last any more.
+        # Only the last one is still appended to.
         before, last[0] = last[0], None
         while before is not None:
             parts.append(before[1:])
@@ -103,7 +103,7 @@ def use_chunks(on: bool) -> None:
 
 
 class ThreadLog:
-    """What one thread has recorded and nobody has fetched yet.
+    """What one thread has recorded and was not fetched yet.
 
     Attributes
     ----------

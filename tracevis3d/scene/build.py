@@ -181,7 +181,7 @@ class _Making:
 
     def texts(self) -> None:
         """Make labels and rulers."""
-        # Names of functions give way to those of calls that are seen from nearer: they are by themselves.
+        # Names of functions give way to those of zoomed-in calls.
         groups = self.drawing.labels
         kinds = [names_part(g.source) if g.kind == "function" else "labels" for g in groups]
         of = [kinds[g] for g in self.label_texts.group]

@@ -57,7 +57,7 @@ def _identifier(modifier: Any, name: str) -> str:
 
 
 def has_input(modifier: Any, name: str) -> bool:
-    """Tell whether the modifier's node group has an input called ``name``."""
+    """Return whether the modifier's node group has an input called ``name``."""
     return (
         modifier.type == "NODES"
         and modifier.node_group is not None

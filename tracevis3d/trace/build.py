@@ -78,7 +78,7 @@ def build_calls(
         ``[0, threads)`` are left out.
     threads : int
     problems : Problems
-        What is mended is counted here.
+        Repairs are counted here.
     place : callable
         Names the place of an event in the file from its index.
     origin_ns : int

@@ -29,7 +29,7 @@ from .model import Trace
 #: The cache keeps below this, and below a tenth of the room that it and the free disk make together.
 LIMIT_BYTES = 10_000_000_000
 _LIMIT_SHARE = 0.1
-#: Partial files of this age belong to nobody any more.
+#: Partial files of this age are abandoned.
 _PARTIAL_AGE_S = 3600.0
 _TRACES, _ARRAYS = "traces", "arrays"
 #: Rooms of the library whose code decides what a reader makes of a file.
@@ -162,7 +162,7 @@ def _open_trace(entry: Path) -> Trace | None:
 
 
 def _touch(entry: Path) -> None:
-    """Set the time of last use, and leave that of the last change, which tells whether it was checked."""
+    """Set the time of last use, and leave that of the last change, which shows whether it was checked."""
     with contextlib.suppress(OSError):
         os.utime(entry, ns=(time.time_ns(), entry.stat().st_mtime_ns))
 

@@ -5,7 +5,7 @@ columns, each at a multiple of 64 bytes, little-endian. The header lists the col
 offset, checksum), says how long the file is, and holds whatever the writer keeps beside the columns.
 
 A kernel indexes without bounds checks, so a file from anywhere must not be trusted: the reader compares
-the header with the file before it maps anything, and tells whether this very file (size, time of change,
+the header with the file before it maps anything, and records whether this very file (size, time of change,
 inode) was checked or written by us before. If not, the caller checks checksums and contents once.
 """
 
@@ -94,7 +94,7 @@ def damaged(path: Path, why: str) -> InputError:
 
 
 def is_container(path: Path) -> bool:
-    """Tell whether the file at ``path`` begins like a container."""
+    """Return whether the file at ``path`` begins like a container."""
     try:
         with open(path, "rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -160,7 +160,7 @@ def read(path: Path, kind: str) -> Container:
     Raises
     ------
     InputError
-        If the file is no container of this kind and version, or is damaged as far as the header tells.
+        If the file is no container of this kind and version, or is damaged according to the header.
     """
     try:
         with open(path, "rb") as file:
@@ -235,7 +235,7 @@ def _checksum(column: NDArray[Any]) -> str:
     """Return a checksum of a column's bytes at the speed of memory.
 
     The SHA-256 of the sums of the words that stand at the same place of each block: a change of a word
-    changes a sum. It tells damage, not intent.
+    changes a sum. It detects damage, not intent.
     """
     data = np.ascontiguousarray(column).view(np.uint8)
     blocks = data[: len(data) // _SUMMED * _SUMMED].view(np.uint64).reshape(-1, _SUMMED // 8)

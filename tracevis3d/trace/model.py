@@ -24,7 +24,7 @@ MEMORY_KINDS = ("alloc", "free", "access")
 #: Kinds of a container, from the outside in.
 CONTAINER_KINDS = ("package", "module", "class", "file", "category")
 
-#: What a thread or process is called by whoever recorded it.
+#: The name of a thread or process in the recording.
 RecordedId = int | str
 
 
@@ -178,7 +178,7 @@ class Sync:
     name : int32 (n,)
         What was done, as an index into ``names`` (such as ``Lock.acquire``).
     holder : int32 (n,) or (0,)
-        The thread that held the object when the wait began; -1: nobody, or unknown; empty: all unknown.
+        The thread that held the object when the wait began; -1: none, or unknown; empty: all unknown.
     first : int64 (n + 1,)
         The objects of row ``i`` are ``object[first[i]:first[i + 1]]``.
     object : int32 (m,)

@@ -133,7 +133,7 @@ class Recording:
         """Return the index of the function ``name``.
 
         What the format itself knows about it (``label``, ``containers`` from the outside in, ``file``,
-        ``line``) goes before what :meth:`finish` splits off the name; the first call that tells counts.
+        ``line``) goes before what :meth:`finish` splits off the name; the first call that names one applies.
         """
         index = self._functions.setdefault(name, len(self._functions))
         if (label is not None or containers or file or line) and index not in self._function_details:

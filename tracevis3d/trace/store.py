@@ -37,7 +37,7 @@ _LATER = ("sync.holder", "memory.stack", "stacks.function", "stacks.parent", "st
 
 
 def is_store(path: str | os.PathLike[str]) -> bool:
-    """Tell whether the file at ``path`` begins like a .tv3 file."""
+    """Return whether the file at ``path`` begins like a .tv3 file."""
     return container.is_container(Path(path))
 
 
@@ -359,7 +359,7 @@ def _find_wrong(trace: Trace) -> str:
 
 
 def _has_cycle(parent: NDArray[np.int64]) -> bool:
-    """Tell whether following parents ever comes back."""
+    """Return whether following parents ever comes back."""
     reached = parent
     for _ in range(len(parent).bit_length() + 1):
         if not (reached >= 0).any():

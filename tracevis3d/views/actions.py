@@ -32,7 +32,7 @@ Trigger = Literal["menu", "click", "double click", "drag", "wheel", "home"]
 
 @dataclass(frozen=True)
 class State:
-    """A view, and what somebody points at: what an action starts from.
+    """A view and the element under the mouse: the state that an action starts from.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class State:
     point : Vector
         For the wheel: where on the ground the mouse is, in the drawing's coordinates.
     amount : float
-        For the wheel: how many times nearer.
+        For the wheel: the zoom factor.
     progress : Progress
     """
 

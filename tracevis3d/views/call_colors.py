@@ -102,7 +102,7 @@ def coloring(
 
 
 def _has_modules(trace: Trace, area: NDArray[np.float64]) -> bool:
-    """Tell whether at least two modules have a share in the picture worth a colour."""
+    """Return whether at least two modules have a share in the picture worth a colour."""
     kind, _ = _named_containers(trace, False)
     known = np.bincount(kind[kind >= 0], area[kind >= 0])
     return bool(np.count_nonzero(known > 0.02 * area.sum()) >= 2)

@@ -1,4 +1,4 @@
-"""What a cluster holds, and which call of it lies where somebody points."""
+"""What a cluster contains, and which of its calls lies under the mouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an element of a view says of itself: one function for tooltips, panels and whoever else asks.
+"""The description of an element of a view: one function for tooltips, panels and ``--json``.
 
 Where a trace is in memory it is asked; else what is kept beside the elements will do.
 """
@@ -19,7 +19,7 @@ from ..trace.names import FunctionWords, label_of_call, place_of, words_of
 from .clusters import call_under, calls_inside
 from .element_metadata import CALLS
 
-#: A call of more direct callees than this tells its self time only where that is known anyway.
+#: A call with more direct callees than this shows its self time only where that is known already.
 _FEW = 100_000
 #: By this title views say how many calls an element stands for.
 _MANY = "calls"

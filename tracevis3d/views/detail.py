@@ -1,4 +1,4 @@
-"""What a view shows to those who come nearer: the same things in the same places, and more of them."""
+"""Level of detail: what a view shows after zooming in, in the same places."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Pane:
     pixels_per_unit : float
         For which its drawing was made.
     kinds : tuple of str
-        Kinds of elements that what is seen from near takes the place of.
+        Kinds of elements that the detail replaces.
     """
 
     source: int
@@ -80,7 +80,7 @@ class Detail:
 
 
 class LevelOfDetail(Protocol):
-    """A view that can be looked at from nearer, along one thing that runs along x.
+    """Level of detail of a view along x: one pane is zoomed.
 
     Attributes
     ----------
@@ -108,14 +108,14 @@ class LevelOfDetail(Protocol):
 
 @runtime_checkable
 class SpatialLevelOfDetail(Protocol):
-    """A view that can be looked at from nearer, from all sides: what is near is what looks large.
+    """Level of detail of a view in all directions: elements that look large are near.
 
     Attributes
     ----------
     source : int
         Which of the view's traces.
     kinds : tuple of str
-        Kinds of elements that what is seen from near takes the place of.
+        Kinds of elements that the detail replaces.
     camera : Camera
         That of its drawing.
     """
@@ -194,5 +194,5 @@ def within(boxes: Boxes, first: float, last: float) -> Boxes:
 
 
 def readable(names: Labels, least_text: float, pixels_per_unit: float) -> Labels:
-    """Return names as high as can be read well from near, not as high as their boxes are."""
+    """Return names in a height that can be read well when zoomed in, not in the height of their boxes."""
     return replace(names, height=np.minimum(names.height, _NAME * least_text / pixels_per_unit))

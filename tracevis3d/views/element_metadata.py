@@ -1,6 +1,6 @@
 """What the elements of a drawing stand for, as numbers that can be kept beside them.
 
-They are for whoever points at an element when the trace itself is not there.
+They describe an element when the trace itself is not available.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class ElementMetadata:
     count : int64 (n,) or (0,)
         How many calls each stands for; empty: one.
     values : tuple of (str, float64 (n,))
-        What else is told of each.
+        More values of each.
     texts : tuple of (str, tuple of str (n,))
-        What is told in words.
+        Texts of each.
     """
 
     calls: dict[int, Ints]

@@ -1,6 +1,6 @@
-"""Detail follows the eye: when a 3D view comes to rest nearer or farther, views show what can be seen there.
+"""Level of detail in 3D views: when one comes to rest after zooming, views show what can be seen there.
 
-No step of undo is made, and the picture's own objects stay as they are: what is shown nearer lies beside
+No step of undo is made, and the picture's own objects stay as they are: the detail lies beside
 them, see :mod:`tracevis3d.scene.window.detail_objects`.
 """
 
@@ -23,7 +23,7 @@ from ...task import idle
 from . import transition, window_time, zoom
 
 _REST = 0.25  # seconds without a move after which a 3D view is at rest
-#: So many times nearer than the picture, or than the detail that is there, is worth more detail.
+#: Zoom factor, relative to the picture or the current detail, from which more detail is made.
 _WORTH = 1.5
 _MARGIN = 0.5  # of what is seen, on either side
 _MOST_CLOSERS = 8
@@ -147,7 +147,7 @@ def show(
 def _come_near(
     view: bpy.types.Collection, closer: SpatialLevelOfDetail, traces: list[Any], region: Any, eye: Any
 ) -> bool:
-    """Let a view show what opens from near, all around; returns whether it shows something else now."""
+    """Let a view show what opens near the camera, in all directions; return whether that changed it."""
     from ....tracevis3d.scene.window import detail_objects
 
     own = [
@@ -177,7 +177,7 @@ def _enter(
     eye: Any,
     detail: Any,
 ) -> None:
-    """Show what is seen from near of one of a view's traces, without what is hidden in Blender."""
+    """Show the zoomed-in detail of one of a view's traces, without objects hidden in Blender."""
     from ....tracevis3d.scene.window import detail_objects
 
     drawing = Drawing(near.palette, near.parts, camera, near.names, meaning=near.meaning)
@@ -245,7 +245,7 @@ def seen(parts: list[Any], region: Any, eye: Any) -> tuple[float, float, float] 
         pixels = [corner[:, :2] / corner[:, 3:] * half for corner in ends]
         units = (end - begin) * (share[:, 1] - share[:, 0])
         long = np.linalg.norm(pixels[1] - pixels[0], axis=1)
-        # What takes a pixel or less tells nothing of how near it is.
+        # Boxes of a pixel or less don't show how near they are.
         clear = long > 1
         if clear.any():
             most = max(most, float((long[clear] / units[clear]).max()))

@@ -48,7 +48,7 @@ def _settle() -> None:
 
 
 def _before_saving(_file: str = "") -> None:
-    """Whoever opens the file without the extension looks through the camera at all of the picture."""
+    """Without the extension the file opens with a camera that shows the whole picture."""
     for scene in bpy.data.scenes:
         for layer in scene.view_layers:
             for shown in _panes(scene, layer):

@@ -145,7 +145,7 @@ def start(view: bpy.types.Collection, change: Change, done: Callable[[], None]) 
         finish()
     from ....tracevis3d.scene.window import detail_objects
 
-    # What has opened from near moves with the rest: it comes again when that stands.
+    # Opened detail would move with the rest: it is made again at the end.
     detail_objects.leave(view)
     # What is under the mouse moves away from it.
     overlay.state.hit, overlay.state.told = None, []

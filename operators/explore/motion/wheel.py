@@ -7,9 +7,9 @@ import bpy
 from .. import actions, acts, pointer
 from . import live_bars
 
-#: The wheel's events: nearer, and farther.
+#: The wheel's events: zoom in, and zoom out.
 NOTCHES = ("WHEELUPMOUSE", "WHEELDOWNMOUSE")
-_FACTOR = 1.5  # that a notch is nearer
+_FACTOR = 1.5  # zoom factor of a notch
 
 
 def turned(context: bpy.types.Context, event: bpy.types.Event, place: Any) -> bool:

@@ -21,7 +21,7 @@ _PACE = 0.45  # seconds for a unit of the path
 _SHORTEST, _LONGEST = 0.25, 2.0  # seconds
 _SHARE = 0.8  # of the free part of the region that the goal fills
 _SENSOR = 36.0  # half of what Blender's 3D view takes for its sensor's width, in mm
-_CLIP = 0.02  # of the distance: what is nearer is cut off
+_CLIP = 0.02  # of the distance: anything closer is clipped
 
 Floats = NDArray[np.float64]
 

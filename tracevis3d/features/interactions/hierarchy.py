@@ -37,7 +37,7 @@ class Hierarchy:
     name : tuple of str (n,)
         For people, without what the parent says.
     path : tuple of tuple of str (n,)
-        The names from the root on: what tells nodes of two traces to be the same.
+        The names from the root on: what identifies nodes of two traces with each other.
     parent : int32 (n,)
         -1 for the root, which is node 0. In pre-order: the subtree of a node is a slice.
     extent : int32 (n,)

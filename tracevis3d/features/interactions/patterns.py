@@ -97,7 +97,7 @@ def layer_facts(elements: Elements, found: Interactions, most: int) -> list[Fact
 
 
 def phase_fact(trace: Trace, elements: Elements, found: Interactions, phases: Phases, i: int) -> Facts:
-    """Return what one phase is: when, how many calls, within which call, and what it is told by."""
+    """Return one phase: when, how many calls, within which call, and its characteristic interactions."""
     low, high = int(phases.edge[i]), int(phases.edge[i + 1])
     inside = enclosing_call(trace, found, low, high)
     told = characteristic(found, found.counts(low, high), found.counts(0, len(found)))

@@ -22,7 +22,7 @@ from .interactions import Interactions
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Windows at most, calls of a window at least, and pairs that are told apart at most.
+#: Windows at most, calls of a window at least, and pairs that are distinguished, at most.
 _WINDOWS, _CALLS, _PAIRS = 600, 24, 4096
 #: A cut has to explain this share of the variation in the whole run.
 LEAST = 0.008
@@ -277,7 +277,7 @@ def enclosing_call(trace: Trace, found: Interactions, low: int, high: int) -> in
 
 
 def characteristic(found: Interactions, counts: Ints, overall: Ints, most: int = 3) -> list[int]:
-    """Return the pairs that a stretch is told by: frequent in it, and more than in the whole run.
+    """Return the pairs that characterize a stretch: frequent in it, and more than in the whole run.
 
     Ranked by their part of the Kullback-Leibler divergence of the stretch from the whole.
     """

@@ -26,7 +26,7 @@ _CONTRAST = 0.4
 _SLACK = 0.12
 #: Windows by which the first and the last round may reach beyond where likeness was found.
 _BORDER = 2
-#: Rounds are told only where windows differ at all: by this much of likeness.
+#: Rounds are reported only where windows differ at all: by this much of likeness.
 _VARIED = 0.03
 
 

@@ -27,7 +27,7 @@ class Curves:
     allocated : int64 (cells,)
         Bytes.
     idle : float64 (cells,)
-        Share of the bytes that live at the cell's end which nobody has touched for ``recent`` nanoseconds.
+        Share of the bytes live at the cell's end that were not accessed for ``recent`` nanoseconds.
     recent : int
     """
 

@@ -17,11 +17,11 @@ Ints = NDArray[np.int64]
 
 #: Cells of time in which growth and equal lifetimes are looked for.
 GRID = 64
-#: Of the largest amount of live bytes: what is less is not told of.
+#: Share of the largest amount of live bytes below which findings are not reported.
 _LEAST = 0.005
 #: A site grows if its last half adds so much of what it keeps, by so many blocks at least.
 _GROWTH, _GROWING = 0.25, 8
-#: Memory is forgotten if nobody touches it for this share of the run.
+#: Memory counts as forgotten if it is not accessed for this share of the run.
 _FORGOTTEN = 0.5
 #: A wave is so much of the largest amount, and there are so many.
 _WAVE, _WAVES = 0.25, 3
@@ -29,7 +29,7 @@ _WAVE, _WAVES = 0.25, 3
 _CHURN, _SHORT, _TIMES = 100, 0.01, 10.0
 #: Blocks further apart lie in different regions.
 REGION_GAP = 1 << 20
-#: Bytes, and share of a region, of holes that are told.
+#: Bytes, and share of a region, from which holes are reported.
 _HOLES, _HOLE_SHARE = 1 << 16, 0.2
 
 
@@ -162,7 +162,7 @@ def _leaks(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list
 
 
 def _forgotten(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list[MemoryFinding]:
-    """Sites with live bytes that nobody has touched for half of the run."""
+    """Sites with live bytes that were not accessed for half of the run."""
     touched = blocks.last_touch
     old = (blocks.free_row < 0) & (blocks.end - touched >= _FORGOTTEN * blocks.end)
     bytes_ = np.bincount(sites.of_block[old], blocks.size[old], len(sites))

@@ -1,6 +1,6 @@
 """Blocks side by side along an axis, and what many of them look like together.
 
-Neighbours that are too narrow to be seen are taken together until they are wide enough (Seyster, section
+Neighbours that are too narrow to be seen are merged until they are wide enough (Seyster, section
 2.4.2). A segment tree over the order holds, for each of its nodes, a profile over time, so that what is taken
 together is known without looking at each block: the cost of a cut follows what is visible.
 """
@@ -28,7 +28,7 @@ _ROOM = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """What is shown: blocks, and blocks taken together.
+    """What is shown: blocks, and merged blocks.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Pyramid:
         least : float
             Narrower blocks are merged until they have this width.
         breaks : int64 (k,), optional
-            Positions over which nothing is taken together.
+            Positions across which nothing is merged.
         """
         begin = int(np.searchsorted(self._reach, left, "right"))
         stop = max(int(np.searchsorted(self.low, right, "left")), begin)

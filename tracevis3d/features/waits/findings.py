@@ -429,7 +429,7 @@ def _outliers(waits: Waits) -> list[Finding]:
 
 
 def _lies_in_a_wait(waits: Waits, call: int) -> bool:
-    """Tell whether a call is part of how its thread waits."""
+    """Return whether a call is part of how its thread waits."""
     ops, calls, own = waits.ops, waits.trace.calls, waits.own
     low, high = np.searchsorted(ops.thread[own], [calls.thread[call], calls.thread[call] + 1])
     at = low + np.searchsorted(ops.start[own[low:high]], calls.start[call], "right") - 1

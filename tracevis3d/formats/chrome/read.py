@@ -198,7 +198,7 @@ class _Document:
             self.rows.mend("malformed", self.base + self.position)
 
     def _is_record(self) -> bool:
-        """Tell whether the object here is a record itself."""
+        """Return whether the object here is a record itself."""
         bounds = self._bounds[:2]
         if not kernels.frame_events(self._data, self.position, self.end, bounds):
             return False

@@ -199,7 +199,7 @@ class _Maker:
                 continue
             ids = self._ids(said.process, said.tid, said.quoted)
             process, tid = (str(part) for part in ids)
-            # By their own ids for threads of which only memory is told, too.
+            # By their own ids also for threads that only have memory rows.
             if said.what == "process_name":
                 processes[process] = name
                 self._recording.name_process(ids[0], name)
@@ -567,7 +567,7 @@ def _decode_object(raw: bytes) -> dict[str, Any]:
 
 
 def _sync_of(raw: bytes) -> tuple[int, int, list[str], str] | None:
-    """Return kind, contended, objects and the holder's id, if arguments tell of them."""
+    """Return kind, contended, objects and the holder's id, if arguments contain them."""
     said = _decode_object(raw)
     kind, objects, contended = said.get("kind"), said.get("objects"), said.get("contended")
     if kind not in SYNC_KINDS or not isinstance(objects, list):

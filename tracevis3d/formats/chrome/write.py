@@ -24,7 +24,8 @@ _Json = dict[str, Any]
 def write(trace: Trace, path: Path, progress: Progress) -> None:
     """Write ``trace`` to ``path``, packed if the name ends in ``.gz`` or ``.zst``.
 
-    Calls become complete events; those of a thread whose order their intervals can't tell (calls of no
+    Calls become complete events; those of a thread whose order does not follow from their intervals (calls
+    of no
     duration) become begin and end events. All times are kept to the nanosecond.
     """
     with output(path) as file:

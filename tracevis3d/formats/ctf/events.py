@@ -94,7 +94,7 @@ class CtfEvents:
         self.lines += len(found)
         thread = self._thread_of(fields)
         distinct, which = np.unique(np.array(kinds), return_inverse=True)
-        # Where modules lie is told before functions are.
+        # The addresses of modules come before the functions.
         order = sorted(range(len(distinct)), key=lambda number: b"bin_info" not in distinct[number])
         for number in order:
             at = np.flatnonzero(which.reshape(-1) == number)

@@ -87,7 +87,7 @@ def _text(program: str, path: Path, recording: Recording) -> Iterator[tuple[byte
             # A line of text stands for some 20 bytes of the trace.
             yield whole + line, min(seen / 8 / size, 1)
     finally:
-        # Where nobody wants the rest, it ends by itself at its next line.
+        # If the rest is not read, it ends at its next line.
         process.stdout.close()
         listener.join()
         process.stderr.close()

@@ -1,4 +1,4 @@
-"""What Linux' own events tell (LTTng's kernel traces): system calls, who is off its core, who wakes whom.
+"""What Linux' own events contain (LTTng's kernel traces): system calls, who is off its core, who wakes whom.
 
 Each event says on which processor it happened; which thread runs there the scheduler's last switch says.
 """

@@ -91,7 +91,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
 
 def _thread_name(record: Any) -> str:
-    """Return the name of a record's thread; memray writes the id into it, which is told anyway."""
+    """Return the name of a record's thread; memray writes the id into it, which is shown anyway."""
     name = str(record.thread_name or "")
     return name.partition(" (")[2].rstrip(")") if name.startswith("Thread ") else name.partition(" (")[0]
 

@@ -221,7 +221,7 @@ def _signed(number: int) -> int:
 
 
 def _partner(event: Any, rank: int) -> int:
-    """Return the location of a rank of the event's communicator; -1 if that is not told."""
+    """Return the location of a rank of the event's communicator; -1 if that is unknown."""
     try:
         return int(event.communicator.location(rank)._ref)
     except (AttributeError, IndexError, KeyError, TypeError):

@@ -154,7 +154,7 @@ class _Filling:
         return found
 
     def _whole(self, at: Ints) -> Flags:
-        """Tell which waits take all of the call in which they lie."""
+        """Return which waits take all of the call in which they lie."""
         found: Flags = self.ends[at] & (self.inside[at] == at - 1)
         return found
 

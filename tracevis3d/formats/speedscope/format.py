@@ -70,7 +70,7 @@ def read(path: Path, progress: Progress) -> Trace:
     """Read a speedscope file; each profile becomes a thread.
 
     Samples that follow each other lie in the same calls as far as their stacks begin alike. A function is
-    called ``name (file:line)`` where its frame tells file and line. Weights in bytes are shown as 1 ns a
+    called ``name (file:line)`` where its frame has file and line. Weights in bytes are shown as 1 ns a
     byte, weights without a unit as 1 us each, and counted as "no time unit".
 
     Raises

@@ -191,7 +191,7 @@ def _info(path: Path, files: Folder) -> str:
 
 
 class Tasks:
-    """What ``task.txt`` tells: processes, their programs and the sessions (memory maps) they run in."""
+    """The contents of ``task.txt``: processes, their programs and the sessions (memory maps) they run in."""
 
     def __init__(self, text: str, files: Folder) -> None:
         self.process: dict[int, int] = {}
@@ -273,7 +273,7 @@ class Modules:
         self._files, self._missing = files, missing
         self._tasks = tasks
         self._modules: dict[str, Module] = {}
-        # Two libraries of one name: the second's file carries its build-id, the header tells the path.
+        # Two libraries of one name: the second's file carries its build-id, the header has the path.
         self._by_path: dict[str, str] = {}
         for name in files.names:
             if name.endswith(".sym"):

@@ -97,7 +97,7 @@ def parse_map(text: str) -> Session:
 
 
 def _symbols(text: bytes) -> list[Symbol]:
-    """Read a ``.sym``; where it tells no size, a function ends where the next symbol starts."""
+    """Read a ``.sym``; where it has no size, a function ends where the next symbol starts."""
     rows: list[tuple[int, int, str, bool]] = []
     ends: list[int] = []
     for line in text.splitlines():

@@ -49,7 +49,7 @@ def _write(ns, out, at):  # type: ignore[no-untyped-def]
 
 @kernel
 def is_ambiguous(start, end, extent, parent, low, high):  # type: ignore[no-untyped-def]
-    """Tell whether a call in ``[low, high)`` has no duration, so that its interval can't tell its place."""
+    """Return whether a call in ``[low, high)`` has no duration, so that its place is ambiguous."""
     for i in range(low, high):
         if start[i] == end[i] and (extent[i] > 1 or (parent[i] >= 0 and start[i] == end[parent[i]])):
             return True

@@ -49,10 +49,10 @@ T_HASH, T_START, T_LENGTH, T_CATEGORY, T_SIZE = range(5)
 #: Rows of ``mends``, which holds how often, and the byte of the first.
 M_NO_NAME, M_NO_THREAD, M_NO_DURATION, M_UNSUPPORTED = range(4)
 
-#: Bit of ``place`` that tells that the record has arguments.
+#: Bit of ``place`` that is set if the record has arguments.
 HAS_ARGUMENTS = 1 << 31
 
-#: The keys of a record that matter; bit ``k`` of ``R_FLAGS`` tells whether the record has key ``k``.
+#: The keys of a record that matter; bit ``k`` of ``R_FLAGS`` is set if the record has key ``k``.
 KEYS = (
     "ph",
     "ts",
@@ -362,7 +362,7 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
         blob : uint8
             The texts, each padded with zeros to a multiple of 8 bytes.
         rows : int64 (r, 8)
-            Other records, as the ``R_`` names tell. ``R_ID`` is the text of "id", "id2" (as it stands) or,
+            Other records; columns by the ``R_`` names. ``R_ID`` is the text of "id", "id2" (as it stands) or,
             of a call, "bind_id". ``R_EXTRA`` is the text of the arguments where they are a counter's or
             have a "kind", else the byte of the record. A call with either has a row too: there
             ``R_CATEGORY`` is its index among the events.

@@ -160,7 +160,7 @@ def nest_calls(  # type: ignore[no-untyped-def]
     function, outside : int32 (n,)
         The function that is called, and the one that stands for the caller if that is called from outside.
     time, row : int64 (n,)
-        Ascending within a thread; what to tell of each event.
+        Ascending within a thread; the row of each event.
     frame_element, frame_function, frame_run, frame_below : int32 (2 n + 1,)
         Working space: of each open call, where the run of open calls of its element begins, and the next
         open call of the same function.
@@ -169,7 +169,7 @@ def nest_calls(  # type: ignore[no-untyped-def]
     kind : uint8 (4 n,)
     event_function : int32 (4 n,)
     event_time, event_row : int64 (4 n,)
-        Written: 0 for a begin and 1 for an end; ``event_row`` is -1 for what no row tells.
+        Written: 0 for a begin and 1 for an end; ``event_row`` is -1 for events without a row.
     counts : int64 (threads + 1,)
         Written: where the events of each thread begin.
     """

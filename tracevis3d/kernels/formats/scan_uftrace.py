@@ -215,7 +215,7 @@ def fill_keys(table, keys, count):  # type: ignore[no-untyped-def]
 
 @kernel
 def count_sized(data):  # type: ignore[no-untyped-def]
-    """Return how many records there are that tell their size in bytes 6 and 7, as perf's do."""
+    """Return how many records there are that have their size in bytes 6 and 7, as perf's do."""
     count = np.int64(0)
     at = np.int64(0)
     while at + 8 <= len(data):

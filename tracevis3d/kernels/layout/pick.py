@@ -230,7 +230,7 @@ def _piece_meets(
     if det > 1e-12 * max(ss, 1e-30):
         share = min(max((sd * da - sa) / det, 0.0), 1.0)
     elif ss > 0.0:
-        # Along the ray: its nearer end.
+        # Along the ray: its near end.
         share = 0.0 if sd > 0.0 else 1.0
     t = da + share * sd
     if t < ray[8]:

@@ -20,7 +20,7 @@ def pick_bar(corner: Any, count: int, triangle: Any, ray: Any, best: Any) -> Any
     triangle : int32 (t, 3)
         Corners of a bar's faces.
     ray : float64 (7,)
-        Origin, direction, and what is nearer than this is not met.
+        Origin, direction, and the least distance of a hit.
     best : float64 (1,)
         How far away something was met already; becomes how far away the bar was.
     """

@@ -417,8 +417,8 @@ def past_of_blocks(
     blocks: Any, count: int, spells: Any, spell_count: int, pause: int, start: int, step: int, busy: Any,
     items: Any, live: Any, used: Any, last: Any, totals: Any, times: Any, rows: Any,
 ) -> Any:  # fmt: skip
-    """Tell what the items of :func:`cut_live` did before: rows of single blocks, cells of those taken
-    together.
+    """Write what the items of :func:`cut_live` did before: rows of single blocks, cells of merged
+    ones.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ CLOSERS, COMPLETES, EVENTS, LAST_START, LAST_END, LATE_STARTS, LATE_ENDS, TIES, 
 NEGATIVES, SURVEY_WIDTH = 9, 10
 
 #: Rows of the table of problems: (count, first event), (0, -1) to begin with. Where a kernel goes thread by
-#: thread, its rows are not in the order of the file: ``event``, int64 (rows,), tells which event each is.
+#: thread, its rows are not in the order of the file: ``event``, int64 (rows,), is the event of each row.
 #: They are int64, as is all that :func:`note` gets: plain numbers would each have it compiled anew.
 NEGATIVE, OVERLAP, UNMATCHED_BEGIN, UNMATCHED_END, MISMATCHED_END, LATE = map(np.int64, range(6))
 N_PROBLEMS = 6

@@ -19,7 +19,7 @@ FINE = -1
 # The packed form of a call is a control byte and up to 29 bytes of numbers, each in as few bytes as it
 # needs, little-endian: the time since the start of the call before, the duration, how many calls ended in
 # between, and how far the record is from that of the call before that has one. Two bits of the control
-# byte for each tell which of four forms it has.
+# byte for each say which of four forms it has.
 TIME_BYTES = np.array([1, 2, 4, 8], np.int64)
 ENDED_BYTES = np.array([0, 0, 1, 4], np.int64)
 RECORD_BYTES = np.array([0, 2, 4, 8], np.int64)

@@ -1,4 +1,4 @@
-"""Calls sorted by function, and sorted runs of them merged as far as somebody looks."""
+"""Calls sorted by function, and sorted runs of them merged as far as needed."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class CallStream:
             calls.begin_view(since, _MOST_WATCHED)
         merge: Any = f.merge_calls
         parts = []
-        # What came before somebody looked is caught up with in several ticks.
+        # Rows from before the view was opened are processed in several ticks.
         for segment, _, last in calls.unseen(_MOST_CALLS):
             top = segment.top if last == segment.count else int(segment.parent[last])
             n = merge(

@@ -1,4 +1,4 @@
-"""What is said of a bar that somebody points at."""
+"""The description of a bar, for tooltips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gets the colours, where nobody knows beforehand how much each will matter."""
+"""How colours are assigned while it is unknown how much each entry will matter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...drawing.palettes import OTHER, PALETTES
 
 @dataclass
 class Kinds:
-    """Colours of things of which nobody knows beforehand how much each will matter.
+    """Colours of entries while it is unknown how much each will matter.
 
     What has most time in the window gets the colours; who has one keeps it as long as he is among those.
 

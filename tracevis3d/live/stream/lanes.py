@@ -23,9 +23,9 @@ class Lanes:
     Attributes
     ----------
     threads : list of int
-        Of each lane; -1: nobody's.
+        Of each lane; -1: none.
     rooms : list of int
-        Levels that each lane has room for; 0 for nobody's.
+        Levels that each lane has room for; 0 for unused ones.
     """
 
     def __init__(self, growing: GrowingTrace, most: int) -> None:
@@ -45,7 +45,7 @@ class Lanes:
         return len(self._refused)
 
     def used(self) -> list[tuple[int, int]]:
-        """Return lane and thread of those lanes that are somebody's."""
+        """Return lane and thread of the lanes in use."""
         return [(lane, thread) for lane, thread in enumerate(self.threads) if thread >= 0]
 
     def lane(self, thread: int) -> int:

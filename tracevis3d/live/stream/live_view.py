@@ -117,7 +117,7 @@ class LiveView(ABC):
         """Give colours and places to what matters most now; called every few seconds."""
 
     def findings(self) -> list[str]:
-        """Return what somebody should look at, a few words each, for the panel."""
+        """Return what needs attention, a few words each, for the panel."""
         return []
 
     def facts(self) -> str:
@@ -125,7 +125,7 @@ class LiveView(ABC):
         return ""
 
     def describe(self, bar: Bars, at: int, now: int) -> BarDescription | None:
-        """Return what is said of a bar to somebody who points at it; None: nothing.
+        """Return the description of a bar, for tooltips; None: nothing.
 
         Parameters
         ----------

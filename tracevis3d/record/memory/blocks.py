@@ -15,7 +15,7 @@ COLUMNS = (("kind", 1), ("thread", 4), ("time", 8), ("address", 8), ("size", 8),
 
 
 class LivingBlocks:
-    """Tells which blocks came and went between two looks.
+    """Finds which blocks came and went between two snapshots.
 
     A look knows kinds of blocks (call site and size) and how many of each live. Of equal ones the youngest is
     taken to be the one that went; addresses are made up, and none is used twice.

@@ -1,7 +1,7 @@
 """Every block of memory beyond Python's small objects, by memray, at its address; in a program and behind it.
 
 memray writes a file of its own, in order and without times. So that its records stand on the recording's
-clock and on its threads, the program now and then allocates blocks of sizes that nobody asks for: *marks*.
+clock and on its threads, the program now and then allocates blocks of unusual sizes: *marks*.
 They are never touched, so they cost an address range for a moment. The writer reads memray's file when the
 program has ended: memray's reader has no way to go on behind what it has read.
 """

@@ -183,7 +183,7 @@ class Encoder:
         if self._is_child and self._begin["pid"]:
             if len((freed := self.freed_rows())["kind"]):
                 yield memory_line(self._begin["pid"], freed, sampled=True)
-            # For whoever waits for its end.
+            # For threads that wait for its end.
             self.releases += 1
             yield (
                 b'{"ph":"i","s":"t","pid":%d,"tid":%d,"ts":%s,"cat":"sync","name":"Process.end","args":%s}'
@@ -241,7 +241,7 @@ class Encoder:
         n, now = len(kinds), self._nanoseconds(when)
         before = self._looked or self._nanoseconds(self._begin["start"])
         self._looked = now
-        # Nobody knows when, between the two looks.
+        # The time is unknown: between the two snapshots.
         times = array("q", [before + (now - before) * i // n for i in range(1, n + 1)])
         self.allocations += kinds.count(ALLOC)
         stack = array("i", [self._sites.get(site, -1) for site in sites])
@@ -337,7 +337,7 @@ class Encoder:
                 )
 
     def _of_process(self, label: str) -> str:
-        """Tell objects of another process than the first apart from what is called so there."""
+        """Distinguish objects of another process from those of the same name in the first one."""
         if not self._is_child or label.startswith(_OF_ALL):
             return label
         return f"{label} [{self._begin['pid']}]"
@@ -500,7 +500,7 @@ def _label(label: str, file: str, line: int) -> str:
     kind = re.escape(label.rpartition("-")[0].rpartition(".")[2])
     # Several may be made in one line; the class's name says which.
     match = re.search(rf"(\w+)\s*(?::[^=]+)?=\s*(?:\w+\.)*\w*{kind}\(", text) or _ASSIGNED.match(text)
-    # Of several names on the left, nobody knows which is whose.
+    # With several names on the left, it is unknown which is whose.
     if match and not text[: match.start(1)].rstrip().endswith(","):
         return f"{label} {match[1]}"
     return f"{label} {os.path.basename(file)}:{line}"

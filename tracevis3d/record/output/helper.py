@@ -43,7 +43,7 @@ class Feed:
 class Helper:
     """Starts the writer, and waits for it at the end.
 
-    The writer sees the program's end by a pipe that nobody writes to; the program sees the writer's by
+    The writer sees the program's end by a pipe that is never written to; the program sees the writer's by
     another. The writer is no child of the program's: a program that waits for its children meets its own.
 
     Parameters
@@ -76,7 +76,7 @@ class Helper:
     def __init__(self, path: str, feed: Feed | None = None, program: str = "", isolated: bool = True) -> None:
         if path:
             path = os.path.abspath(path)
-            # Tell now, and not at the end, that the file can't be written.
+            # Report now, and not at the end, that the file can't be written.
             with open(path, "wb"):
                 pass
         self.folder = _new_folder()
@@ -163,7 +163,7 @@ def _new_folder() -> str:
 
 
 def _start(words: list[str], keep: tuple[int, ...]) -> None:
-    """Start a program that is nobody's child, and that has the descriptors ``keep``."""
+    """Start a program without a parent process, with the descriptors ``keep``."""
     if not hasattr(os, "posix_spawn"):
         import subprocess
 

@@ -134,7 +134,7 @@ class Spool:
         if self._size < FULL:
             return
         before, size, number = self._fd, self._size, self._number
-        # The next one is there before anybody looks for it.
+        # The next one is created before it is looked for.
         self._begin_file()
         self._write(before, HEADER.pack(NEXT, 0, 0))
         self._close(before)

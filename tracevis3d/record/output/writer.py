@@ -195,7 +195,7 @@ def teller(answer: int) -> Callable[[str], None]:
     """Return what sends the first process one sentence, by a pipe of which that is the end."""
 
     def say(said: str) -> None:
-        with contextlib.suppress(OSError):  # nobody is left to read it
+        with contextlib.suppress(OSError):  # there is no reader left
             os.write(answer, said.encode())
             os.close(answer)
 

@@ -36,7 +36,7 @@ class _Transfers:
     """What stands for the methods of an open file's innermost layer, as attributes of it.
 
     The layer stays what it is: buffers take shortcuts for no other. It is not held from here, so that a file
-    is still closed when nobody has it any more.
+    is still closed when it is no longer referenced.
     """
 
     __slots__ = ("_layer", "_number")

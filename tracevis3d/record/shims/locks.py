@@ -52,9 +52,9 @@ def _append(asked: list[list[int]] | None, one: list[int]) -> list[list[int]]:
 
 
 def _answer(lock: Lock | RLock, holder: int) -> None:
-    """Tell those who asked while the lock was taken, and its new holder had not run yet, who that was.
+    """Set the holder for threads that asked while the lock was taken and its new holder had not run yet.
 
-    Whoever lets go of it next is who had it when they asked.
+    The thread that releases it next is the one that had it then.
     """
     asked, lock._asked = lock._asked, None
     for one in asked or ():
@@ -62,7 +62,7 @@ def _answer(lock: Lock | RLock, holder: int) -> None:
 
 
 class _LockMeta(type):
-    """Makes a lock for whoever asks: recorded, recorded where it blocks, or raw."""
+    """Makes a lock, depending on the caller: recorded, recorded where it blocks, or raw."""
 
     def __call__(cls) -> Any:
         if not state.recording:
@@ -185,7 +185,7 @@ class Lock(metaclass=_LockMeta):
 
 
 class InnerLock(Lock):
-    """A lock within an event, a queue or the like: recorded where somebody has to wait for it."""
+    """A lock within an event, a queue or the like: recorded where a thread has to wait for it."""
 
     __slots__ = ("_waiting",)
     _waiting: int

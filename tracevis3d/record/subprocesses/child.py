@@ -188,7 +188,7 @@ def _is_python(args: Any, named: dict[str, Any], ours: str) -> bool:
         program = os.fsdecode(named.get("executable") or words[0])
     except TypeError:
         return False
-    # A name without a folder is looked for by the system: leave it to whoever is found.
+    # A name without a folder is looked for by the system: leave it as it is.
     if os.path.realpath(program) != ours or not os.path.isabs(program):
         return False
     for word in words[1:]:

@@ -86,7 +86,7 @@ def _make_methods(original: Any) -> Any:
         frame = sys._getframe(1)
         while frame.f_back is not None and frame.f_locals.get("self") is self:
             frame = frame.f_back
-        # What is a part counts where somebody has to wait for it.
+        # A part is recorded where a thread has to wait for it.
         part = frame.f_globals.get("__name__") in _PARTS
         kind = type(self).__name__
 

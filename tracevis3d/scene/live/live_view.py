@@ -45,7 +45,7 @@ _GRID = 0.022
 
 @dataclass(frozen=True, eq=False)
 class Pointed:
-    """A bar that somebody points at.
+    """A bar under the mouse.
 
     Attributes
     ----------

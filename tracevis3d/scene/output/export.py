@@ -24,7 +24,7 @@ from .glb import Scene
 from .redirect import quiet
 from .render import prepare, replacing
 
-#: What a standard initial scene of Blender holds: nobody's work.
+#: What Blender's default scene contains: no one's work.
 _INITIAL: tuple[set[str], ...] = ({"Cube", "Light", "Camera"}, set())
 
 
@@ -51,7 +51,7 @@ def write(
     if suffix == ".blend":
         prepare(built, engine if engine != "auto" else _always(built), 0, transparent=False)
     with replacing(target) as partial:
-        # Operators tell Python's own standard output what they did.
+        # Operators print what they did to Python's own standard output.
         with quiet(), contextlib.redirect_stdout(io.StringIO()):
             writers[suffix](built, partial)
         if not partial.is_file():

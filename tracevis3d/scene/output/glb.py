@@ -74,7 +74,7 @@ class Scene:
         if not len(triangle):
             return
         low, high = position.min(axis=0).tolist(), position.max(axis=0).tolist()
-        # 16 bits a channel: 8 would not tell dark colours apart, because they are linear.
+        # 16 bits a channel: 8 would not distinguish dark colours, because they are linear.
         light = np.round(np.clip(color, 0, 1) * 65_535).astype(np.uint16)
         primitive = {
             "attributes": {

@@ -147,7 +147,7 @@ def _has_denoiser(scene: Any) -> bool:
         scene.cycles.denoiser = "OPENIMAGEDENOISE"
     except TypeError:
         return False
-    # Nothing blurs what the denoiser is told of surfaces: it needs no cleaning, which takes most of its time.
+    # The denoiser's guide images are sharp, so they need no prefiltering, which takes most of its time.
     for setting, value in (
         ("denoising_input_passes", "RGB_ALBEDO_NORMAL"),
         ("denoising_prefilter", "NONE"),

@@ -52,7 +52,7 @@ def shown_detail(collection: Any, source: int) -> tuple[float, float, float] | N
 
 
 def opened(collection: Any, source: int) -> NDArray[np.int64]:
-    """Return what the detail of a trace has opened, as ``views.detail.Detail`` tells it; or nothing."""
+    """Return what the detail of a trace has opened, as ``views.detail.Detail`` reports it; or nothing."""
     for shown in objects_of(collection, source):
         return np.array(str(shown.get(_OPENED, "")).split(), np.int64)
     return np.empty(0, np.int64)

@@ -178,7 +178,7 @@ class PickableMesh:
                 if len(calls) == len(self.id):
                     self.calls[int(source)] = calls
         begin = _PREFIX + "text_"
-        #: What is told of each element in words: titles and texts.
+        #: Texts of each element: titles and texts.
         self.texts: list[tuple[str, list[str]]] = [
             (name.removeprefix(begin), [str(text) for text in mesh[name]])
             for name in mesh.keys()  # noqa: SIM118 - no dict
@@ -199,7 +199,7 @@ class PickableMesh:
 
     @property
     def tells(self) -> bool:
-        """Whether there is something to tell of the elements: of their calls, or of themselves."""
+        """Whether the elements can be described, by their calls or by themselves."""
         return self.stands or bool(self.texts) or bool(self.values)
 
     def __len__(self) -> int:

@@ -113,7 +113,7 @@ def _without_corners(camera: Camera, points: Floats, frame: Frame) -> Camera:
     """
     near, far = camera.low[1], camera.high[1]
     seen = fit(camera, frame, SHARE)
-    # Twice: what is seen changes as the camera comes nearer.
+    # Twice: what is seen changes as the camera moves closer.
     for _ in range(2):
         way = points - seen.eye
         front, back = (seen.eye + way * ((y - seen.eye[1]) / way[:, 1])[:, None] for y in (near, far))

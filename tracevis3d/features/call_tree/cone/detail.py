@@ -1,4 +1,4 @@
-"""A cone tree that opens, in their places, the closed subtrees that one comes near."""
+"""A cone tree that opens closed subtrees near the camera, in place."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def surroundings(picture: Layout, paint: Paint, p: Parameters) -> list[Any]:
 
 
 def meaning(picture: Layout, call: Ints) -> dict[str, Meaning]:
-    """Return what the elements stand for; ``call`` (n,) as whoever points at them counts."""
+    """Return what the elements stand for; ``call`` (n,) as numbered for pointing."""
     told = Meaning(
         calls=((0, call),),
         values=(

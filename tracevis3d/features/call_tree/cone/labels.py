@@ -29,7 +29,7 @@ _CHARACTER = 0.52
 _MUST, _MAY = 0.25, 0.06
 #: How far names stand before what crosses them, in scene units.
 _BEFORE = 0.08
-#: What crosses a name is no nearer than this part of its way.
+#: Crossing lines keep at least this share of their length away from a name.
 _BEHIND = 0.6
 #: What lies so far before a ball's front hides it, in its radii.
 _BURIED = 0.1

@@ -100,9 +100,9 @@ class Layout:
         Callees that an open node doesn't show; 0 where it shows all or none.
     whole : int
         How many of the nodes are shown to everyone; those after them are in closed subtrees that are opened
-        for who looks from near.
+        for a camera close to them.
     thin : float64 (n,)
-        The widest that lines are at each node, for who looks from near; else infinite.
+        The greatest width of lines at each node, for a camera close to them; else infinite.
     """
 
     trace: Trace

@@ -30,7 +30,7 @@ _ALONG = 1500
 
 
 class Occupied:
-    """A grid over the picture that tells how much of each cell is taken.
+    """A grid over the picture: how much of each cell is occupied.
 
     Parameters
     ----------

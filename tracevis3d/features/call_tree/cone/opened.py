@@ -1,4 +1,4 @@
-"""Closed subtrees opened in their places, where one looks from near."""
+"""Closed subtrees opened in place, near the camera."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def in_the_way(
     far = float(((low + high) / 2 - projection.eye) @ projection.forward)
     deep = (picture.center - projection.eye) @ projection.forward
     gone = deep < _BEFORE * far
-    # The nearer the camera has come, the more of what hides that place.
+    # The closer the camera is, the more of what hides that place.
     share = _BEFORE + (1.0 - _BEFORE) * approach
     some = ~gone & (deep < share * far) & ((picture.center < low) | (picture.center > high)).any(axis=1)
     corner = projection.pixels(np.array(list(itertools.product(*zip(low, high)))))

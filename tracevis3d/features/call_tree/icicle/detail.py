@@ -21,7 +21,7 @@ from .names import names_on_fronts
 
 
 class LevelOfDetail:
-    """An icicle that can be looked at from nearer; see :class:`....views.detail.LevelOfDetail`."""
+    """An icicle with level of detail; see :class:`....views.detail.LevelOfDetail`."""
 
     def __init__(self, traces: Sequence[Trace], parameters: object, frame: Frame) -> None:
         (self._trace,) = traces
@@ -34,7 +34,7 @@ class LevelOfDetail:
         self._colors = coloring(self._trace, p.color, PALETTES[p.palette], p.entries, self._picture.threads)
         self._palette = np.vstack([self._colors.palette, OTHER[None], GRID[None], BASE[None]])
         self._measure = measure(self._trace, p.measure)
-        # The scale stays that of the picture: nobody's thickness changes on the way.
+        # The scale stays that of the picture, so that no thickness changes on the way.
         self._scale, _, _ = measured(self._measure, p, self._base)
         self._buffers = CutBuffers()
 

@@ -73,7 +73,7 @@ def run(words: argparse.Namespace) -> None:
     frame = Frame.parse(words.size) if words.size else Frame()
     output = Output(style=words.style, engine=words.engine, frame=frame)
     if words.output:
-        # Whatever can be wrong with the words is told before minutes are spent on reading.
+        # Invalid arguments are reported before minutes are spent on reading.
         check(made_folder(words.output) / "01.png", output)
         warm_up.begin()
     with Bar(words.quiet) as bar:

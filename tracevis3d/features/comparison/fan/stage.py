@@ -293,6 +293,6 @@ def _camera(
 
 
 def _names(traces: Sequence[Trace]) -> tuple[str, ...]:
-    """Return names that fit the space beside the walls: what tells them apart stands at their end."""
+    """Return names that fit the space beside the walls: what distinguishes them is at their end."""
     names = [file_name(t) or "trace" for t in traces]
     return tuple(name if len(name) <= _NAME else "…" + name[1 - _NAME :] for name in names)

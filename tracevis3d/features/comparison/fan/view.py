@@ -61,7 +61,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
     if p.align:
         raise UsageError(f"align={p.align}: this moves the second of two traces, {len(traces)} were given")
     n = len(traces)
-    chosen_pairs(p.pairs, range(n))  # whatever is wrong with it is told before minutes are spent
+    chosen_pairs(p.pairs, range(n))  # invalid values are reported before minutes are spent
     contents, shares, same = fan_contents(traces, p, frame)
     known: Similarities | None = None
     if p.matrix != "none" or p.order == "similarity":

@@ -76,7 +76,7 @@ def alone(evidence: Evidence) -> list[Finding]:
 
 
 def _mere_wrappers(evidence: Evidence) -> list[int]:
-    """Return the paths that are told as being stepped over, and take no time worth telling themselves."""
+    """Return the paths that are reported as stepped over and are too short to be reported themselves."""
     time = evidence.paths.time.max(axis=0)
     every = [node for detour in evidence.paths.detours for node in detour.wrappers]
     return [node for node in every if time[node] < _WORTH_TELLING * evidence.most_time]

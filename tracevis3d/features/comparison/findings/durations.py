@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ....kernels.comparison.findings import add_up, inherit
 from .evidence import Evidence, Finding
 
-#: A change is told if it takes at least this share of the longer trace ...
+#: A change is reported if it takes at least this share of the longer trace ...
 LEAST = 0.01
 #: ... is farther from the pace than this many times what paths are usually from it, ...
 _NOISES = 3.0
@@ -39,8 +39,8 @@ def extra_times(evidence: Evidence) -> Floats:
 def times(evidence: Evidence, noise: Noise) -> list[Finding]:
     """Return the call paths, then the functions, whose time differs from what the pace lets expect.
 
-    A path is told at the deepest place where the difference still is: what its callers take longer is not
-    told again. Differences that are spread over many paths are told of the function that takes them.
+    A path is reported at the deepest place that still has the difference: the same time in its callers
+    is not reported again. Differences spread over many paths are reported for the function that takes them.
     """
     paths = evidence.paths
     known = evidence.state < 2
@@ -74,7 +74,7 @@ def times(evidence: Evidence, noise: Noise) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Noise:
-    """Tells changes of the program from what its runs vary by.
+    """Distinguishes changes of the program from the variation between its runs.
 
     Attributes
     ----------

@@ -2,7 +2,8 @@
 
 Everything is found from the tree of call paths that both traces have in common and from one pass over the
 calls, never from pairs of calls. The score of a finding is the share that it is about: of the longer trace's
-time or of the larger one's calls, whichever is more. Findings of a hundredth and more are told, the largest
+time or of the larger one's calls, whichever is more. Findings of a hundredth and more are reported, the
+largest
 first.
 
 ============  ===========================================================================================
@@ -58,7 +59,7 @@ KINDS = {
     "alike": "Alike",
 }
 _ORDER = {kind: i for i, kind in enumerate(KINDS)}
-#: Findings are told from this score on, ...
+#: Findings are reported from this score on, ...
 LEAST = 0.01
 #: ... those about functions that are new or have new names from this one on: they may be short.
 _LEAST_NEW = 0.0005
@@ -67,7 +68,7 @@ _NEW = ("only", "renamed", "wrapped")
 _CALLED = ("unmatched", "moved", "only", "alone", "repetitions")
 #: A finding is no news if another explains this share of it.
 _EXPLAINED = 0.5
-#: Findings that are told.
+#: Maximum number of findings reported.
 TOP = 10
 
 
@@ -135,9 +136,9 @@ def _rank(finding: Finding) -> tuple[float, int, tuple[str, ...]]:
 
 
 def _explains(evidence: Evidence, told: Finding, finding: Finding) -> bool:
-    """Return whether ``finding`` is no news after one that was told before it."""
+    """Return whether ``finding`` follows from one that was reported before it."""
     if finding.kind in _CALLED and told.kind in _CALLED:
-        # What was moved is told as a whole; within it there may be more to tell.
+        # Moved calls are reported as a whole; there may be more findings within them.
         if told.kind == "moved":
             inside = np.isin(finding.nodes, told.nodes)
         else:

@@ -15,9 +15,9 @@ from .evidence import Evidence, Finding
 
 #: Calls are looked at one by one if one of their path lasts at least this share of the trace.
 _WORTH = 0.002
-#: A wait is told if it takes at least this share of the longer trace.
+#: A wait is reported if it takes at least this share of the longer trace.
 LEAST = 0.01
-#: A wait is told if it is at least so many times as long as in the other trace.
+#: A wait is reported if it is at least so many times as long as in the other trace.
 _LEAST_FACTOR = 1.5
 
 Ints = NDArray[np.int64]

@@ -11,7 +11,7 @@ from .evidence import Evidence, Finding
 
 Ints = NDArray[np.int64]
 
-#: Stretches of each trace that are told, the longest ones.
+#: Maximum number of stretches reported of each trace, the longest ones.
 _MOST = 20
 
 

@@ -255,7 +255,7 @@ class Comparison:
 
     @cached_property
     def groups_literal(self) -> tuple[int | None, str]:
-        """Number of groups by the printed rule; None and the reason if that can't be told."""
+        """Number of groups by the printed rule; None and the reason if that can't be computed."""
         calls = (self.traces[0].calls, self.traces[1].calls)
 
         def make() -> Mapping[str, NDArray[Any]]:

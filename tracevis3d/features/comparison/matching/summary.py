@@ -16,7 +16,8 @@ from .match import BARS, Comparison
 
 #: Groups, and functions without a match, that are listed.
 MOST = 10
-#: A group is opened, and those within it are told too, if its calls take at least this share of both traces.
+#: A group is opened, and those within it are listed too, if its calls take at least this share of both
+#: traces.
 MAJORITY = 0.5
 #: Characters of the longest bar of a histogram.
 _LONGEST_BAR = 24
@@ -36,7 +37,8 @@ def summary(comparison: Comparison, most: int = MOST) -> dict[str, Any]:
             Pairs of units (for the measures jaccard and duration: of distinct sets) and of calls with a
             similarity above τ.
         ``groups``, ``groups_literal`` : int or None
-            Groups by the rule nearest and by the printed one; None where that can't be told, for the reason
+            Groups by the rule nearest and by the printed one; None where that can't be computed, for the
+            reason
             in ``groups_reason``, ``groups_literal_reason``.
         ``matched_time`` : [a, b]
             Share of either trace's root calls' time within calls that have a match.

@@ -1,1 +1,1 @@
-"""What was found about two traces, told: sentences, figures, a report, and camera stops of a scene."""
+"""What was found about two traces: sentences, figures, a report, and viewpoints of a scene."""

@@ -68,7 +68,7 @@ def of_comparison(comparison: Comparison) -> dict[str, str]:
 
 
 def _first_depth(evidence: Evidence, finding: Finding) -> int:
-    """Return the first stack depth to draw: callers far above what is shown have nothing to tell."""
+    """Return the first stack depth to draw: callers far above what is shown add nothing."""
     highest = []
     for s, trace in enumerate(evidence.comparison.traces):
         shown = [finding.examples[s]] if finding.examples[s] >= 0 else []

@@ -1,4 +1,4 @@
-"""Findings about two traces, with all that can be told of them: facts, a report, figures and a scene."""
+"""Findings about two traces, and their forms: facts, a report, figures and a scene."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Story:
-    r"""What two traces have to tell.
+    r"""The findings about two traces.
 
     Attributes
     ----------
@@ -224,11 +224,11 @@ def made_folder(folder: str | os.PathLike[str]) -> Path:
 
 
 def tell(comparison: Comparison, top: int = TOP, progress: Progress = silent) -> Story:
-    """Find what two compared traces have to tell."""
+    """Find the differences between two compared traces."""
     return Story(comparison, find(comparison, top, progress))
 
 
 def explain(a: Trace, b: Trace, *, top: int = TOP, progress: Progress = silent, **settings: Any) -> Story:
-    """Compare two traces, with the settings of :func:`..matching.match.compare`, and tell what is found."""
+    """Compare two traces, with the settings of :func:`..matching.match.compare`, and return the findings."""
     comparison = compare(a, b, **settings, progress=part(progress, 0.0, 0.5))
     return tell(comparison, top, part(progress, 0.5, 1.0))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
-#: Levels that are walked down, and matches of one level that are told.
+#: Levels that are walked down, and matches of one level that are shown.
 _LEVELS, _PARTS = 8, 5
 #: Matches that explain less of their root than this share of its time end a walk.
 _LEAST = 0.01

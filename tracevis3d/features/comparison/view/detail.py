@@ -21,7 +21,7 @@ from .parameters import Parameters
 
 
 class LevelOfDetail:
-    """Two walls that can be looked at from nearer; see ``views.detail``. A fan can't."""
+    """Two walls with level of detail; see ``views.detail``. A fan has none."""
 
     def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
         self._p = parameters

@@ -1,4 +1,4 @@
-"""Which words the comparison of two traces is asked with, as the view's parameters tell."""
+"""The settings of a comparison of two traces, from the view's parameters."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def _ruler_at(picture: Layout, wall: Wall, beyond: float) -> tuple[float, float]
 
 
 def trace_names(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> Labels:
-    """Return which trace each wall shows and what its ruler tells, at the left end of the ruler."""
+    """Return which trace each wall shows and what its ruler shows, at the left end of the ruler."""
     anchor, text = np.zeros((2, 3), np.float32), []
     for s, wall in enumerate(picture.walls):
         y, z = _ruler_at(picture, wall, picture.beyond + 2.75 * picture.text)

@@ -55,7 +55,7 @@ def intervals(
 ) -> tuple[Floats, Floats, Floats]:
     """Return for equal intervals: the sum of similarities, the mean signed offset and its spread.
 
-    The paper's δ (Eq. 4) is a sum of absolute values, which can't tell the past from the future; its colours
+    The paper's δ (Eq. 4) is a sum of absolute values, which can't distinguish earlier from later; its colours
     need the sign.
 
     Parameters
@@ -298,7 +298,7 @@ def _window(line: Skyline, picture: Layout, color: int) -> list[Boxes | Lines]:
     one = np.full(1, color, np.int32)
     length = max(line.window[1] - line.window[0], 1)
     share = [[(t - line.window[0]) / length for t in wall.window]]
-    # Whoever drags it needs its place in time.
+    # Dragging needs its place in time.
     slab = Boxes(
         "window", low, size, one, np.zeros(1, np.int64), np.array(share, np.float32), source=wall.source,
         window=line.window,

@@ -26,7 +26,7 @@ def add(commands: Subcommands) -> None:
 
 
 def elements(parser: argparse.ArgumentParser) -> None:
-    """Add the options that choose what calls are told apart by."""
+    """Add the options that choose the elements of the hierarchy."""
     parser.add_argument(
         "--level", default="auto", choices=("auto", "function", "class", "module"), help="of the elements"
     )

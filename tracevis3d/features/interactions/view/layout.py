@@ -258,7 +258,7 @@ def _named_alike(phases: Phases, kind: NDArray[np.int32]) -> Phases:
 
 
 def downwards(p: Parameters) -> bool:
-    """Tell whether time goes down in the picture."""
+    """Return whether time goes down in the picture."""
     return p.direction == "down" or (p.direction == "auto" and p.opening == 0 and p.unroll == 1)
 
 

@@ -1,4 +1,4 @@
-"""What is told of the drum's elements when they are pointed at: calls, sectors, phases."""
+"""Metadata of the drum's elements, for tooltips: calls, sectors, phases."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Meanings:
 
 
 def of_sectors(meanings: Meanings, picture: Layout, drum: Drum) -> int:
-    """Tell of each node of the hierarchy what it is and how much it calls; returns the root's id."""
+    """Describe each node of the hierarchy and how much it calls; return the root's id."""
     h, found = picture.hierarchy, drum.found
     first, stop = h.first_element()
     columns = {}
@@ -103,7 +103,7 @@ def of_sectors(meanings: Meanings, picture: Layout, drum: Drum) -> int:
 
 
 def of_phases(meanings: Meanings, picture: Layout, drum: Drum, kind: str, phases: Phases) -> int:
-    """Tell of each phase when it is, within which call, and who calls whom in it; returns the first id."""
+    """Describe each phase: its time, its outer call, and who calls whom in it; return the first id."""
     found, trace = drum.found, drum.trace
     columns: dict[str, list[str]] = {"kind": [], "from": [], "to": [], "within": [], "told by": []}
     for i in range(len(phases)):

@@ -1,4 +1,4 @@
-"""What lies where on a drum: for whoever points at its mantle, or drags along it."""
+"""What lies where on a drum, for pointing at its mantle and dragging along it."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from ....kernels.interactions.sequence import neighbour_counts, rasterise_calls
 from ....layout.buffers import Buffers
 
 Floats = NDArray[np.float64]
-#: Calls around a call that tell how frequent it is: |w| (section 5).
+#: Calls around a call that determine how frequent it is: |w| (section 5).
 WINDOW = 25
 #: The contribution power's range beyond which nothing changes any more (section 5).
 POWERS = (-5.0, 5.0)

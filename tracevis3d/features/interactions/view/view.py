@@ -269,7 +269,7 @@ def _numbered(element: Any, first: int) -> Any:
 
 
 def _mean(meaning: Meanings, picture: Layout, drum: Drum, kind: str, chosen: chords.Chosen) -> int:
-    """Tell what tubes stand for; returns the id of the first."""
+    """Describe the tubes; return the id of the first."""
     who = [describe(picture.hierarchy, drum.found, pair) for pair in chosen.pair.tolist()]
     return meaning.add(kind, drum.source, chosen.call, {"calls": chosen.count}, {"from and to": who})
 

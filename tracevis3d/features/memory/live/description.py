@@ -1,4 +1,4 @@
-"""What is said of the items and call sites of the live memory to somebody who points at them."""
+"""Descriptions of the items and call sites of the live memory, for tooltips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What call sites do while one watches: leaks (they only grow), saw-teeth, plateaus that nobody touches."""
+"""What call sites do while one watches: leaks (they only grow), saw-teeth, plateaus (no accesses)."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _teeth(series: NDArray[np.int64], fall: float) -> int:
 def find_plateaus(
     live: NDArray[np.int64], idle: NDArray[np.int64], owner: NDArray[np.int64], window: int, total: int
 ) -> list[Found]:
-    """Return the call sites whose blocks nobody has touched for the whole window, the largest first.
+    """Return the call sites whose blocks were not accessed for the whole window, the largest first.
 
     Each comes with the item of it that is the largest.
 

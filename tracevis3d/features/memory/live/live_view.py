@@ -122,7 +122,7 @@ class Memory(LiveView):
         self._next = last - len(batches)
         parts, taken = [], 0
         for batch in batches:
-            # What came before somebody looked is caught up with in several ticks.
+            # Rows from before the view was opened are processed in several ticks.
             if taken > _MOST_TAKEN:
                 break
             self._next += 1

@@ -23,7 +23,7 @@ Indices = NDArray[np.int32]
 _TURN = parse("3b6fb6 4e9a51")
 #: What untouched memory fades to, and how far; how much darker every second neighbour is, or lighter a rib.
 _FADED, _FADE, _DARKER, _RIB = np.array([0.80, 0.81, 0.83]), 0.6, 0.88, 0.35
-#: Shades of one kind: by whether it is taken together, whether it is idle, and which neighbour or rib it is.
+#: Shades of one kind: by whether it is merged, whether it is idle, and which neighbour or rib it is.
 _SHADES = 8
 
 

@@ -121,7 +121,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
 
 
 def breaks(picture: Layout, least: float) -> Ints:
-    """Return the positions over which nothing is taken together: bounds of sites and regions."""
+    """Return the positions across which nothing is merged: bounds of sites and regions."""
     made = picture.arrangement
     if len(made.regions):
         return made.regions

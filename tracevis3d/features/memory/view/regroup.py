@@ -14,7 +14,7 @@ from .terrain import Heights, Places, pieces, terrain
 
 Floats = NDArray[np.float64]
 
-#: Shares of the way at which what is taken together has sunk, and begins to rise in the new order.
+#: Shares of the way at which merged blocks have sunk, and begin to rise in the new order.
 _SUNK, _RISING = 0.35, 0.65
 #: Shares of the way between which blocks slide.
 _LEAVE, _ARRIVE = 0.2, 0.8

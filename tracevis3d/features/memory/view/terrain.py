@@ -1,4 +1,4 @@
-"""The terrain: each block, or several taken together, as a ridge along time."""
+"""The terrain: each block, or several merged ones, as a ridge along time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .layout import DEPTH, PLATE, WIDTH, Layout
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: Scene units of time after which the ribs of what is taken together change their colour.
+#: Scene units of time after which the ribs of merged blocks change their colour.
 _RIB = 0.11
 #: Neighbours stand apart by this share of the narrower one's width, and by so much at most.
 _APART, _MOST_APART = 0.08, 0.02
@@ -154,7 +154,7 @@ def pieces(picture: Layout, scale: Heights) -> Pieces:
 def terrain(
     picture: Layout, cut: Pieces, colors: BlockColors, places: Places | None = None, number: int = 0
 ) -> tuple[Wedges, Wedges]:
-    """Return blocks, and blocks that are taken together.
+    """Return blocks, and merged blocks.
 
     Ids of blocks are their indices in the order of creation; those of several are the items' numbers, from
     ``number`` on. Items lie where they are in their order, unless ``places`` says otherwise.

@@ -42,7 +42,7 @@ class Bubbles:
 def children(parent: NDArray[np.int64]) -> tuple[Edges, NDArray[np.int64]]:
     """Return a tree's edges with children before their parents, as layouts from below want them.
 
-    Node ``i`` of the tree is ``n - 1 - i`` there; the second value tells for each edge the tree's node that
+    Node ``i`` of the tree is ``n - 1 - i`` there; the second value is, for each edge, the tree's node that
     it leads to. Children keep their order.
 
     Parameters

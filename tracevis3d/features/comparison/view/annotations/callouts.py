@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
-#: Told apart from all colours of groups, on light and on dark ground.
+#: Distinct from all colours of groups, on light and on dark ground.
 COLOR = parse("7c2cff")
 #: Frames on a wall, at most: the longest calls'.
 _MOST = 24

@@ -1,4 +1,4 @@
-"""What is worth a look in the overview, told in words (the reading rules of TraceDiff, section IV-A)."""
+"""What is notable in the overview, in words (the reading rules of TraceDiff, section IV-A)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Kind = Literal["no match", "in place", "moved"]
 _IN_PLACE, _MOVED = 0.1, 0.3
 #: Bars that are annotated are at least this high, as a share of the highest.
 _HIGH = 0.25
-#: A stretch without matches is told if it takes this share of the wall's time.
+#: A stretch without matches is reported if it takes this share of the wall's time.
 _ALONE = 2e-4
 #: About how wide a character is, in line heights.
 _WIDE = 0.47
@@ -54,7 +54,7 @@ class Annotation:
 
 
 def annotate(lines: tuple[Skyline, Skyline], most: int) -> list[Annotation]:
-    """Return the most telling bars of each kind of both walls, at most ``most`` of a kind and wall."""
+    """Return the most important bars of each kind of both walls, at most ``most`` of a kind and wall."""
     highest = max(float(line.total.max(initial=0)) for line in lines)
     far = farthest(lines)
     found: list[Annotation] = []
@@ -95,7 +95,7 @@ def _peaks(score: NDArray[np.float64], most: int) -> list[int]:
 
 
 def _unmatched(line: Skyline, s: int, most: int) -> list[Annotation]:
-    """Tell of the functions whose calls take most of the time without any match, where they take most."""
+    """Annotate the functions whose calls take most of the time without any match, where they take most."""
     calls, functions = line.wall.trace.calls, line.wall.trace.functions
     ids = line.unmatched
     inside = (calls.start[ids] >= line.window[0]) & (calls.start[ids] < line.window[1])
