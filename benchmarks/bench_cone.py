@@ -124,7 +124,7 @@ def overlapping(x: Floats, y: Floats, radius: Floats, parent: Ints) -> float:
 
 
 def graph_of(calls: Calls) -> CompactTrace:
-    """Return the compact trace; the threads are told by where they begin."""
+    """Return the compact trace; the threads are identified by where they begin."""
     thread = np.asarray(calls.thread)
     count = np.bincount(thread)
     return compact(calls, Threads(tid=tuple(range(len(count))), first=np.cumsum(count) - count, count=count))
@@ -177,7 +177,7 @@ def tulip_cone(parent: Ints) -> None:
 
 
 def best(runs: int, work: Callable[[], Any]) -> tuple[Any, float]:
-    """Return what ``work`` returns, and its shortest time in milliseconds; a peer tells its own."""
+    """Return what ``work`` returns, and its shortest time in milliseconds; a peer reports its own."""
     least, result = float("inf"), None
     for _ in range(runs):
         for peer in (vtk_cone, tulip_cone):

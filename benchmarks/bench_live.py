@@ -98,7 +98,7 @@ def rows() -> list[dict[str, Any]]:
 
 
 def _overload() -> dict[str, Any]:
-    """Publish faster than a viewer takes it: what is lost is told, and the publisher is not held up."""
+    """Publish faster than a viewer takes it: losses are reported, and the publisher is not held up."""
     with Publisher("tcp://127.0.0.1:*") as publisher, Subscriber(publisher.endpoint) as subscriber:
         while not publisher.viewers:
             subscriber.drain(0.01)
@@ -116,7 +116,7 @@ def _overload() -> dict[str, Any]:
             subscriber.drain(0.05, wait=0.05)
         told = subscriber.rows + subscriber.lost
         share = subscriber.lost / put
-    name = f"overload, {100 * share:.0f} % lost: rows that came or were told as lost"
+    name = f"overload, {100 * share:.0f} % lost: rows that came or were reported as lost"
     return _row(name, told / put, 1.0, "all", "share", True)
 
 

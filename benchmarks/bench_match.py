@@ -1,7 +1,7 @@
 """Counting the matches of two traces against a sparse product and a set-similarity index, on the same sets.
 
 The peers look at all pairs of distinct sets too. What would take them minutes is measured on a part of the
-first trace's sets and told as pairs of sets a second, as ours is on all of them.
+first trace's sets and reported as pairs of sets a second, as ours is on all of them.
 """
 
 from __future__ import annotations

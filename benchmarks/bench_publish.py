@@ -1,7 +1,7 @@
 """What it costs a program to be published while it runs: without a viewer, and with one that takes all.
 
 Python programs that do nothing but call, lock or allocate, and one in C that does nothing but allocate. Each
-tells how much processor time its own work took, as other work may share the machine.
+reports how much processor time its own work took, as other work may share the machine.
 """
 
 from __future__ import annotations

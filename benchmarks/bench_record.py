@@ -1,6 +1,7 @@
 """What recording costs a program: against VizTracer alone, and against no tracing.
 
-Three programs: one calls, one locks, one reads and writes. Each tells how long its work took; the process as
+Three programs: one calls, one locks, one reads and writes. Each reports how long its work took; the process
+as
 a whole is timed too, because VizTracer alone writes its file at the end and ours while the program runs.
 """
 

@@ -22,7 +22,7 @@ def boxes(n: int) -> Any:
 
 
 def resident() -> float:
-    """Return the resident memory of this process in MB; 0 where it can't be told."""
+    """Return the resident memory of this process in MB; 0 where it is unknown."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * 4096 / 1e6

@@ -1,4 +1,4 @@
-"""Programs that tell how long their own work took, run as they are and under a recorder."""
+"""Programs that report how long their own work took, run as they are and under a recorder."""
 
 from __future__ import annotations
 

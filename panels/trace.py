@@ -46,7 +46,7 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
             self._draw_next(context, len(drawn))
 
     def _draw_next(self, context: bpy.types.Context, traces: int) -> None:
-        """Say what can be done with the traces that are there."""
+        """Say what can be done with the traces of the scene."""
         if traces == 1:
             parts.paragraph(
                 self.layout,

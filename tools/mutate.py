@@ -113,7 +113,7 @@ class _Meaning(ast.NodeTransformer):
 
 
 def meaning(source: str) -> str | None:
-    """Return what tells two sources apart when they run; None where it is no Python."""
+    """Return what distinguishes two sources when they run; None where it is no Python."""
     try:
         return ast.dump(_Meaning().visit(ast.parse(source)))
     except SyntaxError:

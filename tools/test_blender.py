@@ -279,7 +279,7 @@ class Way:
             raise Failed(f"{name}: it exited with {done.returncode}, not {wanted}: see {self.log}")
 
     def say(self, what: str, seconds: float) -> None:
-        """Tell that a step went well."""
+        """Report that a step went well."""
         print(f"Blender {self.program.version}  {seconds:6.1f} s  {what}", flush=True)
 
     @property

@@ -37,7 +37,7 @@ def editor() -> str:
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody listens on."""
+    """Return an unused port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 
@@ -49,7 +49,7 @@ def free_endpoint() -> str:
 
 @contextmanager
 def text_editor(endpoint: str, folder: Path) -> Iterator[None]:
-    """Publish the memory of a text editor in which somebody types and copies, until the context ends."""
+    """Publish the memory of a text editor in which a user types and copies, until the context ends."""
     name = editor()
     text = folder / "notes.txt"
     text.write_text("A line of a text that is long enough to be looked at.\n" * 2000)
@@ -112,7 +112,7 @@ def _ask(port: int, turn: int) -> None:
 
 
 class _Using:
-    """Somebody who uses a program: does the same again and again, ``apart`` seconds apart."""
+    """A user of a program: does the same again and again, ``apart`` seconds apart."""
 
     def __init__(self, act: Callable[[int], None], apart: float) -> None:
         self._over = threading.Event()

@@ -664,7 +664,7 @@ def __getattr__(name: str) -> Callable[..., Figure]:
     make.__doc__ = f"{shown.sentence}.\n\nParameters\n----------\n*traces : Trace\n**settings\n" + "".join(
         f"    {p.name} : {p.described()}\n" for p in declarations.declared(shown.parameters)
     )
-    # The next one who asks finds it without asking here.
+    # The next access finds it without coming here.
     globals()[name] = make
     return make
 

@@ -48,7 +48,7 @@ class Parameter:
     group: str = ""
 
     def read(self, text: str | Value) -> Value:
-        """Return the value that ``text`` stands for.
+        """Return the value that ``text`` represents.
 
         Raises
         ------

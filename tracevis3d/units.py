@@ -35,7 +35,7 @@ _MINUTE, _HOUR = 60, 3600  # seconds
 
 
 def read_time(name: str, text: str) -> int:
-    """Return the nanoseconds that ``text`` stands for: ``1.5s``, ``300 ns``; a bare number is in ms.
+    """Return the nanoseconds that ``text`` represents: ``1.5s``, ``300 ns``; a bare number is in ms.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What exploring wants to have and can do without: fetched in a thread, there when it is there."""
+"""Optional data for exploring, fetched in a thread and used when ready."""
 
 import threading
 from typing import Any

@@ -1,4 +1,4 @@
-"""Explore mode: point at anything in the 3D views, and go where one wants to look.
+"""Explore mode: point at anything in the 3D views, and move to what matters.
 
 One modal operator for all 3D views of the window and all kinds of views. Blender's own navigation goes past
 it.
@@ -428,7 +428,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         if traces is None or window_time.names_of(view, 0) is None:
             self._say(_why_no_window(view, traces))
             return
-        # Where one points stays where it is, in all traces of the view alike.
+        # The time under the mouse stays in place, in all traces of the view alike.
         share, about = 0.5, state.hit
         at = None if about is None else drum.time_under(view, about) or about.picked.moment
         if about is not None and at is not None:
@@ -512,7 +512,7 @@ def _hush(sentence: str) -> None:
 
 
 def _resume() -> None:
-    """Go on exploring after Blender had the time to save."""
+    """Continue exploring after Blender had the time to save."""
     manager = bpy.context.window_manager
     if not manager.windows or state.exploring:
         return

@@ -132,7 +132,7 @@ def _draw_lit() -> None:
     scale = context.preferences.system.ui_scale
     hit = state.hit
     if hit is not None and not hit.calls and any(shown.name == hit.shown for _, shown, _ in shown_here):
-        # It stands for no call, so nothing is related to it: it alone is lit.
+        # It represents no call, so nothing is related to it: it alone is lit.
         alone = [(hit.shown, hit.held, np.array([hit.element]), "same")]
         _hovered.renew((hit.shown, hit.held.stamp, hit.element), lambda: alone)
         _hovered.draw(view, scale)

@@ -45,7 +45,7 @@ class Hit:
 
     @property
     def calls(self) -> dict[int, int]:
-        """One of the view's traces -> the call of it that the element stands for."""
+        """One of the view's traces -> the call of it that the element represents."""
         found = {source: int(calls[self.element]) for source, calls in self.held.calls.items()}
         return {source: call for source, call in found.items() if call >= 0}
 
@@ -57,7 +57,7 @@ class Hit:
 
     @property
     def traces(self) -> dict[str, int]:
-        """Key of a trace -> the call of it that the element stands for."""
+        """Key of a trace -> the call of it that the element represents."""
         keys = trace_state.keys_of(bpy.data.collections[self.view])
         return {keys[source]: call for source, call in self.calls.items() if source < len(keys)}
 

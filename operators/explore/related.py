@@ -27,7 +27,7 @@ def of(present: list[tuple[Any, Any, Any]], calls: dict[str, Ints], what: set[st
 
 
 def of_selection(present: list[tuple[Any, Any, Any]]) -> dict[str, Ints]:
-    """Return object name -> elements that stand for what is selected, of all views of each trace."""
+    """Return object name -> elements that represent what is selected, of all views of each trace."""
     from ...tracevis3d.scene.window.related import showing_selected
 
     shown = _shown(present)

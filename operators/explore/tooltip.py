@@ -14,7 +14,7 @@ from .pointer import Hit
 
 
 def tell(hit: Hit) -> list[Description]:
-    """Return what is said of an element: one entry for each call that it stands for."""
+    """Return what is said of an element: one entry for each call that it represents."""
     collection = bpy.data.collections[hit.view]
     known: list[Any] = []
     for key in trace_state.keys_of(collection):

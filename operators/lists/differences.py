@@ -42,7 +42,7 @@ class TRACEVIS3D_PG_difference(bpy.types.PropertyGroup):
 
 
 def store(collection: bpy.types.Collection, found: Sequence[ListedFinding]) -> None:
-    """Keep the list on a view, in place of the one that is there."""
+    """Store the list on a view, replacing the previous one."""
     rows = collection.tracevis3d_differences
     rows.clear()
     for finding in found:

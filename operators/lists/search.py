@@ -299,7 +299,7 @@ def _show(context: bpy.types.Context, state: Any, call: int) -> None:
 def pin(scene: bpy.types.Scene, only: bpy.types.Collection | None = None) -> None:
     """Show the results as pins in each view of the trace, or remove the pins.
 
-    Where there are too many, some stand for all: evenly spread, and the current one.
+    Where there are too many, some represent all: evenly spread, and the current one.
     """
     from ...tracevis3d.scene import styles
     from ...tracevis3d.scene.window import pins

@@ -49,7 +49,7 @@ class Feed:
     shown : LiveScene or None
         None while nothing has come, or the scene is gone.
     trouble : str
-        One sentence on what went wrong in drawing; the feed goes on.
+        One sentence on what went wrong in drawing; the feed continues.
     tick_s, latency_s : list of float
         Of the last ticks; from the time of the newest event to when its picture was drawn.
     """
@@ -261,7 +261,7 @@ def _tick() -> float | None:
 def start(feed: Feed) -> None:
     """Let ``feed`` be the one that is watched."""
     Feed.current = feed
-    # It goes on when another file is opened.
+    # It continues when another file is opened.
     bpy.app.timers.register(_tick, first_interval=_TICK_S, persistent=True)
 
 

@@ -251,7 +251,7 @@ def assign(collection: bpy.types.Collection, wanted: dict[str, Any]) -> None:
 
 
 def fill(stored: Any, rows: Any) -> None:
-    """Store rows of label, text and detail, as panels show them, in place of those that are there."""
+    """Store rows of label, text and detail, as panels show them, replacing the previous ones."""
     stored.clear()
     for row in rows:
         fact = stored.add()

@@ -25,7 +25,7 @@ trace_state.PROPERTIES["threads"] = StringProperty(
 
 
 def hold(collection: bpy.types.Collection, traces: list[Any], drawing: Any) -> None:
-    """Keep in the .blend what the elements of ``drawing``, built in ``collection``, stand for."""
+    """Keep in the .blend what the elements of ``drawing``, built in ``collection``, represent."""
     from ...tracevis3d.scene.window import element_metadata
 
     stand = [standing(element, drawing, traces) for element in drawing.elements]

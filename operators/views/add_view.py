@@ -1,4 +1,4 @@
-"""Another view of traces that the file knows already: beside those that are there."""
+"""Another view of traces of this file, beside the existing views."""
 
 from typing import Any
 

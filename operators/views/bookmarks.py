@@ -1,4 +1,4 @@
-"""Bookmarks: what one looks at, from where, and what is selected, under a name."""
+"""Bookmarks: the target, the viewpoint and the selection, under a name."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ from ..state import selection, settings, trace_state
 from . import viewport
 
 _HOME = "TraceVis3D bookmarks"
-#: Size of a label's cross, as a share of the distance that one looks from.
+#: Size of a label's cross, as a share of the viewing distance.
 _SIZE = 0.02
 
 

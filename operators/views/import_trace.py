@@ -105,7 +105,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
             hint.label(text=line)
 
     def _paths(self) -> list[str]:
-        """Return what was chosen; a file inside a folder that is a trace stands for the folder."""
+        """Return what was chosen; a file inside a folder that is a trace represents the folder."""
         if self.directory and any(file.name for file in self.files):
             chosen = [Path(self.directory, file.name) for file in self.files if file.name]
         else:

@@ -107,7 +107,7 @@ def alike(
         return numbered(mode, of_class, of_class)
     if depth < 1:
         raise UsageError(f"a depth of {depth} compares nothing: 1 or more is expected")
-    # Function numbers can exceed the classes; the first class of each function stands for it.
+    # Function numbers can exceed the classes; the first class of each function represents it.
     _, representative, of_class = np.unique(subtrees.function, return_index=True, return_inverse=True)
     found = Likeness(of_class.astype(np.int32).ravel(), representative.astype(np.int32))
     for _ in range(depth - 1):

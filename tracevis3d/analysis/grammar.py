@@ -6,7 +6,7 @@ are, also where it is a rule (Dorier and others, Omnisc'IO, 2014): a loop of any
 symbol, ``(A, B) ×12``, and not a tower of rules that double each other.
 
 There is one grammar for the whole graph, not one for each caller: what several callers have in common is what
-one wants to see, and it is the smaller one. No rule spans two callers, because each list of callees is read
+matters, and it is the smaller one. No rule spans two callers, because each list of callees is read
 as a text of its own.
 """
 
@@ -149,7 +149,7 @@ class Grammar:
 
     @cached_property
     def _uses(self) -> tuple[Ints, Ints, Int32s]:
-        """The symbols that stand for rules by rule: first (rules + 1,), symbol (u,), its owner (u,)."""
+        """The symbols that represent rules by rule: first (rules + 1,), symbol (u,), its owner (u,)."""
         symbol = np.flatnonzero(self.value >= self.lists)
         rule = self.value[symbol] - self.lists
         by = symbol[np.argsort(rule, kind="stable")]

@@ -25,9 +25,9 @@ class Listing:
     row : callable
         ``row(key) -> dict``, as ``--json`` prints it; ``name`` and ``calls`` are always there.
     calls : callable
-        ``calls(key) -> int64 (k,)``: the calls that the row stands for, ascending.
+        ``calls(key) -> int64 (k,)``: the calls that the row represents, ascending.
     key_of : callable
-        ``key_of(call) -> int``: the key of the row that stands for a call; -1 if none does.
+        ``key_of(call) -> int``: the key of the row that represents a call; -1 if none does.
     starts : callable, optional
         ``starts(key) -> int64 (k,)``: the calls that occurrences begin with, where one takes in several.
     """
@@ -47,6 +47,6 @@ class Listing:
         return [self.row(key) for key in self.keys[first : first + most].tolist()]
 
     def place(self, call: int) -> int:
-        """Return the place of the row that stands for a call; -1 if none does."""
+        """Return the place of the row that represents a call; -1 if none does."""
         found = np.flatnonzero(self.keys == self.key_of(call))
         return int(found[0]) if len(found) else -1

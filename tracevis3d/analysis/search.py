@@ -271,7 +271,7 @@ def search(
     start, end : int, optional
         Nanoseconds: calls that start from ``start`` on and before ``end``.
     cache : bool
-        Keep the index on disk, and use it if it is there.
+        Keep the index on disk, and use it if it exists.
 
     Raises
     ------

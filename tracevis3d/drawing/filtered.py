@@ -18,7 +18,7 @@ States = Mapping[int, NDArray[np.uint8]]
 
 
 def thinned(drawing: Drawing, states: States) -> Drawing:
-    """Return ``drawing`` without what stands for hidden calls.
+    """Return ``drawing`` without what represents hidden calls.
 
     A cluster goes by the longest of its calls, a match by both of its. Names on boxes go with them.
 
@@ -49,7 +49,7 @@ def thinned(drawing: Drawing, states: States) -> Drawing:
 
 
 def _state(element: Element, drawing: Drawing, states: States) -> NDArray[np.uint8] | None:
-    """Return what becomes of each element; None where it stands for no calls of a filtered trace."""
+    """Return what becomes of each element; None where it represents no calls of a filtered trace."""
     if isinstance(element, Image):
         return None
     if element.kind in ("call", "cluster"):

@@ -21,7 +21,7 @@ class PickedElement:
     id : int
         In the id space of its kind.
     calls : dict
-        One of the view's traces -> the call of it that the element stands for; none where it stands for none.
+        One of the view's traces -> the call of it that the element represents; none where it represents none.
     point : Vector
         Where it was met, in the drawing's coordinates.
     met : (float, float)
@@ -31,9 +31,9 @@ class PickedElement:
     window : (int, int) or None
         Nanoseconds at the shares 0 and 1.
     facts : dict
-        What is known of the call without its trace, where it stands for one: ``function``, ``depth``,
+        What is known of the call without its trace, where it represents one: ``function``, ``depth``,
         ``thread``, ``duration`` and ``own`` (nanoseconds of it, and of them in itself), ``count``, how many
-        calls it stands for, and ``same``, how many elements of its part have its function.
+        calls it represents, and ``same``, how many elements of its part have its function.
     facts_of : int
         The trace that ``facts`` are about.
     texts : tuple of (str, str)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Vector = tuple[float, float, float]
 
-#: How an element's surface looks: ``solid`` for what stands for one thing, ``cluster`` for what stands for
+#: How an element's surface looks: ``solid`` for what represents one thing, ``cluster`` for what represents
 #: many, ``ghost`` for context (translucent), ``glow`` for what is lit up, ``gloss`` for what has a highlight
 #: (where the engine knows reflections).
 Look = Literal["solid", "cluster", "ghost", "glow", "gloss"]
@@ -34,15 +34,15 @@ class Boxes:
     color : int32 (n,)
         Index into ``Drawing.palette``.
     id : int64 (n,)
-        What each stands for, in the id space of ``kind`` (for a call its index in ``Trace.calls``).
+        What each represents, in the id space of ``kind`` (for a call its index in ``Trace.calls``).
     time : float32 (n, 2)
         Start and end as shares of the drawn time window (0 to 1), for films; may be (0, 2): always there.
     source : int
         Which of the view's traces the ids belong to.
     count : int64 (n,) or (0,)
-        How many calls each stands for; empty: one.
+        How many calls each represents; empty: one.
     window : (int, int) or None
-        Nanoseconds that the times 0 and 1 stand for.
+        Nanoseconds that the times 0 and 1 represent.
     """
 
     kind: str
@@ -359,7 +359,7 @@ Element = Boxes | Tubes | Lines | Marks | Wedges | Image
 
 @dataclass(frozen=True, eq=False)
 class Meaning:
-    """What elements of a kind stand for, where their ids are not calls themselves.
+    """What elements of a kind represent, where their ids are not calls themselves.
 
     Attributes
     ----------
@@ -395,7 +395,7 @@ class Drawing:
     counts : dict
         What the report says beyond the numbers of elements (such as ``calls in clusters``).
     meaning : dict
-        Kind of element -> what its ids stand for. Boxes of the kinds ``call`` and ``cluster`` need none:
+        Kind of element -> what its ids represent. Boxes of the kinds ``call`` and ``cluster`` need none:
         their ids are calls, those of clusters the longest of each.
     cameras : dict
         Name -> other places to look from; they stand in the scene beside ``camera``.

@@ -180,7 +180,7 @@ _WORD = re.compile(r"""\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|[^,"]*?)\s*(?:,|$)""", 
 
 
 def parse(text: str) -> list[Applied]:
-    """Return the stack that a text stands for; each filter is checked.
+    """Return the stack that a text represents; each filter is checked.
 
     Raises
     ------

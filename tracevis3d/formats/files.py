@@ -28,7 +28,7 @@ def load(path: str | os.PathLike[str], *, cache: bool = True, progress: Progress
     path : path
         A file, or a folder for formats that are folders.
     cache : bool
-        Keep the loaded trace under the user's cache folder, and use it if it is there.
+        Keep the loaded trace under the user's cache folder, and use it if it exists.
     progress : Progress
 
     Returns

@@ -91,7 +91,7 @@ def unpack_file(path: Path, progress: Progress = silent) -> Unpacked:
 
 
 def unpack_bytes(data: bytes, name: str = "the data") -> Unpacked:
-    """Return the unpacked form of ``data``; ``name`` stands for it in messages."""
+    """Return the unpacked form of ``data``; ``name`` names it in messages."""
     reader = Reader(Path(name), io.BytesIO(data))
     if reader.packing == "plain":
         return Unpacked(memoryview(data))

@@ -23,7 +23,7 @@ _FOREVER = 1 << 62
 class Clusters:
     """Calls shorter than the resolution, merged along one level of one thread.
 
-    A cluster's *members* are neighbours at depth ``depth``; it stands for them and all calls below them.
+    A cluster's *members* are neighbours at depth ``depth``; it represents them and all calls below them.
     Ordered by thread, then depth, then start.
 
     Attributes
@@ -35,7 +35,7 @@ class Clusters:
     start, end : int64 (c,)
         Nanoseconds: start of the first member, end of the last (in the window or not).
     calls : int64 (c,)
-        How many calls of the window and the depth range it stands for.
+        How many calls of the window and the depth range it represents.
     longest : int64 (c,)
         The member that lasts longest (compared as float32; the first of equals): what to name it by.
     covered : float64 (c,)
@@ -83,7 +83,7 @@ class Cut:
 
     @property
     def total(self) -> int:
-        """The number of calls that the cut stands for: all that meet the window."""
+        """The number of calls that the cut represents: all that meet the window."""
         return len(self.calls) + int(self.clusters.calls.sum())
 
 

@@ -203,7 +203,7 @@ class Follower:
         trace = make_trace(recorded, whole=False)
         names, ids, columns = raw_events(recorded)
         if self._shift is None and (len(columns["time"]) or trace.span_ns or len(trace.memory)):
-            # The last of what is there already happened now.
+            # The last existing record happened now.
             self._shift = self._publisher.now() - (trace.origin_ns + trace.span_ns)
         self._hold(names, ids, columns)
         self._send(None)

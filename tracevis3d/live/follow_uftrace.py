@@ -126,7 +126,7 @@ class UftraceFollower(Follower):
         """Publish a piece."""
         names, ids, columns = text.columns()
         if self._shift is None:
-            # The last of what is there already happened now.
+            # The last existing record happened now.
             self._shift = self._publisher.now() - int(columns["time"].max())
         for process, tid in ids:
             if (process, tid) not in self._threads:

@@ -331,7 +331,7 @@ class GrowingTrace:
         """Return the batches of a table but calls from number ``first`` on, and the number of the next one.
 
         Beside the columns of the protocol (threads have this object's numbers, times its time) each has
-        those names that its numbers stand for: ``operation names``, ``object names``, ``series names``.
+        those names that its numbers represent: ``operation names``, ``object names``, ``series names``.
         """
         gone, rows = self._batches_gone[table], self._rows[table]
         return rows[max(first - gone, 0) :], gone + len(rows)

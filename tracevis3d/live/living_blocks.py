@@ -45,7 +45,7 @@ class Living:
 
 
 class LivingBefore:
-    """What lives at a moment that goes on: each batch is looked at once, unless the moment goes back."""
+    """The blocks that live at a moving moment: each batch is looked at once, unless the moment goes back."""
 
     def __init__(self) -> None:
         self._sessions: dict[int, Living] = {}

@@ -141,7 +141,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Alive:
-    """Nothing new, but the publisher is there."""
+    """No news; the publisher is alive."""
 
     sequence: int
     dropped: int

@@ -367,7 +367,7 @@ class Subscriber:
     def clock(self) -> int:
         """Return the trace's time now, in nanoseconds: that of the newest event, or the publisher's clock.
 
-        The clock goes on when nothing happens. It is none of the trace's where a recording is played faster
+        The clock continues when nothing happens. It is none of the trace's where a recording is played faster
         or slower than it ran.
         """
         newest = self.trace.now

@@ -137,7 +137,7 @@ class CallsOfThread:
             self.begin_segment()
 
     def begin_segment(self) -> None:
-        """Let a new segment follow; what is open goes on in it."""
+        """Add a new segment; open calls continue in it."""
         before = self.last
         room = max(min(_LARGER * before.room, self._most), 4 * self.open, 16)
         columns = self._spare.pop() if self._spare and len(self._spare[-1][0]) == room else _columns(room)
@@ -153,7 +153,7 @@ class CallsOfThread:
         return int(close_calls(last.state, last.parent, last.end))
 
     def forget(self) -> int:
-        """Drop the oldest of several segments but for what goes on; return how many calls went."""
+        """Drop the oldest of several segments except for open calls; return how many calls were dropped."""
         first = self.segments.pop(0)
         went = first.count - self.segments[0].carried
         self.gone += 1

@@ -77,7 +77,7 @@ static void find_all(void)
 
 /* -- events ---------------------------------------------------------------------------------- */
 
-/* Where this library itself lies: its frames are nobody's call site. */
+/* The address range of this library: its frames are not call sites. */
 extern const char __ehdr_start __attribute__((visibility("hidden"))), _end __attribute__((visibility("hidden")));
 
 struct walk {
@@ -243,7 +243,7 @@ void *realloc(void *block, size_t size)
         return moved ? memcpy(moved, block, size < most ? size : most) : NULL;
     }
     size_t had = block && ring ? malloc_usable_size(block) : 0;
-    died(block); /* told first: another thread may get the address as soon as it is free */
+    died(block); /* reported first: another thread may get the address as soon as it is free */
     void *moved = REAL(real_realloc(block, size));
     if (!moved && size)
         born(block, had, __builtin_return_address(0));

@@ -28,7 +28,7 @@ struct ring {
     uint64_t slots, stacks;      /* how many; powers of two */
     uint64_t access_us;          /* between two rounds of page protection; 0: none */
     uint64_t large;              /* anonymous mappings from so many bytes on are recorded; 0: none */
-    _Atomic uint64_t process;    /* whoever comes first is recorded */
+    _Atomic uint64_t process;    /* the first process to arrive is recorded */
     _Atomic uint64_t written, read, dropped;
     _Atomic uint64_t images;        /* how often the program has replaced itself, + 1 */
     _Atomic uint64_t mapped[IMAGES]; /* bytes of each image's text: where its code lies, for when it is gone */

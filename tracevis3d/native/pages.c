@@ -1,5 +1,5 @@
 /* Sampled accesses, by page protection as Memcov does: a page of a block is made inaccessible for a while;
- * whoever touches it meets the handler here, which notes the block, gives the page back, and goes on.
+ * an access runs the handler here, which notes the block, restores the page, and continues.
  *
  * The system does not ask the handler when it is handed a protected buffer: it answers EFAULT. The calls that
  * are usually handed memory of the heap are tried again here with all pages given back; buffers that the C

@@ -69,7 +69,7 @@ class BufferWriter:
         self._flushing = _thread.allocate_lock()
 
     def enter_child(self, to: spool.Spool, part: Callable[[int], str]) -> None:
-        """Go on in a forked process; what functions are called is known from the one it was forked from."""
+        """Continue in a forked process; functions are named as in the process it was forked from."""
         self.spool, self._part, self._is_child = to, part, True
         self._dumps = self._operations = 0
         self._flushing = _thread.allocate_lock()

@@ -21,7 +21,7 @@ class ImportHooks:
         self._hooks = dict(hooks)
 
     def install(self) -> None:
-        """Call the hooks of modules that are there, and wait for the others."""
+        """Call the hooks of loaded modules, and wait for the others."""
         for name in list(self._hooks):
             module = sys.modules.get(name)
             if module is not None:

@@ -169,14 +169,14 @@ class Session:
         return f"{self._options.path or self._options.live}: {failed}" if failed else said
 
     def flush(self) -> None:
-        """Write all that is there; for a program about to end without notice."""
+        """Write everything; for a program about to end without notice."""
         if self._running and os.getpid() == self._pid:
             self._buffers.flush()
 
     # -- exits and forks -----------------------------------------------------------------------
 
     def _guard_exits(self) -> None:
-        """Write what is there before the program is replaced or ends at once; leave forked ones alone."""
+        """Write everything before the program is replaced or ends at once; leave forked ones alone."""
 
         def guarded(original: Any) -> Any:
             def leave(*args: Any, **kwargs: Any) -> Any:

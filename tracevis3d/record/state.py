@@ -79,7 +79,7 @@ def _cut(chunk: list[Any]) -> list[Any]:
 
 
 def take(buffer: Any) -> list[Any]:
-    """Empty a buffer that its thread goes on filling, and return what it held."""
+    """Empty a buffer that its thread continues to fill, and return what it held."""
     if isinstance(buffer, Chunks):
         return buffer.take()
     count = len(buffer)
@@ -247,7 +247,7 @@ def named_object(label: str) -> int:
 
 
 def group(numbers: tuple[int, ...]) -> int:
-    """Return the number that stands for several objects at once."""
+    """Return the number that represents several objects at once."""
     number = _by_key.get(numbers)
     if number is None:
         number = _by_key[numbers] = next(_object_numbers)
@@ -275,7 +275,7 @@ def fetch_objects(keep: bool) -> dict[int, Any]:
 
 
 def enter_child() -> None:
-    """Go on in a forked process: of all threads the running one alone is left, under another id."""
+    """Continue in a forked process: of all threads the running one alone is left, under another id."""
     mine = local.log
     logs[:] = [log for log in logs if log is mine or log.is_task]
     if mine not in logs:

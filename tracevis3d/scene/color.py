@@ -34,7 +34,7 @@ def mixed(colors: NDArray[np.floating[Any]], other: tuple[float, float, float], 
 
 
 def is_dark(colors: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
-    """Tell for sRGB colours (n, 4) whether white ink reads better on them than near-black (WCAG 2)."""
+    """Return for sRGB colours (n, 4) whether white ink reads better on them than near-black (WCAG 2)."""
     light = linear(colors)[..., :3] @ np.array([0.2126, 0.7152, 0.0722], np.float32)
     # Equal contrast ratios to white (1.05) and to near-black ink (0.06) meet at this luminance; text
     # reads well on saturated mid-tones a little before that, in white.

@@ -1,4 +1,4 @@
-"""Every difference between Blender 4.2 and 5.2 that the scene meets, each decided by asking what is there."""
+"""Every difference between Blender 4.2 and 5.2 that the scene meets, each decided by checking what exists."""
 
 from __future__ import annotations
 

@@ -362,7 +362,7 @@ class _Builder:
         order[place] = which[np.lexsort((rank, -length, group, run))]
 
     def _note(self, counted: Ints, index: Ints | None = None) -> None:
-        """Take in a kernel's counts; ``index`` are the events that its events stand for."""
+        """Take in a kernel's counts; ``index`` are the events that its events represent."""
         for row, (count, event) in enumerate(counted.tolist()):
             if count:
                 first = int(event if index is None else index[event])

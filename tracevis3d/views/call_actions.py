@@ -83,7 +83,7 @@ def filter_for(trace: Trace, call: int, what: str, others: bool) -> tuple[str, d
         container = int(functions.container[function])
         pattern = trace.containers.name[container] if container >= 0 else words.file
         return "module", {"pattern": pattern, "kind": "wildcard", **turned}
-    # Stars and brackets in a name stand for themselves.
+    # Stars and brackets in a name match themselves.
     escaped = "".join(f"[{c}]" if c in "*?[" else c for c in functions.name[function])
     return "name", {"pattern": escaped, "kind": "wildcard", "full": "yes", "case": "yes", **turned}
 

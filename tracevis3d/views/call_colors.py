@@ -153,7 +153,7 @@ def _by_kind(
 
 @cached_with_trace()
 def _named_containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Callable[[int], str]]:
-    """Return the container that stands for each function (-1: none), and its name as people know it."""
+    """Return the container that represents each function (-1: none), and its name as people know it."""
     return _containers(trace.containers, trace.functions.container, outermost)
 
 

@@ -21,7 +21,7 @@ from .element_metadata import CALLS
 
 #: A call with more direct callees than this shows its self time only where that is known already.
 _FEW = 100_000
-#: By this title views say how many calls an element stands for.
+#: By this title views say how many calls an element represents.
 _MANY = "calls"
 
 
@@ -40,7 +40,7 @@ class StoredNames(Protocol):
 def describe(
     element: PickedElement, traces: Sequence[Trace | StoredNames], parameters: Any = None
 ) -> list[Description]:
-    """Return what is said of an element: one entry for each call that it stands for.
+    """Return what is said of an element: one entry for each call that it represents.
 
     Parameters
     ----------

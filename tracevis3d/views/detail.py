@@ -93,7 +93,7 @@ class LevelOfDetail(Protocol):
     camera: Camera
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
-        """Return what one pane shows, with more detail where one looks.
+        """Return one pane with more detail in the zoomed part.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class LevelOfDetail(Protocol):
         seen : (float, float)
             Nanoseconds, or bytes, within which there is more detail: all from a pixel on.
         pixels_per_unit : float
-            How many pixels a scene unit takes where one looks.
+            Pixels of a scene unit in the zoomed part.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What the elements of a drawing stand for, as numbers that can be kept beside them.
+"""What the elements of a drawing represent, as numbers that can be kept beside them.
 
 They describe an element when the trace itself is not available.
 """
@@ -24,7 +24,7 @@ CALLS = ("call", "cluster")
 
 @dataclass(frozen=True, eq=False)
 class ElementMetadata:
-    """What each of the ``n`` elements of one part of a drawing stands for.
+    """What each of the ``n`` elements of one part of a drawing represents.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class ElementMetadata:
     duration, own : float32 (n,) or (0,)
         Nanoseconds of the call, and of them in itself.
     count : int64 (n,) or (0,)
-        How many calls each stands for; empty: one.
+        How many calls each represents; empty: one.
     values : tuple of (str, float64 (n,))
         More values of each.
     texts : tuple of (str, tuple of str (n,))
@@ -54,7 +54,7 @@ class ElementMetadata:
 
 
 def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> ElementMetadata | None:
-    """Return what the elements of one part of ``drawing`` stand for; None if for no calls."""
+    """Return what the elements of one part of ``drawing`` represent; None if for no calls."""
     values: tuple[tuple[str, NDArray[np.float64]], ...] = ()
     texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     if isinstance(element, Image):

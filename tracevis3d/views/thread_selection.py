@@ -30,7 +30,7 @@ def choose_threads(
     trace : Trace
     text : str
         ``auto`` (the busiest as far as the budget goes), ``all``, ``busiest 8``, or names and ids with
-        commas between them, in which ``*`` stands for anything.
+        commas between them, in which ``*`` matches anything.
     order : str
         A key of :data:`ORDERS`.
     busy : int64 (threads,)

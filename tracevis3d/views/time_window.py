@@ -60,7 +60,7 @@ def window_parameters(parameters: type, source: int) -> tuple[str, str] | None:
 
 
 def window_values(parameters: type, windows: Mapping[int, Window | None]) -> dict[str, str]:
-    """Return the parameters' values for windows by trace; None stands for the whole."""
+    """Return the parameters' values for windows by trace; None means the whole."""
     wanted: dict[str, str] = {}
     for source, window in windows.items():
         names = window_parameters(parameters, source)

@@ -34,7 +34,7 @@ def _nothing_set(_view: Any, _settings: Any) -> None:
 
 @dataclass(frozen=True)
 class LiveForm:
-    """A view's form for a trace that grows while one looks.
+    """A view's form for a trace that is still growing.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class View:
     suits : callable
         ``suits(trace)``: how well it shows a trace at first sight, 0 (there is nothing to show) to 1.
     live : LiveForm or None
-        Its form for a trace that grows while one looks.
+        Its form for a trace that is still growing.
     docs : str
         The page of the documentation that explains it, such as ``threads.md``; empty: none but the table.
     """

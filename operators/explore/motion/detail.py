@@ -287,7 +287,7 @@ def _closer_of(view: bpy.types.Collection, declared: Any, traces: list[Any], fra
 
 
 def _switched(scene: bpy.types.Scene, _context: bpy.types.Context) -> None:
-    """The setting was changed: what is there goes, or comes at the next rest."""
+    """The setting was changed: remove the detail, or show it at the next rest."""
     from ....tracevis3d.scene.window import detail_objects
 
     _rest.look = None

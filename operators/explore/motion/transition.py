@@ -120,7 +120,7 @@ def goal(view: bpy.types.Collection) -> dict[str, Any]:
 def start(view: bpy.types.Collection, change: Change, done: Callable[[], None]) -> bool:
     """Let a view go to other parameters, then call ``done()``.
 
-    A view that is on its way goes on from where it is.
+    A view in transition continues from where it is.
 
     Parameters
     ----------

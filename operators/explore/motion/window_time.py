@@ -52,7 +52,7 @@ def _set(view: bpy.types.Collection, source: int) -> Window | None:
 
 
 def values_for(view: bpy.types.Collection, windows: Mapping[int, Window | None]) -> dict[str, str]:
-    """Return the parameters' values for windows by trace; None stands for the whole."""
+    """Return the parameters' values for windows by trace; None means the whole."""
     if settings.parameters(view) is None:
         return {}
     return window_values(views.find(settings.of(view).view).parameters, windows)

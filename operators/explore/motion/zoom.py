@@ -1,4 +1,4 @@
-"""The 3D view on its way to what one wants to see, along van Wijk's path; it can be broken off."""
+"""Moves the 3D view to a target, along van Wijk's path; the move can be interrupted."""
 
 import math
 import time

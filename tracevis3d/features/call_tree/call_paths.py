@@ -140,7 +140,7 @@ class CallPaths:
         return self.child(path[:-1], path[-1] - 1)
 
     def call(self, path: UniquePath, iterations: UniquePath = ()) -> int:
-        """Return a call that the path stands for: int, index into the trace's calls.
+        """Return a call that the path represents: int, index into the trace's calls.
 
         Parameters
         ----------

@@ -268,7 +268,7 @@ class Expansion:
     def exceptions(self) -> list[tuple[UniquePath, int | None, Override | None, bool]]:
         """Return what was done by hand as rows of path, levels, override and own mark, to be stored.
 
-        The empty path stands for the roots' parent, which has an override alone.
+        The empty path represents the roots' parent, which has an override alone.
         """
         top: list[tuple[UniquePath, int | None, Override | None, bool]] = []
         if self.top.override:

@@ -352,15 +352,15 @@ def text_of(path: UniquePath | None) -> str:
 
 
 def path_of(text: str) -> UniquePath | None:
-    """Return the path that a text stands for; None if it stands for none."""
+    """Return the path that a text represents; None if it represents none."""
     words = text.split(".") if text else []
     return tuple(map(int, words)) if words and all(w.isascii() and w.isdigit() for w in words) else None
 
 
 def carried(words: Mapping[str, str], old: PartialTree, new: PartialTree) -> dict[str, str]:
-    """Return a stored state with its paths in one tree as those of another, by the calls that they stand for.
+    """Return a stored state with its paths in one tree as those of another, by the calls that they represent.
 
-    Filters of single calls change which calls a row stands for, so the same place has other ordinals. What
+    Filters of single calls change which calls a row represents, so the same place has other ordinals. What
     was opened at a call that the other tree lacks is dropped; window and selection move to its caller.
     """
 

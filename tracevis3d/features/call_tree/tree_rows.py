@@ -16,7 +16,7 @@ from ...views import filtering
 from .navigation import TreeNavigation, carried, text_of
 from .partial_tree import ALL, PartialTree, Row, UniquePath
 
-#: The number of levels that stands for all.
+#: The number of levels that represents all.
 ALL_LEVELS = 1000
 #: Callers that are named in front of the first row.
 _CALLERS = 3
@@ -185,7 +185,7 @@ class TreeTexts:
         ]
 
     def part(self, rows: Sequence[Row]) -> tuple[int, int]:
-        """Return the calls that the rows of a window stand for: the first, and the one after the last."""
+        """Return the calls that the rows of a window represent: the first, and the one after the last."""
         if not rows:
             return 0, 0
         last = rows[-1]
@@ -196,7 +196,7 @@ class TreeTexts:
 
 
 def selected_calls(navigation: TreeNavigation, most: int) -> tuple[list[int], int]:
-    """Return the calls that the selected rows stand for, and that of the current one; -1 if none is.
+    """Return the calls that the selected rows represent, and that of the current one; -1 if none is.
 
     All repetitions of a row's last step are taken, ``most`` calls in all.
     """

@@ -47,7 +47,7 @@ class Hierarchy:
     node : int32 (elements,)
         The leaf of each element.
     merged : int32 (elements,)
-        How many elements each one stands for: more than 1 where those that are called least are taken
+        How many elements each one represents: more than 1 where those that are called least are taken
         together.
     level : str
     by : str

@@ -15,13 +15,13 @@ from .findings import MemoryFinding, find_memory, holes
 
 #: Untouched memory counts as idle after this share of the recording.
 RECENT = 0.05
-#: Cells of the series that are told.
+#: Cells of the reported series.
 _CELLS = 100
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryUse:
-    """What a trace tells about memory; parts are computed when first asked for.
+    """What a trace contains about memory; parts are computed at first use.
 
     Attributes
     ----------

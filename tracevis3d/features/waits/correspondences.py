@@ -1,7 +1,7 @@
 """Which release belongs to which wait (SyncTrace, section IV-B1, Eq. 6 and 7).
 
 The paper's correspondences are all pairs of a wait and a release that share an object and of which the
-release begins within the wait. Most of these releases woke somebody else: by default the one that ended the
+release begins within the wait. Most of these releases woke another thread: by default the one that ended the
 wait is taken, the last that another thread made before the wait was over.
 """
 
@@ -60,7 +60,7 @@ class _Matching:
         at = np.searchsorted(known, wanted)
         found = at < len(known)
         found[found] = known[at[found]] == wanted[found]
-        # Waits for what nobody ever gives match nothing.
+        # Waits for something that is never released match nothing.
         self.row, self.key = self.row[found], np.ascontiguousarray(at[found], np.int64)
 
     def find(self, ops: Operations) -> tuple[int, Ints, Ints, Ints]:

@@ -33,7 +33,7 @@ _CYCLES = 20
 #: What is held to the end is held for at least this share of the trace.
 _HELD = 0.01
 _SLEEPS = re.compile("sleep|poll|select|timer", re.IGNORECASE)
-#: Polling goes on for at least this share of the trace.
+#: Polling lasts for at least this share of the trace.
 _POLLED = 0.05
 #: An outlier lasts this many times as long as three quarters of its function's calls, and this share of all.
 _FACTOR, _SHARE, _CALLS = 64, 0.01, 20
@@ -197,7 +197,7 @@ def _never_released(waits: Waits) -> list[Finding]:
 
 
 def _deadlocks(waits: Waits, rows: Ints) -> list[Finding]:
-    """Return the rings among waits that nobody ends, each for what the next thread of the ring holds."""
+    """Return the rings among waits that are never ended, each for what the next thread of the ring holds."""
     ops, title = waits.ops, waits.trace.threads.title
     wait_of = dict(zip(ops.thread[rows].tolist(), rows.tolist()))
     found, seen = [], set()
@@ -411,7 +411,7 @@ def _outliers(waits: Waits) -> list[Finding]:
         call = int(mine[int(time.argmax())])
         waits_itself = waiting[call] > 0.5 * time.max() or _lies_in_a_wait(waits, call)
         if waits_itself or _SLEEPS.search(trace.functions.label[f]):
-            continue  # it waited for others, or for the time to pass: that is told as a wait
+            continue  # it waited for others, or for the time to pass: that is reported as a wait
         longest_calls.append((int(time.max()), call, f, int(total[f]), int(usual[f])))
     found = []
     for outer, time, call, f, calls_of, step_of in _innermost_alone(longest_calls, calls):

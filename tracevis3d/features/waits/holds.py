@@ -1,4 +1,4 @@
-"""Who holds what when: acquisitions with their releases, queues of those who wait, and the order of locks."""
+"""Holders over time: acquisitions with their releases, queues of waiting threads, and the order of locks."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def next_holds(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
 
 
 def repeated(ops: Operations) -> NDArray[np.bool_]:
-    """Tell which waits lie within another of their thread for the same object: they are that wait. (n,)."""
+    """Return which waits lie within another of their thread for the same object: they are that wait. (n,)."""
     n = len(ops)
     outer = np.maximum.accumulate(np.where((ops.kind == WAIT) & ~ops.nested, np.arange(n), -1))
     above = np.maximum(outer, 0)

@@ -189,7 +189,7 @@ def runs(values: NDArray[Any]) -> list[tuple[int, int]]:
 
 
 def _nested(thread: NDArray[np.int32], start: Ints, end: Ints, wait: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which waits lie within an earlier one of their thread."""
+    """Return which waits lie within an earlier one of their thread."""
     nested = np.zeros(len(wait), np.bool_)
     rows = np.flatnonzero(wait)
     for low, high in runs(thread[rows]):
@@ -259,7 +259,7 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
         "kept": np.ones(n, np.bool_), "about": np.full(n, -1, np.int32),
     }  # fmt: skip
     word = {value: name for name, value in KINDS.items()}
-    # Functions that are called so: a name can stand for different kinds in a damaged recording.
+    # Functions that are called so: a name can represent different kinds in a damaged recording.
     for pair in np.unique(sync.name.astype(np.int64) * 3 + sync.kind).tolist():
         name, recorded = divmod(pair, 3)
         which = np.flatnonzero((sync.name == name) & (sync.kind == recorded))
@@ -310,7 +310,7 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
 
 
 def _add_calls(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames, own_only: bool) -> Joins:
-    """Add calls whose functions a rule names, and that the recording has not told of itself."""
+    """Add calls whose functions a rule names, and that the recording itself does not contain."""
     joins: Joins = set()
     calls, functions = trace.calls, trace.functions
     candidates = [r for r in rules.rules if r.own or not own_only]

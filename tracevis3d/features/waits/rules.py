@@ -31,7 +31,7 @@ GIFT = "object"
 class Rule:
     """What operations of some names do; the fields are those of ``rules/default.toml``.
 
-    ``blocks`` is in nanoseconds; ``own`` tells whether it is one of the user's.
+    ``blocks`` is in nanoseconds; ``own`` is True for the user's rules.
     """
 
     names: tuple[str, ...]

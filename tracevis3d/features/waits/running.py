@@ -1,4 +1,4 @@
-"""How many threads run at once, and where a thread calls nothing: what a trace tells without waits."""
+"""How many threads run at once, and where a thread calls nothing: what a trace shows without waits."""
 
 from __future__ import annotations
 

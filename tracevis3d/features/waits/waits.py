@@ -93,7 +93,7 @@ class Waits:
         if len(rows) and len(self.held):
             object = ops.object[ops.first[rows]]
             which = holders_at(self.held, object, ops.start[rows])
-            # Nobody held it, and yet the thread had to wait: it had been handed to the one that went on next.
+            # No thread held it, and yet this one had to wait: it had been handed to the one that ran next.
             following = next_holds(self.held, object, ops.start[rows])
             handed = (which == -1) & (following >= 0)
             handed[handed] = self.held.start[following[handed]] < ops.end[rows[handed]]

@@ -18,7 +18,7 @@ _EVENTS = re.compile(rb'"traceEvents"\s*:\s*(?:\[|$)')
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Tell by the first bytes whether this is a Chrome trace: see :class:`..registry.Format`."""
+    """Return whether the first bytes are those of a Chrome trace: see :class:`..registry.Format`."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text[:1] == b"{":
         if _EVENTS.search(text):

@@ -1,4 +1,4 @@
-"""Memory that a Chrome trace tells of by counters alone: how much there is, not which blocks.
+"""Memory in a Chrome trace that only has counters: how much there is, not which blocks.
 
 A counter's rise is taken for a block, and its fall for the end of what rose last. So the terrain of memory
 shows how much was there, how old that is, and the saw-teeth of a garbage collector; its call sites are the
@@ -31,7 +31,7 @@ def add_blocks(
     time: NDArray[np.int64],
     value: NDArray[np.float64],
 ) -> None:
-    """Add what counters of memory tell as allocations and frees.
+    """Add the changes of memory counters as allocations and frees.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def add_blocks(
         if not _MEMORY.search(name) or not len(mine) or value[mine].max() < _LEAST:
             continue
         levels = np.clip(np.nan_to_num(value[mine]), 0, _APART - 1).astype(np.int64)
-        # Equal samples tell nothing new.
+        # Equal samples add nothing.
         changes = np.flatnonzero(np.diff(levels, prepend=0))
         frame = recording.add_stacks(function=[recording.function(name)], parent=[-1])
         rows += _rows(

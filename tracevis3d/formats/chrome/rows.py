@@ -27,7 +27,7 @@ _PAD = 64
 
 
 class Rows:
-    """Growing columns, interned texts and counts of mends (see :func:`.scan_json.scan_events`).
+    """Growing columns, interned texts and counts of repairs (see :func:`.scan_json.scan_events`).
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Rows:
         self._note_addresses()
 
     def _note_addresses(self) -> None:
-        """Tell the kernels where the tables are; they live as long as this object."""
+        """Give the kernels the addresses of the tables; they live as long as this object."""
         state = self.state
         state[kernels.A_TABLE] = self.table.ctypes.data
         state[kernels.A_MASK] = len(self.table) - 1

@@ -84,7 +84,7 @@ def _text(program: str, path: Path, recording: Recording) -> Iterator[tuple[byte
         while piece := process.stdout.read(_PIECE):
             seen += len(piece)
             whole, line, rest = (rest + piece).rpartition(b"\n")
-            # A line of text stands for some 20 bytes of the trace.
+            # A line of text represents some 20 bytes of the trace.
             yield whole + line, min(seen / 8 / size, 1)
     finally:
         # If the rest is not read, it ends at its next line.

@@ -112,7 +112,7 @@ for _number_of_key, _key in enumerate(KEYS):
     _KEY_NUMBER[_place] = _number_of_key
 _W_KIND, _W_TRUE, _W_NULL, _W_FALSE = _word('kind"'), _word("true"), _word("null"), _word("false")
 
-# What the letters of ``ph`` stand for.
+# What the letters of ``ph`` represent.
 _UNSUPPORTED, _CALL, _ROW, _META = range(4)
 _CLASS = np.zeros(256, np.int64)
 for _letters, _class in (("XBE", _CALL), ("iIRstfbenSTFpC", _ROW), ("M", _META)):

@@ -1,7 +1,7 @@
 # ruff: noqa: SIM109 (comparing with a tuple takes Numba longer to compile)
 """Scanners of line formats: enter/exit logs and collapsed stacks, bytes in, columns out.
 
-Both are resumable: they stop where the table of names is full and go on from there once it has grown.
+Both are resumable: they stop where the table of names is full and continue from there once it has grown.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def _is_space(byte):  # type: ignore[no-untyped-def]
 
 @inline
 def _field(data, at, stop):  # type: ignore[no-untyped-def]
-    """Return where the next field begins and ends, without its quotes, and where the search goes on."""
+    """Return where the next field begins and ends, without its quotes, and where the search continues."""
     while at < stop and _is_space(data[at]):
         at += 1
     low = at
@@ -158,7 +158,7 @@ def nest_calls(  # type: ignore[no-untyped-def]
     caller, callee : int32 (n,)
         Elements.
     function, outside : int32 (n,)
-        The function that is called, and the one that stands for the caller if that is called from outside.
+        The function that is called, and the one that represents the caller if that is called from outside.
     time, row : int64 (n,)
         Ascending within a thread; the row of each event.
     frame_element, frame_function, frame_run, frame_below : int32 (2 n + 1,)

@@ -213,7 +213,7 @@ def expand_graph(
     out_depth: Any,
     out_extent: Any,
 ) -> None:
-    """Write the calls that the graph stands for, in pre-order: the trace without its times.
+    """Write the calls that the graph represents, in pre-order: the trace without its times.
 
     Parameters
     ----------

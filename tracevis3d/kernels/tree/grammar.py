@@ -384,7 +384,7 @@ def measure(
     order: Any, first: Any, value: Any, times: Any, lists: int, extent: Any, length: Any, callees: Any,
     calls: Any, names: Any, offset: Any,
 ) -> None:  # fmt: skip
-    """Sum up what each owner stands for.
+    """Sum up what each owner represents.
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ def measure(
         The grammar.
     lists : int
     extent : int64 (lists,)
-        Calls that a value stands for.
+        Calls that a value represents.
     length, callees, calls, names : int64 (owners,)
         Filled: the symbols that an owner unfolds to, of these all times in a row, their calls, and the
         symbols that it unfolds to if each is unfolded once.

@@ -23,7 +23,7 @@ def find_runs(
     """Find where a class's children repeat: the same classes in the same order, several times in a row.
 
     From the left, the run that takes in most children is taken, of equal ones that of the shortest period;
-    the search goes on behind it.
+    the search continues behind it.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class CallStream:
         self.learn()
 
     def has_news(self, thread: int) -> bool:
-        """Return whether anything has happened in a thread since this was asked last, or goes on."""
+        """Return whether a thread has new or open calls since the last time."""
         calls = self._growing.calls_of_threads()[thread]
         if self._asked.get(thread, 0) != calls.begun:
             self._asked[thread] = calls.begun
@@ -126,7 +126,7 @@ class CallStream:
         return Ended(time, *(np.ascontiguousarray(what[:, i]) for i in range(4)))
 
     def open(self, thread: int, now: int) -> Ended:
-        """Return what goes on in a thread: its open calls, and rows under construction."""
+        """Return the open calls of a thread, and rows under construction."""
         calls = self._growing.calls_of_threads()[thread]
         run = self._runs.get(thread)
         segment = calls.at_view()

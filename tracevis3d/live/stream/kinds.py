@@ -42,7 +42,7 @@ class Kinds:
             self._weight += np.bincount(kind, weight, len(self._weight))
 
     def settle(self) -> bool:
-        """Give the colours to those who matter most now; return whether any has changed hands."""
+        """Assign the colours to the entries that matter most now; return whether any assignment changed."""
         known = len(self.names)
         weight = self._weight[:known]
         # A colour is lost only to one who has clearly more.

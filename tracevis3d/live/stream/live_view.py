@@ -40,7 +40,7 @@ class LiveView(ABC):
     renewed : bool
         Set when all bars that were given before are void: those given next take their place.
     moving : bool
-        Bars are on their way to where they belong: that goes on while time stands still.
+        Bars are on their way to where they belong: that continues while time stands still.
     coarse : int
         How much more is merged than what can't be seen anyway, for want of room.
     cells : int

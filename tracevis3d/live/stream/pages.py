@@ -14,7 +14,7 @@ from .live_view import MOST_COARSE, LiveView
 
 #: Bars of a page; pages at most.
 PAGE, MOST_PAGES = 2048, 64
-#: Bars that go on at a time and are shown.
+#: Maximum number of ongoing bars shown at a time.
 MOST_OPEN = 4096
 #: Pages that the far edge is looked at in, in a tick.
 _SWEPT = 3
@@ -31,7 +31,7 @@ class Ring:
     ----------
     pages : list of Page
     open : Page
-        What goes on.
+        The ongoing bars.
     palette : float32 (k, 4)
         sRGB and alpha of the colours of the bars; the last one is that of all indices beyond.
     overrun : int

@@ -3,7 +3,7 @@
 memray writes a file of its own, in order and without times. So that its records stand on the recording's
 clock and on its threads, the program now and then allocates blocks of unusual sizes: *marks*.
 They are never touched, so they cost an address range for a moment. The writer reads memray's file when the
-program has ended: memray's reader has no way to go on behind what it has read.
+program has ended: memray's reader has no way to continue after what it has read.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .blocks import ALLOC, FREE
 FILE = "memray.bin"
 #: Bytes of the mark that says that a moment is noted; that of thread k is larger by k.
 MARK = (1 << 25) + 2_001
-#: What stands for the interpreter's arenas, and how large they are: who needs a new one is hardly to blame.
+#: Name and size of the interpreter's arenas: the call that needs a new one is hardly its cause.
 ARENA = "arena for small objects"
 _ARENAS = (1 << 18, 1 << 20)
-#: What stands for no function at all: times are too coarse to say in which call such a block was made.
+#: The name where no function is known: times are too coarse to say in which call such a block was made.
 NOBODY = "no function of Python's"
 #: Marks of so many threads are known.
 _MOST_THREADS = 1 << 16

@@ -42,13 +42,13 @@ SITES = b"S"
 #: The time (8 bytes, as in ROWS) and which blocks live then: the call sites of all kinds of them (uint32),
 #: then their sizes, then how many there are (int64).
 LIVING = b"A"
-#: JSON: a moment that a mark in memray's file stands for (:mod:`..memory.with_memray`).
+#: JSON: a moment that a mark in memray's file represents (:mod:`..memory.with_memray`).
 MARK = b"K"
 #: JSON: how many rows the program has dropped because the writer is too far behind.
 DROPPED = b"D"
 #: JSON: what the process is called, where that is known only after BEGIN.
 PROCESS = b"P"
-#: Nothing: the next file goes on.
+#: Nothing: the next file continues.
 NEXT = b"N"
 
 #: Bytes of a file after which another follows.
@@ -78,7 +78,7 @@ class Spool:
     Raises
     ------
     OSError
-        By :meth:`add`, if the file can't be written, or is no longer what the descriptor stands for: a
+        By :meth:`add`, if the file can't be written, or is no longer what the descriptor represents: a
         program may close descriptors that it does not know.
     """
 
@@ -130,7 +130,7 @@ class Spool:
             view = view[self._write(self._fd, view) :]
 
     def roll(self) -> None:
-        """Go on in another file if this one is long enough, so that what was read can be deleted."""
+        """Continue in another file if this one is long enough, so that what was read can be deleted."""
         if self._size < FULL:
             return
         before, size, number = self._fd, self._size, self._number

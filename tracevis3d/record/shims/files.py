@@ -33,7 +33,7 @@ _CALLS = (
 
 
 class _Transfers:
-    """What stands for the methods of an open file's innermost layer, as attributes of it.
+    """Wrappers of the methods of an open file's innermost layer, as attributes of it.
 
     The layer stays what it is: buffers take shortcuts for no other. It is not held from here, so that a file
     is still closed when it is no longer referenced.
@@ -122,7 +122,7 @@ def label_of(file: Any) -> str:
 
 
 def _open(file: Any, *args: Any, **kwargs: Any) -> Any:
-    """Stand for ``open``."""
+    """Replace ``open``."""
     if not state.recording:
         return _original_open(file, *args, **kwargs)
     number, start, flags = state.named_object(label_of(file)), state.clock(), FAILED

@@ -362,7 +362,7 @@ def _make_rlock(frame: FrameType, cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def make_rlock(*args: Any, **kwargs: Any) -> Any:
-    """Stand for ``threading.RLock``, which is a function."""
+    """Replace ``threading.RLock``, which is a function."""
     if (args or kwargs) and (3, 13) <= sys.version_info < (3, 15):
         import warnings
 

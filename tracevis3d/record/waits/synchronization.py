@@ -104,7 +104,7 @@ def _wait(
 
 
 def _release(kind: str, name: str, part: Callable[[Any], bool] | None = None) -> Callable[[Any], Any]:
-    """Wrap a method that lets waiting threads go on."""
+    """Wrap a method that releases waiting threads."""
     number = operation(f"{kind}.{name}", RELEASE)
 
     def make(original: Any) -> Any:

@@ -76,7 +76,7 @@ def pixels_along(scene: Any, first: Sequence[float], last: Sequence[float]) -> f
             region = next(r for r in area.regions if r.type == "WINDOW")
             seen_at = ends @ np.array(area.spaces.active.region_3d.perspective_matrix).T
             if (seen_at[:, 3] <= 0).any():
-                # One end lies behind who looks: he is close.
+                # One end lies behind the eye, which is close.
                 return float("inf")
             at = seen_at[:, :2] / seen_at[:, 3:] * (region.width / 2, region.height / 2)
             longest = max(longest, float(np.linalg.norm(at[1] - at[0])))

@@ -110,7 +110,7 @@ class LiveScene:
         self.stale = False
         self._frame_scene(scene)
 
-    # -- finding what is there ----------------------------------------------------------------------------
+    # -- finding existing objects ----------------------------------------------------------------------------
 
     def find(self) -> bool:
         """Look up all objects again, after undo; return whether the live view is still there."""
@@ -189,7 +189,7 @@ class LiveScene:
             self._pages.faces = self._seen_faces()
             self._follow_pixels()
         else:
-            # What comes into sight is there at once, what goes out of it later.
+            # Bars that come into sight appear at once; bars out of sight are removed later.
             both = zip(self._pages.faces, self._seen_faces(), strict=True)
             self._pages.faces = tuple(a or b for a, b in both)
         self.ring.advance(now)

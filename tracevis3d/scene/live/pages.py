@@ -50,7 +50,7 @@ class PageObjects:
         return self._ring.open, *self._ring.pages
 
     def find(self, objects: dict[str, Any]) -> None:
-        """Take the objects that are there, by their parts; all are written anew."""
+        """Take the existing objects, by their parts; all are rewritten."""
         found = {page.number: objects.get(part_of(page)) for page in self._pages}
         self._objects = {number: shown for number, shown in found.items() if shown is not None}
         for page in self._pages:

@@ -1,4 +1,4 @@
-"""Where in a view calls are drawn: by themselves, or in a cluster that stands for them."""
+"""Where in a view calls are drawn: by themselves, or in a cluster that represents them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SoughtCall:
 def places(objects: Iterable[Any], sought: Sequence[SoughtCall], above: bool) -> Floats:
     """Return where calls are drawn, float64 (n, 3), in the view's own coordinates; NaN: nowhere.
 
-    The point is on the box that stands for the call, on the side that is looked at, at the call's start.
+    The point is on the box that represents the call, on the side that is looked at, at the call's start.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def places(objects: Iterable[Any], sought: Sequence[SoughtCall], above: bool) ->
 
 
 def places_on(boxes: Sequence[PickableMesh], sought: Sequence[SoughtCall], above: bool) -> Floats:
-    """Return where calls are on ``boxes``, the first that stand for each; see :func:`places`."""
+    """Return where calls are on ``boxes``, the first that represent each; see :func:`places`."""
     found = np.full((len(sought), 3), np.nan)
     for i, call in enumerate(sought):
         for each in boxes:
@@ -78,7 +78,7 @@ def _boxes(objects: Iterable[Any]) -> list[PickableMesh]:
 
 
 def _element_of(boxes: PickableMesh, call: SoughtCall) -> int | None:
-    """Return the element that stands for the call; None if none of these does."""
+    """Return the element that represents the call; None if none of these does."""
     same = np.flatnonzero(boxes.calls[call.source] == call.call)
     if len(same):
         return int(same[0])
@@ -89,7 +89,7 @@ def _element_of(boxes: PickableMesh, call: SoughtCall) -> int | None:
     depth, thread = boxes.fact("depth"), boxes.fact("thread")
     if len(depth) != len(boxes) or len(thread) != len(boxes):
         return None
-    # A cluster stands for its members and for what is below them: the deepest one that reaches there.
+    # A cluster represents its members and for what is below them: the deepest one that reaches there.
     fits = (boxes.time[:, 0] <= at) & (at <= boxes.time[:, 1])
     which = np.flatnonzero(fits & (thread == call.thread) & (depth <= call.depth))
     return int(which[np.argmax(depth[which])]) if len(which) else None

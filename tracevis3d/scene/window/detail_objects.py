@@ -116,14 +116,14 @@ def enter(
     parts : tuple of elements
     names : tuple of Labels
     standing : list of Standing or None
-        What the parts stand for, for pointing.
+        What the parts represent, for pointing.
     palette : float32 (k, 4)
         sRGB.
     style : str
     camera : Camera
         The picture's, by which light falls.
     view : View
-        How one looks: names are chosen for it.
+        The view direction: names are chosen for it.
     detail : (float, float, float) or int64 (k,)
         What it is for: from where to where, in nanoseconds or bytes, and pixels per unit; or what has been
         opened.

@@ -1,7 +1,7 @@
 """What the scene's objects hold of a drawing, read back from their meshes: the truth about what is shown.
 
 It is there after undo, and after the .blend is opened again, with the trace or without. Beside positions and
-ids the meshes carry what each element stands for (:func:`hold`).
+ids the meshes carry what each element represents (:func:`hold`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 _PREFIX = "tracevis3d_"
-#: Kept of each element where it stands for calls: name -> Blender's type of the attribute, and dtype.
+#: Kept of each element where it represents calls: name -> Blender's type of the attribute, and dtype.
 _FACTS: dict[str, tuple[str, type[np.generic]]] = {
     "function": ("INT", np.int32),
     "depth": ("INT", np.int32),
@@ -40,7 +40,7 @@ _PIN_HEIGHT, _PIN_BALL = 1.8, 1.3
 
 
 class ElementMetadata(Protocol):
-    """What the elements stand for: :class:`tracevis3d.views.element_metadata.ElementMetadata` is one."""
+    """What the elements represent: :class:`tracevis3d.views.element_metadata.ElementMetadata` is one."""
 
     calls: dict[int, Ints]
     values: tuple[tuple[str, NDArray[np.float64]], ...]
@@ -51,7 +51,7 @@ _stamp = 0
 
 
 def hold(collection: Any, drawing: Drawing, standing: list[Any]) -> None:
-    """Write beside the elements of ``drawing``, built in ``collection``, what they stand for.
+    """Write beside the elements of ``drawing``, built in ``collection``, what they represent.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def hold(collection: Any, drawing: Drawing, standing: list[Any]) -> None:
 
 
 def write(shown: Any, element: Element, standing: ElementMetadata | None) -> None:
-    """Write to the mesh of ``shown`` what ``element``, which it shows, stands for."""
+    """Write to the mesh of ``shown`` what ``element``, which it shows, represents."""
     global _stamp
     _stamp += 1
     mesh = shown.data
@@ -167,7 +167,7 @@ class PickableMesh:
         else:
             self._read_sections(mesh)
         self._facts = {name: self._fact(mesh, name) for name in _FACTS}
-        #: One of the view's traces -> the call of it that each element stands for.
+        #: One of the view's traces -> the call of it that each element represents.
         self.calls: dict[int, Ints] = {}
         if self.kind in ("call", "cluster"):
             self.calls = {self.source: self.id}
@@ -194,7 +194,7 @@ class PickableMesh:
 
     @property
     def stands(self) -> bool:
-        """Whether the elements stand for calls; those that don't are furniture."""
+        """Whether the elements represent calls; those that don't are furniture."""
         return bool(self.calls)
 
     @property

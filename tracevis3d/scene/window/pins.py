@@ -29,7 +29,7 @@ def remove(collection: Any) -> None:
 def show(
     collection: Any, sought: Sequence[SoughtCall], current: int, above: bool, width: float, style: Style
 ) -> Any:
-    """Stick a pin into a view for each call that is drawn, in place of the pins that are there.
+    """Stick a pin into a view for each call that is drawn, replacing the previous pins.
 
     Parameters
     ----------

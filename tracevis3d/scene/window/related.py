@@ -38,7 +38,7 @@ class Shown:
     keys : sequence of str
         The keys of the view's traces.
     mesh : PickableMesh
-        What its elements stand for.
+        What its elements represent.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Shown:
     mesh: PickableMesh
 
     def calls(self) -> list[tuple[int, str, Ints]]:
-        """Return number and key of each trace, and the call of it that each element stands for."""
+        """Return number and key of each trace, and the call of it that each element represents."""
         known = self.mesh.calls.items()
         return [(source, self.keys[source], own) for source, own in known if source < len(self.keys)]
 
@@ -58,7 +58,7 @@ class Lit:
     Attributes
     ----------
     same : int64 (n,)
-        They stand for the very call.
+        They represent the very call.
     related : int64 (n,)
         Other calls of its function, or of its class, or with the same subtree.
     matched : int64 (n,)
@@ -135,13 +135,13 @@ def _lit(
 
 
 def showing(mesh: PickableMesh, own: Ints, calls: Ints, trace: Trace | None) -> Ints:
-    """Return the elements that stand for ``calls``: for the call itself, or the cluster that it is in.
+    """Return the elements that represent ``calls``: for the call itself, or the cluster that it is in.
 
     Parameters
     ----------
     mesh : PickableMesh
     own : int64 (n,)
-        The call that each element stands for.
+        The call that each element represents.
     calls : int64 (m,)
     trace : Trace or None
         Without it no clusters are found.
@@ -211,7 +211,7 @@ def _related(
 
 
 def _functions(trace: Trace | None, own: Ints, function: NDArray[np.int32], calls: Ints) -> NDArray[np.int32]:
-    """Return the functions of ``calls``: from the trace, or from an element that stands for one."""
+    """Return the functions of ``calls``: from the trace, or from an element that represents one."""
     if trace is not None:
         known = calls[(calls >= 0) & (calls < len(trace.calls))]
         return np.unique(np.asarray(trace.calls.function[known], np.int32))
@@ -238,7 +238,7 @@ def _partners(present: Sequence[Shown], calls: Mapping[str, Ints]) -> dict[str, 
 def showing_selected(
     present: Sequence[Shown], selected: Mapping[str, Ints], trace_of: TraceOf
 ) -> dict[str, Ints]:
-    """Return object name -> elements that stand for what is selected, of all views of each trace.
+    """Return object name -> elements that represent what is selected, of all views of each trace.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def best_matches(meshes: Sequence[PickableMesh], calls: Mapping[int, int]) -> di
     meshes : sequence of PickableMesh
         Of one view.
     calls : mapping
-        Trace of the view -> the call of it that the element stands for.
+        Trace of the view -> the call of it that the element represents.
     """
     found: dict[int, int] = {}
     for mesh in meshes:

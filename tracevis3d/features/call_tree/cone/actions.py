@@ -35,7 +35,7 @@ def open_around(state: State) -> Change:
 def _to(state: State, wanted: dict[str, str], message: str) -> Change:
     if all(state.parameters[name] == text for name, text in wanted.items()):
         return Change()
-    # On the way it goes on from where it is.
+    # In transition it continues from where it is.
     start = str(state.parameters["facing"] or state.parameters["focus"])
     return Change(
         wanted,

@@ -34,7 +34,7 @@ class LevelOfDetail:
         self.camera = whole(self._ready.picture, self._ready.parameters, frame)
 
     def look_from(self, eye: Projection, kept: NDArray[np.int64]) -> Detail | None:
-        """Return all that stands for calls, with the subtrees opened that look large from there."""
+        """Return all that represents calls, with the subtrees opened that look large from there."""
         ready, p = self._ready, self._ready.parameters
         if p.layout != "cone":
             return None

@@ -32,7 +32,7 @@ _CORNERS = 72
 _DASHES = 9
 #: What of the faded is left.
 _FADED = 0.28
-#: Kinds of elements that stand for calls.
+#: Kinds of elements that represent calls.
 KINDS = ("node", "closed subtree", "cone", "ring", "link", "repetition", "partly shown")
 
 
@@ -47,11 +47,11 @@ class Paint:
     palette : float32 (k, 4)
         sRGB.
     neutral : dict
-        Where the colours are that stand for no kind.
+        Where the colours are that represent no kind.
     pale : bool (n,)
         Nodes that are seen through.
     kinds : int
-        How many colours stand for kinds; as many pale ones follow them.
+        How many colours represent kinds; as many pale ones follow them.
     """
 
     color: NDArray[np.int32]
@@ -70,7 +70,7 @@ class Paint:
 def elements(
     picture: Layout, paint: Paint, path: Ints, p: Parameters, shown: NDArray[np.bool_] | None = None
 ) -> list[Any]:
-    """Return what stands for calls, or for those of ``shown`` (n,), and the path."""
+    """Return what represents calls, or for those of ``shown`` (n,), and the path."""
     color, pale = paint.color, paint.pale
     found: list[Any] = [
         *_shells(picture, color, p),
@@ -100,7 +100,7 @@ def surroundings(picture: Layout, paint: Paint, p: Parameters) -> list[Any]:
 
 
 def meaning(picture: Layout, call: Ints) -> dict[str, Meaning]:
-    """Return what the elements stand for; ``call`` (n,) as numbered for pointing."""
+    """Return what the elements represent; ``call`` (n,) as numbered for pointing."""
     told = Meaning(
         calls=((0, call),),
         values=(

@@ -72,7 +72,7 @@ class Layout:
     nodes : cone.Shown
         Without places; ``x`` and ``y`` are not read.
     call : int64 (n,)
-        A call that each node stands for: the first of its iterations; -1 for a thread.
+        A call that each node represents: the first of its iterations; -1 for a thread.
     iterations, below : int64 (n,)
         How often it repeats in a row; calls in one such subtree.
     center : float64 (n, 3)
@@ -95,7 +95,7 @@ class Layout:
     bend : float64 (n, 3) or (0, 3)
         Where the line from the caller bends; empty where all lines are straight.
     balls : float64 (b, 4)
-        Centre and radius of each ball that stands for hyperbolic space.
+        Centre and radius of each ball that represents hyperbolic space.
     missing : int64 (n,)
         Callees that an open node doesn't show; 0 where it shows all or none.
     whole : int
@@ -137,7 +137,7 @@ class Layout:
 
     @property
     def linking(self) -> NDArray[np.bool_]:
-        """Nodes that are there as the way to the focus alone, bool (n,)."""
+        """Nodes shown only as the way to the focus, bool (n,)."""
         return np.asarray((self.nodes.opened == 2) & (self.missing > 0) & (self.nodes.depth > 1))
 
     @property
@@ -617,7 +617,7 @@ def _scaled(
 
 
 def _calls(trace: Trace, graph: CompactTrace, nodes: cone.Shown, threads: Ints) -> Ints:
-    """Return the first call that each node stands for; -1 for a thread."""
+    """Return the first call that each node represents; -1 for a thread."""
     before = graph.calls_before
     call = np.full(len(nodes), -1)
     for here in levels(nodes.depth)[1:]:

@@ -44,7 +44,7 @@ def nearer(
     kept: Ints = _NONE,
     shown: NDArray[np.bool_] | None = None,
 ) -> tuple[Layout, Ints]:
-    """Return the picture with the subtrees opened that look large, and the calls that those stand for.
+    """Return the picture with the subtrees opened that look large, and the calls that those represent.
 
     All that the picture shows stays where it is. The budget is that of what is in sight.
 
@@ -52,7 +52,7 @@ def nearer(
     ----------
     ready : Prepared
     projection : Projection
-        How one looks.
+        The view direction.
     kept : int64 (k,)
         Calls of the subtrees that are open by now, ascending: they stay open until they are clearly smaller.
     shown : bool (n,), optional

@@ -74,7 +74,7 @@ class Prepared:
         return np.asarray(worth_of(picture.trace, graph, every, self.parameters))
 
     def calls(self, picture: Layout) -> Ints:
-        """Return the call of the whole trace that each node stands for; -1 for a thread."""
+        """Return the call of the whole trace that each node represents; -1 for a thread."""
         return np.where(picture.call >= 0, self.original[picture.call], -1)
 
     def faded(self, picture: Layout) -> NDArray[np.bool_]:

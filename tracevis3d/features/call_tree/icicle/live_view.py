@@ -32,7 +32,7 @@ _MOST_LANES = 16
 _TOTAL, _HIGHEST, _GAP, _DEPTH = 6.4, 0.5, 0.3, 0.9
 #: Names on boxes at a time; share of the window that a box needs for one.
 _MOST_NAMES, _LEAST_SHARE = 90, 0.035
-#: How much paler bars are that stand for several calls, and the colour that they tend to.
+#: How much paler bars are that represent several calls, and the colour that they tend to.
 _PALE, _GREY = 0.45, np.array([[0.72, 0.73, 0.75, 1.0]], np.float32)
 
 

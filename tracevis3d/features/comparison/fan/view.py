@@ -254,7 +254,7 @@ def _out_of_focus(stage: Stage, pairs: Sequence[Pair], text: str) -> list[Flags]
 def _meaning(
     stage: Stage, pairs: Sequence[Pair], known: Similarities | None, order: Sequence[int], p: Parameters
 ) -> dict[str, Meaning]:
-    """Return what bridges and the cells of the matrix stand for."""
+    """Return what bridges and the cells of the matrix represent."""
     m = sum(len(pair.chosen) for pair in pairs)
     calls = {wall.source: np.full(m, -1, np.int64) for wall in stage.walls}
     base = 0

@@ -29,7 +29,7 @@ MOST_RENAMED = 4000
 
 @dataclass(frozen=True)
 class Renamed:
-    """Two names that stand for one function.
+    """Two names that represent one function.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ def identify(
     rewrite : pairs of str
         Regular expressions and their replacements, applied to the recorded names, in turn, before.
     renamed : Renamed
-        Pairs of names that stand for one function; they may come from :func:`similar_names`, edited.
+        Pairs of names that represent one function; they may come from :func:`similar_names`, edited.
     fuzzy : float, optional
         Also pair, by :func:`similar_names`, names that only one trace has, from this score on.
 

@@ -120,7 +120,7 @@ def similarities(
         Of :func:`.match.compare`. Functions are identified pair by pair, so ``auto`` may choose another
         identity for two versions of a program than for two runs of one.
     cache : bool
-        Keep what each pair comes to, and use what is there.
+        Keep what each pair comes to, and use existing results.
     progress : Progress
 
     Raises

@@ -123,7 +123,7 @@ class Comparison:
     identity : Identity
     settings : Settings
     cache : bool
-        Keep results under the user's cache folder, and use those that are there. Traces without a hash
+        Keep results under the user's cache folder, and use existing ones. Traces without a hash
         (``Trace.source``) are never kept.
     progress : Progress
 
@@ -354,7 +354,7 @@ def compare(
     rewrite, renamed, fuzzy
         Of :func:`.identity.identify`.
     cache : bool
-        Keep the results, and use those that are there.
+        Keep the results, and use existing ones.
     progress : Progress
 
     Raises

@@ -324,7 +324,7 @@ def _counts(shown: _Shown, walls: _Walls) -> dict[str, int]:
 
 
 def _meaning(drawn: Chosen) -> dict[str, Meaning]:
-    """Return what tubes, lines and the slab in the overview stand for."""
+    """Return what tubes, lines and the slab in the overview represent."""
     matches = Meaning(((0, drawn.a), (1, drawn.b)), (("similarity", drawn.similarity),))
     slab = Meaning(texts=(("what the wall shows", _SLAB, np.zeros(1, np.int64)),))
     return {"tube": matches, "line": matches, "outlier": matches, "window": slab}

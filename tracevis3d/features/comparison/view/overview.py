@@ -194,7 +194,7 @@ def skylines(
 
 
 def farthest(lines: tuple[Skyline, Skyline]) -> float:
-    """Return the offset that the ramp's ends stand for, nanoseconds."""
+    """Return the offset that the ramp's ends represent, nanoseconds."""
     used = np.concatenate([np.abs(line.mean[line.total > 0]) for line in lines])
     return float(np.quantile(used, 0.98)) if len(used) else 0.0
 

@@ -34,13 +34,13 @@ class Chosen:
     ----------
     pair : int32 (n,)
     count : int64 (n,)
-        Calls that each stands for.
+        Calls that each represents.
     place : float64 (n,)
         Their middle along the axis, 0 to 1.
     call : int64 (n,)
         The first of them, in ``Trace.calls``.
     calls, of : int
-        Calls that the drawn ones stand for, and all in the window.
+        Calls that the drawn ones represent, and all in the window.
     rows : int
         How many there were to choose from.
     """

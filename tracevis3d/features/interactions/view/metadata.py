@@ -32,7 +32,7 @@ class Meanings:
         values: Mapping[str, NDArray[Any]] | None = None,
         texts: Mapping[str, Sequence[str]] | None = None,
     ) -> int:
-        """Add what the elements of a kind in one drum stand for, and return the id of the first.
+        """Add what the elements of a kind in one drum represent, and return the id of the first.
 
         Parameters
         ----------

@@ -292,7 +292,7 @@ def _told(
     picture: Layout, drum: Drum, rare: list[Rare], tubes: Tubes, beads: Marks, p: Parameters,
     meaning: Meanings,
 ) -> list[Any]:  # fmt: skip
-    """Return what lone calls are drawn as, with what it stands for."""
+    """Return what lone calls are drawn as, with what it represents."""
     call = drum.found.call[np.array([r.first for r in rare], np.int64)]
     values = {"calls": np.array([r.count for r in rare])}
     texts = {"from and to": [_spelled(picture, drum, r) for r in rare]}
@@ -304,7 +304,7 @@ def _told(
 
 
 def _spelled(picture: Layout, drum: Drum, rare: Rare) -> str:
-    """Return who calls whom; of elements that stand for several it is the function."""
+    """Return who calls whom; of elements that represent several it is the function."""
     h, found, trace = picture.hierarchy, drum.found, drum.trace
     ends = [int(found.caller[rare.pair]), int(found.callee[rare.pair])]
     if all(h.merged[e] == 1 for e in ends):

@@ -53,7 +53,7 @@ def item_bars(blocks: LiveBlocks, found: Intervals, window_ns: int, parity: int 
 
 
 def _bytes_of(blocks: LiveBlocks, item: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the bytes that the whole width of items stands for."""
+    """Return the bytes that the whole width of items represents."""
     if not blocks.logarithmic:
         return blocks.wide[item]
     # Of logarithms only whether anything lives says something about the width.

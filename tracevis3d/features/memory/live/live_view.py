@@ -143,7 +143,7 @@ class Memory(LiveView):
         return [item_bars(self.blocks, found, self.window_ns, rib & 1)]
 
     def _cut(self, now: int) -> Bars:
-        """Make the items anew; blocks and places go on from where they are drawn."""
+        """Make the items anew; blocks continue from where they are drawn."""
         step = self._step()
         reordered = (self.blocks.by_site, self.blocks.logarithmic) != (self.by_site, self.logarithmic)
         before = self.arrangement.placed()

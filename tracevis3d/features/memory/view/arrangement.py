@@ -17,7 +17,7 @@ from .parameters import Parameters
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: Addresses that nobody uses are left out where they are more than this share of what is used.
+#: Unused addresses are left out where they are more than this share of what is used.
 _UNUSED = 1 / 200
 #: Shorter blocks, as a share of the window, never stand alone where blocks lie on top of each other in time.
 _SHORTEST = 1 / 400
@@ -65,7 +65,7 @@ def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement
     Raises
     ------
     UsageError
-        If no call site has such a name, or the recording tells no addresses.
+        If no call site has such a name, or the recording has no addresses.
     """
     return arranged(trace, *order_of(p, window))
 
@@ -103,7 +103,7 @@ def arranged(trace: Trace, by: str, measure: str, names: str, window: tuple[int,
 
 
 def _by_address(use: MemoryUse, order: NDArray[np.int32], window: tuple[int, int]) -> Arrangement:
-    """Lay blocks where their addresses are; long stretches that nobody uses are cut short."""
+    """Lay blocks where their addresses are; long unused stretches are cut short."""
     blocks = use.blocks
     nothing = np.empty(0, np.int64)
     if not len(order):

@@ -36,7 +36,7 @@ class LevelOfDetail:
                 ("block", "blocks taken together"),
             ),
         )  # fmt: skip
-        # Nobody's height changes on the way.
+        # No block's height changes on the way.
         self._heights = heights(self._picture)
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:

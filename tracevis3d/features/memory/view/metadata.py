@@ -1,4 +1,4 @@
-"""What the blocks of a terrain stand for, for whoever points at them."""
+"""Metadata of the blocks of a terrain, for tooltips."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .layout import Layout
 
 
 def meaning(picture: Layout) -> dict[str, Meaning]:
-    """Return what is told of a block: bytes, when it lived, when it was touched last, and its call."""
+    """Return the values of a block: bytes, when it lived, its last access, and its call."""
     items, blocks = picture.items, _of_blocks(picture.trace, picture.window[1])
     several = Meaning(
         values=(

@@ -70,7 +70,7 @@ class Pieces:
     low, high : float64 (n,)
         Height from 0 to 1, at the start and the end.
     idle, second : bool (n,)
-        Nobody touched it lately; every second rib, or neighbour.
+        Not accessed recently; every second rib, or neighbour.
     """
 
     item: Ints
@@ -139,7 +139,7 @@ def pieces(picture: Layout, scale: Heights) -> Pieces:
     start, end = edge[cell], edge[last]
     since = items.since.reshape(-1)[flat]
     start = np.where((since > start) & (since < end), since, start)
-    # A block alone ends when it ends; of several, the cell tells.
+    # A single block ends at its own end; several end with the cell.
     one = items.alone[item]
     if len(items):
         died = picture.use.blocks.until[pyramid.order[items.first]][item]
@@ -193,7 +193,7 @@ def terrain(
 def footprints(picture: Layout, color: int, places: Places) -> tuple[Wedges, float]:
     """Return the ground that large blocks take, all along the time, and the bytes of the smallest of them.
 
-    Freed memory leaves no ridge where it was: its width still tells what it took.
+    Freed memory leaves no ridge where it was: its width still shows what it took.
     """
     items, pyramid, p = picture.items, picture.arrangement.pyramid, picture.parameters
     size = picture.use.blocks.size[pyramid.order[items.first]] if len(items) else np.empty(0, np.int64)

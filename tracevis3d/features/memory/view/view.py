@@ -122,7 +122,7 @@ class _Shown:
     Attributes
     ----------
     picture : Layout
-        Of the order that is shown; on the way between two, of the nearer one.
+        Of the order that is shown; on the way between two, of the closer one.
     scale : Heights
     colors : BlockColors
     moves : bool

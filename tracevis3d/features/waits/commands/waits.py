@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MOST = 12
 #: Findings of one kind.
 _MOST_OF_KIND = 3
-#: What is told of one object, and what stands above it.
+#: Facts of one object, and their headings.
 _OF_OBJECTS = (
     ("waited_in", "waited for in"),
     ("waiters", "waited for by"),
@@ -70,7 +70,7 @@ def run(words: argparse.Namespace) -> None:
 
 
 def _about(facts: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the facts about the objects of a name; * stands for anything, and for what is left out.
+    """Return the facts about the objects of a name; * matches anything, and for what is left out.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
 
 
 def _without_waits(trace: Trace) -> str:
-    """Return what can be told of threads of which no wait is known."""
+    """Return what is known of threads without known waits."""
     from ..running import longest_quiet, shares
     from ..waits import Waits
 

@@ -89,7 +89,7 @@ def _clusters(picture: Layout, colors: CallColors) -> Wedges:
 
 
 def meaning(trace: Trace) -> Meaning:
-    """Return what blocks of other kinds than calls stand for, whose ids are calls."""
+    """Return what blocks of other kinds than calls represent, whose ids are calls."""
     return Meaning(calls=((0, np.arange(len(trace.calls), dtype=np.int64)),))
 
 

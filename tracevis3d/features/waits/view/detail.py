@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class LevelOfDetail:
-    """Threads that can be looked at from nearer, where time is straight and one for all rows.
+    """Threads with level of detail, where time is straight and the same for all rows.
 
     See :class:`....views.detail.LevelOfDetail`.
     """

@@ -1,4 +1,4 @@
-"""What the ids of elements stand for: waits, threads, objects; and how much of a call waits."""
+"""What the ids of elements represent: waits, threads, objects; and how much of a call waits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import calls as blocks
 
 
 def metadata(waits: Waits) -> dict[str, Meaning]:
-    """Return what the ids of waits stand for: who waits, how long, for what, and who ended and held it."""
+    """Return what the ids of waits represent: who waits, how long, for what, and who ended and held it."""
     ops, trace = waits.ops, waits.trace
     titles = [trace.threads.title(t) for t in range(len(trace.threads))]
     values = (
@@ -23,7 +23,7 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
     texts = (
         ("waits by", list(ops.names), ops.name.astype(np.int64)),
         ("for", list(ops.objects), np.where(count > 0, np.append(ops.object, -1)[ops.first[:-1]], -1)),
-        # SyncTrace tells waits for any and for all of several objects apart.
+        # SyncTrace distinguishes waits for any and for all of several objects.
         ("of several objects", ["any", "all"], np.where(count > 1, ops.all.astype(np.int64), -1)),
         ("waiting thread", titles, ops.thread.astype(np.int64)),
         ("released by", titles, waits.woken_by.astype(np.int64)),

@@ -39,7 +39,7 @@ def called(picture: Layout, thread: int, beside: int) -> str:
 
 
 def spoken(picture: Layout, which: Shown, i: int) -> tuple[str, ...]:
-    """Return what is said of a wait, the most telling first."""
+    """Return the texts of a wait, the most important first."""
     ops, threads = picture.waits.ops, picture.trace.threads
     wait, release = int(which.wait[i]), int(ops.thread[which.release[i]])
     lasted = units.duration(int(ops.lasted[wait]))
@@ -56,7 +56,7 @@ def spoken(picture: Layout, which: Shown, i: int) -> tuple[str, ...]:
 def tags(picture: Layout, which: Shown, color: Indices, frame: Frame) -> tuple[Wedges | None, Labels | None]:
     """Return plates and texts for the waits that have room for them, the longest first.
 
-    Plates stand where the camera sees the middle of their wait, nearer to it than all else.
+    Plates stand where the camera sees the middle of their wait, in front of everything else.
     """
     if picture.parameters.paper > 0 or not len(which):
         return None, None

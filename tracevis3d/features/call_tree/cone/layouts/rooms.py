@@ -2,7 +2,7 @@
 
 The room of a closed cone is the upright cylinder that it stands in. Its callees stand on a ring in it, by
 the chord condition of :mod:`.cone`, each with a room of its own that holds all below it. So a place depends
-on the way to it alone, and only what is opened depends on who looks.
+on the way to it alone, and only what is opened depends on the camera.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Rooms:
     depth, distance : int32 (n,)
         1 for a root; steps from the focus.
     call : int64 (n,)
-        The first call that it stands for.
+        The first call that it represents.
     x, y, down : float64 (n,)
         Of the node: across, and how far down.
     disc : float64 (n,)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: No row sits nearer to the rim of the half cylinder than this share of its radius.
+#: No row sits closer to the rim of the half cylinder than this share of its radius.
 _RIM = 0.985
 #: No row lies flatter than this to the reader's view, radians.
 _SLANT = 0.22
