@@ -1,4 +1,4 @@
-"""The extension's hands: each operator calls the library, and says what came of it."""
+"""The operators of the extension: each calls the library and reports the result."""
 
 from . import command, environment, explore, handlers, keys, preferences, task, templates_menu
 from .lists import call_tree, differences, filters, go_to, lists, rows, search

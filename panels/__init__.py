@@ -1,4 +1,4 @@
-"""The extension's face: the tab TraceVis in the 3D view's sidebar."""
+"""The panels of the extension: the tab TraceVis in the 3D view's sidebar."""
 
 import bpy
 

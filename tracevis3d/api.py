@@ -1,4 +1,4 @@
-"""What scripts call: load a trace, choose a view, render it.
+"""The API for scripts: load a trace, choose a view, render it.
 
 Examples
 --------

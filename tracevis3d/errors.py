@@ -1,4 +1,4 @@
-"""The errors that a user can meet. Each message is one sentence that names the place and the remedy."""
+"""Errors for the user. Each message is one sentence that names the place and the remedy."""
 
 from __future__ import annotations
 

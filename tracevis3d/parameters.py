@@ -1,4 +1,4 @@
-"""The parameters of a view or a filter are declared once, as a dataclass: all else is made from that.
+"""Parameters of views and filters: declared once, as a dataclass, from which everything else is made.
 
 The command line's ``--set``, Blender's panel, the settings stored in a .blend and the tables in the docs all
 read :func:`declared`.

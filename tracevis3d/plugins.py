@@ -1,4 +1,4 @@
-"""How views, formats and filters are found: our own by a table, others' as plug-ins.
+"""Registries of views, formats and filters: our own by a table, others as plug-ins.
 
 A plug-in is a package whose entry points name what it adds, or a folder that holds such packages or single
 modules (:func:`use_folders`). It imports ``tracevis3d``, also inside Blender, where the

@@ -1,3 +1,3 @@
-"""The version, where every room can read it."""
+"""The version."""
 
 __version__ = "0.1.0"

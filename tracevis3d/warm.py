@@ -1,4 +1,4 @@
-"""What compiles the kernels that the first drawing needs (``python -m tracevis3d.warm``)."""
+"""Compiles the kernels that the first drawing needs (``python -m tracevis3d.warm``)."""
 
 from __future__ import annotations
 

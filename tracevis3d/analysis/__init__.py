@@ -1,1 +1,1 @@
-"""What the papers compute from a trace."""
+"""Analyses of a trace, as the papers define them."""

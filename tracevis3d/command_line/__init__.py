@@ -1,1 +1,1 @@
-"""What all commands of the command line share: declaring words, reading a trace, printing."""
+"""Shared by all commands of the command line: declaring arguments, reading a trace, printing."""

@@ -1,4 +1,4 @@
-"""The commands of the command line: one file each, which adds its words to the parser and does its work.
+"""The commands of the command line: one file each, which adds its arguments to the parser and runs it.
 
 A file of this room imports nothing heavy at its top: all of them are imported to show help.
 """

@@ -1,1 +1,1 @@
-"""Filters: what of a trace is hidden, faded or sunk, so that what matters is seen (SEAT, section 4.5.2)."""
+"""Filters: which calls of a trace are hidden, faded or sunk (SEAT, section 4.5.2)."""

@@ -1,1 +1,1 @@
-"""Where things go: the level-of-detail cut, lanes, ticks, bundles, tubes, lettering."""
+"""The layout of drawings: the level-of-detail cut, lanes, ticks, bundles, tubes, lettering."""

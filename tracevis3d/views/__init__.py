@@ -1,1 +1,1 @@
-"""What all views share: their contract and registry, actions, lists, filters, and what an element is."""
+"""Shared by all views: their contract and registry, actions, lists, filters, and element metadata."""
