@@ -1,1 +1,1 @@
-"""Recording the memory of native programs: an interposer in C, built on demand, and the reader of its events."""
+"""Recording the memory of native programs: an interposer in C, built on demand, and its event reader."""
