@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.plain_match import small_trace
 from tests.test_analysis_compact import plain_key
 from tests.walked_traces import walked_trace
+from tracevis3d.analysis.grammar import callees_of
 from tracevis3d.analysis.pattern_library import Library, promote, save
 from tracevis3d.errors import UsageError
 from tracevis3d.filters import registry
@@ -400,6 +401,40 @@ def test_patterns_stand_on_their_defaults():
         flags = call_flags(Facts(deep), name, criterion="depth", **words)
         assert (flags[0], flags[4]) == (True, True)
         assert (call_flags(Facts(deep), name, criterion="depth", depth=4, **words)[4]) is False
+
+
+@given(st.integers(0, 2**32), st.integers(1, 120), st.data())
+@settings(max_examples=80, deadline=None)
+def test_a_sequence_is_all_that_its_rule_unfolds_to(seed, steps, data):
+    trace = walked_trace(seed, steps=steps, threads=1, functions=2)
+    facts, n = Facts(trace), len(trace)
+    with pytest.raises(UsageError) as told:
+        call_flags(facts, "sequence", call=n)
+    assert str(told.value) == f"call={n}: there is no such call: they go from 0 to {n - 1}"
+    for call in range(n):
+        # From the outside in: the longest sequence comes first.
+        rules = [rule for rule, begins in facts.sequences.rules_of(call, trace.calls) if begins]
+        lengths = [int(facts.sequences.grammar.length[rule]) for rule in rules]
+        entries = data.draw(st.sampled_from([0, *lengths, 2, 99]))
+        if rules and entries in (0, *lengths):
+            rule = rules[0] if not entries else rules[lengths.index(entries)]
+            marked = {
+                int(start + place)
+                for start in facts.sequences.starts(rule)
+                for place in callees_of(facts.graph, rule)
+            }
+            assert call in marked
+            assert call_flags(facts, "sequence", call=call, entries=entries) == [
+                i in marked for i in range(n)
+            ]
+            continue
+        with pytest.raises(UsageError) as told:
+            call_flags(facts, "sequence", call=call, entries=entries)
+        said = f"sequence(call={call}): no sequence "
+        said += f"of {entries} entries " if rules else ""
+        said += "that occurs again begins with this call"
+        said += f": there are some of {', '.join(map(str, lengths))}" if rules else ""
+        assert str(told.value) == said
 
 
 @given(st.integers(0, 2**32), st.integers(4, 60), st.booleans(), st.booleans(), st.data())

@@ -53,7 +53,17 @@ SUBJECTS = {
     "features/interactions/rounds.py": ("test_twin_rounds", "test_analysis_rounds"),
     **{
         f"filters/{name}.py": ("test_twin_filters", "test_twin_stack")
-        for name in ("facts", "names", "roles", "utilities", "occurrences", "patterns", "alike", "promoted")
+        for name in (
+            "facts",
+            "names",
+            "roles",
+            "utilities",
+            "occurrences",
+            "patterns",
+            "alike",
+            "sequence",
+            "promoted",
+        )
     },
     **{f"filters/{name}.py": ("test_twin_stack",) for name in ("stack", "reduce", "listed")},
     "features/comparison/findings/paths.py": ("test_twin_findings_paths",),
