@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sync_traces import lines, trace_of
-from tracevis3d.features.waits.critical_path import RUNS, STARTS, WAITS
+from tracevis3d.features.waits.critical_path import RUNS, STARTS, STEPS, WAITS
 from tracevis3d.features.waits.waits import RELEASE, Waits, find_waits
 from tracevis3d.trace.model import Calls
 
@@ -116,6 +116,10 @@ def plain_path(waits: Waits, thread: int, time: int) -> list[tuple[int, int, int
         for t, start, end, what, wait in reversed(steps)
         if what == WAITS or start < end
     ]  # fmt: skip
+
+
+def test_steps_are_called_what_they_are():
+    assert [STEPS[what] for what in (RUNS, WAITS, STARTS)] == ["runs", "waits", "starts"]
 
 
 def steps_of(path) -> list[tuple[int, ...]]:

@@ -155,7 +155,7 @@ def rarest(found: Interactions, low: int, high: int, most: int, at_most: int = 3
     """Return the pairs that occur at most ``at_most`` times in ``low`` to ``high``, the rarest first.
 
     These are the calls that a picture of many calls hides (ExtraVis, section 5). Of equally rare ones those
-    between elements that do most otherwise come first. Calls within one element are not counted.
+    between elements that do most otherwise come first. An element's calls of itself are none of them.
     """
     counts = found.counts(low, high)
     busy = found.activity(counts)

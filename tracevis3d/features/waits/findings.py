@@ -35,7 +35,8 @@ _HELD = 0.01
 _SLEEPS = re.compile("sleep|poll|select|timer", re.IGNORECASE)
 #: Polling lasts for at least this share of the trace.
 _POLLED = 0.05
-#: An outlier lasts this many times as long as three quarters of its function's calls, and this share of all.
+#: An outlier lasts this many times as long as three quarters of its function's calls, both to the power of
+#: two below, and this share of all; a function with fewer calls has none.
 _FACTOR, _SHARE, _CALLS = 64, 0.01, 20
 #: A call that takes this share of one that it lies in is the same outlier.
 _NEARLY = 0.8
