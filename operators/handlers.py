@@ -35,7 +35,7 @@ def _with_file(signal: Signal[[str]]) -> Callable[..., None]:
     return _handler(lambda what: signal.send(what if isinstance(what, str) else ""))
 
 
-#: Name of one of Blender's lists of handlers, and what is put on it.
+#: Name of one of Blender's lists of handlers, and our function for it.
 _HANDLERS = (
     ("load_pre", _without_file(before_loading)),
     ("load_post", _without_file(after_loading)),

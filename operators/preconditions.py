@@ -49,7 +49,7 @@ def _linked(collection: bpy.types.Collection) -> str:
 
 
 def poll(operator: Any, context: bpy.types.Context, *needs: str) -> bool:
-    """Return whether nothing of ``needs`` is missing, and let ``operator`` say what is."""
+    """Return whether all of ``needs`` is met; else ``operator`` says what is missing."""
     if sentence := obstacle(context, *needs):
         operator.poll_message_set(sentence)
         return False

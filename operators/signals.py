@@ -87,7 +87,7 @@ on_move: Signal[[]] = Signal()
 on_filter: Signal[[Any]] = Signal()
 #: A part of a view's trace was pointed at in the strip: collection, call.
 on_point: Signal[[Any, int]] = Signal()
-#: The selection in a trace, or what is hovered there, has changed: the trace's key; "" after undo, redo or
+#: The selection in a trace, or the hovered element, has changed: the trace's key; "" after undo, redo or
 #: loading, when any may have. A receiver must be quick, and must not select.
 on_select: Signal[[str]] = Signal()
 #: A 3D view that shows views is being drawn: the context. A receiver must cost next to nothing.

@@ -57,7 +57,7 @@ class Task:
 
     @property
     def state(self) -> str:
-        """What is being done, in a few words."""
+        """The current task, in a few words."""
         if self.stopping:
             return "stopping …"
         return f"{self.what}: compiling (first run)" if _compiling() else self.what
@@ -84,7 +84,7 @@ class Task:
             raise Cancelled("stopped")
 
 
-#: What was prepared since the extension was enabled: whatever the file, it needs no second time.
+#: Preparations done since the extension was enabled; they hold for all files.
 _prepared: set[Callable[[], None]] = set()
 
 
@@ -94,7 +94,7 @@ class LongOperator(OperatorMixin):
     A subclass calls :meth:`carry_out` from ``execute``.
     """
 
-    #: What its end needs and takes a moment the first time: done one by one while the work runs.
+    #: Slow preparations for the end of the task: done one by one while the work runs.
     preparations: tuple[Callable[[], None], ...] = ()
 
     def carry_out(

@@ -75,7 +75,7 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
                             f"the last one: {subscriber.why}.", "ERROR")  # fmt: skip
 
     def _draw_settings(self, context: bpy.types.Context, wanted: bpy.types.PropertyGroup, feed: Feed) -> None:
-        """Draw the live view's own settings, and what it has found."""
+        """Draw the live view's own settings, and its findings."""
         group = getattr(wanted.views, wanted.view)
         for name in feed.values:
             self.layout.prop(group, name)
@@ -83,7 +83,7 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
             parts.paragraph(self.layout, context, text, "ERROR")
 
     def _draw_picked(self, context: bpy.types.Context, feed: Feed) -> None:
-        """Draw what was clicked, and what may be suggested about it."""
+        """Draw the clicked element, and the possible suggestions."""
         picked = feed.picked
         if picked is None:
             return

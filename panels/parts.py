@@ -1,4 +1,4 @@
-"""What the panels have in common. A panel only lays out what is stored: it computes and reads nothing."""
+"""Code shared by the panels. A panel only lays out stored texts: it computes and reads nothing."""
 
 import textwrap
 from typing import Any

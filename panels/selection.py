@@ -1,4 +1,4 @@
-"""The panel *Selection*: facts of what is selected."""
+"""The panel *Selection*: facts of the selected call."""
 
 import bpy
 

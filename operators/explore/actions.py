@@ -76,7 +76,7 @@ def select(view: bpy.types.Collection, state: State, change: Change) -> str:
 class OnCall(OperatorMixin):
     """An operator about one call of one trace, in one view."""
 
-    # What they were about the last time says nothing about this one: Blender is not to keep it.
+    # Values of the last run don't apply to this one: Blender must not store them.
     view: StringProperty(
         name="View",
         description="Name of the view's collection; empty: the active one",
@@ -165,7 +165,7 @@ class OnCall(OperatorMixin):
 class OnAction(LongOperator, OnCall):
     """An operator that runs an action which views declare."""
 
-    #: What it is called, and which properties it has.
+    #: Its name and its properties.
     action: Action
     what: str
     other: str
@@ -186,7 +186,7 @@ class OnAction(LongOperator, OnCall):
             return change, (figure, make_view.drawing_of(figure, frame, part(progress, 0.5, 1.0)))
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
-            # Looked up again: undo may have replaced what was there when the work began.
+            # Looked up again: undo may have replaced it since the work began.
             view = bpy.data.collections.get(name)
             if view is None or not settings.is_view(view):
                 return self.refuse(UsageError("The view was removed meanwhile"))

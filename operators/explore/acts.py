@@ -1,4 +1,4 @@
-"""What Explore mode does with what is pointed at: select, frame, mark, find out where to zoom."""
+"""Operations of Explore mode on the element under the mouse: select, frame, mark, find the zoom target."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def apply(view: bpy.types.Collection, state: State, change: Change) -> bool:
 
 
 def _matched(view: bpy.types.Collection, hit: Any) -> dict[int, int]:
-    """Return the best drawn match of what was hit: trace of the view -> call."""
+    """Return the best drawn match of the element that was hit: trace of the view -> call."""
     from ...tracevis3d.scene.window.related import best_matches
 
     present = pointer.shown_in(bpy.context.scene)
@@ -80,7 +80,7 @@ def _matched(view: bpy.types.Collection, hit: Any) -> dict[int, int]:
 
 
 def select(context: bpy.types.Context, hit: Any, extend: bool) -> None:
-    """Select what was clicked, in its traces; what was selected in others stays only with ``extend``."""
+    """Select the clicked element in its traces; the selection in other traces stays only with ``extend``."""
     if not extend:
         for key in keys_in(context.scene) - set(hit.traces):
             selection.deselect(key)
@@ -106,7 +106,7 @@ def keys_in(scene: bpy.types.Scene) -> set[str]:
 
 
 def frame_selection(context: bpy.types.Context, area: bpy.types.Area, at_once: bool = False) -> bool:
-    """Send the 3D view to what is selected, or pointed at, or else to the active view.
+    """Move the 3D view to the selection, else to the element under the mouse, else to the active view.
 
     Returns
     -------

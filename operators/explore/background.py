@@ -70,6 +70,6 @@ def subtree_classes(trace: Any) -> NDArray[np.int32] | None:
 
 
 def forget() -> None:
-    """Forget what was started, when another file is opened."""
+    """Cancel started work when another file is opened."""
     _threads.clear()
     _found.clear()

@@ -24,14 +24,14 @@ from .motion import drum, live_bars, transition, wheel, window_time, zoom
 from .overlay import redraw, state
 from .place import Place, place_of
 
-_TICK = 1 / 20  # seconds between two looks at what has come to rest
+_TICK = 1 / 20  # seconds between two checks whether a view is at rest
 _DRAG = 5  # pixels that a click may move
 _HINTS = (
     "Click: select   Shift-click: add   Drag: time range   Double-click: zoom   Right-click: menu   "
     "W S: zoom in time   A D: move in time   F: frame   M: mark   /: search   , .: previous, next   "
     "Home: whole trace   Esc: leave"
 )
-#: What is Blender's own to handle: it goes past us wherever it happens.
+#: Events that Blender handles: they are passed through everywhere.
 _NAVIGATION = {
     "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "WHEELINMOUSE", "WHEELOUTMOUSE", "WHEELLEFTMOUSE",
     "WHEELRIGHTMOUSE", "TRACKPADPAN", "TRACKPADZOOM", "MOUSEROTATE", "MOUSESMARTZOOM", "NDOF_MOTION",
@@ -137,7 +137,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         if background.collect():
             self._tell()
         if self._at is not None and self._press is None and live_bars.view_in(context.scene) is not None:
-            # What is under a mouse that rests has flowed on.
+            # The element under a resting mouse has moved on.
             self._point(context, place_of(context, *self._at))
         now = time.perf_counter()
         # A running modal operator keeps Blender from saving automatically: let it, when nothing happens.
@@ -245,7 +245,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def _dragging(self, shown: Any, extend: bool) -> tuple[Any, Any]:
-        """Return the state that dragging what was pressed starts from, and the action that it is."""
+        """Return the state that a drag of the pressed element starts from, and its action."""
         view, hit = acts.view_of(bpy.context.scene, shown), self._pressed
         turned = drum.of_object(shown)
         source = turned.source if turned is not None else marks.holding_of(shown).source
@@ -255,7 +255,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         return given, next(found, None)
 
     def _dragged(self, shown: Any, begin: float, now: float) -> tuple[float, float]:
-        """Return the range that the mouse selects: what it passed, or where an element is dragged to."""
+        """Return the range that the mouse selects: the range it passed, or a dragged element's new place."""
         action = self._drag_action
         holds, hit = marks.holding_of(shown), self._pressed
         if action is None or action.drag is None or holds is None or hit is None:
@@ -332,7 +332,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         self._click = (0.0, 0, 0) if double else (now, *press)
         hit = self._pressed
         if double and transition.is_running():
-            # What was clicked first has begun to move away.
+            # The element clicked first has begun to move away.
             hit = self._chosen
         if double and hit is not None:
             self._zoom_to(context, hit)
@@ -351,7 +351,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             acts.trigger(view, "click", hit)
 
     def _zoom_to(self, context: bpy.types.Context, hit: Any) -> None:
-        """Zoom to what was double-clicked: in time where the view has a window of it, else the 3D view."""
+        """Zoom to the double-clicked element: in time if the view has a time window, else the 3D view."""
         view = bpy.data.collections.get(hit.view)
         if view is None:
             return
@@ -461,7 +461,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         window_time.go(view, windows, lambda: acts.push(bpy.context, "Whole Trace"))
 
     def _mark(self, context: bpy.types.Context) -> None:
-        """Mark the selected range of time, or else what is selected or pointed at."""
+        """Mark the selected time range, else the selection or the element under the mouse."""
         found = acts.mark_selection(context)
         self._say(found or "Select a range of time or a call to mark it")
 

@@ -1,4 +1,4 @@
-"""What is drawn over the 3D views: lit elements with the scene's depth, and texts beside the mouse."""
+"""Overlays of the 3D views: highlighted elements with the scene's depth, and texts beside the mouse."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -111,7 +111,7 @@ _hovered, _selected = _Drawn(), _Drawn()
 
 
 def forget() -> None:
-    """Let go of what was drawn."""
+    """Release what was drawn."""
     for drawn in (_hovered, _selected):
         drawn.key, drawn.batches = None, []
     state.hit, state.told, state.brush, state.region, state.banner = None, [], None, 0, None
@@ -228,7 +228,7 @@ def _draw_band(
 
 
 def _draw_box(area: Any, region: Any, told: list[Description], place: tuple[int, int], scale: float) -> None:
-    """Draw what is said in a box beside the mouse, in the part of the region that no sidebar covers."""
+    """Draw the tooltip beside the mouse, in the part of the region that no sidebar covers."""
     left_edge, right_edge, upper_edge = viewport.covered(area, region)
     right_edge, upper_edge = region.width - right_edge, region.height - upper_edge
     size = _TEXT * scale

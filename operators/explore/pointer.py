@@ -1,4 +1,4 @@
-"""What lies under the mouse: found from what the views hold, in all views of the scene at once."""
+"""The element under the mouse: found from the meshes of all views of the scene at once."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from ...tracevis3d.drawing.picked import PickedElement
 from ...tracevis3d.layout.picking import Ray
 from ..state import settings, trace_state
 
-#: What is thin is met if it passes the mouse within so many pixels.
+#: Thin elements are met within this many pixels of the mouse.
 REACH = 4.0
 
 
@@ -125,7 +125,7 @@ def under(
 def met(scene: bpy.types.Scene, ray: Ray, space: Any = None) -> Hit | None:
     """Return the element that ``ray`` meets first; None if it meets none that can be described.
 
-    What else there is covers what is behind it, but for thin lines. Boxes that are hit count before
+    All other objects cover what is behind them, except thin lines. Boxes that are hit count before
     those that are only passed closely.
     """
     from ...tracevis3d.scene.window import element_metadata as held

@@ -1,4 +1,4 @@
-"""What belongs together, in the views of a scene: read from what they show, and from what is selected."""
+"""Related elements in the views of a scene: read from their meshes, and from the selection."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def of(present: list[tuple[Any, Any, Any]], calls: dict[str, Ints], what: set[st
 
 
 def of_selection(present: list[tuple[Any, Any, Any]]) -> dict[str, Ints]:
-    """Return object name -> elements that represent what is selected, of all views of each trace."""
+    """Return object name -> elements of the selection, of all views of each trace."""
     from ...tracevis3d.scene.window.related import showing_selected
 
     shown = _shown(present)

@@ -21,7 +21,7 @@ def rectangle(left: float, low: float, right: float, high: float, color: tuple[f
 
 
 def polygon(corners: NDArray[np.float64], color: tuple[float, ...]) -> None:
-    """Fill what lies between four corners, float (4, 2), that go round."""
+    """Fill a quadrilateral of four corners, float (4, 2), in order."""
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     flat = corners.astype(np.float32)
     batch = batch_for_shader(shader, "TRIS", {"pos": flat}, indices=((0, 1, 2), (0, 2, 3)))

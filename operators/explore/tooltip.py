@@ -1,4 +1,4 @@
-"""What is said of an element that is pointed at: its view describes it, of its traces or of what is kept."""
+"""Descriptions for tooltips: the view describes the element, from its traces or from the stored metadata."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from .pointer import Hit
 
 
 def tell(hit: Hit) -> list[Description]:
-    """Return what is said of an element: one entry for each call that it represents."""
+    """Return the descriptions of an element: one for each call that it represents."""
     collection = bpy.data.collections[hit.view]
     known: list[Any] = []
     for key in trace_state.keys_of(collection):
@@ -24,6 +24,6 @@ def tell(hit: Hit) -> list[Description]:
         view = views.find(settings.of(collection).view)
         parameters: Any = read(view.parameters, settings.values(collection))
     except TraceVisError:
-        # A view of a package that is not installed here: what is kept of its elements says enough.
+        # A view of a package that is not installed here: the stored metadata suffices.
         return describe(hit.picked, known)
     return view.describe(hit.picked, known, parameters)

@@ -36,7 +36,7 @@ _WORDS = ("opened", "first", "current", "anchor", "chosen")
 
 @dataclass(frozen=True)
 class _Tree:
-    """A tree in memory, and what it was made from."""
+    """A tree in memory, and its inputs."""
 
     trace: Any
     query: TreeQuery
@@ -47,7 +47,7 @@ class _Tree:
         return self.trace is trace and (self.query, self.opened) == (query, opened)
 
 
-#: A view's session id -> its tree; it can be made again from what is stored at any time.
+#: A view's session id -> its tree; it can be made again from the stored text at any time.
 _trees: dict[int, _Tree] = {}
 
 
@@ -73,7 +73,7 @@ def _renew(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
 
 
 def _start_anew(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """The whole tree is opened to another level: what was opened by hand is forgotten."""
+    """The whole tree is opened to another level: rows opened by hand are forgotten."""
     if not settings.is_quiet():
         state.opened = ""
         renew(state.id_data)
@@ -165,7 +165,7 @@ def _navigation(collection: bpy.types.Collection, trace: Any) -> Any:
     state, query = of(collection), query_of(collection)
     words = {name: getattr(state, name) for name in _WORDS}
     before = _trees.get(collection.session_uid)
-    # After undo, or when settings were changed, what lies in memory is not what is stored.
+    # After undo, or when settings were changed, the tree in memory differs from the stored one.
     if before is not None and before.is_of(trace, query, state.opened):
         before.navigation.page = state.page
         before.navigation.place(words)

@@ -25,7 +25,7 @@ from ..views.rebuild import Rebuilding
 
 Floats = NDArray[np.float64]
 
-#: The 3D view shows at least this share of what is drawn of a trace.
+#: The 3D view shows at least this share of the drawing of a trace.
 _NARROWEST = 0.15
 
 
@@ -209,7 +209,7 @@ class TRACEVIS3D_OT_find_differences(_OnComparison, Rebuilding, bpy.types.Operat
             return traces, findings.find(traces, values, part(progress, 0.5, 1.0))
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
-            # Looked up again: undo may have replaced what was there when the work began.
+            # Looked up again: undo may have replaced it since the work began.
             target = bpy.data.collections.get(name)
             if not settings.is_view(target):
                 self.report({"ERROR"}, "The view was removed meanwhile")

@@ -1,7 +1,7 @@
 """Lists of a view's trace: functions, patterns, utilities, and what a library finds (SEAT, 4.5.5).
 
 A window of rows is stored on the view, worded; the lists themselves are kept in memory and made again from
-what is stored. A row that is chosen selects its calls everywhere, and what is selected elsewhere is chosen
+what is stored. A chosen row selects its calls everywhere, and a selection made elsewhere is chosen
 here.
 """
 
@@ -72,7 +72,7 @@ _CRITERIA = (
 
 
 def _again(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """What is listed, or how, was changed."""
+    """The list or its order was changed."""
     if settings.is_quiet():
         return
     with settings.quietly():
@@ -98,7 +98,7 @@ class TRACEVIS3D_PG_list_row(bpy.types.PropertyGroup):
 
 
 class TRACEVIS3D_PG_lists(bpy.types.PropertyGroup):
-    """What is listed of a view's trace."""
+    """The state of the lists of a view's trace."""
 
     kind: EnumProperty(items=KINDS, name="List", default="model", update=_again)
     sort: EnumProperty(items=_SORTS, name="Order", default="occurrences", update=_again)
@@ -117,7 +117,7 @@ class TRACEVIS3D_PG_lists(bpy.types.PropertyGroup):
 
 
 def of(collection: bpy.types.Collection) -> Any:
-    """Return what is stored of a view's lists."""
+    """Return the stored state of a view's lists."""
     return collection.tracevis3d_lists
 
 
@@ -196,7 +196,7 @@ def fill(collection: bpy.types.Collection, trace: Any) -> None:
 
 
 def choose(context: bpy.types.Context, collection: bpy.types.Collection, step: int = 0) -> str:
-    """Select the calls of the row that is chosen; return what is said of it.
+    """Select the calls of the chosen row; return its message.
 
     The first one is the active call, which the call tree then shows; with ``step`` the next or previous
     after the one that is active now.
@@ -250,7 +250,7 @@ class OnList(OnTrace):
     """An operator on the list of the active view."""
 
     def on_list(self, context: bpy.types.Context, then: Any) -> set[str]:
-        """Do ``then(collection, trace)`` with the trace; what it returns is said."""
+        """Call ``then(collection, trace)`` with the trace; its result is reported."""
 
         def prepare(trace: Any) -> None:
             _ = graph_of(trace).edges, facts_of(trace).roles

@@ -30,7 +30,7 @@ def call(context: bpy.types.Context, trace: str, number: int) -> bool:
 
 
 def _sought(context: bpy.types.Context, trace: str, source: int, number: int) -> SoughtCall:
-    """Return what is needed to find a call: of the trace, or of the list of results."""
+    """Return the data needed to find a call: from the trace, or from the list of results."""
     if (loaded := sources.loaded(trace)) is not None and number < len(loaded.calls):
         return SoughtCall.of(loaded, source, number)
     for hit in context.scene.tracevis3d_search.hits:

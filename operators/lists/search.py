@@ -35,7 +35,7 @@ _MOST_HISTORY = 20
 
 
 class TRACEVIS3D_PG_hit(bpy.types.PropertyGroup):
-    """A call that was found, with what is needed to show where it is without its trace."""
+    """A result of a search, with the data needed to show its place without the trace."""
 
     call: IntProperty()
     title: StringProperty()
@@ -78,7 +78,7 @@ def _source_items(_state: Any, context: bpy.types.Context) -> list[tuple[str, st
 
 
 class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
-    """What is searched for in a scene, and what was found."""
+    """The query and the results of a search in a scene."""
 
     pattern: StringProperty(
         name="Search",
@@ -117,7 +117,7 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
 
 
 def _asked(state: Any) -> TypedQuery:
-    """Return what is searched for."""
+    """Return the query."""
     return TypedQuery(state.pattern, state.kind, state.full, state.case, state.start, state.end)
 
 
@@ -323,7 +323,7 @@ def pin(scene: bpy.types.Scene, only: bpy.types.Collection | None = None) -> Non
 
 
 def _known(state: Any) -> tuple[Any, Found | None]:
-    """Return the trace of the results and what was found; nothing if the trace is not in memory."""
+    """Return the trace of the results, and the results; nothing if the trace is not in memory."""
     trace = sources.loaded(state.trace) if state.trace else None
     if trace is None or not state.total:
         return None, None

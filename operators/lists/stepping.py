@@ -8,7 +8,7 @@ from bpy.props import EnumProperty
 def step(what: str, between: tuple[str, str, str] | None = None, *, ends: bool = False) -> Any:
     """Return the property of where to go: to the one before or after, with ``ends`` also the first and last.
 
-    ``what`` names what is gone through; ``between`` is one more choice, which stands in the middle.
+    ``what`` names the list; ``between`` is one more choice, in the middle.
     """
     items = [("PREVIOUS", "Previous", f"The {what} before"), ("NEXT", "Next", f"The {what} after")]
     if between:

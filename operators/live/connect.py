@@ -49,7 +49,7 @@ class TRACEVIS3D_OT_live_connect(bpy.types.Operator):
 
     bl_idname = "tracevis3d.live_connect"
     bl_label = "Connect"
-    # No step of undo: what is live can't be taken back.
+    # No step of undo: live data can't be undone.
     bl_options = {"REGISTER"}
 
     @classmethod
@@ -266,7 +266,7 @@ class TRACEVIS3D_OT_live_stop(LongOperator, bpy.types.Operator):
 
 
 def _drawable(trace: Any, view: str) -> str:
-    """Return the ordinary view for what was received: that which was watched, if it has anything."""
+    """Return the ordinary view for the received data: the watched one, if it has any."""
     return view if views.find(view).suits(trace) else views.suited(trace)
 
 

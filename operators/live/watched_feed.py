@@ -1,8 +1,8 @@
 """The feed that is watched: a subscriber and its live view, driven by a timer; one at a time.
 
-Nothing of it is in the .blend but what was drawn last: undo and other files can't break it. Undo takes the
+Only its last drawing is in the .blend: undo and other files can't break it. Undo takes the
 live view's objects back to what they were, so they are written anew in the next tick; if it takes them away,
-or another file is opened, what comes is still kept, and the panel offers to show it again.
+or another file is opened, incoming data is still kept, and the panel offers to show it again.
 """
 
 import time
@@ -29,7 +29,7 @@ _REMEMBERED = 128
 
 
 class Feed:
-    """What one connection needs.
+    """The state of one connection.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Feed:
     # -- a tick -------------------------------------------------------------------------------------------
 
     def tick(self) -> bool:
-        """Take what has come for some milliseconds, and show it.
+        """Process messages for some milliseconds, and show the result.
 
         Returns False if more has come than there was time for, and it is not shown yet: the next tick is due
         at once. So as much time goes into taking what comes as into drawing it, in small bites between which
@@ -155,7 +155,7 @@ class Feed:
 
     @property
     def out_of_sight(self) -> bool:
-        """Whether what comes is kept but not shown."""
+        """Whether incoming data is kept but not shown."""
         return self._lost_sight
 
     def show_in(self, scene: bpy.types.Scene) -> None:
@@ -219,7 +219,7 @@ class Feed:
             self._newest = 0
 
     def lose_sight(self) -> None:
-        """Another file is open: what comes is kept, and shown if it is asked for."""
+        """Another file is open: incoming data is kept, and shown on request."""
         self.shown, self._lost_sight = None, bool(self.subscriber.rows)
 
     def mark_stale(self) -> None:
@@ -266,7 +266,7 @@ def start(feed: Feed) -> None:
 
 
 def stop() -> Feed | None:
-    """Watch no longer; return what was watched, which keeps all that it received."""
+    """Stop watching; return the subscriber, which keeps all received data."""
     feed, Feed.current = Feed.current, None
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)
@@ -335,7 +335,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Undo :func:`register`; what was received and not stopped is kept as a file."""
+    """Undo :func:`register`; received data that was not saved is written to a file."""
     signals.disconnect(_CONNECTIONS)
     feed = stop()
     if feed is not None and feed.subscriber.rows:
@@ -343,7 +343,7 @@ def unregister() -> None:
 
 
 def keep(feed: Feed) -> None:
-    """Write what was received into the user's folder, as there is no user to ask."""
+    """Write the received data into the user's folder, as there is no user to ask."""
     from ...tracevis3d import api
 
     try:

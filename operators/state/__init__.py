@@ -1,1 +1,1 @@
-"""What the .blend stores of views and traces, and what is selected."""
+"""The state of views and traces in the .blend, and the selection."""

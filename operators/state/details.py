@@ -1,4 +1,4 @@
-"""What the panel says of the selection: worded when that changes, of the trace or of what is drawn."""
+"""Texts about the selection for the panel: made when it changes, from the trace or from the drawing."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _DASH = "—"
 
 
 class TRACEVIS3D_PG_details(bpy.types.PropertyGroup):
-    """Facts of what is selected in the traces of the active view."""
+    """Facts of the selection in the traces of the active view."""
 
     title: StringProperty()
     summary: StringProperty()
@@ -102,7 +102,7 @@ def _held_rows(details: Any, collection: Any, key: str, call: int) -> list[tuple
 
 
 def _fill(details: Any, words: FunctionWords, said: Description, call: int) -> list[tuple[str, str]]:
-    """Store what is said of the active call; return its rows."""
+    """Store the description of the active call; return its rows."""
     details.title, details.file, details.line = words.label, words.file, words.line
     # The folder of the file is too long for the panel.
     name = words.file.replace("\\", "/").rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""What is selected and hovered in each trace: one selection for all views of a trace.
+"""The selection and the hovered calls of each trace: one selection for all views of a trace.
 
 The selection lies in the .blend (:mod:`.trace_state`): it is saved, and undone. What the mouse is over is
 only remembered while it is there. ``trace`` is always a trace's key: ``trace.source.hash or
@@ -19,7 +19,7 @@ from . import trace_state
 
 
 def selected(trace: str) -> Selection:
-    """Return what is selected in a trace."""
+    """Return the selection in a trace."""
     record = trace_state.find(trace)
     if record is None:
         return Selection()
@@ -40,7 +40,7 @@ def select(
     time_range: tuple[int, int] | None = None,
     extend: bool = False,
 ) -> int:
-    """Select calls, a time range, or both, in place of what was selected.
+    """Select calls, a time range, or both, replacing the selection.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class TRACEVIS3D_PG_fact(bpy.types.PropertyGroup):
 
 
 class TRACEVIS3D_PG_table(bpy.types.PropertyGroup):
-    """Facts of one kind, such as how many calls are how similar; its name is what stands above it."""
+    """Facts of one kind, such as how many calls are how similar; its name is its heading."""
 
     rows: CollectionProperty(type=TRACEVIS3D_PG_fact)
 
@@ -145,7 +145,7 @@ def loadable_views() -> list[Any]:
 
 
 def frame_of(scene: bpy.types.Scene) -> Frame:
-    """Return the frame of the scene's pictures, which decides what is wide enough to be drawn."""
+    """Return the frame of the scene's pictures, which determines the level of detail."""
     return Frame(max(16, scene.render.resolution_x), max(16, scene.render.resolution_y))
 
 

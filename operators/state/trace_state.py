@@ -1,7 +1,7 @@
 """What the .blend remembers of each trace beyond its views: one record per trace, shared by all its views.
 
 The records lie on a collection that no scene shows, so that they are saved, and undone, with everything else,
-whichever scene or view they were changed from. Other modules hang what they want remembered on the record:
+whichever scene or view they were changed from. Other modules add their own properties to the record:
 ``trace_state.PROPERTIES["name"] = SomeProperty(...)``, before it is registered.
 """
 

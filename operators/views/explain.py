@@ -57,7 +57,7 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
             return traces, figure, filtering.applied(stack, traces, made.drawing), made.stops
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
-            # Looked up again: undo may have replaced what was there when the work began.
+            # Looked up again: undo may have replaced it since the work began.
             target = bpy.data.collections.get(name)
             if not settings.is_view(target):
                 self.report({"ERROR"}, "The view was removed meanwhile")

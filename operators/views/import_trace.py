@@ -105,7 +105,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
             hint.label(text=line)
 
     def _paths(self) -> list[str]:
-        """Return what was chosen; a file inside a folder that is a trace represents the folder."""
+        """Return the chosen paths; a file inside a folder that is a trace means the folder."""
         if self.directory and any(file.name for file in self.files):
             chosen = [Path(self.directory, file.name) for file in self.files if file.name]
         else:
@@ -148,7 +148,7 @@ def _folder_or_file(path: Path) -> Path:
 
 
 class TRACEVIS3D_FH_trace(bpy.types.FileHandler):
-    """Traces dropped on the 3D view; what they really are is found by their content."""
+    """Traces dropped on the 3D view; their format is detected by content."""
 
     bl_idname = "TRACEVIS3D_FH_trace"
     bl_label = "Execution Trace"

@@ -186,7 +186,7 @@ def show(
     drawing: Any,
     new: bool = False,
 ) -> None:
-    """Put ``drawing`` into the collection in place of what was there, and store what it was made from.
+    """Put ``drawing`` into the collection, replacing its content, and store its inputs.
 
     A ``new`` view goes beside those that the scene has.
     """
@@ -216,7 +216,7 @@ def show(
             stored.low, stored.high = drawing.camera.low, drawing.camera.high
             if new:
                 arrange.stand_beside(scene, collection)
-        # What the person sees through stays what it was, unless it is the view that is looked at.
+        # The user's camera stays, unless it looks at this view.
         arrange.settle(scene)
     for source, trace in zip(stored.sources, traces, strict=True):
         _describe(source, trace)
@@ -230,7 +230,7 @@ def show(
 
 
 def _store_facts(stored: Any, drawing: Any, counts: dict[str, int]) -> None:
-    """Store what the panel says about a drawing."""
+    """Store the panel's texts about a drawing."""
     settings.fill(stored.facts, shown_facts.of_drawing(drawing, counts))
     stored.tables.clear()
     for title, rows in drawing.facts:
@@ -240,7 +240,7 @@ def _store_facts(stored: Any, drawing: Any, counts: dict[str, int]) -> None:
 
 
 def _describe(source: bpy.types.PropertyGroup, trace: Any) -> None:
-    """Store what the panel says about ``trace``, and by what it is found again."""
+    """Store the panel's texts about ``trace``, and the data to find it again."""
     source.format, source.hash, source.size = trace.source.format, trace.source.hash, str(trace.source.size)
     settings.fill(source.facts, shown_facts.of_trace(trace))
     settings.fill(source.problems, shown_facts.of_problems(trace))

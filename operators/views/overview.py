@@ -41,7 +41,7 @@ _LEGEND = (("in the list", _PART), ("calls", (*SHOWN_COLOR, 1.0)), ("hidden", (*
 
 
 class TRACEVIS3D_PG_overview(bpy.types.PropertyGroup):
-    """What is said of all of a view's trace."""
+    """The text about the whole trace of a view."""
 
     headline: StringProperty(description="Its numbers, in words")
     cells: StringProperty(description="How full each cell of the strip is")
@@ -57,7 +57,7 @@ class TRACEVIS3D_PG_overview(bpy.types.PropertyGroup):
 
 
 def of(collection: bpy.types.Collection) -> Any:
-    """Return what is stored on a view's collection."""
+    """Return the state stored on a view's collection."""
     return collection.tracevis3d_strip
 
 
@@ -237,7 +237,7 @@ _CLASSES = (TRACEVIS3D_PG_overview, TRACEVIS3D_GT_strip, TRACEVIS3D_GGT_strip)
 
 
 def register() -> None:
-    """Register the strip and what is stored of it."""
+    """Register the strip and its stored state."""
     for one in _CLASSES:
         bpy.utils.register_class(one)
     bpy.types.Collection.tracevis3d_strip = PointerProperty(type=TRACEVIS3D_PG_overview)

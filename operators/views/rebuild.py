@@ -47,7 +47,7 @@ class Rebuilding(LongOperator):
             return traces, figure, make_view.drawing_of(figure, frame, part(progress, 0.7, 1.0))
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
-            # Looked up again: undo may have replaced what was there when the work began.
+            # Looked up again: undo may have replaced it since the work began.
             target = bpy.data.collections.get(name)
             if not settings.is_view(target):
                 self.report({"ERROR"}, "The view was removed meanwhile")

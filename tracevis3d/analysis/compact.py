@@ -90,7 +90,7 @@ class CompactTrace:
 
     @cached_property
     def grammar(self) -> Grammar:
-        """What stands in several lists of callees or root calls, written once: Sequitur's grammar of them."""
+        """Repetitions in lists of callees and root calls, written once: Sequitur's grammar of them."""
         return self.find_grammar()
 
     def find_grammar(self, progress: Progress = silent) -> Grammar:

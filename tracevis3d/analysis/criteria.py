@@ -14,7 +14,7 @@ from .compact import CompactTrace
 from .sets import distinct_sets
 from .subtrees import HASH_MASK, empty_table
 
-#: Name of each criterion -> what it says.
+#: Name of each criterion -> its meaning.
 CRITERIA = {
     "exact": "same calls in the same order",
     "collapsed": "same calls in the same order, however often each repeats in a row",

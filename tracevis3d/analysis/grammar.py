@@ -55,7 +55,7 @@ _MOST = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Grammar:
-    """Lists of callees in which what stands in several places is written once.
+    """Lists of callees in which repeated parts are written once.
 
     Owners of symbols are the lists, first, and behind them the rules. A symbol is a value, below ``lists``
     a class, from there on the rule that is the owner of this number, and how often it repeats in a row.

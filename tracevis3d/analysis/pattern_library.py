@@ -59,7 +59,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Library:
-    """What was promoted.
+    """A promoted entry.
 
     Attributes
     ----------

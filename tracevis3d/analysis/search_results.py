@@ -86,7 +86,7 @@ def pinned(found: Found, most: int, current: int) -> list[int]:
 
 @dataclass(frozen=True)
 class ResultTexts:
-    """A call that was found, with what is needed to show it without its trace.
+    """A result of a search, with the data needed to show it without the trace.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from .primitives import Axis, Camera, Drawing, Element, Labels, Legend, Meaning
 
 
 class DrawingBuilder:
-    """A drawing in the making. What is empty or None is left out of it.
+    """A drawing in the making. Empty parts and None are left out.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A drawing without what a filter stack hides, and with what it fades as ghosts; all else stays put."""
+"""A drawing without the calls that a filter stack hides, with faded ones as ghosts; the rest is unchanged."""
 
 from __future__ import annotations
 

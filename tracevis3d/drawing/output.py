@@ -1,4 +1,4 @@
-"""What is asked of a picture file: style, engine, size, length. Checked before any work is done."""
+"""The settings of a picture file: style, engine, size, length. Checked before any work is done."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class PickedElement:
 
 @dataclass
 class Description:
-    """What is said of an element.
+    """The description of an element.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The words a view speaks: plain arrays that say what is where, in which colour, standing for what.
+"""The primitives of a drawing: plain arrays of positions, colours and ids.
 
 Coordinates are scene units (about a metre): x to the right (usually time), y away from the reader, z up.
 Colours are indices into the drawing's one palette, so an element's colour *is* its legend's.
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Vector = tuple[float, float, float]
 
 #: How an element's surface looks: ``solid`` for what represents one thing, ``cluster`` for what represents
-#: many, ``ghost`` for context (translucent), ``glow`` for what is lit up, ``gloss`` for what has a highlight
+#: many, ``ghost`` for context (translucent), ``glow`` for lit elements, ``gloss`` for shiny ones
 #: (where the engine knows reflections).
 Look = Literal["solid", "cluster", "ghost", "glow", "gloss"]
 

@@ -115,7 +115,7 @@ def box_sections(across: NDArray[Any], height: NDArray[Any]) -> Sections:
 
 
 class Page:
-    """Bars with their corners: what is written, and moves, as a whole.
+    """Bars with their corners, which are written and moved as a whole.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What of a call tree is listed under a filter stack, and how much of it the filters hide.
+"""The part of a call tree that is listed under a filter stack, and how much of it the filters hide.
 
 A filter that marks functions or distinct subtrees in the whole trace marks nodes of the graph. One that marks
 single calls (a duration, a thread, a part of the trace) can't: two calls of one subtree may differ. Then the
@@ -51,7 +51,7 @@ class Listed:
 
 
 def listed(stack: Sequence[Applied], facts: Facts, filtered: FilterResult, whole: bool = False) -> Listed:
-    """Return what is listed under a stack, in time linear in the calls.
+    """Return the list under a stack, in time linear in the calls.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def listed(stack: Sequence[Applied], facts: Facts, filtered: FilterResult, whole
     filtered : Filtered
         What the stack makes of the trace.
     whole : bool
-        List what is hidden, too, marked. Otherwise calls are left out that are hidden while some below them
+        List hidden calls too, marked. Otherwise calls are left out that are hidden while some below them
         are not: these move up to the nearest caller that is left.
     """
     hidden = filtered.state == HIDDEN

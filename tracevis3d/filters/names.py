@@ -1,4 +1,4 @@
-"""Functions by their names, or by what they live in."""
+"""Filters of functions by their names, or by their containers."""
 
 from __future__ import annotations
 

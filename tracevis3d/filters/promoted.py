@@ -15,7 +15,7 @@ from .registry import Filter, Marked
 
 @dataclass(frozen=True)
 class Parameters:
-    """Which library, and what of it."""
+    """The library, and which of its entries."""
 
     file: str = parameter("", "The library, a file that 'tracevis3d library' writes")
     patterns: bool = parameter(True, "Its patterns")

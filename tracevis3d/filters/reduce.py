@@ -1,4 +1,4 @@
-"""The trace that is left when a filter stack has hidden what it hides."""
+"""The trace without the calls that a filter stack hides."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from .facts import Facts
 #: What becomes of marked calls; the number is that in :attr:`Filtered.state`.
 SHOWN, HIDDEN, FADED, SUNK = 0, 1, 2, 3
 EFFECTS = {"hide": HIDDEN, "fade": FADED, "sink": SUNK}
-#: What of a marked call is meant.
+#: Which part of a marked call is meant.
 WHAT = {"subtree": "the call and all below it", "call": "the call alone; its callees move up to its caller"}
 #: Of a whole trace.
 WHOLE = -1
@@ -85,7 +85,7 @@ class Applied:
 
 @dataclass(frozen=True)
 class FilterEffect:
-    """What one filter of a stack did.
+    """The effect of one filter of a stack.
 
     Attributes
     ----------

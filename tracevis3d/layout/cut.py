@@ -1,4 +1,4 @@
-"""Level of detail: what a window on a trace shows at a resolution, in time that follows what it shows."""
+"""Level of detail: the calls and clusters of a time window at a resolution, in output-sensitive time."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def place_boxes(
     Parameters
     ----------
     start, end : int64 (n,)
-        Nanoseconds; what lies outside the window is cut off.
+        Nanoseconds; clipped to the window.
     low_level, high_level : int64 (n,)
         First and last level that the box fills, from 0; equal for a call.
     lane : int64 (n,)

@@ -82,7 +82,7 @@ def build(
     scene : bpy.types.Scene, optional
         The current one if left out. Its camera, world, colour management and resolution are set.
     collection : bpy.types.Collection, optional
-        An earlier result: what is the same stays, the rest is rewritten or replaced.
+        An earlier result: unchanged parts stay, the rest is rewritten or replaced.
     name : str
         Of the collection, and the first word of its objects' names.
     progress : Progress
@@ -284,7 +284,7 @@ class _Making:
         return camera.place(camera.fit(words, self.frame, region, corners), name)
 
     def finish(self, collection: Any | None) -> Built:
-        """Link everything to the scene in place of what was in ``collection``."""
+        """Link everything to the scene, replacing the content of ``collection``."""
         if collection is None:
             collection = bpy.data.collections.new(self.name)
         gone = self.parts.settle()

@@ -1,4 +1,4 @@
-"""The camera: moved back until what has to be seen fills the part of the frame that is kept for it."""
+"""The camera: moved back until the content fills its part of the frame."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ _GLOSS = 0.08
 
 
 def veil(look: str) -> float:
-    """Return how much of what is behind shows through a look."""
+    """Return the transparency of a look."""
     return 1.0 - _GHOST if look == "ghost" else 0.0
 
 
 def surface(look: str, style: Style) -> Any:
-    """Return the material of a look (``ink`` for what is not data), made once per file."""
+    """Return the material of a look (``ink`` for texts and axes), made once per file."""
     name = f"TraceVis3D {look} {style.name}"
     material = bpy.data.materials.get(name)
     if material is not None and material.get("tracevis3d_version") == _VERSION:

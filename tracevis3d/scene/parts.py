@@ -1,4 +1,4 @@
-"""The parts of a built drawing: what is as it was is kept, what has changed is rewritten or made anew.
+"""The parts of a built drawing: unchanged ones are kept, changed ones are rewritten or made anew.
 
 Which is which is read off the scene: each object carries the name of its part and a digest of what it was
 made from, so this holds after undo and in a .blend that was opened again, and Python remembers nothing.
@@ -26,7 +26,7 @@ def names_part(source: int) -> str:
 class Parts:
     """The parts of one build, beside those of the build before in ``collection``.
 
-    Nothing of what is there is touched before :meth:`settle`.
+    Existing objects are not touched before :meth:`settle`.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Parts:
         return shown
 
     def settle(self) -> list[Any]:
-        """Rewrite what is to be rewritten; return the objects of the build before that have no place now."""
+        """Rewrite changed objects; return the objects of the last build that are no longer used."""
         for rewrite in self._rewriting:
             rewrite()
         return list(self._before.values())

@@ -116,7 +116,7 @@ def remove(shown: Any) -> None:
 
 
 def attend(collections: Sequence[Any], active: Any, overview: bool) -> None:
-    """Let pictures show what is wanted: the ``active`` drawing alone, with its frame, or all of them.
+    """Choose what pictures show: the ``active`` drawing alone, with its frame, or all of them.
 
     In the 3D view all drawings stay visible. Only one lights the scene.
     """

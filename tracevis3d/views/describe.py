@@ -40,7 +40,7 @@ class StoredNames(Protocol):
 def describe(
     element: PickedElement, traces: Sequence[Trace | StoredNames], parameters: Any = None
 ) -> list[Description]:
-    """Return what is said of an element: one entry for each call that it represents.
+    """Return the descriptions of an element: one for each call that it represents.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Time drums under the mouse: what lies on the mantle, and where along the axis of time one is.
+"""Time drums under the mouse: calls on the mantle, and the position along the time axis.
 
 A drum is found again by its rims, which are in the .blend: its section at the beginning and the end of time.
 """
@@ -142,7 +142,7 @@ def declared(view: bpy.types.Collection) -> TimeAxis | None:
 
 
 def where(drum: Drum) -> Clock | None:
-    """Return what knows what lies where on a drum; None if its traces are not in memory."""
+    """Return the index of positions on a drum; None if its traces are not in memory."""
     from ....tracevis3d.scene.window import element_metadata
 
     view = bpy.data.collections[drum.view]
@@ -175,7 +175,7 @@ def _is_solid(drum: Drum) -> bool:
 def begin(scene: bpy.types.Scene, ray: Ray, hit: Any) -> tuple[str, Floats, float] | None:
     """Return the object, a point in its coordinates and the share of time where dragging begins.
 
-    ``hit`` is what was pressed; without any it is the mantle.
+    ``hit`` is the pressed element; without one it is the mantle.
     """
     drums = all_in(scene)
     if hit is not None:
@@ -218,7 +218,7 @@ def quads(drum: Drum, left: float, right: float) -> list[Floats]:
 
 
 def tell(scene: bpy.types.Scene, ray: Ray) -> list[Description]:
-    """Return what is said of the place on a mantle that a ray meets; nothing if it meets none."""
+    """Return the description of the place on a mantle that a ray meets; empty if it meets none."""
     for drum in all_in(scene):
         found = drum.met(ray, _is_solid(drum))
         knows = where(drum) if found is not None else None

@@ -29,7 +29,7 @@ def _someone_looks_through_the_camera(scene: bpy.types.Scene) -> bool:
 
 
 def _panes(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> list[Any]:
-    """Return what stands on panes before the cameras of a scene's views."""
+    """Return the objects on panes in front of the cameras of a scene's views."""
     return [
         shown
         for view in settings.all_in(scene)
@@ -39,7 +39,7 @@ def _panes(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> list[Any]:
 
 
 def _settle() -> None:
-    """Hide and show what stands on panes; a timer of Blender's, since drawing must not change anything."""
+    """Hide and show the objects on panes; a timer of Blender's, since drawing must not change anything."""
     for window in bpy.context.window_manager.windows:
         hide = not _someone_looks_through_the_camera(window.scene)
         for shown in _panes(window.scene, window.view_layer):

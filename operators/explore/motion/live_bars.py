@@ -1,4 +1,4 @@
-"""Pointing at the bars of a live view: they move, so what lies under the mouse is looked for all the time."""
+"""Pointing at the bars of a live view: they move, so the bar under the mouse is searched for all the time."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def view_in(scene: bpy.types.Scene) -> Any:
 
 
 def tell(scene: bpy.types.Scene, ray: Any) -> list[Description]:
-    """Return what is said of the bar that ``ray`` meets; it lights up. Empty: none."""
+    """Return the description of the bar that ``ray`` meets, and highlight it. Empty: none."""
     shown = view_in(scene)
     _state.pointed = shown.point(ray) if shown is not None else None
     if _state.pointed is None:
@@ -46,7 +46,7 @@ def leave() -> None:
 
 
 def pick() -> str:
-    """Remember what is pointed at for the panel *Live*; return its title, empty if there is none."""
+    """Store the bar under the mouse for the panel *Live*; return its title, empty if there is none."""
     feed = Feed.current
     if feed is None or _state.pointed is None:
         return ""
@@ -87,7 +87,7 @@ def _across(shown: Any, ray: Any) -> float:
 
 
 def draw(view: Any, scale: float) -> None:
-    """Draw the light of what is pointed at; from a handler of the 3D view."""
+    """Draw the highlight of the bar under the mouse; from a handler of the 3D view."""
     pointed = _state.pointed
     shown = bpy.data.objects.get(pointed.page) if pointed is not None else None
     if shown is None or not overlay.state.exploring:
@@ -100,7 +100,7 @@ def draw(view: Any, scale: float) -> None:
 
 
 def register() -> None:
-    """Light up what is pointed at from now on."""
+    """Highlight the bar under the mouse from now on."""
     overlay.on_lit.connect(draw)
 
 

@@ -19,7 +19,7 @@ M = TypeVar("M", bound=Moving)
 
 
 class Motion(Generic[M]):
-    """What is under way of one kind.
+    """The current motion of one kind.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Motion(Generic[M]):
         self._timer = self._run
 
     def start(self, moving: M, at_once: bool = False) -> None:
-        """Let ``moving`` go its way, in place of what was under way; ``at_once``: it arrives now."""
+        """Start ``moving``, replacing the current motion; ``at_once``: it arrives now."""
         self.current = moving
         if at_once:
             self.finish()
@@ -43,7 +43,7 @@ class Motion(Generic[M]):
             bpy.app.timers.register(self._timer)
 
     def finish(self) -> bool:
-        """Let what is under way arrive; returns whether there was anything."""
+        """Finish the current motion; return whether there was one."""
         moving, self.current = self.current, None
         if moving is None:
             return False
@@ -53,12 +53,12 @@ class Motion(Generic[M]):
         return True
 
     def stop(self) -> bool:
-        """Break off what is under way, where it is; returns whether there was anything."""
+        """Stop the current motion where it is; return whether there was one."""
         there_was, self.current = self.current is not None, None
         return there_was
 
     def end(self) -> None:
-        """Break off what is under way, and take the timer away: the extension is being disabled."""
+        """Stop the current motion and remove the timer: the extension is being disabled."""
         self.stop()
         if bpy.app.timers.is_registered(self._timer):
             bpy.app.timers.unregister(self._timer)

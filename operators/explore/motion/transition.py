@@ -53,7 +53,7 @@ class _Way:
         settings.assign(view, self.goal)
         window_time.redraw(view)
         self.done()
-        # What was read on the way is of no state that undo knows.
+        # Values read in transition belong to no undo step.
         _forget()
         return None
 
@@ -85,7 +85,7 @@ class _Way:
 
 
 def _forget() -> None:
-    """Let what is selected light up where it stands now."""
+    """Highlight the selection at its present place."""
     from ....tracevis3d.scene.window import element_metadata
 
     element_metadata.forget()
@@ -147,7 +147,7 @@ def start(view: bpy.types.Collection, change: Change, done: Callable[[], None]) 
 
     # Opened detail would move with the rest: it is made again at the end.
     detail_objects.leave(view)
-    # What is under the mouse moves away from it.
+    # The element under the mouse moves away from it.
     overlay.state.hit, overlay.state.told = None, []
     seconds = make_view.seconds_of(view)
     slow = change.between is None or (seconds is not None and seconds > change.patience)

@@ -1,4 +1,4 @@
-"""What was made without a step of undo goes before Blender undoes or redoes.
+"""Objects made without a step of undo are removed before Blender undoes or redoes.
 
 Blender keeps what its step says is unchanged in memory as it is: a collection that meanwhile links objects of
 which no step knows would keep pointing at them when they are freed. So there must be none by then.

@@ -1,4 +1,4 @@
-"""The wheel with Ctrl, and the key that takes back what it did: what views declare of them."""
+"""The wheel with Ctrl, and the key that undoes its zoom: actions that views declare."""
 
 from typing import Any
 

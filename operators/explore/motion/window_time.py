@@ -1,4 +1,4 @@
-"""The window of time that a view shows: set from what is pointed at, smoothly where drawing is quick."""
+"""The time window of a view: set from the element under the mouse, smoothly where drawing is quick."""
 
 import math
 import time

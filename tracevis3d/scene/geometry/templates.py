@@ -1,4 +1,4 @@
-"""Template meshes of what is instanced: a small mesh per colour (and per proportion of a box), in one mesh.
+"""Template meshes for instances: a small mesh per colour (and per proportion of a box), in one mesh.
 
 An instance shows its template's vertex colours in every engine, which a colour per instance does not do in
 Workbench. So the node group splits this mesh by its face attribute ``part`` and picks a part per point.
@@ -233,7 +233,7 @@ def _open(profile: list[tuple[float, float]], sides: int) -> Shape:
 
 
 def _lain(shape: Shape) -> Shape:
-    """Return ``shape`` turned so that what was down is +x."""
+    """Return ``shape`` turned so that down becomes +x."""
 
     def turned(rows: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.stack([-rows[:, 2], rows[:, 1], rows[:, 0]], axis=1)

@@ -1,4 +1,4 @@
-"""What stands in front of a live view's camera: title and foot, and the legend."""
+"""Texts in front of a live view's camera: title, foot and legend."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST = 60
 
 
 class Sheet:
-    """What is written on the pane in front of the camera, in pixels of the frame."""
+    """The texts on the pane in front of the camera, in pixels of the frame."""
 
     def __init__(self, view: View) -> None:
         self._pane, self.mesh = Pane.of(view), TextMesh()

@@ -171,7 +171,7 @@ class LiveScene:
     # -- a tick -------------------------------------------------------------------------------------------
 
     def tick(self, now: int, clock: float, status: str = "") -> None:
-        """Show what has come until ``now``.
+        """Show the data received until ``now``.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class LiveScene:
     # -- pointing -----------------------------------------------------------------------------------------
 
     def point(self, ray: Ray) -> Pointed | None:
-        """Return the bar that ``ray`` meets first, and what is said of it; None: none, or nothing."""
+        """Return the bar that ``ray`` meets first, and its description; None: no bar."""
         mine = np.array([*self._inward(ray.origin), *self._inward(ray.direction), ray.near])
         met = pick(self.ring, mine, self._now)
         if met is None:

@@ -26,7 +26,7 @@ Srgb = Sequence[float]
 
 
 class TextMesh:
-    """What is written on one mesh: texts in the plane of x and z, rectangles, lines.
+    """The content of one mesh: texts in the plane of x and z, rectangles, lines.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class TextMesh:
         self._texts.append((clean(text), at, size, srgb, room, align))
 
     def ground(self, text: str, at: NDArray[np.float64], size: float, room: float, srgb: Any) -> None:
-        """Fill what lies behind a text that begins at ``at``."""
+        """Fill the background of a text that begins at ``at``."""
         wide = typeface().width(clean(text)) * size * typeface().size_per_line
         wide = min(wide, room) if room else wide
         left, right, low, high = -0.3 * size, wide + 0.3 * size, -0.28 * size, 0.92 * size
@@ -145,7 +145,7 @@ class TextMesh:
 
 
 def write(mesh: Any, text: TextMesh) -> None:
-    """Put what ``text`` holds into ``mesh`` in place of what was there."""
+    """Write ``text`` into ``mesh``, replacing its content."""
     position, corner, first, color = text.shape(typeface())
     mesh.clear_geometry()
     meshes.fill(mesh, position, corner, first)

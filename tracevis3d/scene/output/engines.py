@@ -30,7 +30,7 @@ class Engine:
 
 
 def examine() -> list[Engine]:
-    """Return what there is of Workbench, EEVEE and Cycles."""
+    """Return the availability of Workbench, EEVEE and Cycles."""
     ids = compat.engine_ids()
     trouble = _opengl_trouble()
     found = []

@@ -182,7 +182,7 @@ def choose(
         right, up = unit(labels.right), unit(labels.up)
         width = typeface.width(text) * size
         left = labels.anchor[i] - right * (width * (labels.align + 1) / 2)
-        # In front of what it is written on, by an invisible amount.
+        # In front of its surface, by an invisible amount.
         outward = np.cross(right, up)
         left = left + outward * (0.04 * float(labels.height[i]) * (1 if outward @ view.forward < 0 else -1))
         half = up * (0.5 * float(labels.height[i]))

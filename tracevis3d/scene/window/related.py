@@ -238,7 +238,7 @@ def _partners(present: Sequence[Shown], calls: Mapping[str, Ints]) -> dict[str, 
 def showing_selected(
     present: Sequence[Shown], selected: Mapping[str, Ints], trace_of: TraceOf
 ) -> dict[str, Ints]:
-    """Return object name -> elements that represent what is selected, of all views of each trace.
+    """Return object name -> elements of the selection, of all views of each trace.
 
     Parameters
     ----------
