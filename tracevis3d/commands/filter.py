@@ -1,4 +1,4 @@
-"""``tracevis3d filter``: what of a trace matters, and the trace that is left."""
+"""``tracevis3d filter``: apply filters, and write the remaining trace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..filters import registry
 
 
 def _told(one: dict[str, Any]) -> str:
-    """Word the scope of a filter and what it did."""
+    """Write the scope of a filter and its effect."""
     done = {"hide": "hides", "fade": "fades", "sink": "sinks"}[one["effect"]]
     below = ", with all below" if one["what"] == "subtree" else " alone"
     scope = "the whole trace" if one["within"] is None else f"call {one['within']:,}"

@@ -42,7 +42,7 @@ def add(commands: Subcommands) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Take what comes; keep it, or draw it."""
+    """Receive data; store it, or draw it."""
     from pathlib import Path
 
     from .. import api

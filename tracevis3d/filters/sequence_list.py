@@ -38,7 +38,7 @@ def sequences(
     contains : str
         Only sequences with a function whose name holds this text.
     filtered : Filtered, optional
-        What is hidden, to be counted.
+        The hidden calls, to be counted.
 
     Raises
     ------

@@ -82,7 +82,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
 
 class _Graph:
-    """What a file says, checked."""
+    """The checked content of a file."""
 
     def __init__(self, path: Path, text: memoryview | bytes, recording: Recording) -> None:
         self.path, self.problems = path, recording.problems

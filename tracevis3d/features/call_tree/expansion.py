@@ -1,4 +1,4 @@
-"""What of a call tree is expanded, collapsed or hidden by hand, and how many rows that makes.
+"""The parts of a call tree that are expanded, collapsed or hidden by hand, and the resulting number of rows.
 
 What a person did are exceptions along a few paths; all else follows from the class (:mod:`.row_counts`). Size
 and position are answered from sums along one path (SEAT, section 5.3.3).
@@ -20,7 +20,7 @@ Override = Literal["show", "hide"]
 
 
 class Exceptional:
-    """What is special about one path, or about paths below it."""
+    """The override of one path, or of paths below it."""
 
     __slots__ = ("children", "hidden", "levels", "marks", "more", "order", "override", "shifts", "size")
 
@@ -222,7 +222,7 @@ class Expansion:
             self._recount_child(way[k], steps[k], path[k])
 
     def find(self, path: UniquePath) -> Exceptional | None:
-        """Return what is special about a path; None if nothing is."""
+        """Return the override of a path; None if it has none."""
         found: Exceptional | None = self.top
         for ordinal in path:
             found = found.children.get(ordinal) if found is not None else None
@@ -266,7 +266,7 @@ class Expansion:
         return self.child_at(step, row)[0] if row < end else None
 
     def exceptions(self) -> list[tuple[UniquePath, int | None, Override | None, bool]]:
-        """Return what was done by hand as rows of path, levels, override and own mark, to be stored.
+        """Return the changes made by hand as rows of path, levels, override and own mark, to be stored.
 
         The empty path represents the roots' parent, which has an override alone.
         """

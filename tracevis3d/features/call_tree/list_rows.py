@@ -25,7 +25,7 @@ _NOUNS = {"model": "functions", "utilities": "candidates", "library": "entries o
 
 @dataclass(frozen=True)
 class ListQuery:
-    """What is to be listed, and how.
+    """The settings of a list.
 
     Attributes
     ----------

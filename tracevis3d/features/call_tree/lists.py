@@ -92,7 +92,7 @@ def repeated(
     contains : str
         Only patterns of functions whose names hold this text.
     filtered : Filtered, optional
-        What is hidden, to be counted.
+        The hidden calls, to be counted.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def repeated(
 
 
 def from_library(facts: Facts, known: pattern_library.Library, contains: str = "") -> Listing:
-    """Return what of a library occurs here, and what doesn't: patterns, then utilities."""
+    """Return which entries of a library occur here, and which don't: patterns, then utilities."""
     trace, subtrees = facts.trace, facts.graph.subtrees
     found = pattern_library.find(known.patterns, trace, facts.graph)
     labels, count = trace.functions.label, len(found)

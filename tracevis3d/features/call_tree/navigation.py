@@ -62,7 +62,7 @@ class TreeNavigation:
         self._anchor: UniquePath | None = None
         self.settle()
 
-    # -- what is seen -----------------------------------------------------------------------------------
+    # -- the window -----------------------------------------------------------------------------------
 
     @property
     def size(self) -> int:
@@ -207,7 +207,7 @@ class TreeNavigation:
         self._choose(path)
 
     def scroll(self, rows: int) -> None:
-        """Move the window by so many rows; what is current and selected stays."""
+        """Move the window by a number of rows; the current row and the selection stay."""
         self._show_from(self.position + rows)
 
     def jump(self, row: int) -> None:
@@ -249,7 +249,7 @@ class TreeNavigation:
     # -- storing ----------------------------------------------------------------------------------------
 
     def written(self) -> dict[str, str]:
-        """Return the state as texts, to be stored: what was opened by hand, the window, the selection."""
+        """Return the state as texts, to be stored: the rows opened by hand, the window, the selection."""
         return {
             "opened": json.dumps(
                 [[text_of(path), levels, override, hidden] for path, levels, override, hidden in

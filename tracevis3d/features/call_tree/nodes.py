@@ -30,7 +30,7 @@ SORTS = {
 
 
 class FunctionTable:
-    """What is known of each function in numbers, and how much of it is hidden.
+    """The numbers of each function, and how much of it is hidden.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class FunctionTable:
         return np.argsort(-self.columns[sort], kind="stable")
 
     def row(self, function: int) -> dict[str, Any]:
-        """Return what is known of a function."""
+        """Return the facts of a function."""
         facts = self.facts
         number = {name: int(column[function]) for name, column in self.columns.items()}
         return {
@@ -89,7 +89,7 @@ class FunctionTable:
 
 
 def subtree_rows(facts: Facts, function: int | None = None, most: int = 50) -> list[dict[str, Any]]:
-    """Return a row for each distinct subtree, the most frequent first: what is behind nodes of one name.
+    """Return a row for each distinct subtree, the most frequent first: the nodes of one name.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Page:
-    """What :meth:`PartialTree.construct` returns: the rows, and the parents that link them to the root."""
+    """The result of :meth:`PartialTree.construct`: the rows, and the parents that link them to the root."""
 
     rows: list[Row]
     linking: list[UniquePath]
@@ -77,7 +77,7 @@ class PartialTree(CallPaths):
     filtered : bool (m,), optional
         The nodes that the filters mark.
     show_filtered : bool
-        The tree's setting: whether what is marked is shown.
+        The tree's setting: whether marked rows are shown.
     folded : bool
         Whether sequences of callees that occur again are one row each, which opens to what they take in: the
         rules of the graph's grammar. A path then has an ordinal for each sequence on its way.
@@ -105,7 +105,7 @@ class PartialTree(CallPaths):
 
     @property
     def show_filtered(self) -> bool:
-        """The tree's setting: whether what is marked as hidden is shown."""
+        """The tree's setting: whether rows marked as hidden are shown."""
         return self._counts.show
 
     @show_filtered.setter
@@ -117,7 +117,7 @@ class PartialTree(CallPaths):
         self._count_with(filtered, self._counts.show)
 
     def expand_levels(self, levels: int) -> None:
-        """Expand ``levels`` levels of the whole tree, and forget what was expanded by hand."""
+        """Expand ``levels`` levels of the whole tree, and discard expansions made by hand."""
         self._expansion.levels = levels
         for _, exception in self._expansion.walk(self._expansion.top, ()):
             exception.levels = None
@@ -191,7 +191,7 @@ class PartialTree(CallPaths):
         self._expansion.change(path, override=None)
 
     def hide(self, path: UniquePath) -> None:
-        """Mark one path as hidden: it and what is below."""
+        """Mark one path as hidden, with all rows below it."""
         self._expansion.change(path, hidden=True)
 
     def unhide(self, path: UniquePath) -> None:
@@ -199,7 +199,7 @@ class PartialTree(CallPaths):
         self._expansion.change(path, hidden=False)
 
     def exceptions(self) -> list[tuple[UniquePath, int | None, Override | None, bool]]:
-        """Return what was done by hand, to be stored; see :meth:`.expansion.Expansion.exceptions`."""
+        """Return the changes made by hand, to be stored; see :meth:`.expansion.Expansion.exceptions`."""
         return self._expansion.exceptions()
 
     def restore(self, rows: list[tuple[UniquePath, int | None, Override | None, bool]]) -> int:

@@ -17,7 +17,7 @@ ALL = -1
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
-    """What there is to count rows with if classes are expanded to some level.
+    """Row counts of classes that are expanded to some level.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class RowCounts:
     filtered : bool (m,) or None
         The nodes of the graph that the filters mark; a sequence is marked if all that it takes in is.
     show : bool
-        Whether what is marked is shown.
+        Whether marked rows are shown.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ GROUND, SHOWN_COLOR, HIDDEN_COLOR = (0.08, 0.09, 0.11), (0.45, 0.78, 1.0), (0.88
 
 @dataclass(frozen=True)
 class Strip:
-    """What is said of all of a trace.
+    """The text about a whole trace.
 
     Attributes
     ----------

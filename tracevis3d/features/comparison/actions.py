@@ -1,4 +1,4 @@
-"""What comparing can do with a call of any view: find its like, and compare it with another trace."""
+"""Actions of the comparison on a call of any view: find similar calls, and compare it with another trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two compared traces, as a list beside the view."""
+"""The differences between two compared traces, as a list beside the view."""
 
 from __future__ import annotations
 

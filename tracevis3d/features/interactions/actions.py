@@ -1,4 +1,4 @@
-"""Going along the axis of a time drum: a double click shows what is around, a drag sets the window."""
+"""Moving along the axis of a time drum: a double click zooms to an element, a drag sets the window."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Hierarchy:
 
     @property
     def kind(self) -> str:
-        """What the elements are, in the plural, for people."""
+        """The noun for the elements, in the plural."""
         what = {"function": "functions", "class": "classes", "module": "modules"}[self.level]
         if self.by == "folders" and self.level != "function":
             return "files"

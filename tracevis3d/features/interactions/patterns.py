@@ -1,4 +1,4 @@
-"""What recurs in a run: phases, repeated subtrees, loops, near repeats, and calls that stand alone."""
+"""Recurring parts of a run: phases, repeated subtrees, loops, near repeats, and lone calls."""
 
 from __future__ import annotations
 

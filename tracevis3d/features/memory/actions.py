@@ -51,7 +51,7 @@ def _to(state: State, goal: Range) -> Change:
 
 
 def _between(begin: Range, goal: Range) -> Callable[[float], dict[str, float]]:
-    """Return the way from one range of bytes to another: what is looked at grows evenly."""
+    """Return the transition from one range of bytes to another, with an even zoom."""
     (a, b), (c, d) = begin, goal
     whole = (b - a) - (d - c)
 

@@ -1,4 +1,4 @@
-"""What memory does over time, as series: live bytes, allocations, and how much lies idle."""
+"""Memory over time, as series: live bytes, allocations, and the idle share."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Curves:
 
 @dataclass(frozen=True, eq=False)
 class SiteTable:
-    """What each call site does; one row more for all together.
+    """The facts of each call site; one more row for the total.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class SiteTable:
         Blocks and bytes allocated; bytes and blocks never freed; the most bytes alive at once, and the row of
         the memory table after which they were.
     lifetime : float64 (sites + 1,)
-        Mean, in nanoseconds; what is never freed lives until the end.
+        Mean, in nanoseconds; blocks that are never freed live until the end.
     """
 
     blocks: Ints

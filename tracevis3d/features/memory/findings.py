@@ -1,4 +1,4 @@
-"""What is to be found in a program's memory: leaks, forgotten blocks, saw-teeth, churn, holes, cohorts."""
+"""Findings about a program's memory: leaks, forgotten blocks, saw-teeth, churn, holes, cohorts."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Holes:
 def find_memory(
     blocks: Blocks, sites: Sites, table: SiteTable, has_addresses: bool
 ) -> tuple[MemoryFinding, ...]:
-    """Return what is found, the most important kind first, then by bytes.
+    """Return the findings, the most important kind first, then by bytes.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ class Pyramid:
         return len(self.order)
 
     def cut(self, left: float, right: float, least: float, breaks: Ints | None = None) -> Items:
-        """Return what is to be seen between ``left`` and ``right`` of the axis.
+        """Return the items visible between ``left`` and ``right`` of the axis.
 
         Parameters
         ----------

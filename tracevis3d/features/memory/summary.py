@@ -42,7 +42,7 @@ class MemoryUse:
 
     @cached_property
     def table(self) -> SiteTable:
-        """What each call site does."""
+        """The facts of each call site."""
         return site_table(self.blocks, self.sites)
 
     @property
@@ -57,7 +57,7 @@ class MemoryUse:
 
     @cached_property
     def findings(self) -> tuple[MemoryFinding, ...]:
-        """What is found."""
+        """The findings."""
         return find_memory(self.blocks, self.sites, self.table, self.has_addresses)
 
 

@@ -1,4 +1,4 @@
-"""What is remarkable about a trace's waits: found, put in a sentence, and ranked."""
+"""Findings about a trace's waits: found, written as sentences, and ranked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KINDS = {
 _GRAVE = ("deadlock", "lock order", "never released", "held to the end")
 _FEW = 5
 _CYCLES = 20
-#: What is held to the end is held for at least this share of the trace.
+#: Objects held to the end are held for at least this share of the trace.
 _HELD = 0.01
 _SLEEPS = re.compile("sleep|poll|select|timer", re.IGNORECASE)
 #: Polling lasts for at least this share of the trace.

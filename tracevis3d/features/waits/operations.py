@@ -1,4 +1,4 @@
-"""What synchronizes the threads of a trace: its waits, releases and I/O (SyncTrace, section III-A).
+"""The synchronization of a trace's threads: its waits, releases and I/O (SyncTrace, section III-A).
 
 They come from what the recording says itself, from calls whose names the rules know, from arrows between
 threads, and from the ends of threads that others join.
@@ -215,7 +215,7 @@ def operations(trace: Trace, rules: Rules) -> Operations:
 
 
 class _ThreadNames:
-    """What threads are called, and which thread a text names."""
+    """The names of threads, and the thread that a text names."""
 
     def __init__(self, trace: Trace) -> None:
         self.titles = [trace.threads.title(t) for t in range(len(trace.threads))]

@@ -29,7 +29,7 @@ GIFT = "object"
 
 @dataclass(frozen=True)
 class Rule:
-    """What operations of some names do; the fields are those of ``rules/default.toml``.
+    """The meaning of operations of some names; the fields are those of ``rules/default.toml``.
 
     ``blocks`` is in nanoseconds; ``own`` is True for the user's rules.
     """

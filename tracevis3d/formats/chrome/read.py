@@ -115,7 +115,7 @@ class _Document:
 
     @property
     def position(self) -> int:
-        """Index into the buffer of what is read next."""
+        """Index of the next byte in the buffer."""
         return int(self.rows.state[kernels.S_POSITION])
 
     @position.setter
@@ -123,7 +123,7 @@ class _Document:
         self.rows.state[kernels.S_POSITION] = position
 
     def _more(self) -> bool:
-        """Drop what was read and fetch the next piece; False at the end of the file."""
+        """Drop the bytes that were read and fetch the next piece; False at the end of the file."""
         if self._at_end:
             return False
         keep = self.position
@@ -242,7 +242,7 @@ class _Document:
         """Count why the object can't be read on, and leave the rest."""
         kind = "truncated" if c < 0 else "malformed"
         self.rows.mend(kind, self.base + self.position)
-        # What comes behind is no events.
+        # The rest of the file is not events.
         self.position = self.end
         while self._more():
             self.position = self.end
@@ -341,7 +341,7 @@ class _Document:
         return self._skip_odd_element()
 
     def _skip_odd_element(self) -> bool:
-        """Skip what stands in the list and is no object."""
+        """Skip list entries that are not objects."""
         start = self.base + self.position
         window = self._bytes(self.position, min(self.end, self.position + 8))
         if window.startswith(b"null"):

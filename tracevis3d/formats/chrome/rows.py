@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...kernels.formats import scan_json as kernels
 from ...trace.problems import KINDS
 
-#: Text 0, the name of what has none.
+#: Text 0, the empty name.
 UNNAMED = "(unnamed)"
 #: Rows of ``Rows.mends``; the first four are the scanner's own.
 MENDS = (

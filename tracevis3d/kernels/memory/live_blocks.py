@@ -114,7 +114,7 @@ def follow_blocks(
     totals : int64 (TOTALS_SIZE,)
     times : int64 (r, 2)
     rows : int64 (r, ROW_SIZE)
-        What has come to its end, of items that are one block.
+        The ended parts of items that are one block.
     counts : int64 (1,)
         Rows written.
 

@@ -38,7 +38,7 @@ def add(commands: Subcommands) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Change the library if asked to; show it, or what of it a trace has."""
+    """Change the library if requested; show it, or its entries that occur in a trace."""
     from ....analysis import pattern_library
     from ....filters.facts import Facts
 

@@ -113,7 +113,7 @@ def run(words: argparse.Namespace) -> None:
 
 
 def _start(tree: PartialTree, words: argparse.Namespace) -> tuple[tuple[int, ...] | None, int]:
-    """Open what is asked for; return the path that the window starts from, and how many rows further."""
+    """Open the requested rows; return the path that the window starts from, and the offset in rows."""
     from ..navigation import numbered
     from ..partial_tree import ALL
 

@@ -28,7 +28,7 @@ def turn_to(state: State) -> Change:
 
 
 def open_around(state: State) -> Change:
-    """Return the parameters with a call in front, or in the middle of a ball, and what is around it shown."""
+    """Return the parameters with a call in front, or in the middle of a ball, and its surroundings shown."""
     return _to(state, {"facing": str(state.call), "focus": str(state.call)}, "Open Around Call")
 
 

@@ -1,4 +1,4 @@
-"""What a cone tree is drawn with: balls, closed cones, rings, links and what else there is."""
+"""The elements of a cone tree: balls, closed cones, rings, links and others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TUBE = 2.0
 _CORNERS = 72
 #: Dashes of the ring around a node of which some callees are shown.
 _DASHES = 9
-#: What of the faded is left.
+#: Share of the colour that remains of faded elements.
 _FADED = 0.28
 #: Kinds of elements that represent calls.
 KINDS = ("node", "closed subtree", "cone", "ring", "link", "repetition", "partly shown")
@@ -92,7 +92,7 @@ def elements(
 
 
 def surroundings(picture: Layout, paint: Paint, p: Parameters) -> list[Any]:
-    """Return what stands around the tree: shadows on the floor, and rims of balls."""
+    """Return the surroundings of the tree: shadows on the floor, and rims of balls."""
     return [
         *_shadows(picture, paint.neutral["surface"], p),
         *_horizons(picture, paint.neutral["line"]),

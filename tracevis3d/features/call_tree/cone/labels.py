@@ -25,7 +25,7 @@ _NAME, _THREAD = 2.4, 2.7
 _FRONT = 3.0
 #: Width of a character by the line height, about; a little more than it is.
 _CHARACTER = 0.52
-#: The part of a name's place that may be taken by what is drawn: of names that must be there, of others.
+#: The share of a name's place that may cover drawn elements: of required names, of others.
 _MUST, _MAY = 0.25, 0.06
 #: How far names stand before what crosses them, in scene units.
 _BEFORE = 0.08
@@ -178,7 +178,7 @@ def _placed(
 
 
 def _reach(picture: Layout) -> Floats:
-    """Return how far what is drawn at each node reaches to its sides, float64 (n,)."""
+    """Return how far the drawing of each node reaches to its sides, float64 (n,)."""
     reach = picture.radius * np.where(picture.missing > 0, 1.1 * DASHED, 1.0)
     # In a plan closed subtrees are discs around their nodes; no cone has a height there.
     flat = picture.closed & (picture.foot.max(initial=0.0) == 0.0)

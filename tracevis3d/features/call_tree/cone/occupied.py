@@ -1,4 +1,4 @@
-"""Which part of the picture is taken by what is drawn: names go where there is room."""
+"""The occupied part of the picture: names go where there is room."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cone tree shows, before it is drawn: the composition, its colours, and what filters do to it."""
+"""A cone tree before it is drawn: the layout, its colours, and the effect of filters."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Prepared:
 
     @cached_property
     def ground(self) -> Ground:
-        """What the rooms of closed subtrees are laid out by."""
+        """The input of the layout of rooms of closed subtrees."""
         picture, p = self.picture, self.parameters
         graph, forest = picture.graph, picture.forest
         classes = np.arange(len(forest.first) - 1, dtype=np.int32)

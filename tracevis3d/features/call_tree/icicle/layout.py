@@ -1,4 +1,4 @@
-"""What of a trace is shown in an icicle, where the lanes lie, and where the camera stands."""
+"""The layout of an icicle: the shown part of a trace, the lanes, and the camera."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LEAST_LEVEL_PX = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What is shown, and where the lanes lie: what all parts of the drawing are made from.
+    """The layout, from which all parts of the drawing are made.
 
     Attributes
     ----------

@@ -96,7 +96,7 @@ class Icicle(LiveView):
                     ended.function, ended.count)  # fmt: skip
 
     def _note(self, lane: int, ended: Ended) -> None:
-        """Remember what is long enough for a name."""
+        """Store the calls that are long enough for a name."""
         length = ended.time[:, 1] - ended.time[:, 0]
         for i in np.flatnonzero((length > _LEAST_SHARE * self.window_ns) & (ended.count == 0)).tolist():
             self._numbered += 1

@@ -1,4 +1,4 @@
-"""What stands around the boxes of an icicle: terraces, rulers, grid lines and the threads' names."""
+"""The surroundings of the boxes of an icicle: terraces, rulers, grid lines and the threads' names."""
 
 from __future__ import annotations
 

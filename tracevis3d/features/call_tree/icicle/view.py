@@ -2,7 +2,7 @@
 
 Time runs along x and stack depth rises along z, as in the icicle plots of TraceDiff (section IV-C) and
 SyncTrace (section IV-A), whose third axis is free: here a box is as thick as a measure of its call says, and
-threads stand on terraces, so that what is thick in one lane doesn't hide another. With ``opening`` 0 all this
+threads stand on terraces, so that thick boxes of one lane don't hide another. With ``opening`` 0 all this
 folds back into the plain icicle plot.
 """
 
@@ -100,7 +100,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     traces : one Trace
     parameters : Parameters
     frame : Frame
-        Of the picture: it decides what is narrower than a pixel.
+        Of the picture: it determines the size of a pixel.
     progress : Progress
 
     Raises

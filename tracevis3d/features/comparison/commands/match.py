@@ -50,7 +50,7 @@ def comparing(parser: argparse.ArgumentParser) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Compare two traces and print what was found."""
+    """Compare two traces and print the results."""
     from ..matching.identity import read_renamed
     from ..matching.match import check_settings, compare
     from ..matching.summary import sentences, summary

@@ -28,7 +28,7 @@ def add(commands: Subcommands) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Compare the traces pair by pair and print what was found."""
+    """Compare the traces pair by pair and print the results."""
     from ..matching.many_traces import CELLS, facts, similarities
     from ..matching.match import check_settings
 

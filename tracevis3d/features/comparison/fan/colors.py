@@ -1,4 +1,4 @@
-"""What the colours of bridges say where many pairs of traces are joined: the same for all pairs."""
+"""The colours of bridges between many pairs of traces: one meaning for all pairs."""
 
 from __future__ import annotations
 

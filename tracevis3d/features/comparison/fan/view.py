@@ -56,7 +56,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
     Raises
     ------
     UsageError
-        If a window is empty, a pair or a call isn't there, or what is asked for is for two traces only.
+        If a window is empty, a pair or a call isn't there, or a setting is for two traces only.
     """
     if p.align:
         raise UsageError(f"align={p.align}: this moves the second of two traces, {len(traces)} were given")
@@ -178,7 +178,7 @@ def _wall_colors(
     stage: Stage, pairs: Sequence[Pair], bridge_color: Sequence[Indices], best: Sequence[Floats], tau: float,
     paint: Paint, p: Parameters,
 ) -> tuple[list[Indices], Legend]:  # fmt: skip
-    """Return the colour of what is drawn on each wall, and the legend."""
+    """Return the colours of the elements on each wall, and the legend."""
     own: list[Indices] = [np.full(len(w.drawn), -1, np.int32) for w in stage.walls]
     for pair, color in zip(pairs, bridge_color):
         for k, ids in ((pair.back, pair.chosen.a), (pair.front, pair.chosen.b)):

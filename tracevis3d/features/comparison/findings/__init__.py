@@ -1,1 +1,1 @@
-"""What differs between two traces, found and ranked."""
+"""Differences between two traces, found and ranked."""

@@ -1,4 +1,4 @@
-"""Findings about what is called: paths and functions of one trace alone, and repetitions."""
+"""Findings about calls: paths and functions of only one trace, and repetitions."""
 
 from __future__ import annotations
 

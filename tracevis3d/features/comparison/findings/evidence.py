@@ -1,4 +1,4 @@
-"""What all findings about two traces are drawn from, and what a finding is."""
+"""The evidence for findings about two traces, and the type of a finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person wants to know about two traces, found and ranked.
+"""The findings about two traces, ranked.
 
 Everything is found from the tree of call paths that both traces have in common and from one pass over the
 calls, never from pairs of calls. The score of a finding is the share that it is about: of the longer trace's
@@ -74,7 +74,7 @@ TOP = 10
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What was found about two traces.
+    """The findings about two traces.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a call of one trace is most like in the other, and in which group of matches calls are."""
+"""The most similar calls in the other trace, and the group of matches of each call."""
 
 from __future__ import annotations
 

@@ -12,12 +12,12 @@ from ....kernels.comparison.findings import ALONE, inherit
 from .evidence import TOLERANCE, Evidence, Finding
 from .likeness import most_alike
 
-#: Findings that are asked for what they are most like, the most important ones.
+#: Maximum number of findings for which the most similar call is searched, the most important ones.
 _MOST_ASKED = 60
 
 
 def likened(evidence: Evidence, found: list[Finding]) -> list[Finding]:
-    """Say of calls that one trace makes alone what they are most like in the other: ``most_alike``."""
+    """Add the most similar call of the other trace to findings about calls of one trace: ``most_alike``."""
     told = list(found)
     for s in range(2):
         wanted = [
@@ -135,7 +135,7 @@ def _moved(evidence: Evidence, parts: list[Finding]) -> Finding:
     }
     return Finding(
         "moved",
-        # Both traces do it: the smaller side is what was moved.
+        # Both traces do it: the smaller side is the moved part.
         evidence.share(min(time), min(below)),
         (largest[0].functions[0], largest[1].functions[1]),
         largest[0].path,

@@ -114,7 +114,7 @@ def _in_turn(calls: list[Ints], keys: list[Ints]) -> tuple[Ints, Ints]:
 
 
 def out_of_order(evidence: Evidence, pairs: Pairs) -> list[Finding]:
-    """Return what comes in another order: neighbours that move together are one finding, callers alone."""
+    """Return calls in a different order: neighbours that move together are one finding, callers only."""
     traces, found = evidence.comparison.traces, []
     moved = np.flatnonzero(~pairs.in_order)
     if not len(moved):

@@ -98,7 +98,7 @@ class CommonPaths:
 
 
 class _Side:
-    """The call paths of one trace, with their children and what is spent in them."""
+    """The call paths of one trace, with their children and their times."""
 
     def __init__(self, comparison: Comparison, trace: int) -> None:
         calls = comparison.traces[trace].calls
@@ -131,7 +131,7 @@ class _Side:
         return np.asarray(found[self.node[found] < 0])
 
     def chain(self, path: int) -> list[int]:
-        """Return ``path`` and what it wraps: each time the child that takes most of the time."""
+        """Return ``path`` and the paths it wraps: each time the child that takes most of the time."""
         found = [path]
         while True:
             below = self.children(np.array([path]))

@@ -1,4 +1,4 @@
-"""When two calls match: what can be chosen, what is taken if nothing is, and the sentences that say so.
+"""The settings of matching: the choices, their defaults, and their sentences.
 
 The command line and the view declare their words from these; nothing heavy is imported.
 """

@@ -141,7 +141,7 @@ def similarities(
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
     for done, (i, j) in enumerate(pairs):
         step = part(progress, done / len(pairs), (done + 1) / len(pairs))
-        # In one order, whichever was given, so that what is kept is found again.
+        # In one order, whichever was given, so that the cached result is found again.
         a, b = (i, j) if traces[i].source.hash <= traces[j].source.hash else (j, i)
         common = identify(traces[a], traces[b], identity, rewrite=rules, fuzzy=fuzzy)
         kinds.append(common.kind)

@@ -140,7 +140,7 @@ class Hits(NamedTuple):
 
 
 class Similarity(Protocol):
-    """What all measures can be asked.
+    """The interface of all measures.
 
     Attributes
     ----------

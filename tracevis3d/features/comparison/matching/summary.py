@@ -205,7 +205,7 @@ def _histogram(comparison: Comparison) -> list[dict[str, Any]] | None:
 
 
 def _open(comparison: Comparison) -> tuple[list[list[str]], Groups | None]:
-    """Open the largest group while it takes most of both traces; return what was opened, what it held."""
+    """Open the largest group while it takes most of both traces; return the opened groups and their parts."""
     whole = [
         int((t.calls.end - t.calls.start)[t.calls.depth == 1].sum()) * MAJORITY for t in comparison.traces
     ]

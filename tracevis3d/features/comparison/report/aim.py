@@ -81,7 +81,7 @@ def _first_depth(evidence: Evidence, finding: Finding) -> int:
 
 
 def mark(evidence: Evidence, finding: Finding, shown: tuple[Range | None, Range | None]) -> str:
-    """Return what is framed: the longest of the calls that the finding is about in the windows."""
+    """Return the calls to frame: the longest ones of the finding in the windows."""
     if finding.kind in ("pace", "alike"):
         return ""
     if finding.kind == "only" and max(finding.calls) > _FRAMED:

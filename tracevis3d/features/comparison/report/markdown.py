@@ -1,4 +1,4 @@
-"""A report in Markdown: what was found, with figures and the commands that draw them."""
+"""A report in Markdown: the findings, with figures and the commands that draw them."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from ..findings.evidence import Finding
 
 #: Functions of a call path that are written at most, the last ones.
 _STEPS = 3
-#: Parts of what was moved that are named.
+#: Maximum number of moved parts that are named.
 _PARTS = 3
 
 
@@ -20,7 +20,7 @@ def sentence(finding: Finding) -> str:
 
 
 def caption(finding: Finding) -> str:
-    """Return what stands above a picture, in one line."""
+    """Return the caption above a picture, in one line."""
     f, (a, b) = finding, finding.functions
     times = [duration(ns) for ns in f.time_ns]
     if f.kind == "moved":

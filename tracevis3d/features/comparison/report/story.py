@@ -158,7 +158,7 @@ class Story:
         Returns
         -------
         list of Path
-            What was written.
+            The written files.
 
         Raises
         ------

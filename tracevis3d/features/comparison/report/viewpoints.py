@@ -71,7 +71,7 @@ class Stage:
 
 
 def default_settings(story: Story, walk: bool = False) -> dict[str, Any]:
-    """Return the parameters of the comparison that the stops are in: what they are about is framed."""
+    """Return the parameters of the comparison with the viewpoints, whose calls are framed."""
     found: dict[str, Any] = {
         **of_comparison(story.comparison), "annotate": 0, "repeats": 0, "context": False,
     }  # fmt: skip
@@ -119,7 +119,7 @@ def with_stops(
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What a stop is about.
+    """The target of a viewpoint.
 
     Attributes
     ----------

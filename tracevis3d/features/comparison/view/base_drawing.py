@@ -100,7 +100,7 @@ def _base_drawing(
 
 @dataclass(frozen=True, eq=False)
 class _Shown:
-    """What is compared, and which matches are drawn.
+    """The compared traces, and the matches drawn.
 
     Attributes
     ----------
@@ -216,7 +216,7 @@ def _paint_matches(drawing: DrawingBuilder, shown: _Shown) -> _Painted:
 
 @dataclass(frozen=True, eq=False)
 class _Walls:
-    """What was drawn on the walls: the colours used, their legend, and counts for the report."""
+    """The drawing of the walls: the colours used, their legend, and counts for the report."""
 
     used: list[Indices]
     legend: Legend

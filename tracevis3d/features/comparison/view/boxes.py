@@ -140,7 +140,7 @@ def explained(comparison: Comparison, wall: Wall) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Neighbours that repeat among what is drawn on a wall.
+    """Repeating neighbours among the elements of a wall.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class Runs:
 
     @classmethod
     def of(cls, comparison: Comparison, wall: Wall) -> Runs:
-        """Find what repeats exactly, and what is alike, on a wall."""
+        """Find exact and similar repetitions on a wall."""
         side, calls = comparison.sides[wall.source], wall.trace.calls
         found = []
         for runs in (find_runs(side.subtrees), find_alike(side.subtrees, side.sets)):

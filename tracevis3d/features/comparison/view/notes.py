@@ -46,7 +46,7 @@ def notes(
     comparison: match.Comparison, picture: Layout, chosen: Chosen, shown: Chosen, aligned: str,
     p: Parameters, more: list[str],
 ) -> tuple[str, ...]:  # fmt: skip
-    """Return what was left out or merged, and what shapes mean; ``more`` comes from the overview."""
+    """Return notes about omitted and merged elements, and about shapes; ``more`` comes from the overview."""
     tubes_ = min(p.tubes, len(shown))
     notes = [
         f"{tubes_:,} matches are tubes, {len(shown) - tubes_:,} lines; "

@@ -202,7 +202,7 @@ def farthest(lines: tuple[Skyline, Skyline]) -> float:
 def overview(
     lines: tuple[Skyline, Skyline], picture: Layout, paint: Any, p: Parameters
 ) -> tuple[list[Boxes | Lines], tuple[Legend, ...], list[str], tuple[Axis, ...]]:
-    """Return what stands behind both walls, what its colours say, notes, and the scales of the bars.
+    """Return the elements behind both walls, their legend, notes, and the scales of the bars.
 
     Parameters
     ----------

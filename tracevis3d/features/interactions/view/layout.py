@@ -1,4 +1,4 @@
-"""What of one or two traces is shown on drums, where the drums stand, and from where they are looked at."""
+"""The layout of drums: the shown part of one or two traces, the places of the drums, and the camera."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
-    """What is shown of one or two traces, and where around the drum.
+    """The layout: the shown part of one or two traces, and its place around the drum.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ def place_along(found: Interactions, low: int, high: int, window: tuple[int, int
 
 
 def compose(traces: Sequence[Trace], p: Parameters) -> Layout:
-    """Choose what is shown and where it stands.
+    """Compute the layout.
 
     Raises
     ------

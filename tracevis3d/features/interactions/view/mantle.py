@@ -1,4 +1,4 @@
-"""The Massive Sequence View on the mantle, and what lies along it: phases, marked stretches, lone calls."""
+"""The Massive Sequence View on the mantle, and the marks along it: phases, marked stretches, lone calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies where on a drum, for pointing at its mantle and dragging along it."""
+"""The index of positions on a drum, for pointing at its mantle and dragging along it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Where:
         return before / (high - low)
 
     def spot(self, source: int, share: float, around: float) -> Spot:
-        """Return what is at a share of the axis and at a place around the mantle, both 0 to 1."""
+        """Return the calls at a share of the axis and at a place around the mantle, both 0 to 1."""
         given = self._given
         found, (low, high) = given.found[source], given.ranges[source]
         h, sectors = given.hierarchy, given.sectors
@@ -117,7 +117,7 @@ class Where:
         )
 
     def describe(self, source: int, share: float, around: float) -> Description:
-        """Return what is said of a place: how many calls there are, of whom, and when."""
+        """Return the description of a place: the number of calls, their elements, and their times."""
         spot = self.spot(source, share, around)
         several = spot.calls[1] > spot.calls[0]
         span = " to ".join(units.count(i) for i in (spot.calls if several else spot.calls[:1]))

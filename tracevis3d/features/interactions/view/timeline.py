@@ -1,4 +1,4 @@
-"""What lies beside the drum along time: its ruler, and the phases with what they do."""
+"""The time axis beside the drum: its ruler, and the phases with their descriptions."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ _KINDS = parse("4477aa cc6677 117733 ddcc77 88ccee aa4499 999933 332288 44aa99 8
 
 @dataclass
 class _Paint(Paint):
-    """The palette, with what is where in it."""
+    """The palette, and the places of its colours."""
 
     ramp: tuple[int, int] = (0, 0)
     paler: int = 0
@@ -292,7 +292,7 @@ def _told(
     picture: Layout, drum: Drum, rare: list[Rare], tubes: Tubes, beads: Marks, p: Parameters,
     meaning: Meanings,
 ) -> list[Any]:  # fmt: skip
-    """Return what lone calls are drawn as, with what it represents."""
+    """Return the elements of lone calls, with their metadata."""
     call = drum.found.call[np.array([r.first for r in rare], np.int64)]
     values = {"calls": np.array([r.count for r in rare])}
     texts = {"from and to": [_spelled(picture, drum, r) for r in rare]}
@@ -318,7 +318,7 @@ def _spelled(picture: Layout, drum: Drum, rare: Rare) -> str:
 
 
 def _rare_names(picture: Layout, drum: Drum, beads: Marks, color: int) -> list[Labels]:
-    """Return the numbers on the beads; the legend says what they are."""
+    """Return the numbers on the beads, which the legend explains."""
     if not len(beads):
         return []
     towards = np.array(picture.camera.direction)

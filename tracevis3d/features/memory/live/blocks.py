@@ -24,7 +24,7 @@ _SPELLS, MOST_ITEMS, _MOST_ROWS = 1 << 17, 4096, 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """What items did from one moment to another, as :mod:`~....kernels.memory.live_blocks` writes it.
+    """The changes of items from one moment to another, as :mod:`~....kernels.memory.live_blocks` writes it.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class LiveBlocks:
         Returns
         -------
         Intervals
-            What has come to its end, of items that are one block.
+            The ended parts of items that are one block.
         """
         k, self._edge = self.k, np.int64(edge)
         kind, time = np.ascontiguousarray(batch["kind"]), np.ascontiguousarray(batch["time"])
@@ -188,7 +188,7 @@ class LiveBlocks:
 
     @property
     def items(self) -> Ints:
-        """What is known of the items (n, ITEM_SIZE): a view, not a copy."""
+        """The items (n, ITEM_SIZE): a view, not a copy."""
         return self._items[: int(self.totals[self.k.ITEMS])]
 
     @property
@@ -208,7 +208,7 @@ class LiveBlocks:
 
     @property
     def site_facts(self) -> Ints:
-        """What is known of the call sites (n, SITE_SIZE)."""
+        """The call sites (n, SITE_SIZE)."""
         return self._site_table[: len(self.sites)]
 
     def rank(self) -> Ints:
@@ -249,7 +249,7 @@ class LiveBlocks:
         share : (float, float)
             The part of all widths that is in sight.
         least : float
-            Narrower blocks are merged until they are so wide, as a share of what is in sight.
+            Narrower blocks are merged until they have this width, as a share of the visible part.
         by_site, logarithmic : bool
         """
         k, totals = self.k, self.totals

@@ -1,4 +1,4 @@
-"""The texts of the live memory: the ruler of bytes, call sites, the largest blocks, and what was found."""
+"""The texts of the live memory: the ruler of bytes, call sites, the largest blocks, and findings."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class _Taken:
 def on_items(
     blocks: LiveBlocks, arrangement: Arrangement, watch: SiteWatch, now: int, window_ns: int, beside: float
 ) -> tuple[Labels, Labels]:
-    """Return what was found, above the items that it is about, and the names of the largest blocks."""
+    """Return the findings, above their items, and the names of the largest blocks."""
     k, items = blocks.k, blocks.items
     warnings, names, taken = LabelList("warning"), LabelList("name"), _Taken()
 

@@ -1,4 +1,4 @@
-"""The palette of the live memory: what is in use, idle and merged, districts of call sites, and curves."""
+"""The palette of the live memory: used, idle and merged blocks, districts of call sites, and curves."""
 
 from __future__ import annotations
 

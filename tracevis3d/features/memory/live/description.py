@@ -16,7 +16,7 @@ from .site_watch import SiteWatch
 def describe_item(
     growing: GrowingTrace, blocks: LiveBlocks, item: int, idle: bool, at: int, now: int
 ) -> BarDescription:
-    """Return what is said of an item at the moment ``at``: of its block, or of those that are merged."""
+    """Return the description of an item at the moment ``at``: of its block, or of the merged ones."""
     k, facts = blocks.k, blocks.items[item]
     first = int(facts[k.FIRST])
     here = ("here", f"{'idle' if idle else 'in use'}, {duration(max(now - at, 0))} ago")
@@ -62,7 +62,7 @@ def _of_block(
 
 
 def describe_site(blocks: LiveBlocks, watch: SiteWatch, site: int) -> BarDescription:
-    """Return what is said of a call site."""
+    """Return the description of a call site."""
     found = BarDescription(blocks.sites.name(site), "call site")
     if 0 <= site < len(blocks.sites):
         live, living, allocated, _ = blocks.site_facts[site].tolist()

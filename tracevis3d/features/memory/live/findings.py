@@ -1,4 +1,4 @@
-"""What call sites do while one watches: leaks (they only grow), saw-teeth, plateaus (no accesses)."""
+"""Findings about call sites in a live view: leaks (they only grow), saw-teeth, plateaus (no accesses)."""
 
 from __future__ import annotations
 

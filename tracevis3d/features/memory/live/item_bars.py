@@ -1,4 +1,4 @@
-"""The items of the live memory as bars: ridges of blocks, and ribs of what is merged."""
+"""The items of the live memory as bars: ridges of blocks, and ribs of merged ones."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def merged(blocks: LiveBlocks, begin: int, end: int) -> Intervals:
 
 
 def ongoing(blocks: LiveBlocks, now: int, window_ns: int) -> list[Intervals]:
-    """Return what blocks that stand alone are doing: those that are idle, and what was in use before."""
+    """Return the state of single blocks: the idle ones, and their earlier use."""
     k = blocks.k
     which = np.flatnonzero((blocks.items[:, k.ALONE] == 1) & (blocks.items[:, k.LIVING] > 0))
     given = blocks.items[which]

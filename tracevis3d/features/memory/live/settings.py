@@ -1,4 +1,4 @@
-"""What can be set of the live view of memory."""
+"""The settings of the live view of memory."""
 
 from __future__ import annotations
 

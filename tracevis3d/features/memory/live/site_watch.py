@@ -1,4 +1,4 @@
-"""What call sites were found to do while one watches, in words."""
+"""The findings about call sites in a live view, in words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SiteWatch:
         self.found: list[Found] = []
 
     def sample(self, now: int) -> None:
-        """Note what each call site has, if it is time to, and look for what it does."""
+        """Sample each call site when it is time to, and search for findings."""
         step = max(self._window_ns // SAMPLES, 1)
         if now - self._sampled < step or not len(self._blocks.blocks):
             return
@@ -66,7 +66,7 @@ class SiteWatch:
         return int(mine[np.argmax(items[mine, k.LIVE])]) if len(mine) else -1
 
     def text_of(self, found: Found) -> str:
-        """Return what was found in a few words."""
+        """Return the findings in a few words."""
         site, size = self._blocks.sites.name(found.site), byte_size(found.bytes)
         window = duration(self._window_ns)
         many = f" in {found.times} blocks" if found.times > 1 else ""

@@ -108,7 +108,7 @@ class Wall:
         return found.labels()
 
     def describe(self, bar: Bars, at: int) -> BarDescription:
-        """Return what is said of a piece of a curve."""
+        """Return the description of a piece of a curve."""
         number = KEY - int(bar.key[0])
         begin, end = bar.time[0].tolist()
         share = min(max((at - begin) / max(end - begin, 1), 0.0), 1.0)

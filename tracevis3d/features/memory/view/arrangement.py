@@ -46,7 +46,7 @@ class Arrangement:
 
 @cached_with_trace()
 def memory_use(trace: Trace) -> MemoryUse:
-    """Return what is known of the memory of ``trace``, kept as long as the trace."""
+    """Return the memory use of ``trace``, cached as long as the trace."""
     return MemoryUse(trace)
 
 
@@ -60,7 +60,7 @@ def order_of(p: Parameters, window: tuple[int, int]) -> Order:
 
 
 def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement:
-    """Order the blocks of a window; what was arranged for the last parameters is kept.
+    """Order the blocks of a window; the arrangement of the last parameters is cached.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The texts: rulers, names of call sites, and what was found."""
+"""The texts: rulers, names of call sites, and findings."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def longest(labels: Labels) -> float:
 def findings(
     picture: Layout, cut: Pieces, color: int
 ) -> tuple[list[Marks | Lines], list[Labels], Legend | None]:
-    """Mark what was found: at the block that shows it best, or along the curve on the wall."""
+    """Mark the findings: at the block that shows one best, or along the curve on the wall."""
     shown = _chosen(picture.use.findings, picture.parameters.findings)
     items, use = picture.items, picture.use
     entries: list[LegendEntry] = []

@@ -114,7 +114,7 @@ def _ranked(
 
 
 def _kinds(trace: Trace, color: str) -> tuple[Indices, list[str], str]:
-    """Return the kind of each block, the kinds' names, and what they are."""
+    """Return the kind of each block, the kinds' names, and their meaning."""
     use = memory_use(trace)
     if color == "thread":
         of = trace.memory.thread[use.blocks.row].astype(np.int32)

@@ -1,4 +1,4 @@
-"""What of a trace's memory is shown, how large, and where the camera stands."""
+"""The layout of memory: the shown part, its size, and the camera."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ WIDTH, DEPTH, HEIGHT = 16.0, 8.0, 3.4
 WALL_GAP, WALL = 0.35, 2.9
 #: Share of the picture that the drawing can have.
 _SHARE = (0.93, 0.68)
-#: Thickness of what has no height.
+#: Thickness of blocks without height.
 PLATE = 0.02
 _SMALL_TEXT, _READABLE = 0.25, 2.2
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What is shown: what all parts of the drawing are made from.
+    """The layout, from which all parts of the drawing are made.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Layout:
 
 
 def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
-    """Choose the window and take together what is too narrow to be seen.
+    """Choose the window and merge blocks that are too narrow to be seen.
 
     Raises
     ------

@@ -46,7 +46,7 @@ class Heights:
 
 
 def heights(picture: Layout) -> Heights:
-    """Return the scale of heights for what is shown."""
+    """Return the scale of heights for the shown blocks."""
     p, items = picture.parameters, picture.items
     if p.height == "size":
         return Heights(float(max(items.live.max(initial=1), 1)), "sqrt")

@@ -48,7 +48,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     traces : one Trace
     parameters : Parameters
     frame : Frame
-        Of the picture: it decides what is too narrow to be seen.
+        Of the picture: it determines the size of a pixel.
     progress : Progress
 
     Raises
@@ -156,7 +156,7 @@ def _draw_blocks(drawing: DrawingBuilder, arrived: Layout, frame: Frame) -> _Sho
 
 
 def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
-    """Draw the room that blocks take on the ground; return what it and the widths mean."""
+    """Draw the room that blocks take on the ground; return the legend of it and of the widths."""
     picture, entries = shown.picture, []
     p = picture.parameters
     # The flat twin is Memcov Viz's picture, which has none.

@@ -1,4 +1,4 @@
-"""What is written around the rows: names of threads, what they wait for, names of functions, the ruler."""
+"""The texts around the rows: names of threads, their objects, names of functions, the ruler."""
 
 from __future__ import annotations
 

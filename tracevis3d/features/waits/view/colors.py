@@ -1,4 +1,4 @@
-"""What colours say: of calls what they do with their time, of correspondences the thread that waits."""
+"""The colours: of calls by what they do with their time, of correspondences by the waiting thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which threads are shown, what of them, and where their rows are."""
+"""The layout of threads: which are shown, their windows, and their rows."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What is shown, and where: what all parts of the drawing are made from.
+    """The layout, from which all parts of the drawing are made.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the signs of the view mean, and who waits for whom longest."""
+"""The legends of the view, and who waits longest for whom."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LETTERS = 165
 
 
 def signs(picture: Layout, chosen: corr.Shown, several: int, merged: int, color: int, rail: int) -> Legend:
-    """Return the legend of what is not a call."""
+    """Return the legend of elements that are not calls."""
     entries = []
     if len(chosen):
         entries.append(LegendEntry("funnel: from a wait to the release (ball) that ended it", color))

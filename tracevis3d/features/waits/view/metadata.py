@@ -1,4 +1,4 @@
-"""What the ids of elements represent: waits, threads, objects; and how much of a call waits."""
+"""The metadata of elements: waits, threads, objects; and how much of a call waits."""
 
 from __future__ import annotations
 

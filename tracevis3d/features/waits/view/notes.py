@@ -12,7 +12,7 @@ from .layout import Layout
 
 
 def title(trace: Trace, waits: Waits) -> str:
-    """Return what is shown: threads, time, and how much of it threads wait."""
+    """Return a note of the shown threads, time, and how much of it threads wait."""
     threads = int(np.count_nonzero(trace.threads.count))
     waited = int(waits.waited.sum())
     text = f"{trace.source.name}: {units.counted(threads, 'thread')}, {units.duration(trace.span_ns)}"
@@ -22,7 +22,7 @@ def title(trace: Trace, waits: Waits) -> str:
 
 
 def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Shown) -> tuple[str, ...]:
-    """Return what was left out or merged, and what shapes mean; empty texts say nothing."""
+    """Return notes about omitted and merged elements, and about shapes; empty texts say nothing."""
     p, trace, waits = picture.parameters, picture.trace, picture.waits
     notes = []
     if not sum(cut.total for cut in picture.cuts):

@@ -136,7 +136,7 @@ def frames(picture: Layout, color: int) -> list[Element]:
 
 
 def names(picture: Layout) -> Labels | None:
-    """Return what stands left of each overview: how long the whole trace is."""
+    """Return the text left of each overview: the length of the whole trace."""
     if not picture.overviews or picture.parameters.paper > 0.0:
         return None
     span = call_span(picture.trace)

@@ -27,7 +27,7 @@ def place(below: float, reach: float) -> tuple[float, float]:
 
 
 def skyline(picture: Layout, color: int) -> tuple[Wedges | None, Labels | None]:
-    """Return blocks as high as threads run, and what stands beside them."""
+    """Return blocks as high as the number of running threads, and the text beside them."""
     if picture.skyline is None:
         return None, None
     low, high = picture.skyline

@@ -54,7 +54,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     traces : one Trace
     parameters : Parameters
     frame : Frame
-        Of the picture: it decides what is narrower than a pixel.
+        Of the picture: it determines the size of a pixel.
     progress : Progress
 
     Raises

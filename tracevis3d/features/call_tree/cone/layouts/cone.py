@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .....analysis.edges import Edges
 from .....kernels.tree.cone import choose_nodes, lay_cones
 
-#: More children than this stand on several rings: one ring would be wider than what it holds.
+#: More children than this stand on several rings: one ring would be wider than its content.
 MOST_ON_A_RING = 64
 
 

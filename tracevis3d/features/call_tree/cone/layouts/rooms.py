@@ -89,7 +89,7 @@ class Rooms:
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """What rooms are laid out by.
+    """The input of the layout of rooms.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Ground:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """What has been opened, and what has appeared in it.
+    """The opened subtrees, and the nodes that appeared in them.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ _ITSELF = " itself"
 
 @dataclass(frozen=True, eq=False)
 class Marked:
-    """What is framed on one wall.
+    """The frames on one wall.
 
     Attributes
     ----------

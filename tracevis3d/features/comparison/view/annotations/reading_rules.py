@@ -1,4 +1,4 @@
-"""What is notable in the overview, in words (the reading rules of TraceDiff, section IV-A)."""
+"""Notable places of the overview, in words (the reading rules of TraceDiff, section IV-A)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TIP = 0.03
 
 @dataclass(frozen=True)
 class Annotation:
-    """A place of the overview and what is to be seen there.
+    """A place of the overview and its caption.
 
     Attributes
     ----------
