@@ -1,4 +1,4 @@
-"""Where the extension lives, and whether the libraries that it brings can be found."""
+"""The location of the extension, and a check for its bundled libraries."""
 
 from contextlib import suppress
 from functools import cache

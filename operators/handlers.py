@@ -1,4 +1,4 @@
-"""What Blender does to the whole file, as signals: one handler of Blender's for each of them."""
+"""Blender's operations on the whole file, as signals: one handler of Blender's for each of them."""
 
 from collections.abc import Callable
 

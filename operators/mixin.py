@@ -1,4 +1,4 @@
-"""What a class that is mixed into operators may use of the operator that it becomes part of."""
+"""The attributes of an operator that a class mixed into it may use."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar

@@ -10,7 +10,7 @@ from . import parts
 
 
 class TRACEVIS3D_UL_differences(bpy.types.UIList):
-    """What differs between two traces, the largest difference first."""
+    """The differences between two traces, the largest first."""
 
     bl_idname = "TRACEVIS3D_UL_differences"
 

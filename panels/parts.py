@@ -13,7 +13,7 @@ _MARGIN = 60.0  # of a panel, with its icon and borders
 
 
 class SidebarPanel:
-    """Where the panels stand."""
+    """The place of the panels."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"

@@ -1,4 +1,4 @@
-"""What this machine can do: engines, GPU, codecs, Blender, Numba's cache; and what to install for more."""
+"""The capabilities of this machine: engines, GPU, codecs, Blender, Numba's cache; and how to get more."""
 
 from __future__ import annotations
 

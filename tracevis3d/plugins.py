@@ -157,7 +157,7 @@ class Registry(Generic[T]):
 
     @property
     def others(self) -> dict[str, Contribution]:
-        """What plug-ins add, by name; the first of a name counts."""
+        """The entry points of plug-ins, by name; the first of a name applies."""
         if self._others is None:
             found: dict[str, Contribution] = {}
             for contribution in _contributions(self.group, self.attribute):

@@ -1,4 +1,4 @@
-"""What views declare that can be done with an element, as operators: each runs the action, with undo."""
+"""The actions that views declare, as operators: each runs one action, with undo."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -14,7 +14,7 @@ from .overlay import state
 
 
 class TRACEVIS3D_MT_element(bpy.types.Menu):
-    """What can be done with the element under the mouse"""
+    """Actions on the element under the mouse"""
 
     bl_idname = "TRACEVIS3D_MT_element"
     bl_label = "Element"

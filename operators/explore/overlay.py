@@ -37,7 +37,7 @@ _HEADING = (0.95, 0.72, 0.30, 1.0)
 
 @dataclass
 class State:
-    """What the mouse has found; there is one, for one person has one mouse.
+    """The state of the mouse; there is one, as there is one mouse.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Where an event happened: in which 3D view, at which pixel of its region."""
+"""The place of an event: the 3D view, and the pixel of its region."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _GIZMO = 180  # pixels at scale 1 from the region's upper right corner that the 
 
 
 class Place:
-    """Where an event happened: in which 3D view, at which pixel of its region."""
+    """The place of an event: the 3D view, and the pixel of its region."""
 
     def __init__(self, area: Any, region: Any, x: int, y: int) -> None:
         self.area, self.region, self.space = area, region, area.spaces.active

@@ -40,7 +40,7 @@ class Hit:
 
     @property
     def kind(self) -> str:
-        """What kind of element it is."""
+        """The kind of the element."""
         return str(self.held.kind)
 
     @property
@@ -51,7 +51,7 @@ class Hit:
 
     @property
     def picked(self) -> PickedElement:
-        """What is known of it, for its view."""
+        """The element as its view takes it."""
         picked: PickedElement = self.held.picked(self.element, self.local)
         return picked
 

@@ -89,7 +89,7 @@ def _scroll_to(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> N
 
 
 class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
-    """How far a view's call tree is explored."""
+    """The state of a view's call tree."""
 
     opened: StringProperty(description="Rows opened, closed or hidden by hand")
     listed: StringProperty(description="The filters under which the paths were stored")

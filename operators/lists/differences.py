@@ -1,4 +1,4 @@
-"""What differs between the two traces of a comparison, as a list to go through: the largest first."""
+"""The differences between the two traces of a comparison, as a list to step through: the largest first."""
 
 import json
 import os
@@ -152,7 +152,7 @@ def box_of(
 
 
 class _OnComparison(OperatorMixin):
-    """What operators on the differences of the active view have in common."""
+    """Base of the operators on the differences of the active view."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

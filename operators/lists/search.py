@@ -122,7 +122,7 @@ def _asked(state: Any) -> TypedQuery:
 
 
 class _Searching(LongOperator):
-    """What the operators of search have in common."""
+    """Base of the operators of search."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -1,4 +1,4 @@
-"""What the panel *Live* asks for; kept with the window manager, where undo does not reach."""
+"""The settings of the panel *Live*; stored with the window manager, where undo does not reach."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def _view_items() -> tuple[tuple[str, str, str], ...]:
 
 
 class TRACEVIS3D_PG_live(bpy.types.PropertyGroup):
-    """Where to connect to, and what to show of it."""
+    """The endpoint, and the settings of the view."""
 
     endpoint: StringProperty(
         name="Endpoint",

@@ -223,7 +223,7 @@ class Feed:
         self.shown, self._lost_sight = None, bool(self.subscriber.rows)
 
     def mark_stale(self) -> None:
-        """What we refer to may be gone."""
+        """Referenced objects may be gone."""
         if self.shown is not None:
             self.shown.stale = True
 

@@ -1,4 +1,4 @@
-"""What views leave out: a stack of filters per view, as text; and what each of them does to the traces."""
+"""The filter stack of each view, as text, and the effect of each filter on the traces."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,7 +12,7 @@ from . import settings
 
 
 class TRACEVIS3D_PG_filtered(bpy.types.PropertyGroup):
-    """What a filter of a view's stack did when the stack was applied last."""
+    """The effect of a filter of a view's stack when it was last applied."""
 
     text: StringProperty(description="The filter, as written in the stack")
     place: IntProperty(description="Its position among the enabled filters")

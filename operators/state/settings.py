@@ -1,4 +1,4 @@
-"""What a view is made from, kept in the .blend on the view's collection: enough to make it again.
+"""The inputs of a view, stored in the .blend on the view's collection: enough to rebuild it.
 
 The groups of a view's parameters are made from the view's own declaration, so the panel, the stored
 settings and the command line have the same names, ranges and words.
@@ -49,7 +49,7 @@ def _mark_stale(group: bpy.types.PropertyGroup, _context: bpy.types.Context) -> 
 
 
 def _settle(_group: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """Where a view stands, which one is active, or how they are looked at was changed."""
+    """The placement of a view, the active view, or the way they are shown was changed."""
     if not is_quiet():
         signals.on_move.send()
 
@@ -69,7 +69,7 @@ class TRACEVIS3D_PG_table(bpy.types.PropertyGroup):
 
 
 class TRACEVIS3D_PG_source(bpy.types.PropertyGroup):
-    """Where a trace came from, and what was in it."""
+    """The source of a trace, and its contents."""
 
     path: StringProperty(name="Path", description="The trace's file; // stands for the .blend's folder")
     format: StringProperty(name="Format")

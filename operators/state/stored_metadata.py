@@ -1,4 +1,4 @@
-"""What a view holds of its traces: enough to say what an element is when the trace itself is not there."""
+"""The names of its traces that a view stores: enough to describe an element without the trace."""
 
 import json
 from dataclasses import astuple

@@ -1,4 +1,4 @@
-"""What the .blend remembers of each trace beyond its views: one record per trace, shared by all its views.
+"""State of each trace in the .blend, beside its views: one record per trace, shared by all its views.
 
 The records lie on a collection that no scene shows, so that they are saved, and undone, with everything else,
 whichever scene or view they were changed from. Other modules add their own properties to the record:

@@ -1,4 +1,4 @@
-"""Where the views of a scene stand, which one is attended to, and a look at all of them side by side."""
+"""The placement of the views of a scene, the active one, and a look at all of them side by side."""
 
 from typing import Any
 

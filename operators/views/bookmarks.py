@@ -40,7 +40,7 @@ class TRACEVIS3D_PG_bookmark(bpy.types.PropertyGroup):
 
 
 class _OnBookmark(OperatorMixin):
-    """What operators that need a bookmark have in common."""
+    """Base of the operators that need a bookmark."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -1,4 +1,4 @@
-"""What differs between the two traces of a comparison, as camera stops of the scene."""
+"""The differences between the two traces of a comparison, as viewpoints of the scene."""
 
 import time
 from types import SimpleNamespace

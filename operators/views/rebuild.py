@@ -16,7 +16,7 @@ from . import make_view
 
 
 class Rebuilding(LongOperator):
-    """What operators that rebuild a view have in common."""
+    """Base of the operators that rebuild a view."""
 
     preparations: tuple[Callable[[], None], ...] = make_view.PREPARATIONS
 

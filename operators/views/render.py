@@ -15,7 +15,7 @@ from . import make_view
 
 
 class _Rendering(ExportHelper):
-    """What both operators do."""
+    """Shared by both operators."""
 
     suffixes: tuple[str, ...]
     animation = False

@@ -1,4 +1,4 @@
-"""What can be measured of a call: the numbers that a view's third axis and its colours carry.
+"""The measures of a call, for a view's third axis and its colours.
 
 The number of calls in a call's subtree is ``Calls.extent``; the others are here, each in linear time.
 """

@@ -1,4 +1,4 @@
-"""What repeats inside one trace, found with the means of the comparison (TraceDiff, sections III and IV-B).
+"""Repetitions inside one trace, found with the means of the comparison (TraceDiff, sections III and IV-B).
 
 Exactly: subtrees that are the same, next to each other or anywhere. Alike: neighbours whose sets of functions
 are similar, as two calls of two traces are.

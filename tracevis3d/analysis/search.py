@@ -38,7 +38,7 @@ _FIRST, _LAST = -(1 << 62), 1 << 62
 
 @dataclass(frozen=True)
 class Query:
-    """What to look for.
+    """The query.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a search found, as it is listed and gone through: a page of it in words, and steps between results."""
+"""The results of a search as a list: a page of rows as texts, and steps between results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = 100
 
 @dataclass(frozen=True)
 class TypedQuery:
-    """What to look for, as it is typed.
+    """The query as typed.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What several commands share: declaring one, reading a trace, printing facts."""
+"""Shared by several commands: declaring one, reading a trace, printing facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line prints: a progress bar on standard error, and plain tables."""
+"""The output of the command line: a progress bar on standard error, and plain tables."""
 
 from __future__ import annotations
 

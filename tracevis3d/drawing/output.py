@@ -31,7 +31,7 @@ _WITH_ALPHA = (".png", ".exr", ".webp")
 
 @dataclass(frozen=True)
 class Output:
-    """How a drawing is to be rendered.
+    """The settings for rendering a drawing.
 
     Attributes
     ----------

@@ -37,9 +37,9 @@ class PickedElement:
     facts_of : int
         The trace that ``facts`` are about.
     texts : tuple of (str, str)
-        What else is said of it in words: titles and texts.
+        Its other texts: titles and texts.
     values : tuple of (str, float)
-        What else is said of it: titles, which may end in a unit, and values; NaN: unknown.
+        Its other values: titles, which may end in a unit, and values; NaN: unknown.
     """
 
     kind: str

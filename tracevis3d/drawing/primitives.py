@@ -305,7 +305,7 @@ class LegendEntry:
 
 @dataclass(frozen=True)
 class Legend:
-    """What the colours mean: either entries, or a ramp of consecutive palette indices.
+    """The meaning of colours: either entries, or a ramp of consecutive palette indices.
 
     Attributes
     ----------
@@ -326,7 +326,7 @@ class Legend:
 
 @dataclass(frozen=True)
 class Camera:
-    """How the drawing wants to be looked at; the scene moves back until ``low``..``high`` fits the frame.
+    """The camera of the drawing; the scene moves it back until ``low``..``high`` fits the frame.
 
     Attributes
     ----------

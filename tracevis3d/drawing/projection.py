@@ -1,4 +1,4 @@
-"""Where points of the scene fall in the picture, before there is a scene."""
+"""The projection of points into the picture, without a scene."""
 
 from __future__ import annotations
 

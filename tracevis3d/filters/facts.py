@@ -1,4 +1,4 @@
-"""What filters know of a trace; each fact is computed when it is first asked for."""
+"""The facts of a trace that filters use; each is computed at its first use."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class Facts:
 
     @cached_property
     def fan_in(self) -> NDArray[np.int64]:
-        """How many different functions call each function, int64 (functions,)."""
+        """The number of different functions that call each function, int64 (functions,)."""
         return np.bincount(self.caller_pairs[1], minlength=len(self.trace.functions))
 
     @cached_property
     def fan_out(self) -> NDArray[np.int64]:
-        """How many different functions each function calls, int64 (functions,)."""
+        """The number of different functions that each function calls, int64 (functions,)."""
         return np.bincount(self.caller_pairs[0], minlength=len(self.trace.functions))
 
     @cached_property
@@ -100,7 +100,7 @@ class Facts:
 
     @cached_property
     def roles(self) -> list[str]:
-        """What kind of function each is, a key of :data:`.roles.ROLES`."""
+        """The role of each function, a key of :data:`.roles.ROLES`."""
         return of_functions(self)
 
     @cached_property

@@ -14,7 +14,7 @@ from .registry import Filter, Marked
 
 @dataclass(frozen=True)
 class NameParameters:
-    """Which names."""
+    """The parameters of a filter by name."""
 
     pattern: str = parameter("", "What to look for in the function's name")
     kind: str = parameter("substring", "How the pattern is written", choices=KINDS)
@@ -25,7 +25,7 @@ class NameParameters:
 
 @dataclass(frozen=True)
 class ModuleParameters:
-    """Which modules."""
+    """The parameters of a filter by module."""
 
     pattern: str = parameter("", "What to look for in the path of packages, modules and classes")
     kind: str = parameter("substring", "How the pattern is written", choices=KINDS)

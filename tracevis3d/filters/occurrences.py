@@ -16,7 +16,7 @@ from .registry import Filter, Marked
 
 @dataclass(frozen=True)
 class ThreadParameters:
-    """Which threads."""
+    """The parameters of a filter by thread."""
 
     threads: str = parameter("", "Names or ids with commas between them; * stands for anything")
     others: bool = parameter(False, "Mark the calls of all other threads")
@@ -24,7 +24,7 @@ class ThreadParameters:
 
 @dataclass(frozen=True)
 class DurationParameters:
-    """Which durations."""
+    """The parameters of a filter by duration."""
 
     below: str = parameter("1us", "Mark calls shorter than this time; empty: none")
     above: str = parameter("", "Mark calls longer than this time; empty: none")
@@ -32,14 +32,14 @@ class DurationParameters:
 
 @dataclass(frozen=True)
 class DepthParameters:
-    """Which depths."""
+    """The parameters of a filter by depth."""
 
     below: int = parameter(5, "Mark calls deeper than this; a root call has depth 1", low=1)
 
 
 @dataclass(frozen=True)
 class TimeParameters:
-    """Which stretch of time."""
+    """The parameters of a filter by time."""
 
     start: str = parameter("", "Mark calls that end before this time; empty: none")
     end: str = parameter("", "Mark calls that start after this time; empty: none")
@@ -47,7 +47,7 @@ class TimeParameters:
 
 @dataclass(frozen=True)
 class CallsParameters:
-    """Which calls."""
+    """The parameters of a filter of calls."""
 
     calls: str = parameter("", "Numbers of calls with commas between them, such as a selection's")
     others: bool = parameter(False, "Mark the calls that are neither them, nor their callers, nor below them")

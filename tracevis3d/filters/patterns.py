@@ -15,7 +15,7 @@ from .registry import Filter, Marked
 
 @dataclass(frozen=True)
 class Parameters:
-    """What counts as a pattern, and which of its occurrences are marked."""
+    """The parameters of the filter of patterns."""
 
     criterion: str = parameter("exact", "When two subtrees are alike", choices=CRITERIA)
     depth: int = parameter(3, "Levels that the criterion depth compares", low=1)

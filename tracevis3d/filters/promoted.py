@@ -1,4 +1,4 @@
-"""What a library knows: patterns and utilities promoted from other traces (SEAT, section 4.5.5)."""
+"""The filter by a library: patterns and utilities promoted from other traces (SEAT, section 4.5.5)."""
 
 from __future__ import annotations
 

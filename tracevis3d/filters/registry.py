@@ -1,4 +1,4 @@
-"""Which filters there are: those of this package, and those that others add by entry points."""
+"""The registry of filters: those of this package, and those of others by entry points."""
 
 from __future__ import annotations
 

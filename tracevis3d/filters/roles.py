@@ -38,21 +38,21 @@ ROLES = {
 
 @dataclass(frozen=True)
 class AccessorParameters:
-    """What counts as an accessor."""
+    """The parameters of the filter of accessors."""
 
     leaves: bool = parameter(True, "Only functions that call nothing else in this trace")
 
 
 @dataclass(frozen=True)
 class ConstructorParameters:
-    """What counts as a constructor."""
+    """The parameters of the filter of constructors."""
 
     destructors: bool = parameter(True, "Destructors too")
 
 
 @dataclass(frozen=True)
 class PolymorphicParameters:
-    """What counts as polymorphic."""
+    """The parameters of the filter of polymorphic operations."""
 
     classes: int = parameter(2, "Classes that must implement an operation of this name", low=2)
 

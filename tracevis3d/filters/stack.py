@@ -110,7 +110,7 @@ class FilterEffect:
 
 @dataclass(frozen=True, eq=False)
 class FilterResult:
-    """What a stack makes of a trace.
+    """The result of a filter stack on a trace.
 
     Attributes
     ----------

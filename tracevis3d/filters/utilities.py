@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What counts as a utility."""
+    """The parameters of the filter of utilities."""
 
     least: float = parameter(
         0.3, "Utilityhood that a function must have, as a share of the highest in the trace", low=0, high=1

@@ -165,7 +165,7 @@ def _text(value: str | bytes) -> str:
 
 
 class _Sequence:
-    """What the packets of one writer refer to."""
+    """The interned data of the packets of one writer."""
 
     __slots__ = ("clock", "counters", "has_state", "names", "pid", "tid", "time_us", "track")
 

@@ -1,4 +1,4 @@
-"""Which formats there are, and which one a file is in: content decides before the name does."""
+"""The registry of formats, and the detection of a file's format: content decides before the name does."""
 
 from __future__ import annotations
 

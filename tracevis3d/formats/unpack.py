@@ -222,7 +222,7 @@ class Reader:
 
 
 class _Stream(Protocol):
-    """What the unpackers of zlib, isal, zstandard and compression.zstd have in common."""
+    """The interface of the unpackers of zlib, isal, zstandard and compression.zstd."""
 
     @property
     def eof(self) -> bool: ...

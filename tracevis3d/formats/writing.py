@@ -1,4 +1,4 @@
-"""What writers of text formats share: packed output that appears only when it is whole, and calls as text."""
+"""Shared by writers of text formats: packed output that appears only when it is whole, and calls as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept: Numba's cache on disk, which is a help and never in the way."""
+"""The cache of compiled kernels on disk; a failure of it never stops a kernel."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Clusters:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """What a window shows.
+    """The calls and clusters of a window.
 
     Attributes
     ----------

@@ -69,7 +69,7 @@ class Ray:
 
 @dataclass(frozen=True)
 class Met:
-    """What a ray met: the element's place in its arrays, and how far away."""
+    """The hit of a ray: the element's place in its arrays, and the distance."""
 
     element: int
     distance: float

@@ -1,4 +1,4 @@
-"""Where a feed is: endpoints, and the keys that any but this machine's own need."""
+"""Endpoints of feeds, and the keys that endpoints of other machines need."""
 
 from __future__ import annotations
 

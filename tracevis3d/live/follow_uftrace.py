@@ -28,7 +28,7 @@ _QUIET = 0.5
 
 
 class Piece(Recording):
-    """What has come of all threads since the last time; no trace is made of it."""
+    """New events of all threads since the last time; no trace is made of them."""
 
     def columns(self) -> tuple[list[str], list[tuple[Any, Any]], dict[str, Any]]:
         """Return functions' names, threads and events as :func:`..formats.chrome.trace.raw_events` does."""

@@ -212,7 +212,7 @@ class Suggest:
 
     @property
     def sentence(self) -> str:
-        """What is suggested, in words."""
+        """The suggestion as a sentence."""
         site = f" of {self.site}" if self.site else ""
         thing = (
             f"the block at 0x{self.address:x} ({self.size:,} bytes){site}"

@@ -259,7 +259,7 @@ class Publisher:
 
     @property
     def viewers(self) -> int:
-        """How many viewers there are."""
+        """The number of viewers."""
         return len(getattr(self, "_viewers", ()))
 
     def wait_for_viewer(self, seconds: float) -> bool:

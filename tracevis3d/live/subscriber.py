@@ -397,7 +397,7 @@ class Subscriber:
 
     @property
     def source(self) -> str:
-        """What a trace of it is called: the program, or the endpoint where the name is unknown."""
+        """The name for a trace of it: the program, or the endpoint where the name is unknown."""
         return self.name or self.endpoint
 
     def finish(self) -> Any:

@@ -109,7 +109,7 @@ class CallsOfThread:
 
     @property
     def open(self) -> int:
-        """How many calls are open."""
+        """The number of open calls."""
         return int(self.last.depth[self.top]) if self.top >= 0 else 0
 
     @property

@@ -43,7 +43,7 @@ _LATELY = 1 << 16
 
 @dataclass(frozen=True)
 class Options:
-    """What to record, and where to.
+    """The settings of a recording, and its destination.
 
     Attributes
     ----------

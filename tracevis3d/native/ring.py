@@ -72,7 +72,7 @@ class Ring:
 
     @property
     def dropped(self) -> int:
-        """How many events found the ring full."""
+        """The number of events that found the ring full."""
         return int(self._head["dropped"][0])
 
     def take(self) -> NDArray[np.void]:

@@ -1,4 +1,4 @@
-"""What is recorded beside calls: each operation's number, name and kind."""
+"""The operations recorded beside calls: each one's number, name and kind."""
 
 from __future__ import annotations
 

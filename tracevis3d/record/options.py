@@ -1,4 +1,4 @@
-"""What a recording records, and where it goes."""
+"""The settings of a recording, and its destination."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MEMORY_ENGINES = ("tracemalloc", "memray")
 
 @dataclass(frozen=True)
 class Options:
-    """What to record.
+    """The settings of a recording.
 
     Attributes
     ----------

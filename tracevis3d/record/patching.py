@@ -1,4 +1,4 @@
-"""What is replaced in the recorded program, at once or as soon as the program imports it."""
+"""Replacements in the recorded program, made at once or as soon as the program imports a module."""
 
 from __future__ import annotations
 

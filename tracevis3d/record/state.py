@@ -1,4 +1,4 @@
-"""What all that records shares: the clock, the buffer of each thread, the objects' numbers.
+"""State shared by the recorder's parts: the clock, the buffer of each thread, the objects' numbers.
 
 Nothing here takes a lock: a buffer belongs to one thread, and what is shared is a list that only grows,
 by calls that the interpreter does not interrupt.

@@ -1,4 +1,4 @@
-"""What something was made from, as a short text that is the same only for the same."""
+"""Digests of inputs: short texts that are equal only for equal inputs."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class _Entry(Generic[R]):
 
 
 class _Home:
-    """What is kept of one trace: its stand-in, and the results of each function."""
+    """The cached results of one trace: its stand-in, and the results of each function."""
 
     def __init__(self, trace: Trace) -> None:
         self.stand_in = copy(trace)

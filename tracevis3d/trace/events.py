@@ -1,4 +1,4 @@
-"""What a reader hands over: events in the order of the file, as columns."""
+"""The events that a reader passes on: in the order of the file, as columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found out about files before: their hash, that they were checked.
+"""Known facts about files: their hash, and that they were checked.
 
 One small file per known file, below the cache's folder, records size, time of change and inode: a fact holds
 as long as these do. Nothing here may fail: without a writable cache nothing is known, that is all.

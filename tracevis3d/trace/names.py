@@ -1,4 +1,4 @@
-"""What people call the functions and the threads of a trace, and how a thread that they name is found."""
+"""Displayed names of the functions and threads of a trace, and finding a thread by its name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAST_PROCESS = 8
 
 @dataclass(frozen=True)
 class FunctionWords:
-    """What people call a function.
+    """The displayed name of a function.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a reader had to repair or leave out: counted by kind, with the first place of each."""
+"""Problems of recordings, repaired or left out: counted by kind, with the first place of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is selected in a trace: calls and a range of time, changed and written as text."""
+"""The selection in a trace: calls and a time range, changed and written as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PART = re.compile(r"(\d+)(?:-(\d+))?")
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What is selected in a trace.
+    """The selection in a trace.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What can be done with a view and its elements, declared: from a state to a change, without Blender.
+"""Declarations of actions on a view and its elements: from a state to a change, without Blender.
 
 An action is the same whatever triggers it: an entry in an element's menu, a click, the wheel. Blender's
 operators, menus and mouse realise what views declare, and know none of them by name.
@@ -115,7 +115,7 @@ class NewFigure:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What an action leads to; what is not given stays.
+    """The result of an action; parts that are not given stay.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ def _always(_state: State) -> bool:
 
 @dataclass(frozen=True)
 class Action:
-    """What can be done with a view or with one of its elements.
+    """An action on a view or on one of its elements.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What can be done with a call in any view: zoom to it, show it alone, hide it, select its like."""
+"""Actions on a call in any view: zoom to it, show it alone, hide it, select similar calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the colour of a call shows, and the legend that says so."""
+"""The colour of a call, and its legend."""
 
 from __future__ import annotations
 

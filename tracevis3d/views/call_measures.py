@@ -1,4 +1,4 @@
-"""What the third axis says of a call and of a cluster."""
+"""The measure on the third axis, of a call and of a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a view must keep to so that the command line, Python and Blender can all offer it."""
+"""The rules for a view, so that the command line, Python and Blender can all offer it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cluster contains, and which of its calls lies under the mouse."""
+"""The contents of a cluster, and its call under the mouse."""
 
 from __future__ import annotations
 

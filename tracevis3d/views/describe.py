@@ -26,7 +26,7 @@ _MANY = "calls"
 
 
 class StoredNames(Protocol):
-    """What is known of a trace that is not in memory: the names that views have shown."""
+    """The stored names of a trace that is not in memory: those that views have shown."""
 
     def function(self, function: int) -> FunctionWords | None:
         """Return what a function is called; None if that is not kept."""
@@ -76,7 +76,7 @@ def describe(
 
 
 def describe_call(trace: Trace, call: int) -> Description:
-    """Return what is said of a call of a trace.
+    """Return the description of a call of a trace.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def describe_call(trace: Trace, call: int) -> Description:
 
 
 def describe_function(words: FunctionWords) -> Description:
-    """Return what is said of a function: its label, and where it is."""
+    """Return the description of a function: its label, and its place in the source."""
     return Description(words.label, " · ".join(filter(None, [words.module, place_of(words)])))
 
 
@@ -159,7 +159,7 @@ def _brief(trace: Trace, call: int) -> str:
 
 
 def _stored(names: StoredNames | None, source: int, element: PickedElement) -> Description:
-    """Return what is kept of an element whose trace is not in memory."""
+    """Return the stored metadata of an element whose trace is not in memory."""
     # Of an element with calls of several traces only those of the first are kept.
     facts = element.facts if source == element.facts_of else {}
     words = names.function(int(facts["function"])) if names is not None and "function" in facts else None

@@ -57,7 +57,7 @@ class Pane:
 
 @dataclass(frozen=True, eq=False)
 class Detail:
-    """What stands in for a pane's own calls and clusters.
+    """The replacement of a pane's own calls and clusters.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the elements of a drawing represent, as numbers that can be kept beside them.
+"""The metadata of the elements of a drawing, as numbers that can be stored beside them.
 
 They describe an element when the trace itself is not available.
 """
@@ -24,7 +24,7 @@ CALLS = ("call", "cluster")
 
 @dataclass(frozen=True, eq=False)
 class ElementMetadata:
-    """What each of the ``n`` elements of one part of a drawing represents.
+    """The metadata of the ``n`` elements of one part of a drawing.
 
     Attributes
     ----------

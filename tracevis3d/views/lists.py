@@ -37,7 +37,7 @@ class ListRow:
 
 @dataclass(frozen=True)
 class RowLook:
-    """How a row looks just now.
+    """The present state of a row.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Tour:
 
 @dataclass(frozen=True)
 class FindingList:
-    """What there is to be found in a view's traces: a list to go through.
+    """The findings in a view's traces: a list to step through.
 
     Attributes
     ----------

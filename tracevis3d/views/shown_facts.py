@@ -1,4 +1,4 @@
-"""What panels say about a trace and its drawing, in words."""
+"""Texts of panels about a trace and its drawing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which threads a view shows, and in which order: the choice that a user writes as ``threads``."""
+"""The selection and order of a view's threads, which a user writes as ``threads``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a view declares: the command line, panels, menus and docs are made from it."""
+"""The declaration of a view, from which the command line, panels, menus and docs are made."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class LiveForm:
 
 
 class Clock(Protocol):
-    """What knows which time lies where along a :class:`TimeAxis`, as a share of it from 0 to 1."""
+    """Converts between times and places along a :class:`TimeAxis`, as a share of it from 0 to 1."""
 
     def window(self, source: int) -> tuple[int, int]:
         """Return the window of one of the view's traces, in nanoseconds."""
@@ -78,7 +78,7 @@ class Clock(Protocol):
         ...
 
     def describe(self, source: int, share: float, around: float) -> Description:
-        """Return what is said of a place on the surface around the axis."""
+        """Return the description of a place on the surface around the axis."""
         ...
 
 

@@ -32,7 +32,7 @@ _MOST_LOOKED_AT = 10_000
 
 
 class _Rest:
-    """Which 3D view has moved last, and when."""
+    """The 3D view that moved last, and the time."""
 
     def __init__(self) -> None:
         self.area = 0

@@ -1,4 +1,4 @@
-"""What moves by a timer of Blender's: one thing of a kind at a time, step by step until it arrives."""
+"""Motions driven by a timer of Blender's: one of a kind at a time, step by step until its end."""
 
 from typing import Generic, Protocol, TypeVar
 

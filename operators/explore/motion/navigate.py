@@ -16,7 +16,7 @@ _SECONDS = 8.0  # that crossing the views takes
 
 
 class _Moving(OperatorMixin):
-    """What both operators do: leave the camera, set a speed that fits, and hand over to Blender."""
+    """Shared by both operators: leave the camera, set a suitable speed, and start Blender's navigation."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pose:
-    """How a 3D view looks: at which point, turned how, from how far."""
+    """The viewpoint of a 3D view: its target, rotation and distance."""
 
     location: Vector
     rotation: Quaternion

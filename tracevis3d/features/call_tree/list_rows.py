@@ -1,4 +1,4 @@
-"""Which list of a trace is asked for, and its rows in words, a page at a time."""
+"""The chosen list of a trace, and its rows as texts, a page at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a call tree is listed, and the rows of one window of it in words."""
+"""The settings of a call tree's list, and the rows of one window of it as texts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CALLERS = 3
 
 @dataclass(frozen=True)
 class TreeQuery:
-    """How a tree is listed.
+    """The settings of a tree's list.
 
     Attributes
     ----------

@@ -69,7 +69,7 @@ class Hierarchy:
 
     @property
     def elements(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return len(self.node)
 
     @property

@@ -50,7 +50,7 @@ class Interactions:
 
     @property
     def pairs(self) -> int:
-        """How many distinct pairs there are."""
+        """The number of distinct pairs."""
         return len(self.caller)
 
     def range(self, start: int, end: int) -> tuple[int, int]:

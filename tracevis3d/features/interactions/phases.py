@@ -53,7 +53,7 @@ class Phases:
 
     @property
     def kinds(self) -> int:
-        """How many kinds of phases there are."""
+        """The number of kinds of phases."""
         return int(self.kind.max(initial=-1)) + 1
 
 
@@ -292,7 +292,7 @@ def characteristic(found: Interactions, counts: Ints, overall: Ints, most: int =
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """Where a stretch of calls happens again.
+    """The repeats of a stretch of calls.
 
     Attributes
     ----------

@@ -47,7 +47,7 @@ class Rounds:
 
     @property
     def times(self) -> int:
-        """How many rounds there are."""
+        """The number of rounds."""
         return len(self.edge) - 1
 
 

@@ -1,4 +1,4 @@
-"""Which release belongs to which wait (SyncTrace, section IV-B1, Eq. 6 and 7).
+"""The releases of each wait (SyncTrace, section IV-B1, Eq. 6 and 7).
 
 The paper's correspondences are all pairs of a wait and a release that share an object and of which the
 release begins within the wait. Most of these releases woke another thread: by default the one that ended the

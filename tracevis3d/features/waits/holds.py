@@ -138,7 +138,7 @@ def repeated(ops: Operations) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Queues:
-    """How many threads wait for each object at once.
+    """The number of threads that wait for each object, over time.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ def queues(ops: Operations) -> Queues:
 
 @dataclass(frozen=True, eq=False)
 class LockOrder:
-    """Which objects threads acquire while they hold others.
+    """The objects that threads acquire while they hold others.
 
     Attributes
     ----------

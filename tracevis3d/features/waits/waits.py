@@ -68,7 +68,7 @@ class Waits:
 
     @cached_property
     def held(self) -> Holds:
-        """Who held what when."""
+        """The holders of objects over time."""
         return holds(self.ops, self.trace.span_ns)
 
     @cached_property
@@ -127,7 +127,7 @@ class Waits:
 
     @cached_property
     def order(self) -> LockOrder:
-        """Which objects are acquired while others are held."""
+        """The objects that are acquired while others are held."""
         return lock_order(self.held)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What memray's recordings have in common, as memray's own file or as text."""
+"""Shared by memray's recordings, as memray's own file or as text."""
 
 from __future__ import annotations
 

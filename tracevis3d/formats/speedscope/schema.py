@@ -16,7 +16,7 @@ class File(msgspec.Struct):
 
 
 class Shared(msgspec.Struct):
-    """What the profiles have in common."""
+    """The shared part of the profiles."""
 
     frames: list[msgspec.Raw] = []
 

@@ -1,4 +1,4 @@
-"""Which template part shows a box: its colour, and how wide it is in each axis."""
+"""The template part of a box, by its colour and its width in each axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ray meets first: boxes and swept tubes, through a tree of bounds over them.
+"""The first element that a ray meets: boxes and swept tubes, through a tree of bounds over them.
 
 The tree is implicit: node ``i`` of a level covers the nodes ``[i * WIDTH, (i + 1) * WIDTH)`` of the next one,
 and those of the last level cover so many elements, in an order in which neighbours lie near each other. Its

@@ -29,7 +29,7 @@ class Subject:
 
 @dataclass
 class BarDescription(Description):
-    """What is said of a bar.
+    """The description of a bar.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ def short(name: str) -> str:
 
 
 def describe_call(growing: GrowingTrace, bar: Bars, function: int, count: int, now: int) -> BarDescription:
-    """Return what is said of a call, or of ``count`` short ones that are drawn as one bar.
+    """Return the description of a call, or of ``count`` short ones that are drawn as one bar.
 
     Parameters
     ----------

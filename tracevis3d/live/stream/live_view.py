@@ -1,4 +1,4 @@
-"""What every live view says: which bars have come, where they lie, their colours and texts."""
+"""The interface of live views: new bars, their places, colours and texts."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def mark_thread(number: int) -> None:
 
 
 class Records:
-    """What memray's file holds, as columns; rows that the recorder itself has caused are left out.
+    """The contents of memray's file, as columns; rows that the recorder itself has caused are left out.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _CODE = "import sys; sys.path.insert(0, sys.argv[1]); from {module} import main;
 
 @dataclass(frozen=True)
 class Feed:
-    """Where a recording is published.
+    """The feed of a recording.
 
     Attributes
     ----------

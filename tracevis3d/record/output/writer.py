@@ -73,7 +73,7 @@ def follow(folder: str, alive: int) -> Iterator[list[tuple[bytes, int, bytes]]]:
 
 
 class Sink(Protocol):
-    """What takes the sections of all processes of a recording."""
+    """A sink for the sections of all processes of a recording."""
 
     def take(self, folder: str, sections: list[Section] | None) -> None:
         """Take sections of the process whose files lie in ``folder``; None when it has ended."""

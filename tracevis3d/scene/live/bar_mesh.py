@@ -1,4 +1,4 @@
-"""What bars are as a mesh: faces, edges, shaded corners; and which bar a ray meets. No Blender."""
+"""Bars as a mesh: faces, edges, shaded corners; and the bar that a ray meets. No Blender."""
 
 from __future__ import annotations
 

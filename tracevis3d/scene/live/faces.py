@@ -1,4 +1,4 @@
-"""Which faces of a live view's bars can be seen: the others are not drawn.
+"""The visible faces of a live view's bars: the others are not drawn.
 
 Drawing takes time by the face, and without a graphics card that is most of the time there is. From where a
 live view is looked at as a rule, half of a box's faces are turned away, whichever of its bars it is.

@@ -1,4 +1,4 @@
-"""Which render engines work here, and which one suits a picture."""
+"""The available render engines, and the choice of one for a picture."""
 
 from __future__ import annotations
 

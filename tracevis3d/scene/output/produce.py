@@ -25,7 +25,7 @@ from .render import still
 
 @dataclass
 class Produced:
-    """What came of it.
+    """The result.
 
     Attributes
     ----------

@@ -41,7 +41,7 @@ class Line:
 
 @dataclass
 class Surround:
-    """What stands around the data.
+    """Texts around the data.
 
     Attributes
     ----------

@@ -1,1 +1,1 @@
-"""What the window needs of a scene: element metadata, highlights, detail, viewpoints."""
+"""The scene for Blender's window: element metadata, highlights, detail, viewpoints."""

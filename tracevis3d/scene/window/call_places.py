@@ -1,4 +1,4 @@
-"""Where in a view calls are drawn: by themselves, or in a cluster that represents them."""
+"""The places of calls in a view: drawn by themselves, or in a cluster."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SoughtCall:
 
     @classmethod
     def of(cls, trace: Trace, source: int, call: int) -> SoughtCall:
-        """Return what is needed to find a call of a trace."""
+        """Return the data needed to find a call of a trace."""
         calls = trace.calls
         return cls(source, call, int(calls.start[call]), int(calls.thread[call]), int(calls.depth[call]))
 

@@ -40,7 +40,7 @@ _PIN_HEIGHT, _PIN_BALL = 1.8, 1.3
 
 
 class ElementMetadata(Protocol):
-    """What the elements represent: :class:`tracevis3d.views.element_metadata.ElementMetadata` is one."""
+    """The metadata of the elements: :class:`tracevis3d.views.element_metadata.ElementMetadata` is one."""
 
     calls: dict[int, Ints]
     values: tuple[tuple[str, NDArray[np.float64]], ...]
@@ -210,7 +210,7 @@ class PickableMesh:
         return self._facts[name]
 
     def picked(self, element: int, local: NDArray[np.float64]) -> PickedElement:
-        """Return what is known of one element.
+        """Return the metadata of one element.
 
         Parameters
         ----------

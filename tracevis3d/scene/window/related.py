@@ -1,4 +1,4 @@
-"""What belongs together: the elements to light up when one of them is pointed at, in all views of a scene."""
+"""Related elements: those to highlight when one of them is pointed at, in all views of a scene."""
 
 from __future__ import annotations
 

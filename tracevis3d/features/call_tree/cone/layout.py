@@ -1,4 +1,4 @@
-"""Which calls a cone tree shows, and where they stand."""
+"""The layout of a cone tree: the shown calls, and their places."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Layout:
 
     @property
     def skirt(self) -> Floats:
-        """How far the cone of a closed subtree reaches down, float64 (n,)."""
+        """The depth of the cone of each closed subtree, float64 (n,)."""
         return np.minimum(STEEP * self.disc, SKIRT * np.maximum(self.foot, 1e-9))
 
     @property

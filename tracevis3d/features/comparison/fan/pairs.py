@@ -1,4 +1,4 @@
-"""Which pairs of three and more traces are joined by bridges, and the matches that these are."""
+"""The pairs of three and more traces that bridges join, and their matches."""
 
 from __future__ import annotations
 

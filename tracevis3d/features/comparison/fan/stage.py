@@ -1,4 +1,4 @@
-"""Where the walls of three and more traces stand, and the floor with the matrix.
+"""The places of the walls of three and more traces, and the floor with the matrix.
 
 All walls stand on one floor, one behind the other, x being time on all of them. They stand as the blades of
 a fan: the wall at the back rises most, those before it less and less, so that none hides the foot of the

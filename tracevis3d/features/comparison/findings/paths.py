@@ -34,7 +34,7 @@ Int32s = NDArray[np.int32]
 
 
 class Detour(NamedTuple):
-    """Where the traces go different ways to the same work.
+    """Places where the traces reach the same work on different call paths.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ class Merge(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Similarities:
-    """How similar whole traces are.
+    """The similarities of whole traces.
 
     Attributes
     ----------

@@ -75,7 +75,7 @@ def check_settings(
 
 @dataclass(frozen=True)
 class Settings:
-    """How two traces are compared.
+    """The settings of a comparison of two traces.
 
     Attributes
     ----------

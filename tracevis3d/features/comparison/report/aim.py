@@ -1,4 +1,4 @@
-"""Which parameters of the view compare show a finding."""
+"""The parameters of the view compare that show a finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What colours say in a comparison, and the legends that say so."""
+"""The colours of a comparison, and their legends."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def only_seen(legend: Legend, used: Indices) -> Legend:
 
 
 def all_seen(legends: Iterable[Legend], used: Sequence[Indices]) -> tuple[Legend, ...]:
-    """Return what is left of legends of what is drawn in the colours ``used``."""
+    """Return the legends without entries whose colours are not ``used``."""
     every = np.concatenate([np.empty(0, np.int32), *used])
     kept = (only_seen(legend, every) for legend in legends)
     return tuple(legend for legend in kept if legend.entries or legend.ramp)

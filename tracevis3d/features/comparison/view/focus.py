@@ -1,4 +1,4 @@
-"""What a person looks at: call stacks by name, where they match in the other trace, and how to get there.
+"""The focus: call stacks by name, their matches in the other trace, and the arcs to them.
 
 Pointing at a call (TraceDiff, section IV-A) is ``focus`` with the call: the intervals of the other trace in
 which the calls of its stack have matches light up on the ground, and arcs lead there.

@@ -1,4 +1,4 @@
-"""What two walls of a comparison show, and where they stand."""
+"""The layout of the two walls of a comparison."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What one wall is to show: window, threads and calls."""
+    """The contents of one wall: window, threads and calls."""
 
     trace: Trace
     window: tuple[int, int]

@@ -1,4 +1,4 @@
-"""Which matches a comparison draws, and how they are grouped."""
+"""The matches that a comparison draws, and their groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which time of each trace is shown, and by how much B is moved to align with A."""
+"""The time window of each trace, and the shift of B to align with A."""
 
 from __future__ import annotations
 

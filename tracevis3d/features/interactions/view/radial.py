@@ -20,7 +20,7 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Bend:
-    """How the mantle lies in space.
+    """The place of the mantle in space.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Bend:
 
 @dataclass(frozen=True, eq=False)
 class Sectors:
-    """Where the nodes of a hierarchy lie along the mantle.
+    """The places of the nodes of a hierarchy along the mantle.
 
     Attributes
     ----------

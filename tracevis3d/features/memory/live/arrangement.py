@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Where items were before they were made anew.
+    """The places of items before they were made anew.
 
     Attributes
     ----------

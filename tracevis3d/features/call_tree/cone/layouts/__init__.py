@@ -1,1 +1,1 @@
-"""Where the nodes of a tree go: cones, bubbles, hyperbolic space."""
+"""Layouts of trees: cones, bubbles, hyperbolic space."""

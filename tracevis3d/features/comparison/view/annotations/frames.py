@@ -22,7 +22,7 @@ _PLATE, _TEXT = 0.012, 0.004
 
 @dataclass(frozen=True)
 class Pen:
-    """How frames and plates are drawn.
+    """The drawing of frames and plates.
 
     Attributes
     ----------

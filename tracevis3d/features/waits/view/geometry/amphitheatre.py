@@ -43,7 +43,7 @@ def folded(heights: Floats, fold: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """How rows share the height of the picture; the first is the topmost.
+    """The division of the picture's height among rows; the first is the topmost.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def share_height(levels: Floats, weight: Floats, *, spacing: float, least: float
 
 @dataclass(frozen=True, eq=False)
 class Theatre:
-    """Where rows are, in scene units.
+    """The places of rows, in scene units.
 
     Attributes
     ----------
