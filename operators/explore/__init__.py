@@ -26,7 +26,7 @@ _MODULES: tuple[Any, ...] = (
 #: Modules with something that moves.
 _MOVES = (zoom, window_time, transition)
 
-#: What lights up with an element.
+#: Choices of elements to highlight with an element.
 KIN = (
     ("FUNCTION", "Function", "Calls of the same function", 1),
     (
@@ -58,7 +58,7 @@ def register() -> None:
     """Register everything, in order."""
     bpy.types.WindowManager.tracevis3d_kin = EnumProperty(
         items=KIN,
-        name="Light Up",
+        name="Highlight",
         description="What is highlighted with the element under the mouse",
         options={"ENUM_FLAG"},
         default={"FUNCTION", "MATCH"},

@@ -16,7 +16,7 @@ from . import make_view
 
 
 class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
-    """Find what differs between the two traces, and make a camera stop for each finding"""
+    """Find what differs between the two traces, and make a viewpoint for each finding"""
 
     bl_idname = "tracevis3d.explain"
     bl_label = "Explain Differences"
@@ -26,7 +26,7 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
 
     top: bpy.props.IntProperty(name="Findings", description="The most findings", default=10, min=1, max=100)
     walk: bpy.props.StringProperty(
-        name="Walk",
+        name="Tour",
         description="Make a tour from this match to the matches that explain it instead: the number of a "
         "group in the legend, or names of functions with > between them",
     )
@@ -66,7 +66,7 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
             make_view.show(context.scene, target, traces, figure, drawing)
             _place(context.scene, target, made)
             make_view.took(target, time.perf_counter() - started)
-            self.report({"INFO"}, f"{len(made)} stops: go from marker to marker in the timeline")
+            self.report({"INFO"}, f"{len(made)} viewpoints: go from marker to marker in the timeline")
             return {"FINISHED"}
 
         return self.carry_out(context, work, finish)

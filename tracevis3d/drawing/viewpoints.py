@@ -20,7 +20,7 @@ class Viewpoint:
     camera : Camera or None
         None: the drawing's own, with its title, legends and notes.
     shows : tuple of str
-        Kinds of elements that are to be seen at the stops that name them alone. Kinds that no stop names
+        Kinds of elements that are shown only at the viewpoints that name them. Kinds that no viewpoint names
         are always to be seen.
     """
 

@@ -105,6 +105,6 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Nothing lights up any more."""
+    """Stop highlighting."""
     overlay.on_lit.disconnect(draw)
     leave()

@@ -41,7 +41,8 @@ def add(commands: Subcommands) -> None:
         "--walk",
         metavar="GROUP|CALLPATH",
         default="",
-        help="let the stops of story.blend walk from this match to what explains it: the number of a group "
+        help="make the viewpoints of story.blend a tour from this match to the matches that explain "
+        "it: the number of a group "
         "in the legend of 'render compare', or names with > between them",
     )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -60,7 +61,7 @@ def run(words: argparse.Namespace) -> None:
     if words.top < 1:
         raise UsageError(f"--top {words.top}: 1 is the minimum")
     if words.walk and (not words.output or words.no_figures):
-        raise UsageError("--walk: the walk's stops are in story.blend; name a folder for it with -o")
+        raise UsageError("--walk: the tour is in story.blend; name a folder for it with -o")
     settings: dict[str, Any] = {
         "tau": words.tau,
         "identity": words.identity,

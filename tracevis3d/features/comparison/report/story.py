@@ -150,7 +150,7 @@ class Story:
             Whether to write these; they need Blender's module.
         walk : str
             A call path, or the number of a group in the legend, whose match is walked from its root to what
-            explains it: the stops of the scene.
+            explains it: the tour of the scene.
         size : str, optional
             The size of ``output``, as it was written, for the commands in the report.
         progress : Progress

@@ -1,4 +1,4 @@
-"""A walk from a match to what explains it: the root, the matches below it, and theirs (TraceDiff, IV-C)."""
+"""A tour from a match to those that explain it: the matches below it, and theirs (TraceDiff, IV-C)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LEAST = 0.01
 
 
 def steps(story: Story, stage: Stage, text: str) -> list[Told]:
-    """Return the stops of a walk: a match, then those that explain it, down along the most important one.
+    """Return the viewpoints of a tour: a match, then those that explain it, along the most important one.
 
     Parameters
     ----------

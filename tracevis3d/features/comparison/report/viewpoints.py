@@ -1,4 +1,4 @@
-"""The comparison of two traces as one scene with a stop for each finding."""
+"""The comparison of two traces as one scene with a viewpoint for each finding."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def with_stops(
     story: Story, frame: Frame, walk: str = "", settings: dict[str, Any] | None = None,
     progress: Progress = silent,
 ) -> tuple[Drawing, list[Viewpoint]]:  # fmt: skip
-    """Return the comparison with all that its stops show, and the stops.
+    """Return the comparison with all that its viewpoints show, and the viewpoints.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def _staged(
     palette = np.concatenate([drawing.palette, (OTHER * np.array([1, 1, 1, 0.45], np.float32))[None]])
     matches = [e for e in drawing.elements if isinstance(e, (Tubes, Lines)) and e.kind in _MATCHES]
     frames = [e for e in drawing.elements if isinstance(e, Lines) and e.kind == _FRAME]
-    # Frames are seen at their stops alone, whose captions name the calls.
+    # Frames are shown only at their viewpoints, whose captions name the calls.
     elements = [e for e in drawing.elements if e.kind not in (_FRAME, "tag")]
     labels = tuple(group for group in drawing.labels if group.kind != _FRAME)
     meaning = dict(drawing.meaning)
@@ -312,7 +312,7 @@ def _across(boxes: Sequence[Boxes], span: tuple[float, float] | None) -> tuple[f
 def write_scene(
     story: Story, path: str | os.PathLike[str], output: Output, walk: str = "", progress: Progress = silent
 ) -> None:
-    """Write the scene with its stops as a .blend.
+    """Write the scene with its viewpoints as a .blend.
 
     Raises
     ------
