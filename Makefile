@@ -25,7 +25,7 @@ test-blender: setup  ## Run the extension in the real Blender 4.3 and 5.2 progra
 lint: setup  ## Style, types, and which room may import which
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
-	@$(PY) -m mypy
+	@$(PY) tools/check_types.py
 	@$(PY) tools/check_imports.py
 
 bench: setup  ## Measure speed and memory against named peers, into benchmarks/results.json

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ....command_line.arguments import Subcommands, command, load, print_json, reading
 from ....command_line.terminal import Bar, columns, table
 from ....errors import UsageError
-from ....trace.names import label_of_call
 from ....units import duration, percentage
 
 if TYPE_CHECKING:
@@ -187,6 +186,7 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
 
 def _without_waits(trace: Trace) -> str:
     """Return what is known of threads without known waits."""
+    from ....trace.names import label_of_call
     from ..running import longest_quiet, shares
     from ..waits import Waits
 
