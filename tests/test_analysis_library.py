@@ -91,10 +91,10 @@ def test_unordered_keys_compare_by_name() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("{", "is no JSON"),
-        ("[]", "this is no pattern library"),
+        ("{", "not valid JSON"),
+        ("[]", "this is not a pattern library"),
         ('{"format": "tracevis3d-library-1", "patterns": 3}', "must be lists"),
-        ('{"format": "tracevis3d-library-1", "utilities": [3]}', "must hold names"),
+        ('{"format": "tracevis3d-library-1", "utilities": [3]}', "must contain names"),
         ('{"format": "tracevis3d-library-1", "patterns": [{"name": "x"}]}', "pattern 1: can't be read"),
     ],
 )

@@ -140,7 +140,7 @@ def test_what_is_off_is_told_in_a_sentence():
     trace = walked_trace(1, threads=1, steps=20)
     with pytest.raises(UsageError, match="give two or more"):
         many_traces.similarities([trace])
-    with pytest.raises(UsageError, match="no similarity 'x' of traces: there are best, time, functions"):
+    with pytest.raises(UsageError, match="no similarity 'x' of traces: choose one of best, time, functions"):
         many_traces.similarities([trace, trace], cache=False).cells("x")
 
 

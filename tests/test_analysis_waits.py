@@ -320,7 +320,7 @@ def test_rules_of_the_users_go_before_the_built_in_ones(tmp_path):
         ("[[rule]]\nnames = ['x']\nkind = 'wait'\nblock = '1s'\n", "no field 'block'"),
         ("[[rule]]\nnames = ['x']\nkind = 'wait'\nblocks = 'soon'\n", "a time is expected"),
         ("[[rule]]\nnames = 'x'\nkind = 'wait'\n", "not a list of texts"),
-        ("[[rules]]\n", "and nothing else"),
+        ("[[rules]]\n", "may only contain"),
         ("rule = [", "can't be understood"),
     ],
 )

@@ -153,7 +153,7 @@ def test_as_text(capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--path", "x"), "is no path of the tree"),
+        (("--path", "x"), "is not a path of the tree"),
         (("--open", "99"), "there is no path"),
         (("--row", "999999999"), "there is no row"),
         (("--call", "999999999"), "there is no call"),

@@ -66,7 +66,7 @@ def test_missing_and_empty_paths(tmp_path):
 def test_the_names_of_formats():
     assert registry.names()[0] == "chrome"
     assert registry.find("chrome").title == "Chrome Trace Event JSON"
-    with pytest.raises(UsageError, match="there are chrome"):
+    with pytest.raises(UsageError, match="choose one of chrome"):
         registry.find("nothing")
     assert registry.for_writing("x.json.gz").name == "chrome"
     assert registry.for_writing("X.JSON").name == "chrome"

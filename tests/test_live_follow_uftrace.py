@@ -188,7 +188,7 @@ def uftraces(path):
         (speedscope, [], "a speedscope trace can't be followed"),
         (collapsed, [], "events and uftrace's folders can"),
         (ctf, [], "a ctf trace can't be followed"),
-        (pictures, [], "no trace in a known format"),
+        (pictures, [], "not a trace in a known format"),
         (uftraces, ["--lag", "1s"], "--lag is for files"),
     ],
 )

@@ -99,7 +99,7 @@ def test_nothing_else_gets_through(head, frames) -> None:
         ([], "a message has 0 frames"),
         ([b"x"] * 17, "a message has 17 frames"),
         ([b"[" * 100_000], "a header is longer than 65,536 bytes"),
-        ([b"[" * 60_000], "a header is no JSON"),
+        ([b"[" * 60_000], "a header is not JSON"),
         ([b'{"t":"welcome","version":2}'], "version 2 is spoken, 1 is known here"),
         ([b'{"t":"welcome","version":1,"session":7}'], 'field "session": no text'),
         ([b'{"t":"alive","sequence":true}'], 'field "sequence": True is no whole number'),
@@ -113,8 +113,8 @@ def test_nothing_else_gets_through(head, frames) -> None:
         ([b'{"t":"batch","table":"counters","rows":1,"again":1}', bytes(4), bytes(8), bytes(8)],
          'field "again": 1 is neither true nor false'),
         ([b'{"t":"names","table":"functions","first":-1,"names":[]}'], "no whole number from 0"),
-        ([b'{"t":"names","table":"threads","first":0,"names":[[1,2]]}'], "a thread is no list"),
-        ([b'{"t":"names","table":"frames","first":3,"names":[[0,3,1]]}'], "a frame is no list"),
+        ([b'{"t":"names","table":"threads","first":0,"names":[[1,2]]}'], "a thread is not a list"),
+        ([b'{"t":"names","table":"frames","first":3,"names":[[0,3,1]]}'], "a frame is not a list"),
     ],
 )  # fmt: skip
 def test_the_sentence_names_the_place(message, reason) -> None:

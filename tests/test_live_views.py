@@ -259,7 +259,7 @@ def test_threads_that_are_over_give_their_lanes_to_others(view) -> None:
 
 
 def test_there_is_no_such_view() -> None:
-    with pytest.raises(UsageError, match="no live view: there are icicle"):
+    with pytest.raises(UsageError, match="no live view: choose one of icicle"):
         live_form("cone").make(started(), 1)
 
 

@@ -237,7 +237,7 @@ def test_what_can_not_be_recorded_is_said(program, tmp_path):
     if linked.returncode == 0:
         done = recorded(path, tmp_path / "static")
         assert "linked statically" in done.stderr
-    for options, why in ((["--memory"], "is no Python script"), ([], "")):
+    for options, why in ((["--memory"], "is not a Python script"), ([], "")):
         done = recorded(path, *([program, "x"] if why else []), options=options)
         assert (why or "--native needs a program") in done.stderr
         assert "Traceback" not in done.stderr

@@ -420,7 +420,7 @@ def test_other_files_are_one_sentence(tmp_path):
     with pytest.raises(InputError, match="is truncated"):
         store.load(path)
     path.write_bytes(b'{"traceEvents": []}' * 10)
-    with pytest.raises(InputError, match=r"no \.tv3 file"):
+    with pytest.raises(InputError, match=r"not a \.tv3 file"):
         store.load(path)
     container.write(path, "arrays", {}, {})
     with pytest.raises(InputError, match="'arrays'"):

@@ -214,7 +214,7 @@ class Plain:
             ops = [latest[t] for t in ring]
             parts = [f"{self.title(op.thread)} waits for {', '.join(op.of)}" for op in ops]
             rings.append((
-                "deadlock", "; ".join(parts) + ": each holds what the one before it waits for",
+                "deadlock", "; ".join(parts) + ": each holds the object that the one before it waits for",
                 sum(op.lasted for op in ops), ring, [o for op in ops for o in op.of],
                 min(op.start for op in ops), max(op.end for op in ops), len(ring), ops[0].call,
             ))  # fmt: skip

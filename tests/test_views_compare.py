@@ -380,7 +380,7 @@ def test_align_moves_b_so_that_the_group_starts_together():
         box.low[:, 0] - (t.calls.start[box.id] - w[0]) * per_ns for box, t, w in zip((a, b), traces, windows)
     ]
     assert np.median(origin[1]) - np.median(origin[0]) == pytest.approx(shift * per_ns, abs=1e-3)
-    with pytest.raises(UsageError, match="there are groups 1 to"):
+    with pytest.raises(UsageError, match="the groups are numbered 1 to"):
         draw(traces, align="99999")
 
 

@@ -173,7 +173,7 @@ class Registry(Generic[T]):
         if name in self.own:
             return self._own_one(name)
         if name not in self.others:
-            raise UsageError(f"there is no {self.word} {name!r}: there are {', '.join(self.names())}")
+            raise UsageError(f"there is no {self.word} {name!r}: choose one of {', '.join(self.names())}")
         contribution = self.others[name]
         what = f"the {self.word} {name!r} of {contribution.origin}"
         try:

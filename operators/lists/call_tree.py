@@ -343,7 +343,9 @@ class TRACEVIS3D_OT_tree_click(OnTree, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         def click(navigation: Any) -> None:
             if (path := path_of(self.path)) is None:
-                raise UsageError(f"{self.path!r} is no path of the tree: numbers separated by . are expected")
+                raise UsageError(
+                    f"{self.path!r} is not a path of the tree: numbers separated by . are expected"
+                )
             navigation.click(path, self.part, ctrl=self.ctrl, shift=self.shift)
 
         return self.on_tree(context, click, selects=self.part == "label")

@@ -36,7 +36,7 @@ class TRACEVIS3D_PG_bookmark(bpy.types.PropertyGroup):
     distance: FloatProperty()
     lens: FloatProperty(default=50.0)
     frame: IntProperty()
-    selections: StringProperty(description="What is selected in each trace of the view, as JSON")
+    selections: StringProperty(description="The selection in each trace of the view, as JSON")
 
 
 class _OnBookmark(OperatorMixin):

@@ -264,7 +264,7 @@ rng = np.random.default_rng(3)
 for _ in range(200):
     router.send_multipart([identity, rng.bytes(30), rng.bytes(8)])
 until(lambda: feed.subscriber.bad == 200)
-assert feed.subscriber.why == "a header is no JSON"
+assert feed.subscriber.why == "a header is not JSON"
 assert operators.live_pause() == {"FINISHED"}
 assert operators.live_stop() == {"FINISHED"}
 router.close()

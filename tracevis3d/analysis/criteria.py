@@ -73,7 +73,7 @@ def alike(
         For another criterion, or a depth below 1.
     """
     if criterion not in CRITERIA:
-        raise UsageError(f"there is no criterion {criterion!r}: there are {', '.join(CRITERIA)}")
+        raise UsageError(f"there is no criterion {criterion!r}: choose one of {', '.join(CRITERIA)}")
     subtrees, edges, m = graph.subtrees, graph.edges, len(graph)
     if criterion == "exact" and distinct:
         every = np.arange(m, dtype=np.int32)

@@ -101,7 +101,7 @@ def promote(trace: Trace, graph: CompactTrace, call: int, name: str, criterion: 
     if not 0 <= call < len(trace.calls):
         raise UsageError(f"there is no call {call:,}: they go from 0 to {len(trace.calls) - 1:,}")
     if criterion not in CRITERIA:
-        raise UsageError(f"there is no criterion {criterion!r}: there are {', '.join(CRITERIA)}")
+        raise UsageError(f"there is no criterion {criterion!r}: choose one of {', '.join(CRITERIA)}")
     subtrees, edges = graph.subtrees, graph.edges
     root = int(subtrees.of_call[call])
     wanted, todo = {root}, [root]
@@ -225,20 +225,20 @@ def load(path: str | os.PathLike[str]) -> Library:
     if not path.exists():
         return Library()
     if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"{path}: is larger than {MOST_BYTES:,} bytes: this is no pattern library")
+        raise InputError(f"{path}: is larger than {MOST_BYTES:,} bytes: this is not a pattern library")
     try:
         said = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is no JSON ({error}): a pattern library is expected") from None
+        raise InputError(f"{path}: not valid JSON ({error}): a pattern library is expected") from None
     if not isinstance(said, dict) or said.get("format") != _FORMAT:
-        raise InputError(f'{path}: the field "format" is not "{_FORMAT}": this is no pattern library')
+        raise InputError(f'{path}: the field "format" is not "{_FORMAT}": this is not a pattern library')
     patterns, utilities = said.get("patterns", []), said.get("utilities", [])
     if not isinstance(patterns, list) or not isinstance(utilities, list):
         raise InputError(f'{path}: the fields "patterns" and "utilities" must be lists')
     if len(patterns) + len(utilities) > MOST_ENTRIES:
         raise InputError(f"{path}: has more than {MOST_ENTRIES:,} entries")
     if not all(isinstance(name, str) for name in utilities):
-        raise InputError(f'{path}: the field "utilities" must hold names')
+        raise InputError(f'{path}: the field "utilities" must contain names')
     return Library(
         tuple(_pattern(f"{path}: pattern {i + 1}", entry) for i, entry in enumerate(patterns)),
         tuple(dict.fromkeys(utilities)),

@@ -80,7 +80,7 @@ class Query:
                 warnings.simplefilter("ignore", FutureWarning)
                 expression = re.compile(pattern, 0 if self.case else re.IGNORECASE)
         except (re.error, RecursionError, OverflowError) as error:
-            raise UsageError(f"{self.text!r} is no regular expression: {error}") from None
+            raise UsageError(f"{self.text!r} is not a valid regular expression: {error}") from None
         if self.kind == "regex":
             return lambda name: expression.search(name) is not None
         return lambda name: expression.match(name) is not None

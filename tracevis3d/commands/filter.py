@@ -72,7 +72,7 @@ def run(words: argparse.Namespace) -> None:
     from ..formats.files import check_writable, save
 
     if not words.stack:
-        raise UsageError(f"no filter is given: there are {', '.join('--' + n for n in registry.names())}")
+        raise UsageError(f"no filter is given: choose from {', '.join('--' + n for n in registry.names())}")
     stack = parse("; ".join(words.stack))
     if words.output:
         check_writable(words.output, False)

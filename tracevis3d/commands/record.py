@@ -99,7 +99,7 @@ def run(words: argparse.Namespace) -> None:
         raise UsageError("say where to: -o OUT for a file, --live ENDPOINT for viewers, or both")
     if words.native and module is None and _is_native(program[0]):
         raise UsageError(
-            f"{program[0]}: is no Python script: leave --memory out, as --native alone records allocations"
+            f"{program[0]}: is not a Python script: leave --memory out, as --native alone records allocations"
         )
     if words.accesses:
         raise UsageError(

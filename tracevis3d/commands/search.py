@@ -45,7 +45,7 @@ def add(commands: Subcommands) -> None:
         metavar="N",
         help="the maximum number of functions and calls listed (default 20)",
     )
-    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
     reading(parser)
 
 

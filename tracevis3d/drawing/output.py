@@ -82,7 +82,7 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
     if not 0 <= output.samples <= 65_536:
         raise UsageError(f"--samples {output.samples}: 0 to 65,536 is expected")
     if output.transparent and suffix not in (*_WITH_ALPHA, *SCENES):
-        raise UsageError(f"--transparent: {suffix} holds no transparency; {' '.join(_WITH_ALPHA)} do")
+        raise UsageError(f"--transparent: {suffix} has no transparency; {' '.join(_WITH_ALPHA)} do")
     if not 0.04 <= output.seconds <= 3600:
         raise UsageError(f"--seconds {output.seconds:g}: 0.04 to 3600 is expected")
     if not 1 <= output.fps <= 240:

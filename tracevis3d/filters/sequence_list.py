@@ -46,7 +46,7 @@ def sequences(
         If there is no such order.
     """
     if sort not in SEQUENCE_SORTS:
-        raise UsageError(f"there is no order {sort!r}: there are {', '.join(SEQUENCE_SORTS)}")
+        raise UsageError(f"there is no order {sort!r}: choose one of {', '.join(SEQUENCE_SORTS)}")
     graph, found, labels = facts.graph, facts.sequences, facts.trace.functions.label
     own, lists = found.grammar, found.grammar.lists
     named = np.zeros(lists, np.int64)

@@ -145,7 +145,7 @@ def recognise(path: str | os.PathLike[str]) -> Format:
     if best is None:
         titles = ", ".join(f.title for f in readable())
         raise InputError(
-            f"{path}: this is no trace in a known format (it looks like {_likeness(head, name)}): "
+            f"{path}: this is not a trace in a known format (it looks like {_likeness(head, name)}): "
             f"the formats are {titles}"
         )
     return best

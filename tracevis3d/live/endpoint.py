@@ -66,7 +66,7 @@ def check(endpoint: str, keys: Keys = Keys()) -> str:
         return endpoint
     match = _TCP.fullmatch(endpoint)
     if not match or (match[2] != "*" and not 0 < int(match[2]) < 65536):
-        raise UsageError(f"{endpoint}: no endpoint: tcp://127.0.0.1:5570 or ipc:///tmp/feed is expected")
+        raise UsageError(f"{endpoint}: not an endpoint: tcp://127.0.0.1:5570 or ipc:///tmp/feed is expected")
     if not is_loopback(endpoint) and not (keys and keys.own and keys.others):
         raise UsageError(
             f"{endpoint}: other machines can reach this address, so both sides need keys: make them with "
@@ -133,9 +133,9 @@ def read_key(path: str | os.PathLike[str], secret: bool) -> tuple[bytes, bytes]:
     try:
         public, hidden = load_certificate(str(path))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: is no key file: {error}") from None
+        raise InputError(f"{path}: not a key file: {error}") from None
     if secret and not hidden:
-        raise InputError(f"{path}: holds no secret key: the file that ends in .key_secret is expected")
+        raise InputError(f"{path}: contains no secret key: the file that ends in .key_secret is expected")
     return public, hidden or b""
 
 
@@ -149,5 +149,5 @@ def read_viewers(folder: str | os.PathLike[str]) -> set[bytes]:
     """
     files = sorted(Path(folder).glob("*.key")) if Path(folder).is_dir() else []
     if not files:
-        raise InputError(f"{folder}: holds no *.key file: put the public keys of the viewers there")
+        raise InputError(f"{folder}: contains no *.key file: put the public keys of the viewers there")
     return {read_key(file, secret=False)[0] for file in files}

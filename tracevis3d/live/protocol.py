@@ -329,7 +329,7 @@ def decode_unchecked(frames: Sequence[Any]) -> FromPublisher:
         return Refused(_text(head, "why", 1000))
     if kind == "answer":
         return Answer(_whole(head, "number", 0, 1 << 53), head.get("taken") is True, _text(head, "why", 1000))
-    raise InputError(f'field "t": {_short(kind)} is no kind of message from a publisher')
+    raise InputError(f'field "t": {_short(kind)} is not a kind of message from a publisher')
 
 
 def decode_from_viewer(frames: Sequence[Any]) -> FromViewer:
@@ -354,7 +354,7 @@ def decode_from_viewer(frames: Sequence[Any]) -> FromViewer:
         return Bye()
     if kind == "suggest":
         return _suggest(head)
-    raise InputError(f'field "t": {_short(kind)} is no kind of message from a viewer')
+    raise InputError(f'field "t": {_short(kind)} is not a kind of message from a viewer')
 
 
 def _suggest(head: dict[str, Any]) -> Suggest:
@@ -385,9 +385,9 @@ def _head(frames: Sequence[Any]) -> tuple[dict[str, Any], list[Any]]:
     try:
         head = json.loads(first, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        raise InputError("a header is no JSON") from None
+        raise InputError("a header is not JSON") from None
     if not isinstance(head, dict):
-        raise InputError("a header is no JSON object")
+        raise InputError("a header is not a JSON object")
     return head, list(frames[1:])
 
 
@@ -441,7 +441,7 @@ def check(batch: Batch, low: int = 0, high: int | None = None) -> None:
                     f"message batch, column {name} of {table}: a value is outside {least} to {most}"
                 )
         elif not np.isfinite(column).all():
-            raise InputError(f"message batch, column {name} of {table}: a value is no number")
+            raise InputError(f"message batch, column {name} of {table}: a value is not a number")
     columns = batch.columns
     if "end" in columns and (columns["end"][part] < columns["start"][part]).any():
         raise InputError(f"message batch, column end of {table}: something ends before it starts")
@@ -469,7 +469,7 @@ def _thread(entry: Any) -> tuple[int | str, int | str, str]:
         process, tid, name = entry
         if all(_is_id(x) for x in (process, tid)) and len(name) <= MOST_CHARACTERS:
             return _id(process), _id(tid), _sound(name)
-    raise InputError('message names, field "names": a thread is no list of process, thread id and name')
+    raise InputError('message names, field "names": a thread is not a list of process, thread id and name')
 
 
 def _frame(entry: Any, number: int) -> tuple[int, int, int]:
@@ -478,7 +478,9 @@ def _frame(entry: Any, number: int) -> tuple[int, int, int]:
         function, parent, line = entry
         if 0 <= function < MOST_IDS and -1 <= parent < number and 0 <= line < 1 << 31:
             return function, parent, line
-    raise InputError('message names, field "names": a frame is no list of function, earlier frame and line')
+    raise InputError(
+        'message names, field "names": a frame is not a list of function, earlier frame and line'
+    )
 
 
 def _is_id(value: Any) -> bool:

@@ -130,10 +130,10 @@ def _decode(file: BinaryIO, path: Path, offset: int) -> dict[str, Any] | str:
         except (ValueError, RecursionError) as error:
             if len(data) < wanted or wanted >= _LONGEST or not data.startswith(b"{"):
                 raise InputError(
-                    f"{path}: the record at byte {offset:,} is no JSON object ({error})"
+                    f"{path}: the record at byte {offset:,} is not a JSON object ({error})"
                 ) from error
             wanted *= 2
             continue
         if not isinstance(record, dict):
-            raise InputError(f"{path}: the record at byte {offset:,} is no JSON object")
+            raise InputError(f"{path}: the record at byte {offset:,} is not a JSON object")
         return record

@@ -202,7 +202,7 @@ def _read_header(path: Path, file: Any, size: int, kind: str) -> tuple[dict[str,
     if len(block) < _BLOCK.size or not block.startswith(MAGIC):
         if MAGIC.startswith(block[: len(MAGIC)]) or block.startswith(MAGIC):
             raise damaged(path, "it is truncated")
-        raise InputError(f"{path}: this is no .tv3 file: convert a recording with 'tracevis3d convert'")
+        raise InputError(f"{path}: this is not a .tv3 file: convert a recording with 'tracevis3d convert'")
     _, version, _, length, digest = _BLOCK.unpack(block)
     if version > VERSION:
         raise InputError(

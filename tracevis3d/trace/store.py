@@ -62,7 +62,7 @@ def save(trace: Trace, path: str | os.PathLike[str], packed: bool = False, *, ch
     """
     path = Path(path)
     if check and (wrong := _find_wrong(trace)):
-        raise ValueError(f"this is no valid trace: {wrong}")
+        raise ValueError(f"this is not a valid trace: {wrong}")
     columns = dict(_columns(trace))
     facts: dict[str, Any] = {
         "packed": packed,

@@ -74,5 +74,5 @@ def live_form(name: str) -> LiveForm:
     """
     forms = live_forms()
     if name not in forms:
-        raise UsageError(f"{name}: no live view: there are {', '.join(forms)}")
+        raise UsageError(f"{name}: no live view: choose one of {', '.join(forms)}")
     return forms[name]

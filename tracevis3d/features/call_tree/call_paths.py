@@ -215,7 +215,7 @@ class CallPaths:
         """
         n = int(self.extent[self.root]) - 1 if self._places is None else len(self._places)
         if not 0 <= call < n:
-            raise UsageError(f"there is no call {call:,}: there are {n:,}")
+            raise UsageError(f"there is no call {call:,}: the trace has {n:,} calls")
         if self._places is not None and (call := int(self._places[call])) < 0:
             raise UsageError("the call and all its callers are hidden by filters")
         offsets = self._offsets

@@ -101,7 +101,7 @@ def repeated(
     """
     p = p or patterns.Parameters()
     if sort not in PATTERN_SORTS:
-        raise UsageError(f"there is no order {sort!r}: there are {', '.join(PATTERN_SORTS)}")
+        raise UsageError(f"there is no order {sort!r}: choose one of {', '.join(PATTERN_SORTS)}")
     subtrees, functions = facts.graph.subtrees, facts.trace.functions
     kinds = alike(facts.graph, p.criterion, p.depth)
     of_class = kinds.of_class

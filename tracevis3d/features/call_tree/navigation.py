@@ -100,7 +100,7 @@ class TreeNavigation:
             If it is none of them.
         """
         if key not in KEYS:
-            raise UsageError(f"{key} is no key of the tree: these are {', '.join(KEYS)}")
+            raise UsageError(f"{key} is not a key of the tree: choose one of {', '.join(KEYS)}")
         method: Callable[[], None] = getattr(self, KEYS[key])
         if self.size:
             method()

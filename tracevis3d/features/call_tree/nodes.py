@@ -64,7 +64,7 @@ class FunctionTable:
             If there is no such order.
         """
         if sort not in SORTS:
-            raise UsageError(f"there is no order {sort!r}: there are {', '.join(SORTS)}")
+            raise UsageError(f"there is no order {sort!r}: choose one of {', '.join(SORTS)}")
         if sort == "name":
             labels = self.facts.trace.functions.label
             return np.array(sorted(range(len(labels)), key=lambda i: labels[i]), np.int64)

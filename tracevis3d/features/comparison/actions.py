@@ -100,7 +100,7 @@ MOVE_WINDOW = Action("move_window", "Move the Window", "Move what the wall shows
 FIND_SIMILAR = Action(
     "find_similar",
     "Find Similar",
-    "Select all calls of the trace whose call trees hold the same functions, or nearly so",
+    "Select all calls of the trace with the same functions in their subtrees, or nearly the same",
     find_similar,
     icon="DUPLICATE",
     takes_time=True,

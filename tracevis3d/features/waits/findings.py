@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 #: Kinds of findings; those that can end a program's work come first, the others by the time lost to them.
 KINDS = {
-    "deadlock": "threads that wait to their end, each for what another of them holds",
+    "deadlock": "threads that wait to their end, each for an object that another of them holds",
     "lock order": "objects that threads acquire in different orders: they can wait for each other for ever",
     "never released": "a wait that no release ends before its thread ends",
     "held to the end": "an object that is acquired and never released",
@@ -217,7 +217,7 @@ def _deadlocks(waits: Waits, rows: Ints) -> list[Finding]:
         found.append(
             Finding(
                 "deadlock",
-                f"{'; '.join(parts)}: each holds what the one before it waits for",
+                f"{'; '.join(parts)}: each holds the object that the one before it waits for",
                 int(ops.lasted[mine].sum()), tuple(ring), tuple(o for row in mine for o in ops.of(row)),
                 int(ops.start[mine].min()), int(ops.end[mine].max()), len(ring), int(ops.call[mine[0]]),
             )

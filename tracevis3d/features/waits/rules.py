@@ -119,7 +119,7 @@ def read_rules(paths: Sequence[str | os.PathLike[str]] = ()) -> Rules:
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
             raise InputError(f"{path}: the rules can't be read: {reason}") from error
         try:
             read = json.loads(text) if str(path).endswith(".json") else tomllib.loads(text)
@@ -134,7 +134,7 @@ def read_rules(paths: Sequence[str | os.PathLike[str]] = ()) -> Rules:
 
 def _parse(read: Any, path: str, own: bool) -> Rules:
     if not isinstance(read, dict) or not set(read) <= {"rule", "flow"}:
-        raise InputError(f"{path}: a rule file holds [[rule]] and [[flow]] tables and nothing else")
+        raise InputError(f"{path}: a rule file may only contain [[rule]] and [[flow]] tables")
     rules = [
         Rule(own=own, **_fields(entry, Rule, path, f"rule {i + 1}"))
         for i, entry in enumerate(_tables(read, "rule", path))

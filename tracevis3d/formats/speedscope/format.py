@@ -160,9 +160,9 @@ def _decode_file(path: Path, text: memoryview | bytes, damage: str, recording: R
     try:
         outer = msgspec.json.decode(text, type=shape.File)
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: is no speedscope file: {error}") from error
+        raise InputError(f"{path}: this is not a speedscope file: {error}") from error
     except RecursionError as error:
-        raise InputError(f"{path}: is no speedscope file: it is nested too deeply") from error
+        raise InputError(f"{path}: this is not a speedscope file: it is nested too deeply") from error
     except msgspec.DecodeError as error:
         at = _byte_of(error, len(text))
         outer = shape.File()

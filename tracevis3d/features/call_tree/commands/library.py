@@ -33,7 +33,7 @@ def add(commands: Subcommands) -> None:
     parser.add_argument(
         "--remove", metavar="NAME", action="append", default=[], help="of a pattern or utility"
     )
-    parser.add_argument("--json", action="store_true", help="print what is in it, or was found, as JSON")
+    parser.add_argument("--json", action="store_true", help="print its contents, or the results, as JSON")
     reading(parser)
 
 

@@ -38,8 +38,8 @@ def add(commands: Subcommands) -> None:
         "--sequences", action="store_true",
         help="list the sequences of callees that occur again: rules of the compact trace's grammar",
     )  # fmt: skip
-    parser.add_argument("--contains", default="", metavar="TEXT", help="only what has this in its name")
-    parser.add_argument("--filters", default="", metavar="STACK", help="filters; what they hide is counted")
+    parser.add_argument("--contains", default="", metavar="TEXT", help="only rows with this in their names")
+    parser.add_argument("--filters", default="", metavar="STACK", help="filters; hidden calls are counted")
     parser.add_argument(
         "--limit", type=int, default=50, metavar="N", help="the maximum number of rows (default 50)"
     )

@@ -35,9 +35,13 @@ def add(commands: Subcommands) -> None:
     parser.add_argument(
         "--count", type=int, default=20, metavar="N", help="number of rows listed (default 20)"
     )
-    parser.add_argument("--filters", default="", metavar="STACK", help="hide what these filters hide")
     parser.add_argument(
-        "--filtered-too", action="store_true", help="list what filters hide, too, with # before its name"
+        "--filters", default="", metavar="STACK", help="hide the calls that these filters hide"
+    )
+    parser.add_argument(
+        "--filtered-too",
+        action="store_true",
+        help="also list the calls that filters hide, with # before their names",
     )
     parser.add_argument(
         "--fold", action="store_true",
@@ -136,7 +140,7 @@ def _path(text: str) -> tuple[int, ...]:
     found = path_of(text)
     if found is None:
         raise UsageError(
-            f"{text!r} is no path of the tree: numbers separated by . are expected, such as 0.3.1"
+            f"{text!r} is not a path of the tree: numbers separated by . are expected, such as 0.3.1"
         )
     return found
 

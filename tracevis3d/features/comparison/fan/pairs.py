@@ -63,7 +63,7 @@ def chosen_pairs(text: str, order: Sequence[int]) -> list[tuple[int, int]]:
         for end, k in zip(ends.groups(), at):
             if k >= n:
                 raise UsageError(
-                    f"pairs={text}: there is no trace {end.upper()}: there are A to {letter_of(n - 1)} "
+                    f"pairs={text}: there is no trace {end.upper()}: choose from A to {letter_of(n - 1)} "
                     f"(or 0 to {n - 1})"
                 )
         if at[0] == at[1]:

@@ -152,7 +152,7 @@ def identify(
         If ``fuzzy`` is given and rapidfuzz is not installed.
     """
     if kind not in KINDS:
-        raise UsageError(f"there is no identity {kind!r}: there are {', '.join(KINDS)}")
+        raise UsageError(f"there is no identity {kind!r}: choose one of {', '.join(KINDS)}")
     rules = list(rewrite)
     full = [_rewritten(trace, rules) for trace in (a, b)]
     calls = [np.bincount(t.calls.function, minlength=len(t.functions)).astype(np.int64) for t in (a, b)]
@@ -224,13 +224,13 @@ def read_renamed(path: str | os.PathLike[str]) -> list[Renamed]:
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: this is no JSON: {error}") from None
+        raise InputError(f"{path}: not valid JSON: {error}") from None
     if not isinstance(pairs, list):
         raise InputError(f"{path}: a list of pairs of names is expected")
     renamed = []
     for i, pair in enumerate(pairs):
         if not (isinstance(pair, dict) and isinstance(pair.get("a"), str) and isinstance(pair.get("b"), str)):
-            raise InputError(f"{path}: pair {i + 1} is no object with the texts 'a' and 'b'")
+            raise InputError(f"{path}: pair {i + 1} is not an object with the texts 'a' and 'b'")
         renamed.append(Renamed(pair["a"], pair["b"]))
     return renamed
 

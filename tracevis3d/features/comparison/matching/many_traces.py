@@ -89,7 +89,7 @@ class Similarities:
             If there is none of that name.
         """
         if name not in CELLS:
-            raise UsageError(f"there is no similarity {name!r} of traces: there are {', '.join(CELLS)}")
+            raise UsageError(f"there is no similarity {name!r} of traces: choose one of {', '.join(CELLS)}")
         found: Floats = {"best": self.best, "time": self.time, "functions": self.functions}[name]
         return found
 

@@ -67,9 +67,9 @@ def check_settings(
     """Raise UsageError if one of these is off: before minutes are spent on reading."""
     threshold(tau)
     if identity not in KINDS:
-        raise UsageError(f"there is no identity {identity!r}: there are {', '.join(KINDS)}")
+        raise UsageError(f"there is no identity {identity!r}: choose one of {', '.join(KINDS)}")
     if measure not in MEASURES:
-        raise UsageError(f"there is no measure {measure!r}: there are {', '.join(MEASURES)}")
+        raise UsageError(f"there is no measure {measure!r}: choose one of {', '.join(MEASURES)}")
     check_rules(rewrite)
 
 

@@ -49,7 +49,7 @@ def check_rules(rules: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
     checked = []
     for rule in rules:
         if isinstance(rule, str) or len(rule) != 2 or not all(isinstance(text, str) for text in rule):
-            raise UsageError(f"the rule {rule!r} is no pair of a regular expression and its replacement")
+            raise UsageError(f"the rule {rule!r} is not a pair of a regular expression and its replacement")
         pattern, replacement = rule
         for text in rule:
             if len(text) > LONGEST:

@@ -183,7 +183,7 @@ def similarity(measure: str, a: Side, b: Side) -> Similarity:
         return CountSimilarity(a, b)
     if measure == "order":
         return OrderSimilarity(a, b)
-    raise UsageError(f"there is no measure {measure!r}: there are {', '.join(MEASURES)}")
+    raise UsageError(f"there is no measure {measure!r}: choose one of {', '.join(MEASURES)}")
 
 
 def duration_weights(a: Side, b: Side) -> Ints:

@@ -75,7 +75,7 @@ def _root(story: Story, stage: Stage, text: str) -> int:
         chosen = Chosen(stage.a, stage.b, stage.similarity, weight, 0)
         grouping = group(story.comparison, chosen, True)
         if not 1 <= int(text) <= grouping.trunk:
-            raise UsageError(f"--walk {text}: there are groups 1 to {grouping.trunk:,}")
+            raise UsageError(f"--walk {text}: the groups are numbered 1 to {grouping.trunk:,}")
         inside = grouping.of == int(text) - 1
     else:
         flags = [focused(trace, text, "AB"[s]) for s, trace in enumerate(story.traces)]

@@ -69,7 +69,7 @@ def alignment(
         return 0, ""
     if text.isdigit():
         if not 1 <= int(text) <= grouping.trunk:
-            raise UsageError(f"align={text}: there are groups 1 to {grouping.trunk:,}")
+            raise UsageError(f"align={text}: the groups are numbered 1 to {grouping.trunk:,}")
         inside = grouping.of == int(text) - 1
     else:
         inside = within(comparison, chosen, text, "align")

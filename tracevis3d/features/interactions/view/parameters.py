@@ -108,7 +108,7 @@ class Parameters:
         "several with commas between; they are drawn straight and stand out", group="Bundles",
     )  # fmt: skip
     slices: int = parameter(
-        48, "Calls of one pair of elements are drawn as one in each of so many slices of the window",
+        48, "Number of slices of the window; in each, the calls of one pair of elements are drawn as one",
         low=1, high=1000, group="Bundles",
     )  # fmt: skip
     calls: int = parameter(
