@@ -199,8 +199,8 @@ for pattern, kind in (("pars*", "wildcard"), (r"^\w+e$", "regex")):
 assert [query.pattern for query in state.history] == [r"^\w+e$", "pars*", "parse"]
 with settings.quietly():
     state.pattern = "("
-support.fails(operators.search, "no regular expression")
-assert "no regular expression" in state.summary
+support.fails(operators.search, "not a valid regular expression")
+assert "not a valid regular expression" in state.summary
 assert not state.total
 assert operators.search_recall(number=2) == {"FINISHED"}
 assert (state.pattern, state.kind, state.total) == ("parse", "substring", wanted.count)
