@@ -68,7 +68,7 @@ def test_auto_chooses_and_says_why():
     a, b = flat(OLD), flat(NEW)
     chosen = identify(a, b)
     assert chosen.kind == "name"
-    assert "full names are shared by 25.0% and 20.0% of the calls" in chosen.reason
+    assert "full names are shared by 25 % and 20 % of the calls" in chosen.reason
     assert "without path and line by 75.0% and 60.0%" in chosen.reason
     assert identify(a, a).kind == "exact"
     empty = small_trace([], [], [], ["f"])

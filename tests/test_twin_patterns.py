@@ -13,7 +13,6 @@ from tests.walked_traces import split, walked_trace
 from tracevis3d.analysis.repetitions import find_alike, find_repeated, find_runs
 from tracevis3d.analysis.sets import distinct_sets
 from tracevis3d.analysis.subtrees import distinct_subtrees
-from tracevis3d.features.call_tree.lists import sequences
 from tracevis3d.features.interactions.hierarchy import element_hierarchy
 from tracevis3d.features.interactions.interactions import interactions, rarest
 from tracevis3d.features.interactions.layers import layers
@@ -28,6 +27,7 @@ from tracevis3d.features.interactions.phases import (
 )
 from tracevis3d.features.interactions.rounds import find_rounds
 from tracevis3d.filters.facts import Facts
+from tracevis3d.filters.sequence_list import sequences
 from tracevis3d.trace.events import BEGIN, END
 from tracevis3d.trace.model import Source
 from tracevis3d.trace.recording import Recording

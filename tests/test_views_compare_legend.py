@@ -112,7 +112,7 @@ def test_a_window_and_its_context_are_told():
     ("words", "change"),
     [
         ("tubes rise", {"lift": 0.0}),
-        ("thicker, the more", {"plates": "unmatched"}),
+        ("thicker the more", {"plates": "unmatched"}),
         ("names of A stand above", {"opening": 140.0}),
     ],
 )
