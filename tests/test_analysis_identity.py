@@ -69,7 +69,7 @@ def test_auto_chooses_and_says_why():
     chosen = identify(a, b)
     assert chosen.kind == "name"
     assert "full names are shared by 25 % and 20 % of the calls" in chosen.reason
-    assert "without path and line by 75.0% and 60.0%" in chosen.reason
+    assert "without path and line by 75 % and 60 %" in chosen.reason
     assert identify(a, a).kind == "exact"
     empty = small_trace([], [], [], ["f"])
     assert identify(empty, empty).kind == "exact"
