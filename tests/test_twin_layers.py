@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,3 +97,16 @@ def test_what_leads_to_a_cycle_and_away_from_it_is_as_in_the_plain_twin(before, 
     for k in range(3):
         calls[before + k, before + (k + 1) % 3] = data.draw(count)
     held_together(h, {(name[a], name[b]): n for (a, b), n in calls.items()})
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [
+        ["020010", "000330", "000001", "012000", "200000", "010000"],
+        ["000320", "200002", "030111", "000002", "103000", "003120"],
+    ],
+)
+def test_who_is_no_longer_called_back_is_as_in_the_plain_twin(weight):
+    """Rounds within each other, of which one comes apart before the other."""
+    h, _ = build([(f"e{i}",) for i in range(6)], np.ones(6))
+    held_together(h, {(a, b): int(n) for a, row in enumerate(weight) for b, n in enumerate(row) if a != b})
