@@ -47,7 +47,7 @@ class Facts:
     @cached_property
     def caller_pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The different pairs of a function and one that it calls: int64 (k,) each, ascending."""
-        subtrees, edges, n = self.graph.subtrees, self.graph.edges, max(len(self.trace.functions), 1)
+        subtrees, edges, n = self.graph.subtrees, self.graph.edges, len(self.trace.functions)
         function = subtrees.function.astype(np.int64)
         pairs = np.unique(function[edges.source] * n + function[edges.child])
         return pairs // n, pairs % n
@@ -66,18 +66,17 @@ class Facts:
     def modules_in(self) -> NDArray[np.int64]:
         """From how many different modules each function is called, int64 (functions,).
 
-        The module is the outermost part of a function's containers that isn't its class; functions of
-        which nothing is known count as one module.
+        The module is the innermost of a function's containers that is no class; functions of which nothing is
+        known count as one module.
         """
         caller, called = self.caller_pairs
-        module = self.module_of.astype(np.int64)
-        count = int(module.max(initial=0)) + 2
+        module, count = self.module_of.astype(np.int64), len(self.trace.containers) + 1
         pairs = np.unique(called * count + module[caller] + 1)
         return np.bincount(pairs // count, minlength=len(self.trace.functions))
 
     @cached_property
     def module_of(self) -> NDArray[np.int32]:
-        """The container that is not a class which each function lives in, int32 (functions,); -1: none."""
+        """The innermost container of each function that is no class, int32 (functions,); -1: none."""
         containers = self.trace.containers
         classes = containers.kind == 2
         # A parent comes before its children, so one pass settles nested classes.
@@ -85,8 +84,7 @@ class Facts:
         for c in np.flatnonzero(classes).tolist():
             parent = int(containers.parent[c])
             outer[c] = outer[parent] if parent >= 0 else -1
-        own = np.asarray(self.trace.functions.container)
-        return np.where(own >= 0, np.append(outer, np.int32(-1))[own], -1).astype(np.int32)
+        return np.append(outer, np.int32(-1))[self.trace.functions.container]  # -1 takes the last
 
     @cached_property
     def methods(self) -> list[tuple[str, str]]:
