@@ -313,7 +313,7 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=0)
     words = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped by a signal"))
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         copied(tree)
