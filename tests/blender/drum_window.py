@@ -19,6 +19,7 @@ def main():
     support.enable()
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
+    pointer = support.extension(explore + "pointer")
     drum, window_time = (
         support.extension(explore + "motion.drum"),
         support.extension(explore + "motion.window_time"),
@@ -46,6 +47,12 @@ def main():
         low, high = holds.bounds(np.array([k]))
         return pixel((np.array(shown.matrix_world) @ [*((low + high)[0] / 2), 1.0])[:3])
 
+    def met(x, y):
+        """Return the kind of what is at a pixel: each place that the mouse goes to is drawn, which takes long."""
+        x, y = x - at.region.x, y - at.region.y
+        hit = pointer.under(bpy.context, at.region, at.area.spaces.active, x, y)
+        return hit.kind if hit else ""
+
     def told():
         return [line for said in state.told for line in said.lines()]
 
@@ -61,6 +68,8 @@ def main():
         count = len(held.held(next(o for o in view.objects if o.get("tracevis3d_kind") == kind)))
         for k in range(count):
             x, y = over(kind, k)
+            if met(x, y) != kind:
+                continue
             at.move(x, y)
             yield 0.3
             if word in " ".join(told()):
@@ -70,8 +79,10 @@ def main():
         support.screenshot(place / f"drum_{kind.replace(' ', '_')}.png")
     for share, around in np.random.default_rng(0).uniform((0.05, 0.3), (0.95, 0.7), (80, 2)):
         x, y = mantle(share, around)
+        if met(x, y):
+            continue
         at.move(x, y)
-        yield 0.15
+        yield 0.3
         if state.hit is None and state.told and not state.told[0].title.startswith("No call"):
             break
     assert state.hit is None, told()

@@ -90,13 +90,13 @@ def main():
         with override():
             if bpy.ops.ed.undo.poll():
                 bpy.ops.ed.undo()
-        yield support.updated(feed, 1)
+        yield 0.3
     assert feed_of.current is feed
     with override():
         for _ in range(4):
             if bpy.ops.ed.redo.poll():
                 bpy.ops.ed.redo()
-    yield support.updated(feed, 2)
+    yield 0.5
 
     # Saving, and another file.
     bpy.ops.wm.save_as_mainfile(filepath=str(place / "while-live.blend"), copy=True)
