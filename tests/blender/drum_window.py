@@ -48,7 +48,7 @@ def main():
         return pixel((np.array(shown.matrix_world) @ [*((low + high)[0] / 2), 1.0])[:3])
 
     def met(x, y):
-        """Return the kind of what is at a pixel: each place that the mouse goes to is drawn, which takes long."""
+        """Return the kind of what is at a pixel; moving the mouse there to see costs a redraw."""
         x, y = x - at.region.x, y - at.region.y
         hit = pointer.under(bpy.context, at.region, at.area.spaces.active, x, y)
         return hit.kind if hit else ""
