@@ -21,8 +21,9 @@ from tracevis3d.features.memory.call_sites import Sites
 from tracevis3d.features.memory.curves import site_table
 from tracevis3d.features.memory.live.live_view import Memory as Live
 from tracevis3d.features.memory.pyramid import Items, Pyramid
-from tracevis3d.features.memory.view import VIEW, Parameters
 from tracevis3d.features.memory.view.detail import LevelOfDetail
+from tracevis3d.features.memory.view.parameters import Parameters
+from tracevis3d.features.memory.view.view import VIEW
 from tracevis3d.formats.names import split
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome

@@ -14,8 +14,9 @@ from tests.test_analysis_filters import trace_of
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Drawing, Labels, Lines, Marks, Tubes
 from tracevis3d.errors import UsageError
-from tracevis3d.features.call_tree.cone import VIEW, Parameters
 from tracevis3d.features.call_tree.cone.layout import compose
+from tracevis3d.features.call_tree.cone.parameters import Parameters
+from tracevis3d.features.call_tree.cone.view import VIEW
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 

@@ -12,8 +12,9 @@ from tracevis3d.api import load
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Drawing, Wedges
 from tracevis3d.errors import InputError, UsageError
-from tracevis3d.features.memory.view import VIEW, Parameters
 from tracevis3d.features.memory.view.layout import DEPTH, PLATE, WIDTH
+from tracevis3d.features.memory.view.parameters import Parameters
+from tracevis3d.features.memory.view.view import VIEW
 from tracevis3d.formats.names import split
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent

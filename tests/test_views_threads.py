@@ -13,11 +13,12 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Tubes, Wedges
 from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import UsageError
-from tracevis3d.features.waits.view import VIEW, Parameters
 from tracevis3d.features.waits.view.colors import kinds
 from tracevis3d.features.waits.view.found_waits import waits_of
 from tracevis3d.features.waits.view.geometry import funnels
 from tracevis3d.features.waits.view.layout import SHARE, WIDTH, compose
+from tracevis3d.features.waits.view.parameters import Parameters
+from tracevis3d.features.waits.view.view import VIEW
 from tracevis3d.progress import silent
 
 FRAME = Frame()

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 #: Name of a view -> module of this package that defines ``VIEW``.
 _OWN = {
-    "icicle": "..features.call_tree.icicle",
-    "threads": "..features.waits.view",
+    "icicle": "..features.call_tree.icicle.view",
+    "threads": "..features.waits.view.view",
     "compare": "..features.comparison.compare",
-    "cone": "..features.call_tree.cone",
-    "interactions": "..features.interactions.view",
-    "memory": "..features.memory.view",
+    "cone": "..features.call_tree.cone.view",
+    "interactions": "..features.interactions.view.view",
+    "memory": "..features.memory.view.view",
 }
 
 _views = Registry("view", View, __package__, _OWN, "VIEW", "tracevis3d.views", check)

@@ -1,5 +1,1 @@
-"""The view cone; :mod:`.view` declares it."""
-
-from .view import VIEW, Parameters
-
-__all__ = ["VIEW", "Parameters"]
+"""The call tree as a cone tree, as bubbles or in hyperbolic space."""

@@ -1,5 +1,1 @@
-"""The view icicle; :mod:`.view` declares it."""
-
-from .view import VIEW, Parameters
-
-__all__ = ["VIEW", "Parameters"]
+"""The call tree of each thread as an extruded icicle."""

@@ -1,5 +1,1 @@
-"""The view interactions; :mod:`.view` declares it."""
-
-from .view import VIEW, Parameters
-
-__all__ = ["VIEW", "Parameters"]
+"""The time drum: which element calls which, and when."""

@@ -1,6 +1,1 @@
-"""The view memory; :mod:`.view` declares it."""
-
-from .parameters import Parameters
-from .view import VIEW
-
-__all__ = ["VIEW", "Parameters"]
+"""Blocks of memory as a terrain of bytes, time and idle age."""

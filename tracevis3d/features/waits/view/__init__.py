@@ -1,6 +1,1 @@
-"""The view threads; :mod:`.view` declares it."""
-
-from .parameters import Parameters
-from .view import VIEW
-
-__all__ = ["VIEW", "Parameters"]
+"""Threads on a half cylinder, with funnels from waits to their releases."""
