@@ -14,7 +14,8 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Tubes
 from tracevis3d.errors import UsageError
 from tracevis3d.features.comparison.report.sentences import caption, sentence
-from tracevis3d.features.comparison.report.viewpoints import Stage, default_settings, with_stops
+from tracevis3d.features.comparison.report.staging import Stage
+from tracevis3d.features.comparison.report.viewpoints import default_settings, with_stops
 from tracevis3d.parameters import read
 from tracevis3d.views import registry
 

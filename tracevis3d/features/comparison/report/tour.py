@@ -13,11 +13,11 @@ from ....units import duration
 from ..findings.evidence import Range
 from ..view.focus import focused
 from ..view.matches import Chosen, group
-from .viewpoints import Told, below, shares
+from .staging import Target, below, shares
 
 if TYPE_CHECKING:
+    from .staging import Stage
     from .story import Story
-    from .viewpoints import Stage
 
 Ints = NDArray[np.int64]
 
@@ -27,7 +27,7 @@ _LEVELS, _PARTS = 8, 5
 _LEAST = 0.01
 
 
-def steps(story: Story, stage: Stage, text: str) -> list[Told]:
+def steps(story: Story, stage: Stage, text: str) -> list[Target]:
     """Return the viewpoints of a tour: a match, then those that explain it, along the most important one.
 
     Parameters
@@ -43,7 +43,7 @@ def steps(story: Story, stage: Stage, text: str) -> list[Told]:
         If it names no match that is drawn.
     """
     match = _root(story, stage, text.strip())
-    told: list[Told] = []
+    told: list[Target] = []
     for level in range(1, _LEVELS + 1):
         parts = explaining(story, stage, match)
         a, b = int(stage.a[match]), int(stage.b[match])
@@ -51,7 +51,7 @@ def steps(story: Story, stage: Stage, text: str) -> list[Told]:
         shown = np.zeros(len(stage.a), np.bool_)
         shown[[match, *parts, *also.tolist()]] = True
         told.append(
-            Told(
+            Target(
                 f"{level}. {_name(story, 0, a)}",
                 _caption(story, stage, match, parts, len(also)),
                 shown,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,21 +15,16 @@ from ....drawing.output import Output
 from ....drawing.palettes import OTHER
 from ....drawing.primitives import Boxes, Camera, Drawing, Lines, Tubes
 from ....drawing.viewpoints import Viewpoint
-from ....layout.cut import call_span
-from ....parameters import read
 from ....progress import Progress, part, silent
-from ....views import registry
-from ..findings.evidence import Finding, Range
+from ..findings.evidence import Finding
 from ..findings.find import KINDS
 from .aim import of_comparison, windows
 from .sentences import sentence
+from .staging import Flags, Stage, Target, below, shares
+from .tour import steps
 
 if TYPE_CHECKING:
     from .story import Story
-
-Span = tuple[float, float] | None
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 #: Kinds of elements that matches are drawn as, and their twins that are context.
 _MATCHES = ("tube", "line")
@@ -38,36 +33,6 @@ _FRAME = "callout"
 _THINNER = 0.8
 #: A stop shows at least this share of the scene's width.
 _NARROWEST = 0.2
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """The comparison of two whole traces, and the matches that it shows.
-
-    Attributes
-    ----------
-    drawing : Drawing
-    a, b : int64 (m,)
-        Calls of the matches, by the ids of tubes and lines.
-    similarity : float64 (m,)
-    """
-
-    drawing: Drawing
-    a: Ints
-    b: Ints
-    similarity: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, story: Story, frame: Frame, settings: dict[str, Any], progress: Progress = silent) -> Stage:
-        """Draw the comparison with the parameters ``settings``."""
-        view = registry.find("compare")
-        drawing = view.draw(story.traces, read(view.parameters, settings), frame, progress)
-        nothing = np.empty(0, np.int64)
-        meaning = drawing.meaning.get("tube")
-        if meaning is None:
-            return cls(drawing, nothing, nothing, np.empty(0))
-        calls = dict(meaning.calls)
-        return cls(drawing, calls[0], calls[1], np.asarray(meaning.values[0][1], np.float64))
 
 
 def default_settings(story: Story, walk: bool = False) -> dict[str, Any]:
@@ -106,67 +71,27 @@ def with_stops(
     settings = default_settings(story, bool(walk)) if settings is None else settings
     stage = Stage.of(story, frame, settings, progress)
     if walk:
-        from .tour import steps
-
-        told = steps(story, stage, walk)
+        targets = steps(story, stage, walk)
         # Drawn again, with the calls of the walk framed: matches have the same ids.
-        called = [f"{n}:{c}" for step in told for n, ids in zip("AB", step.calls) for c in ids.tolist()]
+        called = [f"{n}:{c}" for step in targets for n, ids in zip("AB", step.calls) for c in ids.tolist()]
         stage = Stage.of(story, frame, {**settings, "mark": ", ".join(dict.fromkeys(called))}, progress)
     else:
-        told = [_told(story, stage, i) for i in range(len(story))]
-    return _staged(stage, told, told[0].inside if walk else None)
+        targets = [_target(story, stage, i) for i in range(len(story))]
+    return _staged(stage, targets, targets[0].inside if walk else None)
 
 
-@dataclass(frozen=True, eq=False)
-class Told:
-    """The target of a viewpoint.
-
-    Attributes
-    ----------
-    name, caption : str
-    matches : bool (m,)
-        Which matches keep their colours.
-    calls : (int64 (k,), int64 (l,))
-        Calls of A and of B that are framed; the walls of those that have some are looked at.
-    spans : ((float, float) or None, (float, float) or None)
-        Time windows to look at, as shares of what is drawn of A and of B; None: all.
-    inside : bool (m,) or None
-        Which matches lie within the one that a walk begins with.
-    """
-
-    name: str
-    caption: str
-    matches: Flags
-    calls: tuple[Ints, Ints]
-    spans: tuple[Span, Span] = (None, None)
-    inside: Flags | None = None
-
-
-def _told(story: Story, stage: Stage, index: int) -> Told:
+def _target(story: Story, stage: Stage, index: int) -> Target:
     finding = story[index]
     functions = [name for name in dict.fromkeys(finding.functions) if name]
     title = f"{index + 1}. {KINDS[finding.kind]}"
     calls = tuple(np.array([c] if c >= 0 else [], np.int64) for c in finding.examples)
-    return Told(
+    return Target(
         f"{title}: {', '.join(functions)}" if functions else title,
         sentence(finding).replace("`", ""),
         _matches(story, stage, finding),
         (calls[0], calls[1]),
         shares(story, windows(story.findings.evidence, finding)),
     )
-
-
-def shares(story: Story, spans: tuple[Range | None, Range | None]) -> tuple[Span, Span]:
-    """Return time windows as shares of the traces from their first call to the end of the last."""
-    found: list[Span] = []
-    for trace, span in zip(story.traces, spans):
-        if span is None:
-            found.append(None)
-            continue
-        low, high = call_span(trace)
-        whole = max(high - low, 1)
-        found.append(((span[0] - low) / whole, (span[1] - low) / whole))
-    return found[0], found[1]
 
 
 def _matches(story: Story, stage: Stage, finding: Finding) -> Flags:
@@ -185,14 +110,8 @@ def _matches(story: Story, stage: Stage, finding: Finding) -> Flags:
     return chosen
 
 
-def below(story: Story, trace: int, call: int, ids: Ints) -> Flags:
-    """Return which of the calls ``ids`` are ``call`` or lie below it."""
-    extent = int(story.traces[trace].calls.extent[call])
-    return (ids >= call) & (ids < call + extent)
-
-
 def _staged(
-    stage: Stage, told: Sequence[Told], without: Flags | None = None
+    stage: Stage, targets: Sequence[Target], without: Flags | None = None
 ) -> tuple[Drawing, list[Viewpoint]]:
     """Add to a drawing what its stops show, and return the stops, the first with all in colour.
 
@@ -214,7 +133,7 @@ def _staged(
             context = _only(context, ~without[context.id], context.kind)
         elements.append(context)
     stops = [Viewpoint("Overview", drawing.title, None, _MATCHES)]
-    for i, words in enumerate(told, 1):
+    for i, words in enumerate(targets, 1):
         shows = [f"{_FRAME} {i}"]
         for element in frames:
             chosen = np.isin(element.id, words.calls[element.source])
@@ -261,16 +180,16 @@ def _only(element: Tubes | Lines, which: Flags, kind: str) -> Tubes | Lines:
     return replace(element, width=element.width[rows], **same)
 
 
-def _look(stage: Stage, told: Told) -> Camera:
+def _look(stage: Stage, target: Target) -> Camera:
     """Return the camera that sees the time windows of a stop, on the walls that it is about."""
     whole = stage.drawing.camera
     low, high = np.array(whole.low, np.float64), np.array(whole.high, np.float64)
     boxes = [e for e in stage.drawing.elements if isinstance(e, Boxes) and e.kind in ("call", "cluster")]
-    about = [s for s in range(2) if len(told.calls[s])] or [0, 1]
+    about = [s for s in range(2) if len(target.calls[s])] or [0, 1]
     near, far = high.copy(), low.copy()
     for s in about:
         mine = [element for element in boxes if element.source == s]
-        x0, x1 = _across(mine, told.spans[s])
+        x0, x1 = _across(mine, target.spans[s])
         near[0], far[0] = min(near[0], x0), max(far[0], x1)
         for element in mine:
             end = element.low + element.size
