@@ -252,7 +252,7 @@ print(repr(tracevis3d.live.stop()))
     ("endpoint", "options", "why"),
     [
         ("tcp://0.0.0.0:5570", {}, "both sides need keys"),
-        ("http://x", {}, "no endpoint"),
+        ("http://x", {}, "not an endpoint"),
         ("tcp://127.0.0.1:*", {"engine": "viztracer"}, "VizTracer reports calls when they end"),
     ],
 )

@@ -46,7 +46,7 @@ def main():
         sentence = support.fails(bpy.ops.tracevis3d.live_connect, "keys")
     wanted.endpoint = "nowhere"
     with override():
-        support.fails(bpy.ops.tracevis3d.live_connect, "no endpoint")
+        support.fails(bpy.ops.tracevis3d.live_connect, "not an endpoint")
     support.say(refused=sentence)
     wanted.endpoint = endpoint
     support.screenshot(place / "live-before.png")

@@ -9,6 +9,7 @@ of these is dropped.
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 import weakref
 from collections import OrderedDict
@@ -145,7 +146,10 @@ class CachedWithTraces(Generic[P, R]):
     def _key(self, homes: Sequence[_Home], args: tuple[Any, ...], words: dict[str, Any]) -> Hashable:
         return tuple(weakref.ref(home, self._gone) for home in homes), _arguments(args, words)
 
-    def _gone(self, home: weakref.ref[_Home]) -> None:
+    def _gone(self, home: weakref.ref[_Home], is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # When Python ends, this module's names may be gone.
+        if is_finalizing():
+            return
         with _lock:
             for key in list(self._results):
                 refs: tuple[weakref.ref[_Home], ...] = cast(Any, key)[0]
