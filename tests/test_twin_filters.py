@@ -144,6 +144,34 @@ def test_facts_are_those_of_the_plain_twin(drawn):
     assert facts.methods == [(bare(owner), name) for owner, name in labels]
 
 
+def test_of_two_functions_the_one_that_is_called_is_a_utility():
+    facts = Facts(small_trace([1, 2], [0, 1], [1, 1], ["f", "g"], [0]))
+    assert facts.utilityhood.tolist() == [0.0, 0.5]
+    assert Facts(small_trace([1], [0], [1], ["f"], [0])).utilityhood.tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "low", "high"),
+    [
+        ("polymorphic", "classes", 2, None), ("utilities", "least", 0, 1), ("utilities", "callers", 1, None),
+        ("utilities", "modules", 1, None), ("utilities", "callees", 0, None), ("depth", "below", 1, None),
+        ("patterns", "depth", 1, None), ("patterns", "times", 2, None), ("patterns", "size", 1, None),
+        ("alike", "call", 0, None), ("alike", "depth", 1, None), ("sequence", "call", 0, None),
+        ("sequence", "entries", 0, None),
+    ],
+)  # fmt: skip
+def test_bounds_of_parameters(name, parameter, low, high):
+    parameters = registry.find(name).parameters
+    for value, fits in ((low, True), (low - 1, False), (high, True), (high and high + 1, False)):
+        if value is None:
+            continue
+        if fits:
+            assert getattr(read(parameters, {parameter: value}), parameter) == value
+        else:
+            with pytest.raises(UsageError):
+                read(parameters, {parameter: value})
+
+
 # -- functions -------------------------------------------------------------------------------------------
 
 
@@ -211,6 +239,15 @@ def test_constructors_and_destructors_of_every_language(name):
     assert call_flags(Facts(trace), "constructors") == [makes("Point", name) or ends("Point", name)]
 
 
+@pytest.mark.parametrize("name", ["<init>", "finalize", "__str__", "Shape", "draw"])
+def test_an_operation_of_several_classes_is_none_of_those_that_make_or_end_objects(name):
+    labels = [f"Shape.{name}", f"Line.{name}"]
+    trace = small_trace([1, 1], [0, 1], [1, 1], labels, [0, 0])
+    expected = [implements([("Shape", name), ("Line", name)], owner, name, 2) for owner in ("Shape", "Line")]
+    assert call_flags(Facts(trace), "polymorphic") == expected
+    assert any(expected) == (name in ("draw", "Shape"))
+
+
 @given(
     traces(), st.floats(0, 1), st.integers(1, 3), st.integers(1, 3), st.integers(0, 3), st.booleans(),
     st.booleans(), st.data(),
@@ -255,6 +292,19 @@ def test_utilities_stand_on_their_defaults():
 
     assert [marked(callers, 0) for callers in (2, 3)] == [False, True]
     assert [marked(6, callees, 60) for callees in (10, 11)] == [True, False]
+
+    def marked_beside(most):
+        """Whether a function with three callers is a utility beside one with so many."""
+        depths, used = [1], [0]
+        for i in range(most):
+            depths += [2, 3, 3] if i < 3 else [2, 3]
+            used += [3 + i, 1, 2] if i < 3 else [3 + i, 1]
+        trace = small_trace(
+            depths, used, [1] * len(depths), ["main", "f", "g", *(f"c{i}" for i in range(most))], [0]
+        )
+        return dict(zip(used, call_flags(Facts(trace), "utilities"), strict=True))[2]
+
+    assert [marked_beside(most) for most in (9, 10, 11)] == [True, True, False]
     with pytest.raises(UsageError, match=r"also=x,y: there is no function 'x' in this trace"):
         call_flags(Facts(small_trace([1], [0], [1], ["f"], [0])), "utilities", also="x,y")
 
@@ -291,6 +341,7 @@ def test_a_name_in_full_is_the_recorded_one():
     facts = Facts(replace(trace, functions=replace(trace.functions, name=recorded)))
     assert call_flags(facts, "name", pattern="one.py") == [False, False]
     assert call_flags(facts, "name", pattern="one.py", full=True) == [True, False]
+    assert call_flags(facts, "name", pattern="F") == [True, False]
     assert call_flags(facts, "name", pattern="*.py:3*", kind="wildcard", full=True) == [True, True]
     assert call_flags(facts, "utilities", also="g (/src/two.py:3)") == [False, True]
     assert call_flags(facts, "module", pattern="o", kind="regex") == [False, False]

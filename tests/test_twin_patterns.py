@@ -47,7 +47,9 @@ def programs(draw):
         called.append(recording.function(name))
         times.append(now)
 
-    event(BEGIN, "main.run")
+    around = draw(st.booleans())
+    if around:
+        event(BEGIN, "main.run")
     for stage in draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=6)) * draw(st.integers(1, 3)):
         event(BEGIN, f"{stage}.stage")
         for _ in range(draw(st.integers(20, 60))):
@@ -58,7 +60,8 @@ def programs(draw):
                 event(END, "main.log")
             event(END, name)
         event(END, f"{stage}.stage")
-    event(END, "main.run")
+    if around:
+        event(END, "main.run")
     recording.add_events(thread=[thread] * len(kinds), kind=kinds, function=called, time=times)
     return recording.finish(Source(path="some/run.json"), split)
 
@@ -184,8 +187,31 @@ def test_patterns_are_told_as_they_are_found(seed, steps, functions, most, data)
         }
         for at, similar, exact in zip(repeats.first, repeats.similar, repeats.exact, strict=True)
     ]  # fmt: skip
+    usual = pattern_facts(trace, low, high, "function", "packages", 0.8)
+    assert pattern_facts(trace, low, high, "function", "packages") == usual
     for words in ({}, {"start_ns": low}, {"end_ns": high}):
         assert pattern_facts(trace, **words)["stretch"] is None
+
+
+def test_how_similar_a_repeat_is_has_four_digits():
+    trace = recorded("a b c a b d a b c")
+    calls = trace.calls.start.tolist()
+    told = pattern_facts(trace, calls[1], calls[3] + 1, "function", least=0.6)["stretch"]
+    assert [repeat["similarity"] for repeat in told["repeats"]] == [0.6667, 1.0]
+
+
+def recorded(words):
+    """Return a trace of a main function that calls functions of these names."""
+    recording = Recording()
+    thread = recording.thread(1, 1)
+    kinds, called = [BEGIN], [recording.function("m.main")]
+    for name in words.split():
+        kinds += [BEGIN, END]
+        called += [recording.function(f"m.{name}")] * 2
+    kinds.append(END)
+    called.append(called[0])
+    recording.add_events(thread=[thread] * len(kinds), kind=kinds, function=called, time=range(len(kinds)))
+    return recording.finish(Source(), split)
 
 
 def test_a_loop_of_unlike_calls_takes_in_all_of_its_calls():

@@ -115,12 +115,12 @@ class Facts:
 
 
 def _method(label: str) -> tuple[str, str]:
-    bare = label.split("(", 1)[0].rstrip() if not label.startswith("(") else label
+    bare = label.partition("(")[0].rstrip() if not label.startswith("(") else label
     for mark in ("::", "."):
         before, found, name = bare.rpartition(mark)
         if found and before:
             owner = before.rpartition(mark)[2].rpartition("$")[2]
-            return owner.split("<", 1)[0], name
+            return owner.partition("<")[0], name
     return "", bare
 
 
