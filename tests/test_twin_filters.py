@@ -305,6 +305,8 @@ def test_utilities_stand_on_their_defaults():
         return dict(zip(used, call_flags(Facts(trace), "utilities"), strict=True))[2]
 
     assert [marked_beside(most) for most in (9, 10, 11)] == [True, True, False]
+    whole = Facts(small_trace([1, 2], [0, 1], [1, 1], ["f", "g"], [0]))
+    assert call_flags(whole, "utilities", least=1, callers=1) == [False, True]
     with pytest.raises(UsageError, match=r"also=x,y: there is no function 'x' in this trace"):
         call_flags(Facts(small_trace([1], [0], [1], ["f"], [0])), "utilities", also="x,y")
 
@@ -385,6 +387,7 @@ def test_calls_are_marked_by_where_and_when_they_happened(seed, steps, data):
     ]
     marked = call_flags(facts, "thread", threads=" , ".join(words) + ",", others=others)
     assert marked == [chosen[t] != others for t in calls.thread.tolist()]
+    assert call_flags(facts, "thread", threads=",".join(words)) == [chosen[t] for t in calls.thread.tolist()]
 
 
 @given(st.integers(0, 2**32), st.integers(1, 60), st.data())
@@ -452,6 +455,10 @@ def test_patterns_stand_on_their_defaults():
         flags = call_flags(Facts(deep), name, criterion="depth", **words)
         assert (flags[0], flags[4]) == (True, True)
         assert (call_flags(Facts(deep), name, criterion="depth", depth=4, **words)[4]) is False
+    other = small_trace([1, 2, 3, 1, 2, 3], [0, 1, 2, 0, 1, 3], [1] * 6, list("fghi"), [0, 0])
+    for name, words in (("alike", {}), ("patterns", {"keep": "none"})):
+        assert call_flags(Facts(other), name, criterion="depth", **words)[3] is False
+        assert call_flags(Facts(other), name, criterion="depth", depth=2, **words)[3] is True
 
 
 @given(st.integers(0, 2**32), st.integers(1, 120), st.data())
@@ -486,6 +493,16 @@ def test_a_sequence_is_all_that_its_rule_unfolds_to(seed, steps, data):
         said += "that occurs again begins with this call"
         said += f": there are some of {', '.join(map(str, lengths))}" if rules else ""
         assert str(told.value) == said
+
+
+def test_by_default_it_is_the_longest_sequence_that_begins_with_the_first_call():
+    trace = small_trace([1] * 8, [0, 1, 2, 0, 1, 3, 0, 1], [1] * 8, list("fghi"), np.zeros(8))
+    facts = Facts(trace)
+    assert call_flags(facts, "sequence") == [f < 2 for f in trace.calls.function.tolist()]
+    # Of two that begin with one call the longest: f g h is one, and so is the f g in it.
+    trace = small_trace([1] * 9, [0, 1, 2] * 2 + [0, 1, 3], [1] * 9, list("fghi"), np.zeros(9))
+    assert call_flags(Facts(trace), "sequence") == [True] * 6 + [False] * 3
+    assert call_flags(Facts(trace), "sequence", entries=2) == [f < 2 for f in trace.calls.function.tolist()]
 
 
 @given(st.integers(0, 2**32), st.integers(4, 60), st.booleans(), st.booleans(), st.data())

@@ -30,7 +30,7 @@ from tracevis3d.trace.model import Flows, Sync
 EFFECT = st.sampled_from(sorted(EFFECTS))
 ONE = st.tuples(
     st.sampled_from(["name", "depth", "patterns", "none"]), EFFECT, st.sampled_from(["subtree", "call"]),
-    st.booleans(), st.integers(-1, 40),
+    st.sampled_from([True, True, True, False]), st.integers(-20, 20),
 )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def stacks(draw, one=ONE):
             values[name],
             effect,
             what,
-            within if within < n else WHOLE,
+            within if 0 <= within < n else WHOLE,
             on,
         )
         for name, effect, what, on, within in draw(st.lists(one, max_size=4))
