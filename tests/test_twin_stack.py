@@ -20,10 +20,12 @@ from tracevis3d.filters.stack import (
     HIDDEN,
     WHOLE,
     Applied,
+    added,
     apply,
     as_text,
     parse,
     summary,
+    without,
 )
 from tracevis3d.trace.model import Flows, Sync
 
@@ -169,6 +171,15 @@ def test_what_is_left_of_a_trace(drawn):
         assert one.tolist() == [caller(i) for i in other.tolist()]
 
 
+def test_a_trace_of_which_nothing_is_left_is_refused_and_one_without_calls_is_not():
+    trace = walked_trace(2, steps=9, threads=1)
+    every = [Applied("name", {"pattern": "f"})]
+    with pytest.raises(InputError, match="the filters hide every call: switch one off, or narrow it"):
+        reduced(trace, apply(every, Facts(trace)))
+    none = walked_trace(2, steps=0, threads=1)
+    assert len(reduced(none, apply(every, Facts(none)))) == 0
+
+
 @given(stacks(), st.booleans())
 @settings(max_examples=100, deadline=None)
 def test_a_list_needs_a_graph_of_its_own_only_where_single_calls_matter(drawn, whole):
@@ -271,6 +282,20 @@ def test_what_is_usual_is_not_written():
     assert parse("! depth ( below = 3 , effect = fade )") == [
         Applied("depth", {"below": "3"}, "fade", on=False)
     ]
+
+
+@given(st.lists(WORDS, max_size=4), WORDS)
+@settings(max_examples=60, deadline=None)
+def test_a_filter_more_or_less(drawn, one):
+    stack = [Applied("name", {"pattern": row[0]}, row[1], row[2]) for row in drawn]
+    text, wanted = as_text(stack), Applied("name", {"pattern": one[0]}, one[1], one[2])
+    more = added(text, "name", pattern=one[0], effect=one[1], what=one[2])
+    assert parse(more) == (stack if wanted in stack else [*stack, wanted])
+    assert added(text, "depth", below="3") == "; ".join(filter(None, [text, "depth(below=3)"]))
+    assert parse(without(more, "name", pattern=one[0])) == [
+        each for each in stack if each.values["pattern"] != one[0]
+    ]
+    assert without(more, "depth", pattern=one[0]) == more
 
 
 @pytest.mark.parametrize(

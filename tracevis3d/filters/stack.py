@@ -209,7 +209,7 @@ def added(text: str, name: str, **values: str) -> str:
 
     ``effect`` and ``what`` among the values are those of :class:`Applied`; by default it hides subtrees.
     """
-    stack = parse(text) if text else []
+    stack = parse(text)
     effect, what = values.pop("effect", "hide"), values.pop("what", "subtree")
     wanted = Applied(name, values, effect, what)
     if any(one.as_text() == wanted.as_text() for one in stack):
@@ -219,7 +219,7 @@ def added(text: str, name: str, **values: str) -> str:
 
 def without(text: str, name: str, **values: str) -> str:
     """Return the stack ``text`` without the filters of this name and these values, whatever their effect."""
-    stack = parse(text) if text else []
+    stack = parse(text)
     return as_text([one for one in stack if one.name != name or dict(one.values) != values])
 
 
