@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests import synthetic
+from tests.support import synthetic
 from tracevis3d.trace.build import build_calls
 from tracevis3d.trace.events import BEGIN, COMPLETE, END, Events
 from tracevis3d.trace.model import Calls

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.bench_cone import graph_of
 from benchmarks.bench_subtrees import best, plain_classes, row
-from tests import synthetic
+from tests.support import synthetic
 from tracevis3d.analysis.criteria import CRITERIA, alike
 from tracevis3d.analysis.subtrees import distinct_subtrees
 from tracevis3d.filters.facts import Facts

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from benchmarks.bench_subtrees import recorded
-from tests import synthetic
+from tests.support import synthetic
 from tracevis3d.analysis.compact import CompactTrace, Edges, compact
 from tracevis3d.analysis.subtrees import distinct_subtrees
 from tracevis3d.features.call_tree.cone.layouts import cone

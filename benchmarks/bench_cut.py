@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests import synthetic
+from tests.support import synthetic
 from tracevis3d.layout.cut import CutBuffers, CutIndex
 from tracevis3d.places import cache_root
 from tracevis3d.trace.model import Calls

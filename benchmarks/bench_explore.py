@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import tracevis3d as tv
-from tests import synthetic
+from tests.support import synthetic
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Camera
 from tracevis3d.drawing.projection import fit

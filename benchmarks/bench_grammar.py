@@ -12,8 +12,8 @@ from sksequitur import Mark, Parser
 from sksequitur.core import Rule
 
 from benchmarks.bench_subtrees import best, recorded, row
-from tests import synthetic
-from tests.test_analysis_compact import graph_of
+from tests.analysis.test_compact import graph_of
+from tests.support import synthetic
 from tracevis3d.analysis.compact import CompactTrace
 from tracevis3d.analysis.grammar import grammar_of
 from tracevis3d.features.call_tree.nodes import list_sizes

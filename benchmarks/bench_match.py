@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tracevis3d as tv
-from tests import synthetic
+from tests.support import synthetic
 from tracevis3d.analysis.sets import Sets
 from tracevis3d.features.comparison.matching.match import Comparison, Settings, compare
 from tracevis3d.trace.model import Functions, Threads, Trace

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import tracevis3d as tv
-from tests import synthetic
+from tests.support import synthetic
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
 

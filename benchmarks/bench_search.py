@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests import synthetic
+from tests.support import synthetic
 from tracevis3d.analysis.search import CallIndex, Found
 from tracevis3d.trace.model import Calls, Threads
 

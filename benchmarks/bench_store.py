@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests import synthetic
+from tests.support import synthetic
 from tracevis3d.trace import store
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings

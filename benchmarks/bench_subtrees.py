@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import tracevis3d as tv
-from tests import synthetic
+from tests.support import synthetic
 from tracevis3d.analysis.sets import distinct_sets
 from tracevis3d.analysis.subtrees import Subtrees, distinct_subtrees
 from tracevis3d.trace.model import Calls

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.synthetic import program
+from tests.support.synthetic import program
 from tracevis3d import api
 from tracevis3d.features.waits.correspondences import every_release, waking_releases
 from tracevis3d.features.waits.waits import RELEASE, WAIT, find_waits

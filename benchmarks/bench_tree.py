@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.bench_cone import graph_of
 from benchmarks.bench_subtrees import best, row
-from tests import synthetic
+from tests.support import synthetic
 from tracevis3d.features.call_tree import lists
 from tracevis3d.features.call_tree.navigation import KEYS, TreeNavigation
 from tracevis3d.features.call_tree.partial_tree import ALL, PartialTree

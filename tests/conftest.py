@@ -7,7 +7,7 @@ import pytest
 from hypothesis import Phase, settings
 
 import tracevis3d  # noqa: F401
-from tests.compile_once import compile_once
+from tests.support.compile_once import compile_once
 from tracevis3d.places import cache_root
 
 # Compiled kernels stay where they are found again; only the cache of traces is the tests' own.

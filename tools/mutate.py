@@ -44,15 +44,15 @@ ROOT = Path(__file__).resolve().parents[1]
 ACCEPTED = ROOT / "tools" / "mutants.toml"
 #: Modules, and the tests that they are tried with, those that take least time first.
 SUBJECTS = {
-    "features/waits/critical_path.py": ("test_twin_critical_path",),
-    "features/waits/findings.py": ("test_twin_waits_findings",),
-    "features/interactions/interactions.py": ("test_twin_interactions",),
-    "features/interactions/layers.py": ("test_twin_layers",),
-    "features/interactions/phases.py": ("test_twin_phases",),
-    "features/interactions/patterns.py": ("test_twin_patterns",),
-    "features/interactions/rounds.py": ("test_twin_rounds", "test_analysis_rounds"),
+    "features/waits/critical_path.py": ("waits/test_twin_critical_path",),
+    "features/waits/findings.py": ("waits/test_twin_findings",),
+    "features/interactions/interactions.py": ("interactions/test_twin_interactions",),
+    "features/interactions/layers.py": ("interactions/test_twin_layers",),
+    "features/interactions/phases.py": ("interactions/test_twin_phases",),
+    "features/interactions/patterns.py": ("interactions/test_twin_patterns",),
+    "features/interactions/rounds.py": ("interactions/test_twin_rounds", "interactions/test_rounds"),
     **{
-        f"filters/{name}.py": ("test_twin_filters", "test_twin_stack")
+        f"filters/{name}.py": ("filters/test_twin_filters", "filters/test_twin_stack")
         for name in (
             "facts",
             "names",
@@ -65,10 +65,10 @@ SUBJECTS = {
             "promoted",
         )
     },
-    **{f"filters/{name}.py": ("test_twin_stack",) for name in ("stack", "reduce", "listed")},
-    "features/comparison/findings/paths.py": ("test_twin_findings_paths",),
+    **{f"filters/{name}.py": ("filters/test_twin_stack",) for name in ("stack", "reduce", "listed")},
+    "features/comparison/findings/paths.py": ("comparison/test_twin_findings_paths",),
     **{
-        f"features/comparison/findings/{name}.py": ("test_twin_findings",)
+        f"features/comparison/findings/{name}.py": ("comparison/test_twin_findings",)
         for name in ("evidence", "counts", "durations", "order", "stretches", "likeness", "moves", "find")
     },
 }
@@ -255,7 +255,7 @@ def modules_of(word: str) -> dict[Path, list[str]]:
     found = {}
     for name, stems in SUBJECTS.items():
         if fnmatch(name, word or "*"):
-            tests = [path for stem in stems for path in (ROOT / "tests").rglob(f"{stem}.py")]
+            tests = [path for stem in stems for path in [ROOT / "tests" / f"{stem}.py"]]
             found[ROOT / "tracevis3d" / name] = [str(path.relative_to(ROOT)) for path in tests]
     if not found:
         sys.exit(f"{word}: tools/mutate.py knows no such module; it knows {', '.join(SUBJECTS)}")

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import zmq
 
-from tests.test_kept_files import described, told
-from tests.test_trace_store import full_trace
+from tests.house.test_kept_files import described, told
+from tests.trace.test_store import full_trace
 from tracevis3d.live import protocol as p
 from tracevis3d.live.publisher import Publisher
 from tracevis3d.trace import store

@@ -1,0 +1,160 @@
+"""When two functions of two traces are the same."""
+
+import time
+
+import numpy as np
+import pytest
+
+from tests.support.plain_match import small_trace
+from tracevis3d.errors import UsageError
+from tracevis3d.features.comparison.matching.identity import (
+    Renamed,
+    identify,
+    similar_names,
+    without_place,
+)
+from tracevis3d.features.comparison.matching.rewrite import check_rules, substitute
+
+
+def flat(names):
+    """Return one call of each function."""
+    return small_trace([1] * len(names), range(len(names)), [1] * len(names), names)
+
+
+OLD = ["run (/old/app.py:1)", "parse (/old/app.py:9)", "len", "emit_text (/old/out.py:3)"]
+NEW = ["run (/new/app.py:2)", "parse (/new/app.py:15)", "len", "emit_texts (/new/out.py:3)", "new (/n.py:1)"]
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "plain"),
+    [
+        ("f (/a/b.py:12)", "", "f"),
+        ("A.f (C:\\Program Files (x86)\\b.py:12)", "", "A.f"),
+        ("f (a.py)", "a.py", "f"),
+        ("f (a.py:3)", "a.py", "f"),
+        ("f (a.py)", "", "f (a.py)"),
+        ("operator()(int) const", "", "operator()(int) const"),
+        ("f(int) (x.c:3)", "", "f(int)"),
+        ("run (attempt 3)", "", "run (attempt 3)"),
+        ("std::pair (a::b:7)", "", "std::pair"),
+        ("(a.py:3)", "", "(a.py:3)"),
+        ("f (<frozen importlib._bootstrap>:100)", "", "f"),
+        ("f", "a.py", "f"),
+    ],
+)
+def test_path_and_line_are_left_out(name, file, plain):
+    assert without_place(name, file) == plain
+
+
+def test_exact_and_name():
+    a, b = flat(OLD), flat(NEW)
+    exact, name = identify(a, b, "exact"), identify(a, b, "name")
+    assert exact.shared_functions == 1
+    assert exact.shared_calls == (1 / 4, 1 / 5)
+    assert name.shared_functions == 3
+    assert name.a.tolist() == [0, 1, 2, 3]
+    assert name.b.tolist() == [0, 1, 2, 4, 5]
+    assert name.names == ["run", "parse", "len", "emit_text", "emit_texts", "new"]
+    assert len(exact) == len(set(OLD) | set(NEW))
+
+
+def test_functions_of_one_trace_with_the_same_name_become_one():
+    a = flat(["f (a.py:1)", "f (b.py:1)"])
+    assert identify(a, a, "name").a.tolist() == [0, 0]
+    assert identify(a, a, "exact").a.tolist() == [0, 1]
+
+
+def test_auto_chooses_and_says_why():
+    a, b = flat(OLD), flat(NEW)
+    chosen = identify(a, b)
+    assert chosen.kind == "name"
+    assert "full names are shared by 25 % and 20 % of the calls" in chosen.reason
+    assert "without path and line by 75 % and 60 %" in chosen.reason
+    assert identify(a, a).kind == "exact"
+    empty = small_trace([], [], [], ["f"])
+    assert identify(empty, empty).kind == "exact"
+
+
+def test_rules_rewrite_the_recorded_names():
+    a, b = flat(OLD), flat(NEW)
+    rules = [("/(old|new)/", "/"), (r":\d+\)$", ")")]
+    assert identify(a, b, "exact", rewrite=rules).shared_functions == 3
+    whole = identify(a, b, "name", rewrite=[*rules, ("emit_texts", "emit_text")])
+    assert whole.shared_functions == 4
+
+
+def test_similar_names_are_paired_shown_and_edited():
+    pytest.importorskip("rapidfuzz")
+    a, b = flat(OLD), flat(NEW)
+    pairs = similar_names(a, b)
+    assert [(p.a, p.b) for p in pairs] == [("emit_text", "emit_texts")]
+    assert 90 < pairs[0].score < 100
+    assert identify(a, b, "name", fuzzy=80).shared_functions == 4
+    assert identify(a, b, "name", fuzzy=99).shared_functions == 3
+    edited = identify(a, b, "name", renamed=[Renamed("emit_text", "new")])
+    assert edited.shared_functions == 4
+    assert edited.renamed == [Renamed("emit_text", "new", 100.0)]
+    assert "1 treated as renamed" in edited.reason
+    # A pair that was given is not paired again.
+    both = identify(a, b, "name", renamed=[Renamed("emit_text", "new")], fuzzy=50)
+    assert [p.b for p in both.renamed] == ["new"]
+
+
+def test_each_name_is_paired_once_and_the_most_similar_first():
+    pytest.importorskip("rapidfuzz")
+    a, b = flat(["load_all", "load_al"]), flat(["load_all_", "other"])
+    pairs = similar_names(a, b, least=80)
+    assert [(p.a, p.b) for p in pairs] == [("load_all", "load_all_")]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"kind": "alias"}, "there is no identity 'alias'"),
+        ({"rewrite": [("(", "")]}, r"the regular expression '\(' is invalid: missing \)"),
+        ({"rewrite": [("a", r"\1")]}, "the replacement .* is invalid: invalid group reference"),
+        ({"rewrite": [("a" * 1001, "")]}, "more than 1,000 characters"),
+        ({"rewrite": ["ab"]}, "not a pair"),
+        ({"rewrite": [("a", "b", "c")]}, "not a pair"),
+        ({"renamed": [Renamed("gone", "run")]}, "the first trace has no function 'gone'"),
+        ({"renamed": [Renamed("run", "gone")]}, "the second trace has no function 'gone'"),
+        ({"renamed": [Renamed("run", "run"), Renamed("run", "new")]}, "renamed twice"),
+        ({"fuzzy": 0}, "not between 0 and 100"),
+    ],
+)
+def test_bad_words_are_told(options, sentence):
+    if "fuzzy" in options:
+        pytest.importorskip("rapidfuzz")
+    with pytest.raises(UsageError, match=sentence):
+        identify(flat(OLD), flat(NEW), **{"kind": "name", **options})
+
+
+def test_a_pattern_that_never_ends_is_stopped():
+    started = time.monotonic()
+    with pytest.raises(UsageError, match=r"take more than 0\.5 s"):
+        substitute(["a" * 40 + "!"], [("(a+)+$", "b")], seconds=0.5)
+    assert time.monotonic() - started < 30
+
+
+def test_names_cannot_grow_without_end():
+    with pytest.raises(UsageError, match="the names become too long"):
+        substitute(["ab"], [("(.)", r"\1" * 300)] * 4)
+
+
+def test_rules_are_applied_in_turn():
+    assert substitute(["abc", "", "ü\n"], [("b", "x"), ("x(.)", r"\1")]) == ["ac", "", "ü\n"]
+    assert substitute([], [("b", "x")]) == []
+    assert substitute(["abc"], []) == ["abc"]
+    assert check_rules([["a", "b"]]) == [("a", "b")]
+
+
+def test_two_versions_of_docutils(recorded):
+    import tracevis3d as tv
+
+    a, b = (tv.load(recorded / f"vt_rst2html_docutils0.{v}.json.gz") for v in (20, 22))
+    exact, name = identify(a, b, "exact"), identify(a, b, "name")
+    assert exact.shared_functions == 132
+    assert len(exact) == 1175
+    assert name.shared_functions > 600
+    assert identify(a, b).kind == "name"
+    assert np.bincount(name.b).sum() == len(b.functions)

@@ -1,0 +1,204 @@
+"""Matches, their counts and their time against the definitions taken word for word."""
+
+import inspect
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support import plain_match as plain
+from tracevis3d.cli import _parser
+from tracevis3d.errors import UsageError
+from tracevis3d.features.comparison.matching import defaults
+from tracevis3d.features.comparison.matching.many_traces import similarities
+from tracevis3d.features.comparison.matching.match import (
+    BARS,
+    Comparison,
+    Settings,
+    compare,
+    threshold,
+)
+from tracevis3d.features.comparison.matching.similarity import MEASURES, duration_weights
+from tracevis3d.features.comparison.view.parameters import Parameters
+
+taus = st.sampled_from(["0", "0.1", "0.25", "0.3", "0.5", "0.75", "1"])
+
+
+def expected(comparison):
+    a, b = comparison.traces
+    measure = comparison.settings.measure
+    weight = duration_weights(*comparison.sides) if measure == "duration" else None
+    s = plain.similarities(a, b, comparison.identity, measure, weight)
+    return s, {pair for pair, value in s.items() if value > comparison.settings.tau}
+
+
+@settings(max_examples=60, deadline=None)
+@given(a=plain.traces(), b=plain.traces(), tau=taus, measure=st.sampled_from(MEASURES))
+def test_counts_are_those_of_the_definitions(a, b, tau, measure):
+    comparison = compare(a, b, tau=tau, measure=measure, identity="exact", cache=False)
+    s, matches = expected(comparison)
+    assert comparison.call_pairs == len(matches)
+    units_a = comparison.unit_of_a(np.arange(len(a)))
+    units_b = comparison.unit_of_b(np.arange(len(b)))
+    assert comparison.set_pairs == len({(units_a[u], units_b[v]) for u, v in matches})
+    for u in range(len(a)):
+        row = comparison.row(u)
+        for v in range(len(b)):
+            unit = units_b[v]
+            assert Fraction(int(row.common[unit]), int(row.whole[unit])) == s[u, v]
+    bars = Counter()
+    for value in {(units_a[u], units_b[v]): value for (u, v), value in s.items() if value > 0}.values():
+        bars[-int(-value * BARS // 1) - 1] += 1
+    assert comparison.histogram.tolist() == [bars[k] for k in range(BARS)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(a=plain.traces(), b=plain.traces(), tau=taus, measure=st.sampled_from(MEASURES))
+def test_time_and_leftovers(a, b, tau, measure):
+    comparison = compare(a, b, tau=tau, measure=measure, identity="exact", cache=False)
+    _, matches = expected(comparison)
+    for trace, side, matched in ((a, 0, {u for u, _ in matches}), (b, 1, {v for _, v in matches})):
+        assert set(np.flatnonzero(comparison.matched(side))) == matched
+        assert comparison.matched_time[side] == pytest.approx(plain.union_share(trace, matched), abs=1e-12)
+        bare = plain.unmatched_subtrees(trace, matched)
+        found = comparison.unmatched(side)
+        calls = trace.calls
+        assert dict(zip(found.function.tolist(), found.calls.tolist())) == Counter(
+            int(calls.function[c]) for c in bare
+        )
+        lasted = calls.end - calls.start
+        for function, time, longest in zip(found.function, found.time, found.longest):
+            of = [c for c in bare if calls.function[c] == function]
+            assert time == sum(lasted[c] for c in of)
+            assert longest in of
+            assert lasted[longest] == max(lasted[c] for c in of)
+        assert sorted(-found.time) == list(-found.time)
+
+
+@settings(max_examples=40, deadline=None)
+@given(a=plain.traces(), b=plain.traces(), tau=taus, most=st.integers(0, 40), data=st.data())
+def test_the_matches_between_visible_calls(a, b, tau, most, data):
+    comparison = compare(a, b, tau=tau, identity="exact", cache=False)
+    s, matches = expected(comparison)
+    visible = [data.draw(st.lists(st.integers(0, len(t) - 1), unique=True)) if len(t) else [] for t in (a, b)]
+    found = comparison.between(np.array(visible[0], np.int64), np.array(visible[1], np.int64), most)
+    lasted = [t.calls.end - t.calls.start for t in (a, b)]
+
+    def rank(pair):
+        u, v = pair
+        return -float(s[pair]) * min(lasted[0][u], lasted[1][v]), u, v
+
+    shown = sorted((p for p in matches if p[0] in visible[0] and p[1] in visible[1]), key=rank)[:most]
+    assert list(zip(found.a.tolist(), found.b.tolist())) == shown
+    assert found.similarity.tolist() == [float(s[pair]) for pair in shown]
+
+
+def test_a_match_needs_more_than_tau():
+    # Γ = {f0, f1, f2} and {f0, f1, f2, ..., f9}: s = 3/10 exactly, which 0.3 in binary is not.
+    names = [f"f{i}" for i in range(10)]
+    a = plain.small_trace([1, 2, 2], [0, 1, 2], [1] * 3, names)
+    b = plain.small_trace([1, *[2] * 9], list(range(10)), [1] * 10, names)
+    at = compare(a, b, tau=0.3, identity="exact", cache=False)
+    below = compare(a, b, tau="0.299999999", identity="exact", cache=False)
+    assert below.call_pairs == at.call_pairs + 1
+
+
+def test_large_sets_and_many_blocks():
+    """More sets than lanes, and a weight that needs more than 16 bits."""
+    rng = np.random.default_rng(3)
+    names = [f"f{i}" for i in range(40)]
+
+    def random_trace():
+        n = 3000
+        depths = np.ones(n, np.int64)
+        for i in range(1, n):
+            depths[i] = rng.integers(1, min(depths[i - 1] + 2, 9))
+        return plain.small_trace(depths, rng.integers(0, 40, n), rng.integers(0, 99, n), names)
+
+    a, b = random_trace(), random_trace()
+    for measure in ("jaccard", "duration"):
+        comparison = compare(a, b, tau="0.2", measure=measure, identity="exact", cache=False)
+        join = comparison.similarity
+        assert len(join.calls_a) > 600
+        pairs, calls = 0, 0
+        for unit in range(len(join.calls_a)):
+            above = join.row(unit).above(comparison.settings.tau)
+            assert comparison.counts.pairs[0, unit] == np.count_nonzero(above)
+            pairs += int(np.count_nonzero(above))
+            calls += int(join.calls_a[unit]) * int(join.calls_b[above].sum())
+        assert (comparison.set_pairs, comparison.call_pairs) == (pairs, calls)
+        whole = np.concatenate([join.row(u).share() for u in range(len(join.calls_a))])
+        assert comparison.histogram.sum() == np.count_nonzero(whole)
+
+
+@pytest.mark.parametrize("tau", ["-0.1", "1.1", "x", "nan", "0.1234567891", "1/0"])
+def test_tau_is_checked(tau):
+    with pytest.raises(UsageError, match="tau"):
+        threshold(tau)
+
+
+def test_there_is_no_such_measure(recorded):
+    trace = plain.small_trace([1], [0], [1], ["f"])
+    with pytest.raises(UsageError, match="cosine"):
+        compare(trace, trace, measure="cosine")
+
+
+def test_results_are_kept_and_used(monkeypatch, recorded):
+    import tracevis3d as tv
+    from tracevis3d.features.comparison.matching import similarity
+
+    a, b = (tv.load(recorded / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2))
+    first = compare(a, b, tau="0.31")
+    facts = (first.set_pairs, first.call_pairs, first.histogram.tolist(), first.groups_literal)
+
+    def never(*_):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(similarity.SetSimilarity, "count", never)
+    monkeypatch.setattr(similarity.SetSimilarity, "hits", never)
+    again = compare(a, b, tau="0.31")
+    assert (again.set_pairs, again.call_pairs, again.histogram.tolist(), again.groups_literal) == facts
+    with pytest.raises(AssertionError, match="computed again"):
+        _ = compare(a, b, tau="0.32").set_pairs
+
+
+def test_repeat_runs_match_fully(recorded):
+    import tracevis3d as tv
+
+    a, b = (tv.load(recorded / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2))
+    for measure in MEASURES:
+        comparison = compare(a, b, measure=measure)
+        assert comparison.identity.kind == "exact"
+        assert comparison.matched_time == (1.0, 1.0)
+        assert comparison.matched(0).all()
+        assert comparison.matched(1).all()
+        for call in range(0, len(a), 997):  # every call has its like
+            row = comparison.row(call)
+            unit = comparison.unit_of_b(np.array([call]))[0]
+            assert row.common[unit] == row.whole[unit]
+
+
+def test_settings_are_plain():
+    trace = plain.small_trace([1], [0], [1], ["f"])
+    from tracevis3d.features.comparison.matching.identity import identify
+
+    comparison = Comparison(trace, trace, identify(trace, trace), Settings(Fraction(1, 2), "order"))
+    assert comparison.call_pairs == 1
+
+
+def test_python_command_line_and_view_compare_alike_where_nothing_is_said():
+    for function in (compare, similarities):
+        words = inspect.signature(function).parameters
+        assert words["tau"].default == defaults.TAU
+        assert words["measure"].default == defaults.MEASURE
+        assert words["identity"].default == defaults.IDENTITY
+    for line in (["match", "a", "b"], ["explain", "a", "b"], ["similarity", "a", "b"]):
+        said = _parser("tracevis3d").parse_args(line)
+        assert threshold(said.tau) == Settings().tau == threshold(defaults.TAU)
+        assert (said.measure, said.identity) == (defaults.MEASURE, defaults.IDENTITY)
+    view = Parameters()
+    assert (view.tau, view.measure, view.identity) == (defaults.TAU, defaults.MEASURE, defaults.IDENTITY)
+    assert Settings().measure == defaults.MEASURE

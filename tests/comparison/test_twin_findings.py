@@ -1,0 +1,178 @@
+"""What is told of two traces, against a plain twin of each kind of finding and of how they are ranked."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.plain_findings import Plain
+from tests.support.run_pairs import run_pairs
+from tracevis3d.features.comparison.findings.counts import alone, detours, new_functions, repetitions
+from tracevis3d.features.comparison.findings.durations import Noise, extra_times, pace, times
+from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
+from tracevis3d.features.comparison.findings.find import KINDS, find
+from tracevis3d.features.comparison.findings.likeness import groups_of
+from tracevis3d.features.comparison.findings.moves import joined, likened
+from tracevis3d.features.comparison.findings.order import find_pairs, offsets, out_of_order
+from tracevis3d.features.comparison.findings.stretches import stretches
+from tracevis3d.features.comparison.matching.match import compare
+
+TAUS = st.sampled_from(["0.3", "0.5", "0.8"])
+
+
+def same(one, other, where=""):
+    """Assert that two findings, or parts of them, say the same; numbers as far as they are exact."""
+    if isinstance(other, dict):
+        assert sorted(one) == sorted(other), where
+        for key in other:
+            same(one[key], other[key], f"{where}.{key}")
+    elif isinstance(other, list | tuple):
+        assert len(one) == len(other), where
+        for i, (a, b) in enumerate(zip(one, other, strict=True)):
+            same(a, b, f"{where}[{i}]")
+    elif isinstance(other, float):
+        assert one == pytest.approx(other, rel=1e-9, abs=1e-9), where
+    else:
+        assert one == other, where
+
+
+def row(finding):
+    told = {field.name: getattr(finding, field.name) for field in fields(Finding)}
+    return {**told, "nodes": finding.nodes.tolist()}
+
+
+def all_same(found, expected):
+    same([row(finding) for finding in found], expected)
+
+
+def evidence_of(pair, tau="0.3", **words):
+    return Evidence(compare(*pair, tau=tau, identity="exact", cache=False, **words))
+
+
+@given(run_pairs(), TAUS, st.data())
+@settings(max_examples=50, deadline=None)
+def test_evidence_is_that_of_the_plain_twin(pair, tau, data):
+    evidence = evidence_of(pair, tau)
+    plain = Plain(evidence)
+    assert evidence.time == tuple(t.time for t in plain.traces)
+    assert evidence.calls == tuple(t.n for t in plain.traces)
+    assert (evidence.most_time, evidence.most_calls) == (plain.most_time, plain.most_calls)
+    assert evidence.state.tolist() == plain.state
+    assert evidence.before.tolist() == pytest.approx(plain.before)
+    assert evidence.factor.tolist() == pytest.approx(plain.factor)
+    assert (evidence.pace, evidence.noise) == (pytest.approx(plain.pace), pytest.approx(plain.noise))
+    assert evidence.labels == plain.labels
+    assert [own.tolist() for own in evidence.self_times] == [t.own for t in plain.traces]
+    of_function = [[of[f] for f in range(len(plain.labels))] for of in plain.of_function]
+    assert evidence.calls_of_function.tolist() == of_function
+    if not plain.n:
+        return
+    nodes = sorted(data.draw(st.sets(st.integers(0, plain.n - 1))))
+    same(
+        {**evidence.about(np.array(nodes, np.int64)), "nodes": nodes},
+        plain.about(nodes),
+    )
+    assert set(np.flatnonzero(evidence.within(np.array(nodes, np.int64))).tolist()) == plain.under(nodes)
+    for node in nodes:
+        assert evidence.way(node) == plain.way(node)
+    for s, t in enumerate(plain.traces):
+        heads = t.heads(nodes)
+        low, high = sorted(data.draw(st.tuples(*[st.integers(-1, max(t.end, default=0) + 1)] * 2)))
+        for window, inside in (
+            (None, heads),
+            ((low, high), [i for i in heads if t.end[i] > low and t.start[i] < high]),
+        ):
+            longest = sorted(inside, key=lambda i: (-t.lasted[i], i))
+            assert evidence.longest_calls(np.array(nodes, np.int64), s, 3, window) == longest[:3]
+
+
+@given(run_pairs(), TAUS)
+@settings(max_examples=60, deadline=None)
+def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
+    evidence = evidence_of(pair, tau)
+    plain = Plain(evidence)
+    all_same(repetitions(evidence), plain.repetitions())
+    all_same(alone(evidence), plain.alone())
+    all_same(new_functions(evidence), plain.new_functions())
+    all_same(detours(evidence), plain.detours())
+    all_same(stretches(evidence), plain.stretches())
+
+
+@given(run_pairs())
+@settings(max_examples=60, deadline=None)
+def test_what_takes_longer(pair):
+    evidence = evidence_of(pair)
+    plain, noise = Plain(evidence), Noise.of(evidence)
+    assert extra_times(evidence).tolist() == pytest.approx([plain.extra(n) for n in range(plain.n)])
+    assert noise.longest == pytest.approx((plain.sudden(False), plain.sudden(True)))
+    all_same(times(evidence, noise), plain.times())
+    all_same(pace(evidence), plain.same_pace())
+
+
+@given(run_pairs())
+@settings(max_examples=60, deadline=None)
+def test_what_is_done_in_another_order_or_later(pair):
+    evidence = evidence_of(pair)
+    plain, noise = Plain(evidence), Noise.of(evidence)
+    pairs = find_pairs(evidence)
+    told = list(zip(pairs.a.tolist(), pairs.b.tolist(), pairs.node.tolist(), strict=True))
+    assert told == plain.pairs()
+    in_order = pairs.in_order.tolist()
+    kept = [(plain.traces[1].start[b], b) for (_, b, _), flag in zip(told, in_order, strict=True) if flag]
+    assert kept == sorted(kept)
+    assert len(kept) == plain.most_in_order(told)
+    all_same(out_of_order(evidence, pairs), plain.out_of_order(told, in_order))
+    all_same(offsets(evidence, pairs, noise), plain.offsets(told, in_order))
+
+
+def found_first(evidence):
+    """Return what is found before it is likened, ranked."""
+    noise, pairs = Noise.of(evidence), find_pairs(evidence)
+    every = [
+        *stretches(evidence), *new_functions(evidence), *alone(evidence), *repetitions(evidence),
+        *offsets(evidence, pairs, noise), *times(evidence, noise), *pace(evidence),
+        *out_of_order(evidence, pairs), *detours(evidence),
+    ]  # fmt: skip
+    rare = ("only", "renamed", "wrapped")
+    return sorted((f for f in every if f.score >= (0.0005 if f.kind in rare else 0.01)), key=rank)
+
+
+def rank(f):
+    return -f.score, list(KINDS).index(f.kind), f.path
+
+
+@given(run_pairs(), TAUS)
+@settings(max_examples=60, deadline=None)
+def test_what_was_moved(pair, tau):
+    evidence = evidence_of(pair, tau)
+    plain, found = Plain(evidence), found_first(evidence)
+    alike = likened(evidence, found)
+    expected = plain.likened([row(f) for f in found])
+    all_same(alike, expected)
+    all_same(joined(evidence, alike), plain.joined(expected))
+
+
+@given(run_pairs(), TAUS, st.integers(0, 12))
+@settings(max_examples=60, deadline=None)
+def test_what_is_told_and_in_which_order(pair, tau, top):
+    comparison = compare(*pair, tau=tau, identity="exact", cache=False)
+    result = find(comparison, top)
+    evidence = result.evidence
+    plain = Plain(evidence)
+    told = []
+    for f in sorted(joined(evidence, likened(evidence, found_first(evidence))), key=rank):
+        if not any(plain.explains(row(other), row(f)) for other in told):
+            told.append(f)
+    expected = [row(f) for f in told]
+    if {f.kind for f in told} <= {"pace"}:
+        expected.append(plain.alike())
+    for one in expected[:top]:
+        best = one["details"].get("most_alike") or {"call": -1}
+        a, b = (example if example >= 0 else best["call"] for example in one["examples"])
+        one["group"] = groups_of(evidence, [(a, b)])[0] if a >= 0 and b >= 0 else None
+    all_same(result.found, expected[:top])
+    assert result.left_out == max(len(expected) - top, 0)

@@ -1,0 +1,70 @@
+"""The selection and exploring, in Blender's module, from the checkout."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.memory.test_view import trace_of
+from tests.support.blender_module import Blender
+from tracevis3d import api
+
+pytest.importorskip("bpy", reason="no bpy")
+pytestmark = [pytest.mark.blender, pytest.mark.slow]
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+@pytest.fixture
+def blender():
+    """A Blender that has the checkout as an extension."""
+    return Blender.with_checkout()
+
+
+def test_one_selection_for_all_views(blender, tmp_path):
+    blender.script("try_selection.py", tmp_path)
+
+
+def test_exploring(blender, tmp_path):
+    one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
+    assert "explored" in blender.script("exploring.py", one, other, tmp_path / "out")
+
+
+def test_clicks_drags_and_the_wheel(blender, tmp_path):
+    one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
+    api.save(trace_of(), tmp_path / "heap.tv3")
+    assert "triggered" in blender.script("triggers.py", one, other, tmp_path / "heap.tv3")
+
+
+def test_undo_while_detail_is_shown(blender):
+    assert "undone" in blender.script("detail_undo.py", EXAMPLES / "vt_markdown_repeat1.json.gz")
+
+
+def test_undo_after_each_entry_of_an_elements_menu(blender, tmp_path):
+    one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
+    said = blender.script("menu_undo.py", one, other)
+    assert "undone" in said
+    # What was copied as Python draws and renders in a Python without Blender's window.
+    (line,) = [line for line in said.splitlines() if line.startswith("SCRIPT ")]
+    script = ast.literal_eval(line.removeprefix("SCRIPT "))
+    last = script.rstrip().splitlines()[-1]
+    assert last.startswith("figure.render(")
+    (tmp_path / "copied.py").write_text(
+        re.sub(r"size='\d+x\d+'", "size='320x180', engine='workbench'", script)
+    )
+    blender.environment["PYTHONPATH"] = str(ROOT)
+    done = blender.python_says(tmp_path / "copied.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (picture,) = blender.place.glob("*.png")
+    assert picture.stat().st_size > 5000
+
+
+def test_the_text_editors_templates(blender, tmp_path):
+    one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
+    assert "templates" in blender.script("templates.py", one, other, tmp_path / "out")
+
+
+def test_a_cone_tree_opens_from_near(blender):
+    assert "came near" in blender.script("cone_near.py", EXAMPLES / "vt_markdown_repeat1.json.gz")

@@ -1,0 +1,52 @@
+"""The rooms: which may import which, no circles, and none with too many files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+grimp = pytest.importorskip("grimp")
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_FILES = 17
+
+
+def test_rooms_import_only_what_lies_below_them():
+    command = [sys.executable, str(ROOT / "tools" / "check_imports.py")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:]
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = grimp.build_graph("tracevis3d", exclude_type_checking_imports=True, cache_dir=None)
+    imports = {one: set(graph.find_modules_directly_imported_by(one)) for one in graph.modules}
+    assert sorted(_in_circles(imports)) == []
+
+
+def test_a_circle_is_found():
+    assert _in_circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {"b", "c"}
+
+
+def _in_circles(imports: dict[str, set[str]]) -> set[str]:
+    """Return what is left when whatever imports nothing, or is imported by nothing, is taken away."""
+    left = set(imports)
+    while True:
+        importers = defaultdict(set)
+        for one in left:
+            for other in imports[one] & left:
+                importers[other].add(one)
+        gone = {one for one in left if not imports[one] & left or not importers[one]}
+        if not gone:
+            return left
+        left -= gone
+
+
+def test_no_room_has_too_many_files():
+    for top in ("tracevis3d", "operators", "panels"):
+        for room in [ROOT / top, *(path for path in (ROOT / top).rglob("*") if path.is_dir())]:
+            files = [path.name for path in room.glob("*.py") if path.name != "__init__.py"]
+            assert len(files) <= MOST_FILES, f"{room.relative_to(ROOT)} has {len(files)} files"

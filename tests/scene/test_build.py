@@ -1,0 +1,235 @@
+"""What a drawing becomes: one collection, instances, texts that never overlap, nothing left behind."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+bpy = pytest.importorskip("bpy")
+
+from tests.support.drawings import everything  # noqa: E402
+from tracevis3d.drawing.frame import Frame  # noqa: E402
+from tracevis3d.drawing.primitives import Boxes, Camera, Drawing, Labels  # noqa: E402
+from tracevis3d.errors import Cancelled, UsageError  # noqa: E402
+from tracevis3d.scene.build import build, clear  # noqa: E402
+from tracevis3d.scene.camera import fit  # noqa: E402
+from tracevis3d.scene.text import labels as chosen  # noqa: E402
+from tracevis3d.scene.text.glyphs import typeface  # noqa: E402
+
+pytestmark = pytest.mark.blender
+
+
+@pytest.fixture(autouse=True)
+def empty_file():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+
+
+def blocks() -> dict[str, int]:
+    """Return how many datablocks there are of each kind that a build makes."""
+    kinds = (
+        "objects",
+        "meshes",
+        "materials",
+        "node_groups",
+        "lights",
+        "cameras",
+        "worlds",
+        "fonts",
+        "curves",
+    )
+    return {kind: len(getattr(bpy.data, kind)) for kind in (*kinds, "collections")}
+
+
+@pytest.mark.parametrize("style", ["paper", "stage", "flat"])
+def test_everything_is_built_and_no_text_overlaps(style):
+    drawing = everything()
+    built = build(drawing, style=style, frame=Frame(960, 540))
+    assert built.counts["label_overlaps"] == 0
+    assert built.counts["labels"] > 0
+    assert built.counts["labels"] + built.counts["labels_left_out"] == sum(map(len, drawing.labels))
+    kinds = {o["tracevis3d_kind"] for o in built.collection.objects if "tracevis3d_kind" in o}
+    lines = {"match", "link", "call between elements"}
+    assert kinds == {"call", "cluster", "context", "event", "sector", "sequence"} | lines
+    assert built.scene.camera is built.camera
+    assert built.scene.view_settings.view_transform == "Standard"
+    for shown in built.collection.objects:
+        if shown.type == "MESH":
+            assert not shown.data.validate(), shown.name  # True: it had to be mended
+
+
+def test_each_box_is_one_instance_at_its_place():
+    drawing = everything(200)
+    built = build(drawing, frame=Frame(320, 180))
+    graph = bpy.context.evaluated_depsgraph_get()
+    placed = [
+        np.array(i.matrix_world)
+        for i in graph.object_instances
+        if i.is_instance and i.parent.name.startswith("TraceVis3D call")
+    ]
+    boxes = drawing.elements[0]
+    assert len(placed) == len(boxes)
+    order = np.lexsort(np.array([m[:3, 3] for m in placed]).T)
+    wanted = np.lexsort(boxes.low.T)
+    matrices = np.array(placed)[order]
+    assert np.allclose(matrices[:, :3, 3], boxes.low[wanted], atol=1e-5)
+    assert np.allclose(np.diagonal(matrices[:, :3, :3], axis1=1, axis2=2), boxes.size[wanted], atol=1e-5)
+    points = next(o for o in built.collection.objects if o.get("tracevis3d_kind") == "call").data
+    low, high = np.empty(200, np.int32), np.empty(200, np.int32)
+    points.attributes["id"].data.foreach_get("value", low)
+    points.attributes["id_high"].data.foreach_get("value", high)
+    assert (((high.astype(np.int64) << 32) | low.view(np.uint32)) == boxes.id).all()
+
+
+def test_time_hides_and_cuts():
+    from tracevis3d.scene import compat
+
+    drawing = everything(200)
+    built = build(drawing, frame=Frame(320, 180))
+    shown = next(o for o in built.collection.objects if o.get("tracevis3d_kind") == "call")
+    compat.set_input(shown.modifiers[0], "Now", 0.4)
+    shown.update_tag()
+    graph = bpy.context.evaluated_depsgraph_get()
+    graph.update()
+    placed = [
+        np.array(i.matrix_world)
+        for i in graph.object_instances
+        if i.is_instance and i.parent.original is shown
+    ]
+    boxes = drawing.elements[0]
+    begun = boxes.time[:, 0] <= 0.4
+    assert 0 < begun.sum() < 200
+    assert len(placed) == begun.sum()
+    ends = np.array([m[0, 3] + m[0, 0] for m in placed])
+    assert ends.max() <= 0.4 * 50 + 1e-3
+
+
+def test_rebuilding_replaces_and_leaves_nothing():
+    built = build(everything(), frame=Frame(320, 180))
+    before = blocks()
+    for seed in (1, 2):
+        built = build(everything(seed=seed), frame=Frame(320, 180), collection=built.collection)
+    assert blocks() == before
+    assert all(
+        block.users
+        for kind in ("meshes", "objects", "lights", "cameras")
+        for block in getattr(bpy.data, kind)
+    )
+    clear(built.collection)
+    left = blocks()
+    assert (left["objects"], left["meshes"], left["lights"], left["cameras"], left["fonts"]) == (
+        0,
+        0,
+        0,
+        0,
+        0,
+    )
+
+
+def test_an_empty_drawing_is_a_picture_too():
+    none = np.empty((0, 3), np.float32)
+    boxes = Boxes("call", none, none, np.empty(0, np.int32), np.empty(0, np.int64))
+    built = build(Drawing(np.ones((1, 4), np.float32), (boxes,), Camera((0, -1, 0), (0, 0, 0), (0, 0, 0))))
+    assert built.counts["labels"] == 0
+
+
+def test_cancelling_leaves_nothing():
+    before = blocks()
+
+    def stop(done, what):
+        if done > 0.4:
+            raise Cancelled("stopped")
+
+    with pytest.raises(Cancelled):
+        build(everything(), frame=Frame(320, 180), progress=stop)
+    assert blocks()["collections"] == before["collections"]
+    assert blocks()["objects"] == before["objects"]
+
+
+def test_an_unknown_style_is_told():
+    with pytest.raises(UsageError, match="paper, stage, flat"):
+        build(everything(5), style="baroque")
+
+
+@pytest.mark.parametrize("projection", ["perspective", "orthographic"])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_camera_fills_its_region(projection, seed):
+    rng = np.random.default_rng(seed)
+    low, high = np.array([0.0, 0, 0]), rng.uniform(0.1, 50, 3)
+    words = Camera(tuple(rng.normal(size=3) - [0, 2, 0]), tuple(low), tuple(high), projection=projection)
+    corner = np.array(np.meshgrid(*zip(low, high))).reshape(3, -1).T
+    region = (40.0, 60.0, 900.0, 400.0)
+    view = fit(words, Frame(1000, 500), region, corner)
+    at = view.pixels(corner)
+    assert (at >= np.array(region[:2]) - 0.01).all()
+    assert (at <= np.array(region[2:]) + 0.01).all()
+    filled = (np.ptp(at[:, 0]) / 860, np.ptp(at[:, 1]) / 340)
+    assert max(filled) > (0.999 if projection == "orthographic" else 0.7)
+
+
+def test_our_pixels_are_blenders():
+    from bpy_extras.object_utils import world_to_camera_view
+    from mathutils import Vector
+
+    drawing = everything(50)
+    built = build(drawing, frame=Frame(640, 360))
+    bpy.context.view_layer.update()
+    points = drawing.elements[0].low
+    ours = built.view.pixels(points)
+    theirs = [world_to_camera_view(built.scene, built.camera, Vector(p.tolist())) for p in points]
+    assert np.allclose(ours, [[v.x * 640, v.y * 360] for v in theirs], atol=0.05)
+
+
+def test_labels_give_way_to_higher_ranks():
+    face = typeface()
+    n = 40
+    anchor = np.tile([[5.0, 0, 5.0]], (n, 1)) + np.arange(n)[:, None] * [0.01, 0, 0.01]
+    group = Labels(
+        "x",
+        tuple(f"name {i}" for i in range(n)),
+        anchor.astype(np.float32),
+        np.full(n, 1.0, np.float32),
+        np.full(n, np.inf, np.float32),
+        np.arange(n, dtype=np.float32),
+    )
+    corner = np.array([[0.0, 0, 0], [10, 0, 10]])
+    view = fit(Camera((0, -1, 0), (0, 0, 0), (10, 0, 10)), Frame(400, 400), (0, 0, 400, 400), corner)
+    texts, lost = chosen.choose([group], view, chosen.Free(view, (0, 0, 400, 400)), face, [np.zeros((n, 3))])
+    assert texts.text == ["name 39"]
+    assert lost == n - 1
+
+
+def test_overlaps_are_counted():
+    boxes = [(0, 0, 2, 2), (1, 1, 3, 3), (2, 2, 4, 4), (10, 0, 11, 1)]
+    assert chosen.overlaps([chosen.upright(box) for box in boxes]) == 2
+    # Two slanted strips side by side, in one another's rectangle; and a third across both.
+    strip = np.array([[0, 0], [10, 10], [9, 11], [-1, 1]], float)
+    strips = [strip, strip + np.array([3, -3])]
+    assert chosen.overlaps(strips) == 0
+    assert chosen.overlaps([strip * [1, -1] + np.array([1, 9]), *strips]) == 2
+    assert chosen.overlaps([]) == 0
+
+
+@given(
+    st.lists(
+        st.tuples(*(st.floats(30, 370) for _ in range(2)), st.floats(5, 90), st.floats(0, 3.2)), max_size=40
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_slanted_texts_take_what_is_free_and_no_more(texts):
+    view = SimpleNamespace(frame=Frame(400, 400))
+    free = chosen.Free(view, (0, 0, 400, 400))
+    kept = []
+    for x, y, length, angle in texts:
+        along = np.array([np.cos(angle), np.sin(angle)]) * length / 2
+        across = np.array([-np.sin(angle), np.cos(angle)]) * 5
+        quad = np.array([x, y]) + np.array([-along - across, along - across, along + across, -along + across])
+        if free.take_quad(quad):
+            kept.append(quad)
+        elif (quad >= 0).all() and (quad <= 400).all():
+            # What is refused is nearer than two pixels to something: swollen by these, it would meet it.
+            middle = quad.mean(axis=0)
+            bigger = middle + (quad - middle) * (1 + 8 / min(length, 10))
+            assert chosen.overlaps([*kept, bigger]) > 0
+    assert chosen.overlaps(kept) == 0

@@ -1,0 +1,690 @@
+"""What is told of two traces, word for word and slowly, from the common call paths."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from statistics import median
+
+from tests.support.plain_match import gamma, jaccard
+
+ALIKE, RECOUNTED, ALONE, BELOW = range(4)
+
+
+def plain_median(pairs):
+    """Return the value of (value, weight) below which half of the weight lies."""
+    pairs, total = sorted(pairs, key=lambda pair: pair[0]), 0.0
+    sums = []
+    for _, weight in pairs:
+        total += weight
+        sums.append(total)
+    return next(value for (value, _), at in zip(pairs, sums, strict=True) if at >= total / 2)
+
+
+class Trace:
+    """One of two traces, as lists."""
+
+    def __init__(self, trace, ids, of_call) -> None:
+        calls = trace.calls
+        self.trace, self.ids, self.node = trace, ids, of_call.tolist()
+        self.n = len(calls)
+        self.start, self.end, self.parent = calls.start.tolist(), calls.end.tolist(), calls.parent.tolist()
+        self.extent, self.thread = calls.extent.tolist(), calls.thread.tolist()
+        self.function = [int(ids[f]) for f in calls.function.tolist()]
+        self.lasted = [end - start for start, end in zip(self.start, self.end, strict=True)]
+        self.own = self.lasted.copy()
+        for i, up in enumerate(self.parent):
+            if up >= 0:
+                self.own[up] -= self.lasted[i]
+        self.time = sum(self.own)
+
+    def stack(self, i):
+        return range(i, i + self.extent[i])
+
+    def heads(self, nodes):
+        """Return the calls of some paths that their own path's calls don't call."""
+        return [
+            i
+            for i in range(self.n)
+            if self.node[i] in nodes and (self.parent[i] < 0 or self.node[self.parent[i]] != self.node[i])
+        ]
+
+    def shape(self, i):
+        """Return the functions of a call and all below it, and how they lie."""
+        depth = {}
+        for j in self.stack(i):
+            depth[j] = depth.get(self.parent[j], 0) + 1 if j != i else 0
+        return tuple((self.function[j], depth[j]) for j in self.stack(i))
+
+
+class Plain:
+    """The findings about two traces; ``evidence`` gives the common paths and the traces alone."""
+
+    def __init__(self, evidence) -> None:
+        self.evidence = evidence
+        comparison, paths = evidence.comparison, evidence.paths
+        self.comparison, self.identity, self.tau = comparison, comparison.identity, comparison.settings.tau
+        self.n, self.parent = len(paths), paths.parent.tolist()
+        self.function, self.calls = paths.function.tolist(), paths.calls.tolist()
+        self.self_time, self.time = paths.self_time.tolist(), paths.time.tolist()
+        self.below, self.longest, self.around = paths.below.tolist(), paths.longest.tolist(), paths.detours
+        ids = (comparison.identity.a, comparison.identity.b)
+        self.traces = [Trace(*each) for each in zip(comparison.traces, ids, paths.of_call, strict=True)]
+        self.most_time = max(*(t.time for t in self.traces), 1)
+        self.most_calls = max(*(t.n for t in self.traces), 1)
+        self.judge()
+        self.measure()
+        self.labels = [""] * len(self.identity)
+        for t in reversed(self.traces):
+            for label, common in zip(t.trace.functions.label, t.ids.tolist(), strict=True):
+                self.labels[common] = label
+        self.of_function = [Counter(t.function) for t in self.traces]
+
+    # -- what all are drawn from --
+
+    def judge(self):
+        """As often as is to be expected: as in A, or as many times more often as the caller."""
+        self.state, self.before, self.factor = [], [], []
+        for node, up in enumerate(self.parent):
+            a, b = self.calls[0][node], self.calls[1][node]
+            if up >= 0 and self.state[up] in (ALONE, BELOW):
+                self.state.append(BELOW)
+                self.before.append(1.0)
+                self.factor.append(1.0)
+                continue
+            expected = min((1.0, self.factor[up] if up >= 0 else 1.0), key=lambda factor: abs(b - factor * a))
+            apart = abs(b - expected * a)
+            recounted = a and b and apart > 0.5 and apart > 0.1 * max(b, expected * a)
+            self.before.append(expected)
+            self.factor.append(b / a if recounted else expected)
+            self.state.append(RECOUNTED if recounted else ALIKE if a and b else ALONE)
+
+    def measure(self):
+        """The pace, and how far paths are from it."""
+        self.pace, self.noise, ratios = 1.0, 0.0, []
+        for node in range(self.n):
+            a, b = self.self_time[0][node], self.self_time[1][node]
+            if self.state[node] in (ALIKE, RECOUNTED) and a > 0 and b > 0:
+                share = a / max(self.traces[0].time, 1) + b / max(self.traces[1].time, 1)
+                ratios.append((math.log(b / (self.factor[node] * a)), min(share / 2, 0.0005)))
+        if ratios:
+            middle = plain_median(ratios)
+            self.pace = math.exp(middle)
+            self.noise = plain_median([(abs(ratio - middle), weight) for ratio, weight in ratios])
+
+    def share(self, time, calls):
+        return min(1.0, max(abs(time) / self.most_time, abs(calls) / self.most_calls))
+
+    def label(self, node, s=None):
+        if s is None:
+            s = 0 if self.calls[0][node] else 1
+        return self.labels[self.function[s][node]]
+
+    def way(self, node):
+        return (*self.way(self.parent[node]), self.label(node)) if node >= 0 else ()
+
+    def under(self, nodes):
+        """Return the paths that are some of ``nodes`` or lie below them."""
+        found = set(nodes)
+        for node in range(self.n):
+            if self.parent[node] in found:
+                found.add(node)
+        return found
+
+    def about(self, nodes):
+        told = {"nodes": list(nodes)}
+        for name, table in (("calls", self.calls), ("time_ns", self.time), ("below", self.below)):
+            told[name] = tuple(sum(side[node] for node in nodes) for side in table)
+        ranges, examples = [], []
+        for s, t in enumerate(self.traces):
+            here = [node for node in nodes if self.calls[s][node]]
+            mine = [i for i in range(t.n) if t.node[i] in here]
+            ranges.append((min(t.start[i] for i in mine), max(t.end[i] for i in mine)) if here else None)
+            longest = [self.longest[s][node] for node in here]
+            examples.append(max(longest, key=lambda i, t=t: t.lasted[i], default=-1))
+        return {**told, "ranges": tuple(ranges), "examples": tuple(examples)}
+
+    def finding(self, kind, score, functions, path=(), details=None, **about):
+        usual = {
+            "calls": (0, 0), "time_ns": (0, 0), "below": (0, 0), "ranges": (None, None), "examples": (-1, -1),
+            "nodes": [],
+        }  # fmt: skip
+        return {
+            "kind": kind, "score": score, "functions": functions, "path": path, "details": details or {},
+            "group": None, **usual, **about,
+        }  # fmt: skip
+
+    def both(self, node):
+        return self.label(node, 0), self.label(node, 1)
+
+    @staticmethod
+    def one_sided(value, s, empty=""):
+        return (value, empty) if s == 0 else (empty, value)
+
+    # -- what is called --
+
+    def by_function(self, nodes, s):
+        groups = defaultdict(list)
+        for node in sorted(nodes, key=lambda node: (-self.time[s][node], node)):
+            groups[self.function[s][node]].append(node)
+        return [groups[f] for f in sorted(groups)]
+
+    def repetitions(self):
+        found = []
+        for nodes in self.by_function([n for n in range(self.n) if self.state[n] == RECOUNTED], 0):
+            time = sum(self.time[1][n] - self.pace * self.before[n] * self.time[0][n] for n in nodes)
+            calls = sum(self.below[1][n] - self.before[n] * self.below[0][n] for n in nodes)
+            f = self.function[0][nodes[0]]
+            details = {"paths": len(nodes), "calls_of_function": [of[f] for of in self.of_function]}
+            found.append(
+                self.finding(
+                    "repetitions", self.share(time, calls), self.both(nodes[0]), self.way(nodes[0]), details,
+                    **self.about(nodes),
+                )
+            )  # fmt: skip
+        return found
+
+    def mere_wrappers(self):
+        """What is stepped over is told so, unless it takes a hundredth of the time."""
+        return {
+            node
+            for detour in self.around
+            for node in detour.wrappers
+            if max(self.time[0][node], self.time[1][node]) < 0.01 * self.most_time
+        }
+
+    def alone(self):
+        found = []
+        for s in range(2):
+            nodes = [
+                n
+                for n in range(self.n)
+                if self.state[n] == ALONE and self.calls[s][n] and n not in self.mere_wrappers()
+            ]
+            for group in self.by_function(nodes, s):
+                about = self.about(group)
+                elsewhere = self.of_function[1 - s][self.function[s][group[0]]]
+                details = {"trace": "AB"[s], "paths": len(group), "elsewhere": elsewhere}
+                score = self.share(about["time_ns"][s], about["below"][s])
+                names = self.one_sided(self.label(group[0], s), s)
+                found.append(self.finding("alone", score, names, self.way(group[0]), details, **about))
+        return found
+
+    def new_functions(self):
+        stands_in = {detour.node for detour in self.around if not detour.a and not detour.b}
+        found = []
+        for s in range(2):
+            new = (
+                {
+                    n
+                    for n in range(self.n)
+                    if self.calls[s][n] and not self.of_function[1 - s][self.function[s][n]]
+                }
+                - stands_in
+                - self.mere_wrappers()
+            )
+            outermost = [n for n in new if self.parent[n] not in self.under(new)]
+            for group in self.by_function(outermost, s):
+                about = self.about(group)
+                callers = Counter()
+                for n in group:
+                    if self.parent[n] >= 0:
+                        callers[self.label(self.parent[n], s)] += self.calls[s][n]
+                most = sorted(callers, key=lambda name: (-callers[name], name))
+                details = {
+                    "trace": "AB"[s], "paths": len(group), "callers": most[:3], "caller_count": len(most),
+                }  # fmt: skip
+                score = self.share(about["time_ns"][s], about["below"][s])
+                names = self.one_sided(self.label(group[0], s), s)
+                found.append(self.finding("only", score, names, self.way(group[0]), details, **about))
+        return found
+
+    def detours(self):
+        found = []
+        for detour in self.around:
+            node, about = detour.node, self.about([detour.node])
+            own, calls = [side[node] for side in self.self_time], max(about["calls"])
+            if not detour.a and not detour.b:
+                score, kind, details = self.share(max(own), calls), "renamed", {}
+            else:
+                over = [[self.labels[f] for f in side] for side in (detour.a, detour.b)]
+                kind, details = "wrapped", {"through": over}
+                score = self.share(0, calls * max(len(side) for side in over))
+            found.append(self.finding(kind, score, self.both(node), self.way(node), details, **about))
+        for pair in self.identity.renamed:
+            nodes = [n for n in range(self.n) if self.identity.names[self.function[0][n]] == pair.b]
+            if nodes:
+                nodes.sort(key=lambda n: (-self.time[0][n] - self.time[1][n], n))
+                about = self.about(nodes)
+                own = max(sum(side[n] for n in nodes) for side in self.self_time)
+                score = self.share(own, max(about["calls"]))
+                details = {"name_score": pair.score}
+                found.append(
+                    self.finding("renamed", score, (pair.a, pair.b), self.way(nodes[0]), details, **about)
+                )
+        return found
+
+    # -- how long it takes --
+
+    def known(self, node):
+        return self.state[node] in (ALIKE, RECOUNTED)
+
+    def expected(self, node):
+        return self.pace * self.factor[node] * self.self_time[0][node] if self.known(node) else 0.0
+
+    def extra(self, node):
+        return self.self_time[1][node] - self.expected(node) if self.known(node) else 0.0
+
+    def usual_call_differs(self, node, change):
+        own = [[t.own[i] for i in range(t.n) if t.node[i] == node] for t in self.traces]
+        if min(self.calls[0][node], self.calls[1][node]) < 8:
+            return False
+        a, b = map(median, own)
+        if min(a, b) <= 0:
+            return False
+        ratio = math.log(b / a / self.pace)
+        return (ratio if change >= 0 else -ratio) > max(3 * self.noise, math.log(1.15))
+
+    def sudden(self, more):
+        """The largest change of the twelve largest to more time, or to less, that no usual call shows."""
+        sign = 1 if more else -1
+        largest = sorted(range(self.n), key=lambda n: (-sign * self.extra(n), n))[:12]
+        changes = [(n, self.extra(n)) for n in largest if sign * self.extra(n) > 0]
+        return max((abs(c) for n, c in changes if not self.usual_call_differs(n, c)), default=0.0)
+
+    def is_change(self, change, usual, inside, extra):
+        """Whether a change is one of the program, and not what its runs vary by."""
+        now = usual + change
+        if usual > 0 and now > 0 and max(now / usual, usual / now) <= 1.15:
+            return False
+        if abs(change) > 3 * self.sudden(change < 0):
+            return True
+        sign = (change > 0) - (change < 0)
+        return self.usual_call_differs(max(inside, key=lambda n: (sign * extra[n], -n)), change)
+
+    def change(self, nodes, change, extra, inside):
+        """Return a finding about ``nodes``; the time was spent at the paths ``inside``."""
+        spent = Counter()
+        for n in inside:
+            spent[self.function[0][n]] += extra[n]
+        sign = 1 if change > 0 else -1
+        cause = max(sorted(range(len(self.identity))), key=lambda f: (sign * spent[f], -f))
+        own = [sum(side[n] for n in inside if self.function[0][n] == cause) for side in self.self_time]
+        return self.finding(
+            "slower" if change > 0 else "faster", self.share(change, 0), self.both(nodes[0]),
+            self.way(nodes[0]), {
+                "change_ns": round(change), "pace": self.pace, "factor": self.factor[nodes[0]],
+                "cause": self.labels[cause], "cause_self_ns": own,
+                "cause_share": min(1.0, abs(spent[cause] / change)) if change else 0.0, "paths": len(nodes),
+            }, **self.about(nodes),
+        )  # fmt: skip
+
+    def times(self):
+        extra = [self.extra(n) for n in range(self.n)]
+        least = 0.01 * self.most_time
+        total = [sum(extra[m] for m in self.under([n])) for n in range(self.n)]
+        usual = [sum(self.expected(m) for m in self.under([n])) for n in range(self.n)]
+        flagged = [n for n in range(self.n) if self.known(n) and abs(total[n]) >= least]
+
+        def owner(n):
+            while n >= 0 and n not in flagged:
+                n = self.parent[n]
+            return n
+
+        found, told = [], set()
+        for node in flagged:
+            rest = total[node] - sum(total[n] for n in flagged if owner(self.parent[n]) == node)
+            inside = [n for n in range(self.n) if owner(n) == node and self.known(n)]
+            if abs(rest) >= least and self.is_change(rest, usual[node], inside, extra):
+                told |= set(inside)
+                found.append(self.change([node], rest, extra, inside))
+        left = [0.0 if n in told else extra[n] for n in range(self.n)]
+        for f in range(len(self.identity)):
+            every = [n for n in range(self.n) if self.function[0][n] == f]
+            change, nodes = sum(left[n] for n in every), [n for n in every if self.known(n)]
+            if not (abs(change) >= least and nodes):
+                continue
+            if self.is_change(change, sum(self.expected(n) for n in every), nodes, left):
+                nodes.sort(key=lambda n: (-abs(left[n]), n))
+                found.append(self.change(nodes, change, left, nodes))
+        return found
+
+    def same_pace(self):
+        before = sum(self.factor[n] * self.self_time[0][n] for n in range(self.n) if self.known(n))
+        now = sum(self.self_time[1][n] for n in range(self.n) if self.known(n))
+        if max(self.pace, 1 / self.pace) < 1.15 or not all(t.time for t in self.traces):
+            return []
+        roots = [n for n in range(self.n) if self.parent[n] < 0 and self.calls[0][n] and self.calls[1][n]]
+        about = {
+            **self.about(roots),
+            "calls": (0, 0),
+            "time_ns": (round(before), round(now)),
+            "below": (0, 0),
+        }
+        score = min(abs(self.pace - 1) * before / self.most_time, 1.0)
+        details = {"factor": self.pace, "varies": math.expm1(self.noise)}
+        return [self.finding("pace", score, ("", ""), (), details, **about)]
+
+    # -- when it is done --
+
+    def pairs(self):
+        """Return (call of A, call of B, path) of what corresponds one to one, in the order of A."""
+
+        def worth(n):
+            return any(
+                self.longest[s][n] >= 0 and t.lasted[self.longest[s][n]] >= max(0.002 * t.time, 1)
+                for s, t in enumerate(self.traces)
+            )
+
+        chosen = [
+            n for n in range(self.n) if self.known(n) and self.calls[0][n] == self.calls[1][n] and worth(n)
+        ]
+        heads = [t.heads(chosen) for t in self.traces]
+        found = []
+
+        def in_turn(key):
+            rows = [defaultdict(list), defaultdict(list)]
+            for s, t in enumerate(self.traces):
+                for i in heads[s]:
+                    if not any(pair[s] == i for pair in found):
+                        rows[s][key(t, i)].append(i)
+            for name in rows[0]:
+                if len(rows[0][name]) == len(rows[1][name]):
+                    found.extend(zip(rows[0][name], rows[1][name], strict=True))
+
+        in_turn(lambda t, i: (t.node[i], t.shape(i)))
+        in_turn(lambda t, i: t.node[i])
+        a, _ = self.traces
+        return [(i, j, a.node[i]) for i, j in sorted(found, key=lambda pair: (a.start[pair[0]], pair[0]))]
+
+    def most_in_order(self, pairs):
+        """Return how many pairs a longest sequence has that rises in both traces."""
+        t = self.traces[1]
+        key = [(t.start[b], b) for _, b, _ in pairs]
+        best = []
+        for i, one in enumerate(key):
+            best.append(1 + max((best[j] for j in range(i) if key[j] < one), default=0))
+        return max(best, default=0)
+
+    def out_of_order(self, pairs, in_order):
+        a = self.traces[0]
+        moved = [k for k in range(len(pairs)) if not in_order[k]]
+        moved = [k for k in moved if not any(pairs[k][0] in a.stack(pairs[j][0])[1:] for j in moved)]
+        runs = []
+        for k in moved:
+            last = runs[-1][-1] if runs else None
+            if (
+                last is not None
+                and a.parent[pairs[last][0]] == a.parent[pairs[k][0]]
+                and not any(in_order[last:k])
+            ):
+                runs[-1].append(k)
+            else:
+                runs.append([k])
+        found = []
+        for run in runs:
+            calls = [[pairs[k][s] for k in run] for s in range(2)]
+            time = tuple(sum(t.lasted[i] for i in of) for t, of in zip(self.traces, calls, strict=True))
+            below = tuple(sum(t.extent[i] for i in of) for t, of in zip(self.traces, calls, strict=True))
+            first = max(run, key=lambda k: (a.lasted[pairs[k][0]], -k))
+            after = []
+            for s, t in enumerate(self.traces):
+                one = min(calls[s])
+                before = [
+                    (pairs[k][s], pairs[k][2])
+                    for k in range(len(pairs))
+                    if in_order[k] and pairs[k][s] < one and t.parent[pairs[k][s]] == t.parent[one]
+                    and t.thread[pairs[k][s]] == t.thread[one]
+                ]  # fmt: skip
+                after.append(self.label(max(before)[1]) if before else "")
+            node = pairs[first][2]
+            found.append(
+                self.finding(
+                    "order", self.share(min(time), min(below)), self.both(node), self.way(node),
+                    {"after": after, "functions": sorted({self.label(pairs[k][2]) for k in run})},
+                    calls=(len(run),) * 2, time_ns=time, below=below, examples=pairs[first][:2],
+                    ranges=tuple(
+                        (min(t.start[i] for i in of), max(t.end[i] for i in of))
+                        for t, of in zip(self.traces, calls, strict=True)
+                    ),
+                )
+            )  # fmt: skip
+        return found
+
+    def offsets(self, pairs, in_order):
+        kept = [pair for pair, flag in zip(pairs, in_order, strict=True) if flag]
+        found = []
+
+        def wait(s, k):
+            """Return the time before a call in which its caller calls nothing, what was before, if surely."""
+            t, i = self.traces[s], kept[k][s]
+            siblings = [
+                (t.start[other[s]], other[s], j)
+                for j, other in enumerate(kept)
+                if t.parent[other[s]] == t.parent[i] and t.thread[other[s]] == t.thread[i]
+                and (t.start[other[s]], other[s]) < (t.start[i], i)
+            ]  # fmt: skip
+            if siblings:
+                _, before, j = max(siblings)
+                return t.start[i] - t.end[before], j, before + t.extent[before] == i
+            up = t.parent[i]
+            return (t.start[i] - t.start[up], -1, up + 1 == i) if up >= 0 else (t.start[i], -1, True)
+
+        for k, (i, j, node) in enumerate(kept):
+            (was, before, sure), (now, before_b, sure_b) = wait(0, k), wait(1, k)
+            same = (kept[before][2] if before >= 0 else -1) == (kept[before_b][2] if before_b >= 0 else -1)
+            change = now - self.pace * was
+            large = abs(change) >= 0.01 * self.most_time and abs(change) > 3 * self.sudden(change < 0)
+            if not (sure and sure_b and same and max(was, now) >= 1.5 * min(was, now) and large):
+                continue
+            a, b = self.traces
+            up = self.parent[node]
+            details = {
+                "change_ns": round(change), "after": self.label(kept[before][2]) if before >= 0 else "",
+                "within": self.label(up) if up >= 0 else "", "starts_ns": [a.start[i], b.start[j]],
+            }  # fmt: skip
+            one = self.finding(
+                "offset", self.share(change, 0), self.both(node), self.way(node), details, calls=(1, 1),
+                time_ns=(was, now), below=(0, 0), examples=(i, j),
+                ranges=((a.start[i] - was, a.end[i]), (b.start[j] - now, b.end[j])),
+            )  # fmt: skip
+            found.append((abs(change), one))
+        return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
+
+    # -- what has no match --
+
+    def stretches(self):
+        found = []
+        for s, t in enumerate(self.traces):
+            matched = self.comparison.matched(s).tolist()
+            bare = [not any(matched[j] for j in t.stack(i)) for i in range(t.n)]
+            runs = []
+            for i in range(t.n):
+                if not bare[i] or (t.parent[i] >= 0 and bare[t.parent[i]]):
+                    continue
+                last = runs[-1][1] if runs else -1
+                if (
+                    runs and t.parent[last] == t.parent[i] and t.thread[last] == t.thread[i]
+                    and last + t.extent[last] == i
+                ):  # fmt: skip
+                    runs[-1][1] = i
+                else:
+                    runs.append([i, i])
+            groups = defaultdict(list)
+            for run in runs:
+                groups[t.node[run[0]], t.node[run[1]]].append(run)
+            rows = []
+            for key in sorted(groups):
+                of = groups[key]
+                time = sum(t.end[last] - t.start[first] for first, last in of)
+                below = sum(last + t.extent[last] - first for first, last in of)
+                first, last = max(of, key=lambda run: (t.end[run[1]] - t.start[run[0]], -run[0]))
+                names = [self.label(t.node[i], s) for i in (first, last)]
+                hull = (min(t.start[run[0]] for run in of), max(t.end[run[1]] for run in of))
+                details = {
+                    "trace": "AB"[s], "first": names[0], "last": names[1],
+                    "longest_ns": t.end[last] - t.start[first], "longest_start_ns": t.start[first],
+                }  # fmt: skip
+                weight = max(time / self.most_time, below / self.most_calls)
+                rows.append((weight, self.finding(
+                    "unmatched", self.share(time, below), self.one_sided(names[0], s),
+                    self.way(t.node[first]), details, calls=self.one_sided(len(of), s, 0),
+                    time_ns=self.one_sided(time, s, 0), below=self.one_sided(below, s, 0),
+                    ranges=self.one_sided(hull, s, None), examples=self.one_sided(first, s, -1),
+                    nodes=sorted(set(key)),
+                )))  # fmt: skip
+            found += [row for _, row in sorted(rows, key=lambda pair: -pair[0])[:20]]
+        return found
+
+    # -- what is most alike, and what was moved --
+
+    def most_alike(self, s, call):
+        t, other = self.traces[s], self.traces[1 - s]
+        mine = gamma(t.trace, call, t.ids)
+        share = [jaccard(mine, gamma(other.trace, j, other.ids)) for j in range(other.n)]
+        share = [float(x) if x > self.tau else 0.0 for x in share]
+        if not any(share):
+            return None
+        near = [j for j in range(other.n) if share[j] >= max(max(share) - 0.1, 1e-12)]
+        f = self.function[s][t.node[call]]
+        best = max([j for j in near if self.function[1 - s][other.node[j]] == f] or near,
+                   key=lambda j: (other.lasted[j], -j))  # fmt: skip
+        node = other.node[best]
+        return {
+            "call": best, "similarity": share[best], "function": self.label(node, 1 - s),
+            "path": list(self.way(node)), "start_ns": other.start[best], "time_ns": other.lasted[best],
+        }  # fmt: skip
+
+    def likened(self, found):
+        asked = Counter()
+        for f in found:
+            s = "AB".index(f["details"].get("trace", "A"))
+            if f["kind"] not in ("alone", "only") or f["examples"][s] < 0 or asked[s] == 60:
+                continue
+            asked[s] += 1
+            best = self.most_alike(s, f["examples"][s])
+            f["details"] = {**f["details"], "most_alike": best}
+            if best and f["kind"] == "only":
+                f["score"] = self.share(sum(self.self_time[s][n] for n in f["nodes"]), f["calls"][s])
+        return found
+
+    def joined(self, found):
+        lone = [f for f in found if f["kind"] == "alone"]
+        group = {id(f): {id(f)} for f in lone}
+        of_id = {id(f): f for f in lone}
+
+        def join(f, g):
+            both = group[id(f)] | group[id(g)]
+            for one in both:
+                group[one] = both
+
+        def top(node):
+            """The path that one trace has alone, at or above a path; -1: none."""
+            while node >= 0 and self.state[node] != ALONE:
+                node = self.parent[node]
+            return node
+
+        def side(f):
+            return "AB".index(f["details"]["trace"])
+
+        for i, f in enumerate(lone):
+            for g in lone[:i]:
+                if self.function[side(f)][f["nodes"][0]] == self.function[side(g)][g["nodes"][0]]:
+                    join(f, g)
+            if best := f["details"].get("most_alike"):
+                node = top(self.traces[1 - side(f)].node[best["call"]])
+                for g in lone:
+                    if node in g["nodes"]:
+                        join(f, g)
+
+        def callers(members, s):
+            return {self.parent[f["nodes"][0]] for f in lone if id(f) in members and side(f) == s}
+
+        # What went from one caller to one other went together.
+        between = [(f, callers(group[id(f)], 0), callers(group[id(f)], 1)) for f in lone]
+        for i, (f, *ends) in enumerate(between):
+            for g, *others in between[:i]:
+                if ends == others and len(ends[0]) == len(ends[1]) == 1:
+                    join(f, g)
+        told, done = [], set()
+        for f in found:
+            members = [g for g in lone if id(g) in group.get(id(f), ())]
+            if len({side(g) for g in members}) < 2:
+                told.append(f)
+            elif id(f) not in done:
+                done |= {id(g) for g in members}
+                told.append(self.moved(members, side))
+        assert len(of_id) == len(lone)
+        moves = [f for f in told if f["kind"] == "moved"]
+        return [f for f in told if not any(self.comes_of(f, move) for move in moves)]
+
+    def moved(self, members, side):
+        sides = [[f for f in members if side(f) == s] for s in range(2)]
+        largest = [max(of, key=lambda f: f["score"]) for of in sides]
+        total = {
+            name: tuple(sum(f[name][s] for f in of) for s, of in enumerate(sides))
+            for name in ("calls", "time_ns", "below")
+        }
+        spans = [[f["ranges"][s] for f in of] for s, of in enumerate(sides)]
+        details = {
+            "parts": [
+                [
+                    {
+                        "function": f["functions"][s],
+                        **{name: f[name][s] for name in total},
+                        "path": list(f["path"]),
+                    }
+                    for f in of
+                ]
+                for s, of in enumerate(sides)
+            ],
+            "path_b": list(largest[1]["path"]),
+        }
+        return self.finding(
+            "moved", self.share(min(total["time_ns"]), min(total["below"])),
+            (largest[0]["functions"][0], largest[1]["functions"][1]), largest[0]["path"], details, **total,
+            ranges=tuple((min(a for a, _ in of), max(b for _, b in of)) for of in spans),
+            examples=(largest[0]["examples"][0], largest[1]["examples"][1]),
+            nodes=[n for f in members for n in f["nodes"]],
+        )  # fmt: skip
+
+    def comes_of(self, f, move):
+        """Whether repetitions only say that work was moved."""
+        if f["kind"] != "repetitions":
+            return False
+        a, b = f["details"]["calls_of_function"]
+        callers = {self.parent[n] for n in move["nodes"]}
+        near = set(f["nodes"]) | {self.parent[n] for n in f["nodes"]}
+        function = self.function[0][f["nodes"][0]]
+        inside = any(
+            function in (self.function[0][n], self.function[1][n]) for n in self.under(move["nodes"])
+        )
+        return abs(a - b) <= 0.1 * max(a, b) and bool(callers & near or inside)
+
+    # -- all together --
+
+    def explains(self, told, f):
+        called = ("unmatched", "moved", "only", "alone", "repetitions")
+        if f["kind"] in called and told["kind"] in called:
+            inside = set(told["nodes"]) if told["kind"] == "moved" else self.under(told["nodes"])
+            weight = {n: max(self.time[0][n] + self.time[1][n], 1) for n in f["nodes"]}
+            every = [weight[n] for n in f["nodes"]]
+            return 2 * sum(weight[n] for n in f["nodes"] if n in inside) >= sum(every)
+        if f["kind"] in ("slower", "faster") and told["kind"] == "offset":
+            change = f["details"]["change_ns"]
+            near = abs(change - told["details"]["change_ns"]) <= 0.5 * abs(change)
+            return near and f["details"]["cause"] == told["details"]["within"]
+        return False
+
+    def alike(self):
+        extra = [abs(self.extra(n)) for n in range(self.n)]
+        largest = max(range(self.n), key=lambda n: (extra[n], -n), default=-1)
+        most = extra[largest] if extra else 0.0
+        shapes = [[(t.function[i], t.extent[i]) for i in range(t.n)] for t in self.traces]
+        details = {
+            "most": most / self.most_time, "most_ns": round(most),
+            "most_function": self.label(largest) if extra else "", "same_calls": shapes[0] == shapes[1],
+            "varies": math.expm1(self.noise),
+        }  # fmt: skip
+        roots = [n for n in range(self.n) if self.parent[n] < 0]
+        return self.finding("alike", 0.0, ("", ""), (), details, **self.about(roots))

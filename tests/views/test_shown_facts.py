@@ -1,0 +1,35 @@
+"""What panels say about a trace and its drawing."""
+
+import tracevis3d as tv
+from tests.filters.test_filters import JAVA
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.progress import silent
+from tracevis3d.trace.model import Trace
+from tracevis3d.trace.problems import KINDS
+from tracevis3d.views import shown_facts
+
+
+def test_a_trace_in_words():
+    facts = dict(shown_facts.of_trace(JAVA))
+    assert facts["Calls"] == str(len(JAVA.calls))
+    assert facts["Depth"] == str(max(JAVA.calls.depth.tolist()))
+    assert facts["Threads"] == "1"
+    assert dict(shown_facts.of_trace(Trace()))["Calls"] == "0"
+
+
+def test_each_kind_of_problem_has_its_count_and_first_place():
+    kind = next(iter(KINDS))
+    trace = Trace()
+    assert shown_facts.of_problems(trace) == []
+    trace.problems.add(kind, "byte 7", 1200)
+    ((name, count, words),) = shown_facts.of_problems(trace)
+    assert (name, count) == (kind, "1,200")
+    assert words == f"{KINDS[kind]} (first: byte 7)"
+
+
+def test_what_is_drawn_of_the_data_is_counted():
+    drawing = tv.icicle(JAVA).drawing(Frame(1280, 720), silent)
+    rows = dict(shown_facts.of_drawing(drawing, {"labels": 1234}))
+    assert rows["Labels"] == "1,234"
+    calls = [len(e) for e in drawing.elements if e.kind == "call" and len(getattr(e, "time", ()))]
+    assert rows["Calls Drawn"] == f"{sum(calls):,}"

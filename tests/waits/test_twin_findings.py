@@ -1,0 +1,485 @@
+"""What is remarkable about waits, against a plain twin of each kind of finding."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from statistics import median
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.sync_traces import lines, trace_of
+from tracevis3d.features.waits.findings import KINDS, _strongly_connected, findings
+from tracevis3d.features.waits.waits import WAIT, Waits, find_waits
+from tracevis3d.units import duration, percentage
+
+GRAVE = ("deadlock", "lock order", "never released", "held to the end")
+
+
+# -- programs in which much is remarkable, or nearly so ----------------------------------------------------
+
+
+def polls(draw, thread, at):
+    """A wait that ends by itself, every so often."""
+    name, object = draw(st.sampled_from([("Event.wait", "E"), ("time.sleep", "-"), ("Event.wait", "-")]))
+    every, jitter = draw(st.sampled_from([10, 100])), draw(st.sampled_from([0, 0, 4, 20]))
+    rows = []
+    for _ in range(draw(st.integers(4, 7))):
+        length = draw(st.integers(every // 2, every))
+        rows.append((thread, at, at + length, name, "wait", object, 1))
+        at += max(every + draw(st.integers(-jitter, jitter)), length)
+    return rows
+
+
+def farm(draw, thread, at):
+    """Workers that wait for what a farmer gives them, some of it given by a helper."""
+    rows = []
+    for i in range(draw(st.integers(2, 6))):
+        end = at + draw(st.integers(10, 60))
+        giver = draw(st.sampled_from(["farmer", "farmer", "farmer", "helper"]))
+        rows.append((f"{thread}{i}", at, end, "Queue.get", "wait", f"Q{thread}{i}", 1))
+        rows.append((giver, end, end, "Queue.put", "release", f"Q{thread}{i}"))
+    return rows
+
+
+def convoy(draw, thread, at):
+    """Threads that take turns with a lock, and queue for it."""
+    rows, free = [], at
+    for i in range(draw(st.integers(2, 7))):
+        who, held = f"{thread}{i % draw(st.integers(2, 4))}", draw(st.integers(2, 20))
+        begin = max(at, free - draw(st.integers(0, 30)))
+        rows.append((who, begin, free + 1, "Lock.acquire", "wait", "L", int(free + 1 > begin)))
+        free += 1 + held
+        rows.append((who, free - 1, free - 1, "Lock.release", "release", "L"))
+        if draw(st.booleans()):
+            free += draw(st.integers(0, 40))
+    return rows
+
+
+def nested(draw, thread, at):
+    """Locks that are acquired while others are held, not always in one order."""
+    rows = []
+    for i in range(draw(st.integers(1, 4))):
+        who = f"{thread}{draw(st.integers(0, 1))}"
+        locks = draw(st.permutations("XYZ"))[: draw(st.integers(1, 3))]
+        for lock in locks:
+            rows.append((who, at, at + 1, "Lock.acquire", "wait", lock, 0))
+            at += 2
+        for lock in reversed(locks):
+            if draw(st.integers(0, 7)):
+                rows.append((who, at, at, "Lock.release", "release", lock))
+            at += 1
+        at += 50 * i
+    return rows
+
+
+def hang(draw, thread, at):
+    """Threads that wait to the end, or nearly, for what others hold, or nobody."""
+    rows, threads = [], [f"{thread}{i}" for i in range(draw(st.integers(1, 4)))]
+    until = at + draw(st.sampled_from([40, 400, 4000]))
+    for i, who in enumerate(threads):
+        rows.append((who, at, until, "run"))
+        if draw(st.integers(0, 3)):
+            rows.append((who, at + 1, at + 2, "Lock.acquire", "wait", f"H{thread}{i}", 0))
+        wanted = draw(st.sampled_from([f"H{thread}{k}" for k in range(len(threads) + 1)]))
+        rows.append((who, at + 5, until - draw(st.integers(0, 9)), "Lock.acquire", "wait", wanted, 1))
+    return rows
+
+
+def outlier(draw, thread, at):
+    """Many short calls, and one that is far longer, perhaps within another, or because it waits."""
+    usual, name = draw(st.sampled_from([1, 8, 100])), draw(st.sampled_from(["visit", "visit", "poll_once"]))
+    rows = []
+    for i in range(draw(st.integers(18, 23))):
+        rows.append((thread, at, at + (usual if i % 4 else 3 * usual), name))
+        rows.append((thread, at, at + usual // 2, f"inner{draw(st.integers(0, 3) if i < 2 else st.just(0))}"))
+        at += 4 * usual
+    for _ in range(draw(st.integers(1, 2))):
+        length = usual * draw(st.sampled_from([15, 17, 33, 63, 64, 65, 127, 128, 300]))
+        rows.append((thread, at, at + length, name))
+        kind = draw(st.sampled_from(["alone", "inner", "inner", "wait", "around"]))
+        part = int(length * draw(st.sampled_from([0.3, 0.51, 0.79, 0.8, 0.95])))
+        if kind == "inner":
+            rows.append((thread, at, at + part, "inner0"))
+        elif kind == "wait":
+            rows.append((thread, at, at + part, "Event.wait", "wait", "E", 1))
+        elif kind == "around":
+            rows[-1] = (thread, at, at + length, "Event.wait", "wait", "E", 1)
+            rows.append((thread, at, at + part, name))
+        at += length + 1
+    return rows
+
+
+@st.composite
+def programs(draw):
+    rows = []
+    for number in range(draw(st.integers(1, 3))):
+        kind = draw(st.sampled_from([polls, farm, convoy, nested, hang, outlier]))
+        rows += kind(draw, f"t{number}", draw(st.integers(0, 200)))
+    last = max(row[2] for row in rows)
+    rows.append(("main", 0, draw(st.sampled_from([last, 2 * last, 10 * last, 50 * last])), "run"))
+    return rows
+
+
+# -- the twin ----------------------------------------------------------------------------------------------
+
+
+class Plain:
+    """The operations as rows, for loops."""
+
+    def __init__(self, waits: Waits) -> None:
+        ops, trace = waits.ops, waits.trace
+        self.waits, self.span, self.title = waits, trace.span_ns, trace.threads.title
+        self.calls = [
+            SimpleNamespace(
+                id=i, thread=int(trace.calls.thread[i]), start=int(trace.calls.start[i]),
+                end=int(trace.calls.end[i]), function=trace.functions.label[trace.calls.function[i]],
+                below=range(i + 1, i + int(trace.calls.extent[i])),
+            )
+            for i in range(len(trace))
+        ]  # fmt: skip
+        self.ops = [
+            SimpleNamespace(
+                row=i, thread=int(ops.thread[i]), start=int(ops.start[i]), end=int(ops.end[i]), of=ops.of(i),
+                name=ops.names[ops.name[i]], call=int(ops.call[i]), wait=ops.kind[i] == WAIT,
+                waker=int(waits.woken_by[i]), holder=int(waits.held_by[i]),
+                lasted=int(ops.end[i] - ops.start[i]),
+            )
+            for i in range(len(ops))
+        ]  # fmt: skip
+        self.own = [self.ops[i] for i in waits.own.tolist()]
+        held = waits.held
+        self.holds = [
+            SimpleNamespace(
+                thread=int(held.thread[i]), object=ops.objects[held.object[i]], start=int(held.start[i]),
+                end=int(held.end[i]), released=held.release[i] >= 0, by=self.ops[held.acquire[i]],
+                lasted=int(held.end[i] - held.start[i]),
+            )
+            for i in range(len(held))
+        ]  # fmt: skip
+
+    def last(self, thread):
+        return max((call.end for call in self.calls if call.thread == thread), default=0)
+
+    def findings(self):
+        never, dead = self.never_released()
+        return [
+            *self.lock_order(), *dead, *never, *self.held(), *self.convoys(), *self.farmers(),
+            *self.polling(), *self.idle(), *self.outliers(),
+        ]  # fmt: skip
+
+    def lock_order(self):
+        order, objects = self.waits.order, self.waits.ops.objects
+        pairs = list(
+            zip(
+                order.outer.tolist(),
+                order.inner.tolist(),
+                order.count.tolist(),
+                order.hold_inner.tolist(),
+                strict=True,
+            )
+        )
+        found = []
+        for group in plain_groups({(a, b) for a, b, _, _ in pairs}):
+            inside = [pair for pair in pairs if pair[0] in group and pair[1] in group]
+            threads = sorted({self.holds[hold].thread for _, _, _, hold in inside})
+            if len(threads) > 1:
+                names, count = [objects[o] for o in group], sum(pair[2] for pair in inside)
+                times = [self.holds[hold].start for _, _, _, hold in inside]
+                who = some([self.title(t) for t in threads])
+                said = f"{some(names)} are acquired in different orders by {who}: a deadlock is possible"
+                found.append(("lock order", said, count, threads, names, min(times), max(times), count, -1))
+        return found
+
+    def never_released(self):
+        rows = [
+            op
+            for op in self.own
+            if op.waker < 0 and op.of and op.lasted >= 0.05 * self.span
+            and op.end >= self.last(op.thread) - 0.01 * self.span
+        ]  # fmt: skip
+        latest = {op.thread: op for op in rows}
+        rings, dead = [], set()
+        for begin in latest:
+            way = [begin]
+            while way[-1] in latest and way[-1] not in way[:-1]:
+                way.append(latest[way[-1]].holder)
+            if way[-1] not in latest or dead & set(way):
+                continue
+            ring = way[way.index(way[-1]) : -1]
+            dead |= set(ring)
+            ops = [latest[t] for t in ring]
+            parts = [f"{self.title(op.thread)} waits for {', '.join(op.of)}" for op in ops]
+            rings.append((
+                "deadlock", "; ".join(parts) + ": each holds the object that the one before it waits for",
+                sum(op.lasted for op in ops), ring, [o for op in ops for o in op.of],
+                min(op.start for op in ops), max(op.end for op in ops), len(ring), ops[0].call,
+            ))  # fmt: skip
+        never = []
+        for op in rows:
+            if op.thread not in dead:
+                said = f"{self.title(op.thread)} waits for {', '.join(op.of)} for {duration(op.lasted)}"
+                said += ", to its end: no thread releases it"
+                said += f", {self.title(op.holder)} holds it" if op.holder >= 0 else ""
+                never.append(
+                    ("never released", said, op.lasted, [op.thread], op.of, op.start, op.end, 1, op.call)
+                )
+        return never, rings
+
+    def held(self):
+        found = []
+        for object in sorted({hold.object for hold in self.holds if hold.released}):
+            mine = [
+                hold for hold in self.holds
+                if hold.object == object and not hold.released and hold.lasted >= 0.01 * self.span
+            ]  # fmt: skip
+            if mine:
+                one = max(mine, key=lambda hold: hold.lasted)
+                said = f"{self.title(one.thread)} never releases {object}, which it has held for "
+                said += duration(one.lasted)
+                found.append((
+                    "held to the end", said, one.lasted, [one.thread], [object], one.start, one.end,
+                    len(mine), one.by.call,
+                ))  # fmt: skip
+        return found
+
+    def convoys(self):
+        queue, found = self.waits.queues, []
+        for number, object in enumerate(self.waits.ops.objects):
+            events = [
+                (int(time), int(length))
+                for of, time, length in zip(queue.object, queue.time, queue.length, strict=True)
+                if of == number
+            ]
+            stretches, open_ = [], None
+            for i, (time, length) in enumerate(events):
+                if length >= 2 and open_ is None:
+                    open_ = i
+                if open_ is not None and (length < 2 or i == len(events) - 1):
+                    got = [
+                        h for h in self.holds if h.object == object and events[open_][0] <= h.start <= time
+                    ]
+                    if len(got) >= 3:
+                        stretches.append((events[open_ : i + 1], got))
+                    open_ = None
+            if not stretches:
+                continue
+            waited = sum(
+                length * (later - time)
+                for part, _ in stretches
+                for (time, length), (later, _) in pairwise(part)
+            )
+            most = max(length for part, _ in stretches for _, length in part)
+            lasted = [part[-1][0] - part[0][0] for part, _ in stretches]
+            got = [hold for _, holds in stretches for hold in holds]
+            when = f"for {duration(lasted[0])}"
+            if len(stretches) > 1:
+                when = f"{len(stretches)} times, for {duration(sum(lasted))} in all"
+            said = (
+                f"up to {most} threads queue for {object} {when}, in which it is handed on {len(got)} times: "
+                f"{duration(waited)} of waiting in all{self.mostly_in(got)}"
+            )
+            found.append((
+                "convoy", said, waited, sorted({hold.thread for hold in got}), [object],
+                stretches[0][0][0][0], stretches[-1][0][-1][0], len(got), -1,
+            ))  # fmt: skip
+        return found
+
+    def mostly_in(self, holds):
+        functions, time = self.waits.trace.functions, {}
+        for hold in holds:
+            f = int(self.waits.function[hold.by.row])
+            if f >= 0:
+                time[f] = time.get(f, 0) + hold.lasted
+        longest = max(time, key=lambda f: (time[f], -f), default=-1)
+        return f"; it is held longest in {functions.label[longest]}" if time.get(longest, 0) else ""
+
+    def farmers(self):
+        ended = {}
+        for op in self.own:
+            if op.waker not in (-1, op.thread):
+                ended.setdefault(op.waker, {}).setdefault(op.thread, []).append(op.lasted)
+        total, found = sum(sum(times) for of in ended.values() for times in of.values()), []
+        for thread, of in sorted(ended.items()):
+            mine = sum(map(sum, of.values()))
+            if len(of) >= 3 and 2 * mine >= max(total, 1):
+                workers = sorted(of, key=lambda t: (-sum(of[t]), t))
+                said = f"{self.title(thread)} ends {percentage(mine / total)} of the waiting, that of "
+                said += f"{len(of)} threads: " + some([self.title(w) for w in workers])
+                count = sum(map(len, of.values()))
+                found.append(
+                    ("farmer and workers", said, mine, [thread, *workers], [], 0, self.span, count, -1)
+                )
+        return found
+
+    def polling(self):
+        groups = {}
+        for op in self.own:
+            if op.waker < 0 and (op.of or sleeps(op.name)):
+                groups.setdefault((op.thread, op.name, op.of[0] if op.of else ""), []).append(op)
+        found = []
+        for ops in groups.values():
+            every = [b.start - a.start for a, b in pairwise(ops)]
+            if len(ops) < 5:
+                continue
+            middle = median(every)
+            spread = median(abs(e - middle) for e in every)
+            if middle > 0 and spread <= 0.15 * middle and middle * len(ops) >= 0.05 * self.span:
+                said = f"{self.title(ops[0].thread)} polls by {ops[0].name} every {duration(middle)}, "
+                said += f"{len(ops)} times"
+                found.append((
+                    "polling", said, sum(op.lasted for op in ops), [ops[0].thread], ops[0].of, ops[0].start,
+                    ops[-1].end, len(ops), ops[0].call,
+                ))  # fmt: skip
+        return found
+
+    def idle(self):
+        found = []
+        for thread in sorted({op.thread for op in self.own}):
+            mine = [op for op in self.own if op.thread == thread]
+            begin = min([c.start for c in self.calls if c.thread == thread] + [op.start for op in mine])
+            end = max([c.end for c in self.calls if c.thread == thread] + [op.end for op in mine])
+            waited = sum(op.lasted for op in mine)
+            if end - begin > 0.2 * self.span and waited > 0.9 * (end - begin):
+                said = f"{self.title(thread)} waits {percentage(waited / (end - begin))} of its "
+                said += duration(end - begin)
+                found.append(("mostly idle", said, waited, [thread], [], begin, end, len(mine), -1))
+        return found
+
+    def waited_in(self, call):
+        """Return dur^w of a call (SyncTrace, Eq. 4)."""
+        if any(op.call == call.id and op.wait for op in self.ops):
+            return call.end - call.start
+        below, at, total = call.below, call.id + 1, 0
+        while at in below:
+            total += self.waited_in(self.calls[at])
+            at += len(self.calls[at].below) + 1
+        return total
+
+    def outliers(self):
+        def power(ns):
+            return max(ns, 1).bit_length() - 1
+
+        least, longest = max(0.01 * self.span, 1), []
+        for function in sorted({call.function for call in self.calls}):
+            mine = [call for call in self.calls if call.function == function]
+            lasted = sorted(call.end - call.start for call in mine)
+            # The first of which three quarters last as long at most, both to the power of two below.
+            usual = power(lasted[-(-3 * len(lasted) // 4) - 1])
+            call = max(mine, key=lambda call: call.end - call.start)
+            time = call.end - call.start
+            in_wait = any(
+                op.thread == call.thread and op.start <= call.start and op.end >= call.end for op in self.own
+            )
+            if (
+                len(mine) >= 20 and power(time) - usual >= 6 and time >= least and not in_wait
+                and self.waited_in(call) <= 0.5 * time and not sleeps(function)
+            ):  # fmt: skip
+                longest.append((call, time, len(mine), usual))
+        kept = []
+        for call, time, count, usual in sorted(longest, key=lambda one: one[0].id):
+            for one in kept:
+                if call.id in one[1].below and time >= 0.8 * one[2]:
+                    one[1:] = [call, time, count, usual]
+                    break
+            else:
+                kept.append([call.function, call, time, count, usual])
+        found = []
+        for outer, call, time, count, usual in kept:
+            within = f" within {outer}" if outer != call.function else ""
+            said = (
+                f"{call.function}{within} takes {duration(time)} once, three quarters of its {count} calls "
+            )
+            said += f"less than {duration(2.0 ** (usual + 1))}"
+            found.append(("outlier", said, time, [call.thread], [], call.start, call.end, count, call.id))
+        return sorted(found, key=lambda one: -one[2])[:20]
+
+
+def sleeps(name):
+    return re.search("sleep|poll|select|timer", name.lower()) is not None
+
+
+def some(names):
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} others" if len(names) > 4 else "")
+
+
+def plain_groups(pairs):
+    """Return the groups of nodes that reach each other."""
+    reach = set(pairs)
+    while more := {(a, d) for a, b in reach for c, d in reach if b == c} - reach:
+        reach |= more
+    groups = {tuple(sorted({b for x, b in reach if x == a and (b, a) in reach})) for a, _ in reach}
+    return [group for group in groups if len(group) > 1]
+
+
+# -- held together -----------------------------------------------------------------------------------------
+
+
+def row(finding):
+    return (
+        finding.kind, finding.sentence, finding.score_ns, list(finding.threads), list(finding.objects),
+        finding.start, finding.end, finding.count, finding.call,
+    )  # fmt: skip
+
+
+@given(programs())
+@settings(max_examples=150, deadline=None)
+def test_findings_are_those_of_the_plain_twin(rows):
+    waits = find_waits(trace_of(lines(rows)))
+    found = [row(finding) for finding in findings(waits)]
+    assert sorted(found) == sorted(Plain(waits).findings())
+    order = [(GRAVE.index(kind) if kind in GRAVE else 4, -score) for kind, _, score, *_ in found]
+    assert order == sorted(order)
+    assert {kind for kind, *_ in found} <= set(KINDS)
+
+
+@given(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=24))
+@settings(max_examples=300, deadline=None)
+def test_groups_are_those_that_reach_each_other(pairs):
+    after = {}
+    for a, b in sorted(pairs):
+        after.setdefault(a, []).append(b)
+    groups = _strongly_connected(after)
+    assert sorted(map(tuple, groups)) == sorted(plain_groups(pairs))
+    assert [len(group) for group in groups] == sorted(map(len, groups), reverse=True)
+
+
+def test_a_long_chain_of_locks_is_no_recursion():
+    n = 50_000
+    assert _strongly_connected({i: [i + 1] for i in range(n)}) == []
+    assert _strongly_connected({i: [(i + 1) % n] for i in range(n)}) == [list(range(n))]
+
+
+@pytest.mark.parametrize("groups", [19, 20, 21])
+def test_of_very_many_lock_orders_twenty_are_told(groups):
+    rows = []
+    for i in range(groups):
+        for thread, one, other in (("a", "X", "Y"), ("b", "Y", "X")):
+            at = 20 * i
+            for k, lock in enumerate((one, other)):
+                rows.append((thread, at + 2 * k, at + 2 * k + 1, "Lock.acquire", "wait", f"{lock}{i}", 0))
+            for k, lock in enumerate((other, one)):
+                rows.append((thread, at + 5 + k, at + 5 + k, "Lock.release", "release", f"{lock}{i}"))
+    found = findings(find_waits(trace_of(lines(rows))))
+    assert [finding.kind for finding in found].count("lock order") == min(groups, 20)
+
+
+@pytest.mark.parametrize("functions", [19, 20, 21])
+def test_of_very_many_outliers_the_twenty_longest_are_told(functions):
+    rows, at = [], 0
+    for f in range(functions):
+        for i in range(20):
+            length = 100 + f if i == 19 else 1
+            rows.append(("a", at, at + length, f"f{f}"))
+            at += length + 1
+    found = findings(find_waits(trace_of(lines(rows))))
+    assert [finding.score_ns for finding in found] == list(range(99 + functions, 99, -1))[:20]
+
+
+@pytest.mark.parametrize(("longest", "kinds"), [(63, []), (64, ["outlier"]), (127, ["outlier"])])
+def test_an_outlier_lasts_64_times_as_long_in_powers_of_two(longest, kinds):
+    rows = [("a", 10 * i, 10 * i + 1, "visit") for i in range(30)] + [("a", 300, 300 + longest, "visit")]
+    assert [finding.kind for finding in findings(find_waits(trace_of(lines(rows))))] == kinds

@@ -1,0 +1,573 @@
+"""The meaning of the amphitheatre, on its drawing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.support.sync_traces import lines, trace_of
+from tracevis3d import load
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.primitives import Tubes, Wedges
+from tracevis3d.drawing.projection import fit
+from tracevis3d.errors import UsageError
+from tracevis3d.features.waits.view.colors import kinds
+from tracevis3d.features.waits.view.found_waits import waits_of
+from tracevis3d.features.waits.view.geometry import funnels
+from tracevis3d.features.waits.view.layout import SHARE, WIDTH, compose
+from tracevis3d.features.waits.view.parameters import Parameters
+from tracevis3d.features.waits.view.view import VIEW
+from tracevis3d.progress import silent
+
+FRAME = Frame()
+
+PROGRAM = """
+main 0 1000 main
+main 100 300 Queue.get wait Q 1
+main 500 900 Queue.get wait Q 1
+main 950 951 Queue.put release P
+a 0 1000 work
+a 250 260 Queue.put release Q
+a 400 980 Queue.get wait P 1
+b 0 1000 work
+b 10 700 inner
+b 850 860 Queue.put release Q
+b 870 990 read io file
+c 0 1000 work
+"""
+
+
+def draw(trace, frame=FRAME, **settings):
+    return VIEW.draw([trace], Parameters(**settings), frame, silent)
+
+
+def picture_of(trace, **settings):
+    p = Parameters(**settings)
+    return compose(trace, waits_of(trace, p.rules), p, FRAME)
+
+
+def element(drawing, kind):
+    return next((e for e in drawing.elements if e.kind == kind), None)
+
+
+def sections(wedges: Wedges, i: int) -> np.ndarray:
+    return wedges.corner[wedges.first[i] : wedges.first[i + 1]]
+
+
+def ends(funnel, i):
+    """Return the mouth's two ends and the tip of a funnel."""
+    if isinstance(funnel, Tubes):
+        low, high = funnel.first[i], funnel.first[i + 1]
+        half = np.array([funnel.radius[low, 0], 0, 0])
+        return funnel.point[low] - half, funnel.point[low] + half, funnel.point[high - 1]
+    part = sections(funnel, i)
+    return part[0, 0], part[0, 1], part[-1, 0]
+
+
+def test_a_bar_is_as_wide_as_its_call_is_long():
+    trace = trace_of(PROGRAM)
+    calls = element(draw(trace), "call")
+    assert len(calls) == len(trace.calls)
+    for i, call in enumerate(calls.id.tolist()):
+        part = sections(calls, i)
+        assert part[0, :, 0] == pytest.approx(trace.calls.start[call] * WIDTH / 1000, abs=1e-4)
+        assert part[-1, :, 0] == pytest.approx(trace.calls.end[call] * WIDTH / 1000, abs=1e-4)
+
+
+def test_siblings_dont_overlap_and_children_stand_outward():
+    trace = trace_of(PROGRAM)
+    picture = picture_of(trace, starts=False)
+    calls = element(draw(trace, starts=False), "call")
+    axis = np.array(picture.theatre.axis)
+    for i, call in enumerate(calls.id.tolist()):
+        parent = int(trace.calls.parent[call])
+        if parent < 0 or picture.row_of[trace.calls.thread[call]] == 0:
+            continue
+        j = calls.id.tolist().index(parent)
+        own, above = (np.linalg.norm(sections(calls, k)[0, 0, 1:] - axis) for k in (i, j))
+        assert own > above
+
+
+def test_each_wait_has_a_funnel_from_it_to_the_release_that_ended_it():
+    trace = trace_of(PROGRAM)
+    picture, drawing = picture_of(trace), draw(trace)
+    tubes, balls = element(drawing, "correspondence"), element(drawing, "release")
+    waits = picture.waits
+    assert sorted(tubes.id.tolist()) == sorted(waits.woke.wait.tolist())
+    assert len(tubes) == len(balls) == 3
+    scale = WIDTH / 1000
+    thread = {str(t): i for i, t in enumerate(trace.threads.tid)}
+    expected = {
+        ("main", 100): (300, 250, "a"),
+        ("main", 500): (900, 850, "b"),
+        ("a", 400): (980, 950, "main"),
+    }
+    for i, wait in enumerate(tubes.id.tolist()):
+        who = str(trace.threads.tid[waits.ops.thread[wait]])
+        end, released, by = expected[who, int(waits.ops.start[wait])]
+        left, right, tip = ends(tubes, i)
+        assert left[0] == pytest.approx(waits.ops.start[wait] * scale, abs=0.03)
+        assert right[0] == pytest.approx(end * scale, abs=0.03)
+        assert tip[0] == pytest.approx(released * scale, abs=1e-4)
+        assert balls.point[i] == pytest.approx(tip, abs=1e-4)
+        row = picture.row_of[thread[by]]
+        surface = picture.theatre.place(np.array([row]), np.array([released / 1000]), np.zeros(1), 0.0)[0]
+        assert np.linalg.norm(tip - surface) < 2.2  # on that row, as far out as the call that releases
+        # The colour is that of the thread that waits, as beside its name.
+        names = element(drawing, "thread")
+        assert tubes.color[i] == names.color[names.id.tolist().index(thread[who])]
+
+
+def test_every_release_is_the_papers_choice():
+    trace = trace_of("""
+    a 0 100 Queue.get wait Q 1
+    b 10 11 Queue.put release Q
+    c 50 51 Queue.put release Q
+    """)
+    assert len(element(draw(trace), "correspondence")) == 1
+    assert len(element(draw(trace, releases="every"), "correspondence")) == 2
+
+
+def test_wait_markers_mark_the_wait_on_the_releasing_row_with_a_shaded_start():
+    trace = trace_of(PROGRAM)
+    picture, drawing = picture_of(trace), draw(trace)
+    slabs, starts = element(drawing, "wait marker"), element(drawing, "wait start")
+    assert slabs.look == "ghost"
+    assert len(slabs) == len(starts) == 3
+    ops = picture.waits.ops
+    for i, wait in enumerate(slabs.id.tolist()):
+        part = sections(slabs, i)
+        assert part[0, :, 0] == pytest.approx(ops.start[wait] * WIDTH / 1000, abs=1e-4)
+        assert part[-1, :, 0] == pytest.approx(ops.end[wait] * WIDTH / 1000, abs=1e-4)
+        row = int(picture.row_of[picture.waits.woken_by[wait]])
+        levels = picture.theatre.place(
+            np.array([row, row]), np.zeros(2), np.array([0.0, float(picture.reach(np.array([row]))[0])]), 0.0
+        )
+        # It reaches beyond the row on both sides.
+        assert np.linalg.norm(part[0, 1, 1:] - part[0, 0, 1:]) > np.linalg.norm(levels[1, 1:] - levels[0, 1:])
+    assert element(draw(trace, markers="none"), "wait marker") is None
+
+
+def test_markers_of_several_threads_on_one_row_are_nested():
+    rows = [
+        ("r", 0, 100, "run"),
+        ("r", 90, 91, "Queue.put", "release", "X"),
+        ("r", 92, 93, "Queue.put", "release", "Y"),
+    ]
+    rows += [("a", 10, 95, "Queue.get", "wait", "X", 1), ("b", 20, 95, "Queue.get", "wait", "Y", 1)]
+    slabs = element(draw(trace_of(lines(rows))), "wait marker")
+    size = [np.linalg.norm(sections(slabs, i)[0, 1] - sections(slabs, i)[0, 0]) for i in range(2)]
+    assert abs(size[0] - size[1]) > 0.01
+    depth = [sections(slabs, i)[0, :, 1].mean() for i in range(2)]
+    assert (depth[0] > depth[1]) == (size[0] > size[1])
+
+
+def test_a_release_out_of_the_window_has_no_ball_and_a_wait_out_of_it_no_funnel():
+    trace = trace_of(PROGRAM)
+    drawing = draw(trace, windows="b = 0ns..800ns")
+    assert len(element(drawing, "correspondence")) == 2
+    hidden = element(drawing, "correspondence out of sight")
+    assert hidden.look == "ghost"
+    assert len(element(drawing, "release")) == 2
+    picture = picture_of(trace, windows="b = 0ns..800ns")
+    _, _, tip = ends(hidden, 0)
+    assert tip[0] == pytest.approx(WIDTH, abs=1e-4)  # held at the edge of b's window
+    assert picture.high[picture.row_of[[str(t) for t in trace.threads.tid].index("b")]] == 800
+    early = draw(trace, start="0ns", end="450ns")
+    # main's second wait begins later; a's is cut at the window's end and its release is out of sight
+    assert len(element(early, "correspondence")) == 1
+    assert len(element(early, "correspondence out of sight")) == 1
+    # a marker whose start lies before the window has no shaded start
+    late = draw(trace, start="600ns")
+    assert len(element(late, "wait marker")) == 2
+    assert element(late, "wait start") is None
+
+
+def test_short_waits_are_merged_for_the_chosen_threads_alone():
+    rows = [("r", 0, 1_000_000, "run"), ("a", 0, 1_000_000, "run")]
+    for i in range(40):
+        rows.append(("a", 1000 + 20 * i, 1010 + 20 * i, "Queue.get", "wait", "Q", 1))
+        rows.append(("r", 1005 + 20 * i, 1006 + 20 * i, "Queue.put", "release", "Q"))
+    trace = trace_of(lines(rows))
+    drawing = draw(trace, main="a", resolution=2.0)
+    merged = element(drawing, "aggregated")
+    assert element(drawing, "correspondence") is None
+    assert len(merged) == funnels.STRIPS  # one cluster, one releasing thread
+    part = merged.corner.reshape(funnels.STRIPS, funnels.SAMPLES, 4, 3)
+    scale = WIDTH / 1e6
+    assert part[0, 0, 0, 0] == pytest.approx(1000 * scale, abs=1e-4)
+    assert part[-1, 0, 1, 0] == pytest.approx((1010 + 20 * 39) * scale, abs=1e-4)
+    assert part[0, -1, 0, 0] == pytest.approx(1005 * scale, abs=1e-4)
+    assert part[-1, -1, 1, 0] == pytest.approx((1005 + 20 * 39) * scale, abs=1e-4)
+    assert element(draw(trace, main="a", aggregates="none"), "aggregated") is None
+    assert drawing.counts["correspondences_merged"] == 40
+
+
+def test_clusters_are_a_bar_for_each_level_paler_with_each():
+    rows = [("a", 0, 1_000_000, "run")]
+    for i in range(30):
+        rows += [("a", 10_000 + 30 * i, 10_020 + 30 * i, "f"), ("a", 10_001 + 30 * i, 10_010 + 30 * i, "g")]
+    drawing = draw(trace_of(lines(rows)))
+    bars = element(drawing, "cluster")
+    assert len(bars) == 2
+    alpha = drawing.palette[bars.color, 3]
+    assert alpha[1] < alpha[0] < 1
+    assert np.allclose(bars.corner[0, 0, 0], bars.corner[2, 0, 0])
+
+
+@pytest.mark.parametrize("rows", [2, 3, 10, 11, 12, 21])
+def test_no_two_neighbours_have_one_colour_wherever_they_are_moved(rows):
+    names = [f"t{i}" for i in range(rows)]
+    trace = trace_of(lines((name, 0, 10, "run") for name in names))
+    for order in ("recorded", ",".join(names[::-1]), ",".join(names[1::2])):
+        color = element(draw(trace, order=order, threads="all"), "thread").color.tolist()
+        assert len(color) == rows
+        assert all(a != b for a, b in zip(color, [*color[1:], color[0]]))
+
+
+def test_colours_of_calls_say_what_they_do():
+    # printed: red only where the I/O is more than twice the waiting; the default: what takes more time
+    waited, moved = np.array([0.0, 0.4, 0.2, 0.3, 0.0]), np.array([0.0, 0.3, 0.3, 0.7, 0.5])
+    kind, strength = kinds(waited, moved, printed=True)
+    assert kind.tolist() == [0, 1, 1, 2, 2]
+    assert strength.tolist() == [1.0, 0.4, 0.2, 0.7, 0.5]
+    assert kinds(waited, moved, printed=False)[0].tolist() == [0, 1, 2, 2, 2]
+
+
+def test_a_call_is_coloured_more_strongly_the_more_of_it_waits():
+    trace = trace_of("""
+    a 0 1000 half
+    a 0 500 Queue.get wait Q 1
+    a 1000 2000 none
+    a 2000 3000 Queue.get wait Q 1
+    b 400 401 Queue.put release Q
+    """)
+    drawing = draw(trace, threads="a,b")
+    calls = element(drawing, "call")
+    color = {trace.functions.name[trace.calls.function[c]] + str(trace.calls.start[c]): drawing.palette[i]
+             for c, i in zip(calls.id.tolist(), calls.color.tolist())}  # fmt: skip
+    none, half, whole = color["none1000"], color["half0"], color["Queue.get2000"]
+    assert np.allclose(whole, drawing.palette[calls.color[calls.id.tolist().index(0 if False else 3)]])
+    assert 0.3 < np.linalg.norm(half - none) / np.linalg.norm(whole - none) < 0.8
+
+
+def test_objects_that_one_thread_alone_waits_for_are_grey():
+    rows = [("r", 0, 1000, "run"), ("r", 90, 91, "Queue.put", "release", "shared"),
+            ("r", 290, 291, "Queue.put", "release", "own")]  # fmt: skip
+    rows += [("a", 10, 95, "Queue.get", "wait", "shared", 1), ("a", 200, 295, "Queue.get", "wait", "own", 1)]
+    rows += [("b", 20, 96, "Queue.get", "wait", "shared", 1)]
+    trace = trace_of(lines(rows))
+    drawing = draw(trace, waits="object")
+    tubes = element(drawing, "correspondence")
+    ops = picture_of(trace).waits.ops
+    color = {
+        ops.of(w)[0] + str(ops.thread[w]): int(c) for w, c in zip(tubes.id.tolist(), tubes.color.tolist())
+    }
+    grey = drawing.palette[color["own1"]]
+    assert np.ptp(grey[:3]) < 0.06
+    assert color["shared1"] == color["shared2"] != color["own1"]
+    assert element(drawing, "object").id.tolist() == [ops.objects.index("shared")]
+    # its queue: two threads wait at once
+    assert len(element(drawing, "queue")) == 3
+    red = draw(trace, waits="object", object="own")
+    tubes = element(red, "correspondence")
+    reddish = [red.palette[c][0] - red.palette[c][2] > 0.5 for c in tubes.color.tolist()]
+    assert reddish == [ops.of(w) == ["own"] for w in tubes.id.tolist()]
+    with pytest.raises(UsageError, match="no thread waits"):
+        draw(trace, waits="object", object="nothing")
+
+
+def test_funnels_pass_their_objects_lane():
+    rows = [("r", 0, 1000, "run"), ("r", 500, 501, "Queue.put", "release", "Q")]
+    rows += [(t, 100, 600, "Queue.get", "wait", "Q", 1) for t in "ab"]
+    drawing = draw(trace_of(lines(rows)), waits="object")
+    lane = element(drawing, "object").point[0, 1:]
+    tubes = element(drawing, "correspondence")
+    for i in range(2):
+        path = tubes.point[tubes.first[i] : tubes.first[i + 1]]
+        assert np.linalg.norm(path[:, 1:] - lane, axis=1).min() < 0.25
+
+
+def test_threads_are_chosen_hidden_ordered_and_pulled_out():
+    trace = trace_of(PROGRAM)
+
+    def rows(**settings):
+        return [str(trace.threads.tid[r.thread]) for r in picture_of(trace, **settings).rows]
+
+    assert set(rows(threads="all")) == {"main", "a", "b", "c"}
+    assert "c" not in rows(hide="c")
+    assert rows(order="c,b", main="none", threads="all") == ["c", "b", "main", "a"]
+    assert rows(main="b")[0] == "b"
+    assert rows(order="name", main="none", threads="all") == ["a", "b", "c", "main"]
+    with pytest.raises(UsageError, match="no thread is called"):
+        rows(hide="nobody")
+    with pytest.raises(UsageError, match="are expected"):
+        rows(windows="b 1..2")
+
+
+def test_a_thread_may_have_a_window_of_its_own():
+    """SyncTrace's threads are panned and zoomed one by one (section IV-C)."""
+    trace = trace_of(PROGRAM)
+    together, apart = (draw(trace, threads="all", windows=w) for w in ("", "b=0ns..500ns"))
+    calls = [element(drawing, "call") for drawing in (together, apart)]
+    for drawn, stretch in zip(calls, (1, 2), strict=True):
+        for i, call in enumerate(drawn.id.tolist()):
+            own = stretch if trace.threads.tid[trace.calls.thread[call]] == "b" else 1
+            part = sections(drawn, i)
+            start, end = (int(t[call]) * own for t in (trace.calls.start, trace.calls.end))
+            assert part[0, :, 0] == pytest.approx(start * WIDTH / 1000, abs=1e-4)
+            assert part[-1, :, 0] == pytest.approx(min(end, 1000) * WIDTH / 1000, abs=1e-4)
+    # b's calls at 850 and 870 are out of its window; the others' are all there.
+    assert len(calls[0]) - len(calls[1]) == 2
+    assert calls[0].window == (0, 1000)
+    assert calls[1].window is None  # there is no time that all have in common
+    assert any("b=0ns..500ns" in note for note in apart.notes)
+
+
+def test_calls_begin_darker_so_that_repetition_is_seen():
+    """SyncTrace's start shading (section IV-B2)."""
+    trace = trace_of(PROGRAM)
+    shaded, plain = draw(trace), draw(trace, starts=False)
+    assert element(plain, "start") is None
+    starts, calls = element(shaded, "start"), element(shaded, "call")
+    place = {call: i for i, call in enumerate(calls.id.tolist())}
+    assert len(starts) > 5
+    for i, call in enumerate(starts.id.tolist()):
+        own, whole = sections(starts, i), sections(calls, place[call])
+        assert own[0, 0, 0] == pytest.approx(whole[0, 0, 0], abs=1e-5)
+        assert own[-1, 0, 0] - own[0, 0, 0] <= 0.31 * (whole[-1, 0, 0] - whole[0, 0, 0])
+        dark, light = (shaded.palette[e.color[k], :3] for e, k in ((starts, i), (calls, place[call])))
+        assert dark.sum() < 0.8 * light.sum()
+    # What is too narrow for it has none.
+    narrow = {c for c in calls.id.tolist() if trace.calls.end[c] - trace.calls.start[c] <= 1}
+    assert narrow
+    assert not narrow & set(starts.id.tolist())
+
+
+def test_focused_threads_are_higher_and_folded_levels_lower():
+    trace = trace_of(PROGRAM)
+    plain, focused = picture_of(trace, main="none"), picture_of(trace, main="none", focus="b", widen=4.0)
+    b = plain.row_of[[str(t) for t in trace.threads.tid].index("b")]
+    others = np.arange(4) != b
+    assert focused.height[b] > plain.height[b]
+    assert (focused.height[others] <= plain.height[others] + 1e-9).all()
+    folded = picture_of(trace, fold=1.0)
+    assert focused.theatre.stretch[b] > 1.5 * plain.theatre.stretch[b]
+    assert folded.edge[1] < 0.2 * picture_of(trace).edge[1]
+
+
+def test_an_overview_shows_the_whole_trace_and_frames_the_window():
+    trace = trace_of(PROGRAM)
+    assert element(draw(trace), "overview") is None  # all is in sight
+    settings = {"start": "200ns", "end": "700ns", "main": "main", "focus": "b"}
+    picture, drawing = picture_of(trace, **settings), draw(trace, **settings)
+    shown = [str(trace.threads.tid[picture.rows[one.row].thread]) for one in picture.overviews]
+    assert shown == ["main", "b"]
+    bars = [e for e in drawing.elements if e.kind == "overview"]
+    for one, bar in zip(picture.overviews, bars, strict=True):
+        thread = picture.rows[one.row].thread
+        mine = np.flatnonzero(trace.calls.thread == thread)
+        assert sorted(bar.id.tolist()) == mine.tolist()  # also those out of the window
+        for i, call in enumerate(bar.id.tolist()):
+            part = sections(bar, i)
+            assert part[0, 0, 0] == pytest.approx(trace.calls.start[call] * WIDTH / 1000, abs=1e-4)
+            assert part[-1, 0, 0] == pytest.approx(trace.calls.end[call] * WIDTH / 1000, abs=1e-4)
+        assert one.low > picture.reach(np.array([one.row]))[0]
+    lines_ = element(drawing, "overview window")
+    assert len(lines_) == 6  # a frame and two lines to the row's ends, twice
+    for k in (0, 3):
+        frame = lines_.point[lines_.first[k] : lines_.first[k + 1], 0]
+        assert (frame.min(), frame.max()) == pytest.approx((0.2 * WIDTH, 0.7 * WIDTH), abs=1e-4)
+        ends_ = [float(lines_.point[lines_.first[k + i + 1] - 1, 0]) for i in (1, 2)]
+        assert ends_ == pytest.approx([0.0, WIDTH], abs=1e-4)
+    assert element(draw(trace, overview="none", **settings), "overview") is None
+    assert element(draw(trace, overview="always"), "overview") is not None
+
+
+def test_the_rail_follows_the_critical_path():
+    trace = trace_of(PROGRAM)
+    drawing = draw(trace, path=True, path_end="a", path_at="1us")
+    rail = element(drawing, "critical path")
+    path = picture_of(trace).waits.path([str(t) for t in trace.threads.tid].index("a"), 1000)
+    assert len(rail) == len(path)
+    x = [(rail.point[a][0], rail.point[b - 1][0]) for a, b in zip(rail.first, rail.first[1:])]
+    assert [low for low, _ in x] == pytest.approx([s * WIDTH / 1000 for s in path.start], abs=1e-3)
+    assert [high for _, high in x] == pytest.approx([e * WIDTH / 1000 for e in path.end], abs=1e-3)
+    assert element(draw(trace), "critical path") is None
+
+
+def test_on_paper_the_drawing_is_the_papers_figure():
+    """Every bar, ribbon and ball is where a plain computation of the semicircle puts it."""
+    trace = trace_of(PROGRAM)
+    drawing, picture = draw(trace, paper=1.0), picture_of(trace, paper=1.0)
+    made, p = picture.theatre, Parameters()
+    zero = p.zero * WIDTH / 2
+    n = len(picture.rows) - 1
+    deepest = float(picture.edge[max(row.levels for row in picture.rows[1:])])
+    level = (WIDTH / 2 - zero) / deepest
+
+    def plain(row, share, out):
+        if row == 0:
+            return 16 * share, made.main_foot + made.main_level * out
+        angle = math.pi + math.pi * (row - 1 + share) / n
+        return 8 + (zero + level * out) * math.cos(angle), (zero + level * out) * math.sin(angle)
+
+    calls = element(drawing, "call")
+    for i, call in enumerate(calls.id.tolist()):
+        row = int(picture.row_of[trace.calls.thread[call]])
+        depth = int(trace.calls.depth[call])
+        inner, outer = picture.edge[depth - 1], picture.edge[depth]
+        outer = outer - 0.07 * (outer - inner)
+        part = sections(calls, i)
+        for section, time in ((part[0], trace.calls.start[call]), (part[-1], trace.calls.end[call])):
+            for k, out in ((0, inner), (1, outer)):
+                assert section[k, [0, 2]] == pytest.approx(plain(row, time / 1000, out), abs=1e-4)
+    ribbons = element(drawing, "correspondence")
+    ops = picture.waits.ops
+    for i, wait in enumerate(ribbons.id.tolist()):
+        row = int(picture.row_of[ops.thread[wait]])
+        part = sections(ribbons, i)
+        assert part[0, 0, [0, 2]] == pytest.approx(plain(row, ops.start[wait] / 1000, 0.0), abs=1e-4)
+        assert part[0, 1, [0, 2]] == pytest.approx(plain(row, ops.end[wait] / 1000, 0.0), abs=1e-4)
+        # Halfway each side is drawn towards the centre: a quarter from either end, half from the centre.
+        t = funnels.steps()[16]
+        side = np.array(plain(row, ops.start[wait] / 1000, 0.0))
+        tip = part[-1, 0, [0, 2]]
+        curve = (1 - t) ** 2 * side + 2 * t * (1 - t) * np.array([8.0, 0.0]) + t**2 * tip
+        assert part[16, 0, [0, 2]] == pytest.approx(curve, abs=1e-4)
+    for point, wait in zip(element(drawing, "release").point, element(drawing, "release").id.tolist()):
+        row = int(picture.row_of[picture.waits.woken_by[wait]])
+        share = picture.waits.woken_at[wait] / 1000
+        inner = np.array(plain(row, share, 0.0))
+        outer = np.array(plain(row, share, float(picture.edge[-1])))
+        along = outer - inner
+        across = point[[0, 2]] - inner
+        assert abs(along[0] * across[1] - along[1] * across[0]) < 1e-3  # on the moment's radius
+    assert drawing.camera.projection == "orthographic"
+    assert drawing.camera.direction == pytest.approx((0.0, -1.0, 0.0), abs=1e-9)
+
+
+def test_a_trace_without_waits_says_so():
+    drawing = draw(trace_of("a 0 100 run\nb 0 50 run"))
+    assert "no waits recorded" in drawing.title
+    assert any("rules" in note for note in drawing.notes)
+    assert element(drawing, "correspondence") is None
+    # What can be told all the same: how long each thread runs, and calls nothing.
+    texts = [text for group in drawing.labels for text in group.text]
+    assert "0 to 100 ns, calls nothing for 100 ns" in texts
+    assert any("within a call, up to 2" in text for text in texts)
+
+
+def test_names_of_waits_stand_before_everything_on_plates_that_dont_overlap():
+    drawing = draw(trace_of(PROGRAM))
+    plates = element(drawing, "wait plate")
+    (names,) = [group for group in drawing.labels if group.kind == "wait"]
+    assert len(plates) == len(names) > 0
+    # The longest wait names thread, time and object.
+    assert "580 ns for main · P" in names.text
+    view = fit(drawing.camera, FRAME, SHARE)
+    others = [e for e in drawing.elements if isinstance(e, Tubes | Wedges) and e.kind != "wait plate"]
+    points = np.concatenate([(e.corner if isinstance(e, Wedges) else e.point).reshape(-1, 3) for e in others])
+    nearest = ((points - view.eye) @ view.forward).min()
+    corner = plates.corner.reshape(len(plates), -1, 3)
+    assert ((corner - view.eye) @ view.forward).max() < nearest + 0.02
+    boxes = [view.pixels(c) for c in corner]
+    for i, a in enumerate(boxes):
+        for b in boxes[:i]:
+            assert (a.min(0) > b.max(0)).any() or (b.min(0) > a.max(0)).any()
+    # Without them names stand on the rows.
+    assert element(draw(trace_of(PROGRAM), tags=False), "wait plate") is None
+
+
+def test_the_skyline_is_as_high_as_threads_run():
+    trace = trace_of(
+        "a 0 1000 run\nb 0 500 run\nb 100 300 Event.wait wait E 1\na 299 299 Event.set release E"
+    )
+    picture, drawing = picture_of(trace), draw(trace)
+    built = element(drawing, "threads that run")
+    assert any("up to 2" in text for group in drawing.labels for text in group.text)
+    low, high = picture.skyline
+    seen = set()
+    for i in range(len(built)):
+        part = sections(built, i)
+        time = part[:, 0, 0] / WIDTH * 1000
+        if any(time[0] < edge < time[-1] for edge in (100, 300, 500)):
+            continue
+        tall = np.linalg.norm(part[0, 1:].max(axis=0) - part[0].min(axis=0)) / picture.theatre.stretch[0]
+        many = 1 if 100 <= time.mean() <= 300 or time.mean() > 500 else 2
+        assert tall == pytest.approx(many / 2 * (high - low), rel=0.15)
+        seen.add(many)
+    assert seen == {1, 2}
+    assert element(draw(trace, running=False), "threads that run") is None
+
+
+def test_waits_for_several_objects_have_a_sign_and_all_is_told_from_any():
+    text = """
+    a 0 1000 run
+    a 100 900 futures.wait-all wait x,y 1
+    b 0 1000 run
+    b 50 600 futures.wait-any wait x,y 1
+    c 0 1000 run
+    c 500 500 Future.set_result release x
+    c 800 800 Future.set_result release y
+    """
+    drawing = draw(trace_of(text))
+    signs = {e.shape: e for e in drawing.elements if e.kind == "wait for several"}
+    assert set(signs) == {"cone", "diamond"}
+    told = {title: (words, column) for title, words, column in drawing.meaning["correspondence"].texts}
+    words, column = told["of several objects"]
+    assert {shape: words[column[e.id[0]]] for shape, e in signs.items()} == {"cone": "any", "diamond": "all"}
+    assert any("all of 2" in text for group in drawing.labels for text in group.text)
+
+
+def test_what_is_pointed_at_says_who_waits_for_whom_and_what_a_call_does_with_its_time():
+    more = "b 15 20 Lock.acquire wait L 0\nc 25 60 Lock.acquire wait L 1\nb 50 50 Lock.release release L"
+    drawing = draw(trace_of(f"{PROGRAM}{more}"))
+    told = {title: (words, column) for title, words, column in drawing.meaning["correspondence"].texts}
+
+    def said(title, row):
+        words, column = told[title]
+        return words[column[row]] if column[row] >= 0 else None
+
+    rows = range(len(told["waits by"][1]))
+    locks = [i for i in rows if said("waits by", i) == "Lock.acquire" and "c" in said("waiting thread", i)]
+    (row,) = locks
+    assert said("for", row) == "L"
+    assert said("released by", row) == said("held by", row) == told["waiting thread"][0][2]
+    assert said("in", row) == "work"
+    rows = dict(drawing.meaning["row"].values)
+    assert rows["waits (ns)"].tolist() == [600, 580, 0, 35]
+    assert rows["ends waits of (ns)"][0] == 580
+    spent = dict(drawing.meaning["call"].values)
+    assert np.nanmax(spent["waits (ns)"]) == 600  # main, in two of its calls
+    assert np.nanmax(spent["reads or writes (ns)"]) == 120
+
+
+def test_one_thread_and_none():
+    assert len(element(draw(trace_of("a 0 100 run")), "thread")) == 1
+    empty = draw(trace_of(""))
+    assert empty.counts["threads"] == 0
+
+
+@pytest.mark.parametrize("form", [{}, {"paper": 1.0}, {"lanes": 1.0}, {"paper": 0.4, "lanes": 0.5}])
+@pytest.mark.parametrize(
+    "name", ["sync_downloader_8w.json.gz", "chromium_docs_page.json.gz", "weka_parallel_9t.tsv.gz"]
+)
+def test_recorded_programs_in_every_form(recorded, name, form):
+    trace = load(recorded / name)
+    drawing = draw(trace, **form)
+    for made in drawing.elements:
+        points = made.corner if isinstance(made, Wedges) else made.point
+        assert np.isfinite(points).all()
+        assert (made.color >= 0).all()
+        assert (made.color < len(drawing.palette)).all()
+    if name != "weka_parallel_9t.tsv.gz":
+        assert drawing.counts["correspondences"] > 15
+
+
+def test_all_75_threads_of_a_browser_have_a_row(recorded):
+    trace = load(recorded / "chromium_docs_page.json.gz")
+    assert draw(trace, threads="all").counts["threads"] >= 75  # and those that only send arrows
+    assert draw(trace, threads="busiest 13").counts["threads"] == 13
