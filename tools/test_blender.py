@@ -91,11 +91,11 @@ class Way:
         self.step("install", ["--command", *install])
         self._installed = True
         trace = self.outside(SMALL)
-        self.script("import, change, undo, render, save", "whole_way.py", trace, "/mnt/out")
-        self.script("reopen without the trace", "reopen.py", "/mnt/out")
+        self.script("import, change, undo, render, save", "files/whole_way.py", trace, "/mnt/out")
+        self.script("reopen without the trace", "files/reopen.py", "/mnt/out")
         self.step(
             "render without the extension",
-            ["-b", "--factory-startup", *self.python("without.py", "/mnt/out")],
+            ["-b", "--factory-startup", *self.python("files/without.py", "/mnt/out")],
         )
         command = ["--background", "--command", "tracevis3d"]
         self.step("command: info", [*command, "info", trace, "--json"])
@@ -114,29 +114,34 @@ class Way:
         large = self.outside(LARGE) if LARGE.is_file() else self.generated()
         self.scripts(
             Turn("views, search, bookmarks, presets, undo", "working.py", *pair, "/mnt/out/views"),
-            Turn("call tree and filters", "tree.py", trace, "/mnt/out/tree"),
-            Turn("lists, library, going", "lists.py", *pair, "/mnt/out/lists"),
-            Turn("the list of differences", "differences.py", *sphinx),
-            Turn("what lights up together", "kin.py", *pair, threaded),
-            Turn("whatever is greyed out says why", "reasons.py", *pair),
-            Turn("undo while detail is shown", "detail_undo.py", trace),
-            Turn("undo after each entry of the menu", "menu_undo.py", *pair),
-            Turn("the Text editor's templates", "templates.py", *pair, "/mnt/out/scripts"),
+            Turn("call tree and filters", "lists/tree.py", trace, "/mnt/out/tree"),
+            Turn("lists, library, going", "lists/lists.py", *pair, "/mnt/out/lists"),
+            Turn("the list of differences", "lists/differences.py", *sphinx),
+            Turn("what lights up together", "explore/related.py", *pair, threaded),
+            Turn("whatever is greyed out says why", "explore/reasons.py", *pair),
+            Turn("undo while detail is shown", "explore/detail_undo.py", trace),
+            Turn("undo after each entry of the menu", "explore/menu_undo.py", *pair),
+            Turn("the Text editor's templates", "install/templates.py", *pair, "/mnt/out/scripts"),
         )
         self.windows(
-            Turn("import in a window, ESC, undo", "window.py", large, done="passed"),
-            Turn("explore in a window", "exploring_window.py", trace, done="explored"),
-            Turn("go along a time drum in a window", "drum_window.py", drum, done="drummed"),
-            Turn("turn a cone tree in a window", "cone_window.py", trace, done="turned"),
-            Turn("drag what a wall shows in a window", "slab_window.py", *pair, done="dragged"),
-            Turn("walk, fly, compare, search in a window", "going_window.py", *pair, threaded, done="gone"),
-            Turn("from two files to what differs, in a window", "five_minutes.py", *sphinx, done="found"),
-            Turn("walk through the call tree in a window", "tree_window.py", trace, done="walked"),
+            Turn("import in a window, ESC, undo", "windows/importing.py", large, done="passed"),
+            Turn("explore in a window", "windows/exploring.py", trace, done="explored"),
+            Turn("go along a time drum in a window", "windows/drum.py", drum, done="drummed"),
+            Turn("turn a cone tree in a window", "windows/cone.py", trace, done="turned"),
+            Turn("drag what a wall shows in a window", "windows/slab.py", *pair, done="dragged"),
+            Turn("walk, fly, compare, search in a window", "windows/going.py", *pair, threaded, done="gone"),
+            Turn(
+                "from two files to what differs, in a window",
+                "windows/five_minutes.py",
+                *sphinx,
+                done="found",
+            ),
+            Turn("walk through the call tree in a window", "windows/tree.py", trace, done="walked"),
         )
         self.live()
         memory = LARGE.with_name("memray_pillow_threads.records.tsv.gz")
         if memory.is_file():
-            words = ("live_memory_window.py", self.outside(memory))
+            words = ("windows/live_memory.py", self.outside(memory))
             self.windows(Turn("point at live views in a window", *words, done="pointed"))
         self.watch("watch a web server in a window", used_programs.documentation_server, "threads,memory")
         if used_programs.editor():
@@ -145,8 +150,10 @@ class Way:
             (self.place / how).mkdir(exist_ok=True)
             lay(self.place / how)
             folder, picture = f"/mnt/out/{how}", f"/mnt/out/plugins-{how}.png"
-            self.script(f"plug-ins from a folder, as {how}", "plugins.py", folder, trace, picture, "0")
-        self.script("disable and enable", "disable.py")
+            self.script(
+                f"plug-ins from a folder, as {how}", "install/plugins.py", folder, trace, picture, "0"
+            )
+        self.script("disable and enable", "install/disable.py")
 
     def scripts(self, *turns: Turn) -> None:
         """Run scripts in one Blender without a window, one after the other."""
@@ -194,7 +201,7 @@ class Way:
         words = ["-m", "tracevis3d", "replay", str(recording), *how]
         feed = subprocess.Popen([sys.executable, *words], cwd=ROOT)
         try:
-            self.windows(Turn(what, "live_window.py", endpoint, done="live"))
+            self.windows(Turn(what, "windows/live.py", endpoint, done="live"))
         finally:
             feed.kill()
             feed.wait()
@@ -205,7 +212,7 @@ class Way:
             return
         endpoint = used_programs.free_endpoint()
         with use(endpoint, self.place):
-            self.windows(Turn(what, "watched_window.py", endpoint, use.__name__, views, done=use.__name__))
+            self.windows(Turn(what, "windows/watched.py", endpoint, use.__name__, views, done=use.__name__))
 
     def passed_over(self, what: str) -> bool:
         """Whether a step was not asked for."""

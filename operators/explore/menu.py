@@ -7,7 +7,7 @@ import bpy
 from ...tracevis3d.trace.names import label_of_call
 from ...tracevis3d.views import registry as views
 from ...tracevis3d.views.actions import Action
-from ...tracevis3d.views.clusters import call_under
+from ...tracevis3d.views.calls.clusters import call_under
 from ..state import settings, sources, trace_state
 from . import actions
 from .overlay import state

@@ -25,7 +25,7 @@ from ...tracevis3d.features.call_tree import list_rows
 from ...tracevis3d.features.call_tree.list_rows import PAGE, ListQuery
 from ...tracevis3d.features.call_tree.lists import from_library
 from ...tracevis3d.filters.facts import facts_of
-from ...tracevis3d.views.call_actions import filter_for
+from ...tracevis3d.views.calls.actions import filter_for
 from .. import signals
 from ..state import filter_stacks, selection, settings
 from . import navigate, stepping

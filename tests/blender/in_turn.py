@@ -1,4 +1,4 @@
-"""Run scripts of this folder one after the other in one Blender: ``in_turn.py '[["tree.py", "WORD"], ...]'``.
+"""Run scripts of these folders in turn, in one Blender: ``in_turn.py '[["lists/tree.py", "WORD"], ...]'``.
 
 Each finds a new file, in a window as in none; when one has ended, ``TURN script seconds ...`` is printed.
 """
@@ -16,7 +16,7 @@ import support
 def run(script, *words):
     """Run a script as if Blender had been started with it."""
     print(f"==== {script}", flush=True)
-    path = Path(__file__).with_name(script)
+    path = Path(__file__).parent / script
     sys.argv = [str(path), "--", *words]
     exec(compile(path.read_bytes(), path, "exec"), {"__name__": "__main__", "__file__": str(path)})
 

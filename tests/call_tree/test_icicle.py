@@ -22,7 +22,7 @@ from tracevis3d.layout.scales import LOG_RANGE
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
-from tracevis3d.views.call_colors import coloring
+from tracevis3d.views.calls.colors import coloring
 from tracevis3d.views.time_window import WIDTH
 
 FRAME = Frame(960, 540)

@@ -25,21 +25,23 @@ def blender():
 @pytest.mark.slow
 def test_the_list_of_differences(blender, tmp_path):
     a, b = write(tmp_path / "a.json", []), write(tmp_path / "b.json", ["index", "rank", "sort"])
-    assert "listed" in blender.script("differences.py", a, b)
+    assert "listed" in blender.script("lists/differences.py", a, b)
 
 
 @pytest.mark.blender
 @pytest.mark.slow
 def test_what_lights_up_together(blender):
     one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
-    assert "lit" in blender.script("kin.py", one, other, EXAMPLES / "sync_pillow_8w.json.gz")
+    assert "lit" in blender.script("explore/related.py", one, other, EXAMPLES / "sync_pillow_8w.json.gz")
 
 
 @pytest.mark.blender
 @pytest.mark.slow
 def test_whatever_is_greyed_out_says_why(blender):
     one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
-    assert "SAID This scene has no view: import a trace first" in blender.script("reasons.py", one, other)
+    assert "SAID This scene has no view: import a trace first" in blender.script(
+        "explore/reasons.py", one, other
+    )
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "panels").glob("*.py")), ids=lambda path: path.stem)

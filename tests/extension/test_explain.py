@@ -29,4 +29,4 @@ def write(path, extra):
 def test_explaining_in_the_scene(tmp_path):
     a, b = write(tmp_path / "a.json", []), write(tmp_path / "b.json", ["index", "rank", "sort"])
     blender = Blender.with_checkout()
-    assert "explained" in blender.script("explain.py", a, b)
+    assert "explained" in blender.script("lists/explain.py", a, b)

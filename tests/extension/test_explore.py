@@ -24,27 +24,27 @@ def blender():
 
 
 def test_one_selection_for_all_views(blender, tmp_path):
-    blender.script("try_selection.py", tmp_path)
+    blender.script("explore/selection.py", tmp_path)
 
 
 def test_exploring(blender, tmp_path):
     one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
-    assert "explored" in blender.script("exploring.py", one, other, tmp_path / "out")
+    assert "explored" in blender.script("explore/exploring.py", one, other, tmp_path / "out")
 
 
 def test_clicks_drags_and_the_wheel(blender, tmp_path):
     one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
     api.save(trace_of(), tmp_path / "heap.tv3")
-    assert "triggered" in blender.script("triggers.py", one, other, tmp_path / "heap.tv3")
+    assert "triggered" in blender.script("explore/triggers.py", one, other, tmp_path / "heap.tv3")
 
 
 def test_undo_while_detail_is_shown(blender):
-    assert "undone" in blender.script("detail_undo.py", EXAMPLES / "vt_markdown_repeat1.json.gz")
+    assert "undone" in blender.script("explore/detail_undo.py", EXAMPLES / "vt_markdown_repeat1.json.gz")
 
 
 def test_undo_after_each_entry_of_an_elements_menu(blender, tmp_path):
     one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
-    said = blender.script("menu_undo.py", one, other)
+    said = blender.script("explore/menu_undo.py", one, other)
     assert "undone" in said
     # What was copied as Python draws and renders in a Python without Blender's window.
     (line,) = [line for line in said.splitlines() if line.startswith("SCRIPT ")]
@@ -63,8 +63,8 @@ def test_undo_after_each_entry_of_an_elements_menu(blender, tmp_path):
 
 def test_the_text_editors_templates(blender, tmp_path):
     one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
-    assert "templates" in blender.script("templates.py", one, other, tmp_path / "out")
+    assert "templates" in blender.script("install/templates.py", one, other, tmp_path / "out")
 
 
 def test_a_cone_tree_opens_from_near(blender):
-    assert "came near" in blender.script("cone_near.py", EXAMPLES / "vt_markdown_repeat1.json.gz")
+    assert "came near" in blender.script("explore/cone_near.py", EXAMPLES / "vt_markdown_repeat1.json.gz")

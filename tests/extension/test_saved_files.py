@@ -26,7 +26,7 @@ def test_what_was_saved_is_there_renders_and_can_be_rebuilt(blender, blend, tmp_
         for source in view["tracevis3d"]["sources"]:
             path = source["path"].removeprefix("//")
             shutil.copyfile((BLENDS / path).resolve(), (root / path).resolve())
-    said = blender.script("saved_files.py", blend, kept_file, root, tmp_path / "out")
+    said = blender.script("files/saved_files.py", blend, kept_file, root, tmp_path / "out")
     assert f"SAVED {len(kept['views'])} {len(kept['live'])}" in said
     (found,) = [json.loads(line[9:]) for line in said.splitlines() if line.startswith("ELEMENTS ")]
     # What was changed and not yet drawn when the file was saved is drawn now.

@@ -69,19 +69,19 @@ def test_blenders_own_tool_accepts_checkout_and_zip(blender, archive, tmp_path):
 def test_the_whole_way(blender, archive):
     place = blender.place / "work"
     place.mkdir()
-    assert "FACTS" in blender.script("install.py", archive)
-    blender.script("whole_way.py", TRACE, place)
-    blender.script("reopen.py", place)
-    blender.script("without.py", place, environment=_without_extension(blender))
+    assert "FACTS" in blender.script("install/install.py", archive)
+    blender.script("files/whole_way.py", TRACE, place)
+    blender.script("files/reopen.py", place)
+    blender.script("files/without.py", place, environment=_without_extension(blender))
     threaded = TRACE.with_name("uftrace_zstd_7t.json.gz")
     blender.scripts(
         ("working.py", TRACE, OTHER, blender.place / "views"),
-        ("tree.py", TRACE, blender.place / "tree"),
-        ("lists.py", TRACE, OTHER, blender.place / "lists"),
+        ("lists/tree.py", TRACE, blender.place / "tree"),
+        ("lists/lists.py", TRACE, OTHER, blender.place / "lists"),
         ("many.py", TRACE, OTHER, threaded),
-        ("threads.py", threaded),
+        ("lists/threads.py", threaded),
     )
-    blender.script("disable.py")
+    blender.script("install/disable.py")
 
 
 def _without_extension(blender):
@@ -93,4 +93,4 @@ def _without_extension(blender):
 def test_a_checkout_without_numba_registers_and_says_what_is_missing():
     """Linked into Blender's folder, as developers do, in a Python that has no Numba."""
     blender = Blender.with_checkout()
-    blender.script("no_numba.py", TRACE)
+    blender.script("install/no_numba.py", TRACE)

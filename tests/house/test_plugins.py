@@ -159,4 +159,4 @@ def test_the_examples_work_in_blenders_module(tmp_path, lay):
     (tmp_path / "plugins").mkdir()
     lay_broken(lay(tmp_path / "plugins"))
     blender = Blender.with_checkout()
-    blender.script("plugins.py", tmp_path / "plugins", TRACE, tmp_path / "out.png", len(BROKEN))
+    blender.script("install/plugins.py", tmp_path / "plugins", TRACE, tmp_path / "out.png", len(BROKEN))

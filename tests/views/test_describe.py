@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 from tracevis3d import api, units
 from tracevis3d.drawing.picked import PickedElement
 from tracevis3d.trace.names import FunctionWords, words_of
-from tracevis3d.views.clusters import call_under, calls_inside
+from tracevis3d.views.calls.clusters import call_under, calls_inside
 from tracevis3d.views.describe import describe, describe_call, place_of, self_time
 
 

@@ -9,7 +9,7 @@ import sys
 
 from ..command_line.arguments import Subcommands, command
 from ..errors import UsageError
-from .feed import feed
+from .live.arguments import feed
 
 _CODE = (
     "import sys; root = sys.argv[1]; sys.path.insert(0, root); import {package}.launch as launch; "

@@ -16,7 +16,7 @@ from ..drawing.picked import Description, PickedElement
 from ..layout.cut import cut_index
 from ..trace.model import Trace
 from ..trace.names import FunctionWords, label_of_call, place_of, words_of
-from .clusters import call_under, calls_inside
+from .calls.clusters import call_under, calls_inside
 from .element_metadata import CALLS
 
 #: A call with more direct callees than this shows its self time only where that is known already.

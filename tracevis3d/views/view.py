@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .actions import Action
-from .call_actions import CALL_ACTIONS
+from .calls.actions import CALL_ACTIONS
 from .describe import describe
 from .lists import FindingList, RowList
 

@@ -17,7 +17,7 @@ from tracevis3d.layout.ticks import time_ticks
 from tracevis3d.parameters import parameter
 from tracevis3d.units import duration
 from tracevis3d.views.actions import Action, Change
-from tracevis3d.views.call_actions import with_actions
+from tracevis3d.views.calls.actions import with_actions
 from tracevis3d.views.view import View
 
 WIDTH, ROW, HIGHEST, TEXT = 16.0, 0.7, 5.0, 0.3

@@ -8,7 +8,7 @@ from ...drawing.frame import Frame
 from ...drawing.primitives import Drawing
 from ...progress import Progress
 from ...trace.model import Trace
-from ...views.call_actions import with_actions
+from ...views.calls.actions import with_actions
 from ...views.view import View
 from .actions import COMPARE_FROM_HERE, FIND_SIMILAR, FOCUS, MOVE_WINDOW
 from .differences import DIFFERENCES

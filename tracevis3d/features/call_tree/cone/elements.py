@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ....drawing.filtered import taken
 from ....drawing.palettes import BASE, GRID, OTHER
 from ....drawing.primitives import Lines, Marks, Meaning, Tubes
-from ....views.call_colors import Coloring
+from ....views.calls.colors import Coloring
 from .layout import DASHED, Layout
 from .parameters import Parameters
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ....parameters import parameter
 from ....views import common_parameters
-from ....views.call_colors import COLORS
+from ....views.calls.colors import COLORS
 
 #: Values of ``size`` and ``height``.
 QUANTITIES = {

@@ -15,7 +15,7 @@ from ....filters.facts import Facts
 from ....filters.reduce import reduced
 from ....progress import Progress, silent
 from ....trace.model import Trace
-from ....views.call_colors import Coloring, coloring
+from ....views.calls.colors import Coloring, coloring
 from .layout import Layout, closed_radius, compose, extents, levels, own_radius, worth_of
 from .layouts.rooms import Ground
 from .parameters import Parameters

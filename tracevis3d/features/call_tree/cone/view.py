@@ -18,8 +18,8 @@ from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry
 from ....drawing.projection import fit
 from ....progress import Progress
 from ....trace.model import Trace
-from ....views.call_actions import with_actions
-from ....views.call_colors import Coloring
+from ....views.calls.actions import with_actions
+from ....views.calls.colors import Coloring
 from ....views.view import View
 from . import labels as names
 from .actions import OPEN_AROUND, TURN

@@ -11,8 +11,8 @@ from ....drawing.primitives import Boxes
 from ....layout.cut import Cut
 from ....layout.icicle import place_boxes
 from ....layout.scales import Scale
-from ....views.call_colors import Coloring
-from ....views.call_measures import Measure
+from ....views.calls.colors import Coloring
+from ....views.calls.measures import Measure
 from ....views.time_window import WIDTH
 from .layout import Layout
 

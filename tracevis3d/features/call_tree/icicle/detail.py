@@ -11,8 +11,8 @@ from ....drawing.frame import Frame
 from ....drawing.palettes import BASE, GRID, OTHER, PALETTES
 from ....layout.cut import CutBuffers
 from ....trace.model import Trace
-from ....views.call_colors import coloring
-from ....views.call_measures import measure
+from ....views.calls.colors import coloring
+from ....views.calls.measures import measure
 from ....views.detail import Detail, Pane, cut_nearer, readable, within
 from ....views.time_window import WIDTH
 from .boxes import call_boxes, cluster_boxes, measured

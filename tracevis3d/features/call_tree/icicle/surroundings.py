@@ -11,7 +11,7 @@ from ....drawing.primitives import Axis, Boxes, Labels, Lines, Vector
 from ....layout import ticks
 from ....layout.scales import Scale
 from ....trace.names import lane_title
-from ....views.call_measures import Measure
+from ....views.calls.measures import Measure
 from ....views.time_window import WIDTH
 from .layout import Layout
 

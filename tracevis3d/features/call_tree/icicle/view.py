@@ -25,8 +25,8 @@ from ....parameters import parameter
 from ....progress import Progress
 from ....trace.model import Trace
 from ....views import common_parameters
-from ....views.call_colors import COLORS, Coloring, coloring
-from ....views.call_measures import MEASURES, Measure, measure
+from ....views.calls.colors import COLORS, Coloring, coloring
+from ....views.calls.measures import MEASURES, Measure, measure
 from ....views.thread_selection import ORDERS
 from ....views.view import LiveForm, View
 from .boxes import call_boxes, cluster_boxes, measured

@@ -18,7 +18,7 @@ from ....progress import Progress
 from ....trace.model import Trace
 from ....trace.names import label_of_call
 from ....units import read_time
-from ....views.call_actions import with_actions
+from ....views.calls.actions import with_actions
 from ....views.view import LiveForm, TimeAxis, View
 from ..actions import SHOW_TIME, ZOOM_AROUND
 from ..interactions import Rare, rarest

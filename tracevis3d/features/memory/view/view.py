@@ -21,7 +21,7 @@ from ....drawing.primitives import Drawing, Legend, LegendEntry
 from ....errors import InputError
 from ....progress import Progress
 from ....trace.model import Trace
-from ....views.call_actions import with_actions
+from ....views.calls.actions import with_actions
 from ....views.view import LiveForm, View
 from ..actions import SHOW_ALL_BYTES, ZOOM
 from ..live.live_view import Memory

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ....drawing.palettes import PALETTES, Colors, Paint, cycle, parse
 from ....drawing.primitives import Legend, LegendEntry
-from ....views.call_colors import COLORS, coloring
+from ....views.calls.colors import COLORS, coloring
 from ..waits import IO, WAIT, Waits
 from .layout import Layout
 

@@ -13,8 +13,8 @@ from ....drawing.palettes import Paint
 from ....layout.cut import CutBuffers
 from ....trace.model import Trace
 from ....views.detail import Detail, Pane, cut_nearer, readable
+from .annotations.captions import function_names
 from .calls import call_blocks, meaning, one_window
-from .captions import function_names
 from .colors import color_calls
 from .found_waits import waits_of
 from .layout import compose

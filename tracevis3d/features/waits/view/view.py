@@ -24,10 +24,11 @@ from ....trace.names import named_threads
 from ....views.view import LiveForm, View
 from ..live_view import Threads
 from . import calls as blocks
-from . import captions, legends
 from . import correspondences as corr
-from . import notes as noted
 from . import overview as over
+from .annotations import captions, legends
+from .annotations import notes as noted
+from .annotations.tags import tags
 from .colors import CallColors, color_calls, object_colors, thread_colors
 from .detail import LevelOfDetail
 from .found_waits import waits_of
@@ -35,7 +36,6 @@ from .layout import Layout, compose
 from .metadata import metadata
 from .parameters import Parameters
 from .skyline import skyline
-from .tags import tags
 from .thread_list import THREADS
 
 Indices = NDArray[np.int32]

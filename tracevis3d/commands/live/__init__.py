@@ -1,0 +1,1 @@
+"""The commands about live feeds: keys, replaying a recording, watching."""

@@ -1,0 +1,28 @@
+"""The words of commands that take or give a live feed: its endpoint and keys."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ...live.endpoint import Keys
+
+
+def feed(parser: argparse.ArgumentParser, option: str | None, required: bool = True) -> None:
+    """Add the endpoint of a live feed, as an option or as a word, and the keys."""
+    names = (option,) if option else ("endpoint",)
+    more: dict[str, Any] = {"dest": "endpoint", "required": required} if option else {}
+    parser.add_argument(*names, metavar="ENDPOINT", help="such as tcp://127.0.0.1:5570", **more)
+    parser.add_argument("--key", default="", metavar="FILE", help="your secret key file; see 'live keygen'")
+    parser.add_argument(
+        "--peers", default="", metavar="PATH",
+        help="public keys: of a publisher the folder of its viewers', of a viewer the publisher's file",
+    )  # fmt: skip
+
+
+def read_keys(words: argparse.Namespace) -> Keys:
+    """Return the keys that :func:`feed` asked for."""
+    from ...live.endpoint import Keys
+
+    return Keys(words.key, words.peers)

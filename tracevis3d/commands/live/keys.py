@@ -1,0 +1,23 @@
+"""``tracevis3d live``: keys for feeds between machines."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...command_line.arguments import Subcommands, command
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "live", run, "make keys for live feeds between machines")
+    parser.add_argument("action", choices=("keygen",))
+    parser.add_argument("folder", metavar="FOLDER")
+    parser.add_argument("name", metavar="NAME", help="of the machine or person")
+
+
+def run(words: argparse.Namespace) -> None:
+    """Write a pair of key files."""
+    from ...live.endpoint import make_keys
+
+    public, secret = make_keys(words.folder, words.name)
+    print(f"{public}: to give away\n{secret}: to keep")

@@ -1,0 +1,139 @@
+"""``tracevis3d replay``: a recorded trace as a live feed."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+
+from ...command_line.arguments import Subcommands, command, load, reading
+from ...command_line.terminal import Bar
+from ...errors import InputError, UsageError
+from ...units import read_time
+from .arguments import feed, read_keys
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "replay", run, "publish a recorded trace as a live feed")
+    parser.add_argument("trace", metavar="FILE")
+    feed(parser, "--live")
+    parser.add_argument(
+        "--speed",
+        default="1",
+        metavar="FACTOR",
+        help="how much faster than it ran (default 1); max: as fast as can be",
+    )
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="the file is still being written: publish what is appended to it (Chrome JSON, packed or not; "
+        "a folder that uftrace fills)",
+    )
+    parser.add_argument(
+        "--lag",
+        metavar="TIME",
+        help="with --follow: hold whole calls back for this long, as outer calls are written last "
+        "(default 1s)",
+    )
+    parser.add_argument(
+        "--idle",
+        type=float,
+        metavar="SECONDS",
+        help="with --follow: stop when the file has not grown for this long (default 60)",
+    )
+    parser.add_argument(
+        "--wait", type=float, default=60.0, metavar="SECONDS", help="for a first viewer (default 60)"
+    )
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Bind, wait for a viewer, publish, say that it is over."""
+    from ...live.endpoint import zmq
+
+    # Before a large trace is read.
+    zmq()
+    if words.follow:
+        _follow(words)
+        return
+    if words.lag is not None or words.idle is not None:
+        raise UsageError("--lag and --idle go with --follow")
+    from ...live.publisher import Publisher
+    from ...live.replay import replay
+
+    try:
+        speed = math.inf if words.speed == "max" else float(words.speed)
+        if not speed > 0:
+            raise ValueError
+    except ValueError:
+        raise UsageError(f"--speed {words.speed}: a number above 0 is expected, or max") from None
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+        with Publisher(
+            words.endpoint, Path(words.trace).name, keys=read_keys(words), patient=True
+        ) as publisher:
+            bar(0.0, f"waiting for a viewer at {publisher.endpoint}")
+            if not publisher.wait_for_viewer(words.wait):
+                raise UsageError(f"no viewer came to {publisher.endpoint} within {words.wait:g} s")
+            rows = replay(trace, publisher, speed, report=lambda share: bar(share, "publishing"))
+            publisher.close(30.0)
+    if not words.quiet:
+        print(f"{rows:,} rows published, {publisher.dropped:,} dropped here")
+
+
+def _follow(words: argparse.Namespace) -> None:
+    """Bind at once, and publish what the file gets."""
+    from ...live.follow_recording import Follower
+    from ...live.publisher import Publisher
+
+    if words.speed != "1":
+        raise UsageError("--speed can't be chosen with --follow: it is as fast as the file grows")
+    lag = read_time("--lag", words.lag) if words.lag is not None else 1_000_000_000
+    path = Path(words.trace)
+    _check_follows(path)
+    if path.is_dir() and words.lag is not None:
+        raise UsageError("--lag is for files: uftrace writes a call when it begins")
+    idle = 60.0 if words.idle is None else words.idle
+    with Bar(words.quiet) as bar, Publisher(words.endpoint, path.name, keys=read_keys(words)) as publisher:
+        bar(0.0, f"publishing at {publisher.endpoint}")
+        if path.is_dir():
+            from ...live.follow_uftrace import UftraceFollower
+            from ...native.elf import uftrace_symbols
+
+            follower: Follower = UftraceFollower(path, publisher, uftrace_symbols)
+        else:
+            follower = Follower(path, publisher, lag)
+        if words.wait and not publisher.wait_for_viewer(words.wait):
+            raise UsageError(f"no viewer came to {publisher.endpoint} within {words.wait:g} s")
+        follower.run(idle, lambda rows: bar(0.0, f"publishing at {publisher.endpoint}: {rows:,} rows"))
+    if not words.quiet:
+        long = f", {follower.left_out:,} calls longer than --lag left out" if follower.left_out else ""
+        print(f"{follower.rows:,} rows published, {publisher.dropped:,} dropped here{long}")
+
+
+def _check_follows(path: Path) -> None:
+    """Raise InputError if what lies at ``path`` grows in a way that can't be followed."""
+    from ...formats import registry
+
+    try:
+        if path.is_dir():
+            entries = [entry.name for entry in path.iterdir()]
+            # Those that uftrace makes when it starts.
+            if not entries or {"task.txt", "default.opts", ".channel"}.intersection(entries):
+                return
+        else:
+            path.open("rb").close()
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
+    try:
+        form = registry.recognise(path)
+    except InputError:
+        if path.is_dir():
+            raise
+        return  # too little of it is there yet
+    if form.name != ("uftrace" if path.is_dir() else "chrome"):
+        raise InputError(
+            f"{path}: a {form.name} trace can't be followed while it grows: only files of Chrome's trace "
+            "events and uftrace's folders can"
+        )

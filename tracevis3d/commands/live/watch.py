@@ -1,0 +1,97 @@
+"""``tracevis3d watch``: a live feed without a window."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...command_line.arguments import Subcommands, command, complain, print_json
+from ...command_line.terminal import Bar
+from ...errors import InputError, UsageError
+from ...units import read_time
+from .arguments import feed, read_keys
+
+
+def add(commands: Subcommands) -> None:
+    """Add the command to the parser."""
+    parser = command(commands, "watch", run, "record a live feed into a file, or render it at intervals")
+    feed(parser, None)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="a trace file such as run.tv3, or a folder with --every",
+    )
+    parser.add_argument(
+        "--every", metavar="TIME", help="render a picture at this interval, such as 1s, into the folder OUT"
+    )
+    parser.add_argument(
+        "--view", default="icicle", help="what to render, see 'tracevis3d views' (default icicle)"
+    )
+    parser.add_argument("--window", default="10s", metavar="TIME", help="what a picture shows (default 10s)")
+    parser.add_argument("--style", default="stage", help="stage (default), paper or flat")
+    parser.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help="stop after this time; default: when the feed ends"
+    )
+    parser.add_argument(
+        "--set", metavar="NAME=VALUE", action="append", default=[], dest="settings", help="a view's parameter"
+    )
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    parser.add_argument("--quiet", action="store_true", help="no progress line")
+
+
+def run(words: argparse.Namespace) -> None:
+    """Receive data; store it, or draw it."""
+    from pathlib import Path
+
+    from ... import api
+    from ...drawing.frame import Frame
+    from ...live.subscriber import Subscriber
+    from ...live.watch import pictures, watch
+    from ..render import setting
+
+    every = read_time("--every", words.every) / 1e9 if words.every else None
+    settings = dict(setting(text) for text in words.settings)
+    if every is None:
+        api.check_writable(words.output)
+        show = None
+    else:
+        if every <= 0:
+            raise UsageError(f"--every {words.every}: a time above 0 is expected")
+        figure = api.Figure(words.view, (), settings)
+        frame = Frame.parse(words.size, None) if words.size else Frame()
+        output = api.Output(style=words.style, engine="workbench", frame=frame)
+        show = pictures(
+            Path(words.output),
+            read_time("--window", words.window),
+            figure.view.suits,
+            lambda trace, path: figure.of(trace).render(path, output),
+        )
+    with Bar(words.quiet) as bar, Subscriber(words.endpoint, keys=read_keys(words)) as subscriber:
+
+        def report(s: Subscriber) -> None:
+            text = f"{s.state}: {s.rows:,} rows, {s.rate:,.0f} a second, {s.lost:,} lost"
+            bar(0.0, text)
+
+        watch(subscriber, seconds=words.seconds, every=every, show=show or (lambda s: None), report=report)
+        bar.close()
+        if subscriber.state == "refused":
+            raise InputError(f"{words.endpoint}: the publisher refuses: {subscriber.why}")
+        if not subscriber.rows:
+            raise InputError(f"{words.endpoint}: no data arrived: is a publisher running there?")
+        trace = subscriber.finish()
+        if every is None:
+            for sentence in api.save(trace, words.output, progress=bar):
+                bar.close()
+                complain(f"{words.output}: {sentence}")
+    facts = {
+        "endpoint": words.endpoint, "program": subscriber.program, "state": subscriber.state,
+        "rows": subscriber.rows, "calls": len(trace.calls), "lost": subscriber.lost,
+        "lost_batches": subscriber.lost_batches, "bad_messages": subscriber.bad,
+        "sessions": subscriber.trace.sessions,
+    }  # fmt: skip
+    if words.json:
+        print_json(facts)
+    elif not words.quiet:
+        print(f"{facts['rows']:,} rows, {facts['calls']:,} calls; {facts['lost']:,} rows lost on the way")

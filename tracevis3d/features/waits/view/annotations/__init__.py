@@ -1,0 +1,1 @@
+"""Texts around the rows: captions, tags of waits, legends, notes."""

@@ -1,0 +1,1 @@
+"""Calls in any view: their colours, measures, clusters, and the actions on them."""

@@ -1,0 +1,283 @@
+"""The colour of a call, and its legend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import units
+from ...analysis.measures import self_time_by_function, self_time_of
+from ...analysis.subtrees import subtrees_of
+from ...drawing.palettes import OTHER, Palette, cycle
+from ...drawing.primitives import Legend, LegendEntry
+from ...layout.cut import cut_index
+from ...layout.scales import Scale
+from ...trace.cached_results import cached_with_trace
+from ...trace.model import CONTAINER_KINDS, Containers, Trace
+from ...trace.names import label_of_call
+
+Colors = NDArray[np.float32]
+Indices = NDArray[np.int32]
+
+#: Values of a parameter ``color``.
+COLORS = {
+    "auto": "by module where modules are recorded, else by function",
+    "module": "by module (or file, or category)",
+    "package": "by outermost package",
+    "function": "by function",
+    "thread": "by thread",
+    "self": "by self time, on a ramp",
+    "subtree": "the subtrees that repeat and take most time, each with all that is in it",
+    "none": "all alike",
+}
+_RAMP = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Coloring:
+    """Colours of calls.
+
+    Attributes
+    ----------
+    palette : float32 (k, 4)
+    of : callable
+        ``of(calls) -> int32``: palette indices of calls (int64 indices into ``Trace.calls``).
+    legend : Legend or None
+    scale : Scale or None
+        Of a ramp: where a value lies on the whole palette.
+    """
+
+    palette: Colors
+    of: Callable[[NDArray[np.int64]], Indices]
+    legend: Legend | None
+    scale: Scale | None = None
+
+
+def coloring(
+    trace: Trace,
+    by: str,
+    palette: Palette,
+    entries: int,
+    threads: NDArray[np.int64],
+    area: NDArray[np.float64] | None = None,
+) -> Coloring:
+    """Return how calls are coloured.
+
+    Parameters
+    ----------
+    trace : Trace
+    by : str
+        A key of :data:`COLORS`.
+    palette : Palette
+    entries : int
+        The most colours of kinds; what takes less time is grey and said to be ``other`` in the legend.
+    threads : int64 (k,)
+        The lanes that are drawn, in order: neighbours never get the same colour.
+    area : float64 (functions,), optional
+        How much of the picture each function fills; what fills most gets the colours. Left out, that of an
+        icicle of the whole trace.
+    """
+    area = area_by_function(trace) if area is None else area
+    entries = min(entries, len(palette.kinds))
+    if by == "none":
+        one = np.stack([palette.kinds[0]])
+        return Coloring(one, lambda ids: np.zeros(len(ids), np.int32), None)
+    if by == "thread":
+        return _by_thread(trace, palette, threads)
+    if by == "self":
+        return _by_self(trace, palette)
+    if by == "subtree":
+        return _by_subtree(trace, palette, entries)
+    if by == "auto":
+        by = "module" if _has_modules(trace, area) else "function"
+    if by == "function":
+        kind_of_function = np.arange(len(trace.functions), dtype=np.int64)
+        names: Callable[[int], str] = trace.functions.label.__getitem__
+    else:
+        kind_of_function, names = _named_containers(trace, by == "package")
+    return _by_kind(trace, by, kind_of_function, names, palette, entries, area)
+
+
+def _has_modules(trace: Trace, area: NDArray[np.float64]) -> bool:
+    """Return whether at least two modules have a share in the picture worth a colour."""
+    kind, _ = _named_containers(trace, False)
+    known = np.bincount(kind[kind >= 0], area[kind >= 0])
+    return bool(np.count_nonzero(known > 0.02 * area.sum()) >= 2)
+
+
+def _by_kind(
+    trace: Trace,
+    by: str,
+    kind: NDArray[np.int64],
+    names: Callable[[int], str],
+    palette: Palette,
+    entries: int,
+    area_by_function: NDArray[np.float64],
+) -> Coloring:
+    """Colour the kinds of functions that matter most; ``kind`` (functions,) is -1 for none."""
+    has = kind >= 0
+    kinds = int(kind.max(initial=-1)) + 1
+    area = np.bincount(kind[has], area_by_function[has], kinds)
+    own = np.bincount(kind[has], self_time_by_function(trace)[has], kinds)
+    # What fills the picture and what the program spends its time in both deserve colours.
+    weight = area / max(float(area.sum()), 1.0) + own / max(float(own.sum()), 1.0)
+    order = np.argsort(-weight, kind="stable")[:entries]
+    order = order[weight[order] > 0]
+    color_of_kind = np.full(kinds + 1, len(order), np.int32)  # the last place is for kind -1
+    color_of_kind[order] = np.arange(len(order))
+    table = color_of_kind[kind]
+    total = max(float(self_time_by_function(trace).sum()), 1.0)
+    lines = [
+        LegendEntry(f"{names(int(k))}  {units.percentage(own[k] / total)}", i) for i, k in enumerate(order)
+    ]
+    rest = int(np.count_nonzero(own > 0)) - int(np.count_nonzero(own[order] > 0))
+    if rest > 0 or not has.all() or not lines:
+        other = (total - float(own[order].sum())) / total
+        lines.append(
+            LegendEntry(
+                f"{f'{rest:,} other' if rest > 0 else 'other'}  {units.percentage(other)}", len(order)
+            )
+        )
+    title = by.capitalize()
+    if by == "module" and len(order):
+        inside = trace.containers.kind[order]
+        title = CONTAINER_KINDS[int(np.bincount(inside).argmax())].capitalize()
+    title += ", self time"
+    colors = np.vstack([palette.kinds[: len(order)], OTHER[None]])
+    functions = trace.calls.function
+    return Coloring(colors, lambda ids: table[functions[ids]], Legend(title, tuple(lines)))
+
+
+@cached_with_trace()
+def _named_containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Callable[[int], str]]:
+    """Return the container that represents each function (-1: none), and its name as people know it."""
+    return _containers(trace.containers, trace.functions.container, outermost)
+
+
+def _containers(
+    containers: Containers, container: NDArray[np.int32], outermost: bool
+) -> tuple[NDArray[np.int64], Callable[[int], str]]:
+    n = len(containers)
+    own = np.arange(n, dtype=np.int64)
+    parent = containers.parent.astype(np.int64)
+    is_class = containers.kind == CONTAINER_KINDS.index("class")
+    for c in range(n):  # parents come before their children
+        if parent[c] >= 0 and (outermost or is_class[c]):
+            own[c] = own[parent[c]]
+
+    def name(c: int) -> str:
+        text = containers.name[c]
+        while (c := int(parent[c])) >= 0 and text.count(".") < 2:
+            outer = containers.name[c]
+            if not text.startswith(outer):  # some formats record the whole path as the name
+                text = f"{outer}.{text}"
+        return text or "(unnamed)"
+
+    of_function = np.where(container >= 0, own[np.maximum(container, 0)] if n else -1, -1)
+    # What reads the same is the same to a reader of the legend.
+    first_named: dict[str, int] = {}
+    same = np.array([first_named.setdefault(name(c), c) if own[c] == c else c for c in range(n)], np.int64)
+    of_function = np.where(of_function >= 0, same[of_function] if n else -1, -1)
+    return of_function, name
+
+
+def _by_thread(trace: Trace, palette: Palette, threads: NDArray[np.int64]) -> Coloring:
+    table = np.zeros(len(trace.threads), np.int32)
+    table[threads] = cycle(len(threads), len(palette.kinds))
+    calls = trace.calls
+    lines = [LegendEntry(trace.threads.title(int(t)), int(table[t])) for t in threads[: len(palette.kinds)]]
+    more = len(threads) - len(lines)
+    title = "Thread" if more <= 0 else f"Thread (colours repeat for {more:,} more)"
+    return Coloring(palette.kinds, lambda ids: table[calls.thread[ids]], Legend(title, tuple(lines)))
+
+
+def _by_self(trace: Trace, palette: Palette) -> Coloring:
+    self_time = self_time_of(trace)
+    scale = Scale.over("log", np.array([1.0, max(float(self_time.max(initial=0)), 10.0)]))
+    at, texts = scale.ticks(units.duration, 5)
+    legend = Legend("Self time", ramp=(0, _RAMP - 1), ramp_tick=at, ramp_text=texts)
+
+    def of(ids: NDArray[np.int64]) -> Indices:
+        return np.asarray(np.rint(scale.place(self_time[ids]) * (_RAMP - 1)), np.int32)
+
+    return Coloring(palette.ramp(_RAMP), of, legend, scale)
+
+
+def _by_subtree(trace: Trace, palette: Palette, entries: int) -> Coloring:
+    call, pick = top_repeats(trace, entries)
+    lines = []
+    occurrences = np.bincount(pick[pick >= 0], minlength=len(call)) // np.maximum(trace.calls.extent[call], 1)
+    for i, c in enumerate(call):
+        label = label_of_call(trace, c)
+        size = int(trace.calls.extent[c])
+        lines.append(LegendEntry(f"{label}  × {occurrences[i]:,} ({units.counted(size, 'call')})", i))
+    lines.append(LegendEntry("everything else", len(call)))
+
+    def of(ids: NDArray[np.int64]) -> Indices:
+        found = pick[ids]
+        return np.where(found < 0, np.int32(len(call)), found)
+
+    colors = np.vstack([palette.kinds[: len(call)], OTHER[None]])
+    return Coloring(colors, of, Legend("Repeated subtrees", tuple(lines)))
+
+
+@cached_with_trace()
+def top_repeats(trace: Trace, most: int) -> tuple[NDArray[np.int64], Indices]:
+    """Find the distinct subtrees that occur more than once and together take most time, none within another.
+
+    Each next one is chosen among the calls that no earlier one covers, by the sum of the durations of its
+    calls there.
+
+    Returns
+    -------
+    call : int64 (k,)
+        A call of each, ``k <= most``.
+    pick : int32 (n,)
+        Which of them each call lies in; -1: none.
+    """
+    calls = trace.calls
+    subtrees = subtrees_of(trace)
+    of_call = subtrees.of_call
+    pick = np.full(len(calls), -1, np.int32)
+    length = (calls.end - calls.start).astype(np.float64)
+    repeated = subtrees.occurrences > 1
+    length[~repeated[of_call]] = 0.0
+    chosen: list[int] = []
+    for i in range(most):
+        time = np.bincount(of_call, length, len(subtrees))
+        best = int(time.argmax()) if len(time) else 0
+        if not len(time) or time[best] <= 0:
+            break
+        roots = np.flatnonzero((of_call == best) & (pick < 0))
+        step = np.zeros(len(calls) + 1, np.int32)
+        step[roots] += 1
+        step[roots + calls.extent[roots]] -= 1
+        inside = np.cumsum(step[:-1]) > 0
+        pick[inside] = i
+        length[inside] = 0.0
+        chosen.append(int(roots[0]))
+    return np.array(chosen, np.int64), pick
+
+
+#: Pixels of the picture that areas are estimated for.
+_OVERVIEW = 2000
+
+
+@cached_with_trace()
+def area_by_function(trace: Trace) -> NDArray[np.float64]:
+    """Return how much of an icicle of the whole trace each function's boxes fill, float64 (functions,); kept.
+
+    It doesn't depend on the window that a view shows, so that colours chosen by it stay when one zooms.
+    """
+    calls, span = trace.calls, int(trace.calls.end.max(initial=0))
+    cut = cut_index(trace).cut(0, span + 1, resolution_ns=span / _OVERVIEW)
+    ids, clusters = cut.calls, cut.clusters
+    functions = len(trace.functions)
+    area = np.zeros(functions)
+    area += np.bincount(calls.function[ids], calls.end[ids] - calls.start[ids], functions)
+    levels = clusters.bottom - clusters.depth + 1
+    area += np.bincount(calls.function[clusters.longest], (clusters.end - clusters.start) * levels, functions)
+    return area
