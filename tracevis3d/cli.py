@@ -1,6 +1,6 @@
 """The command line: ``tracevis3d …``, ``python -m tracevis3d …`` and ``blender --command tracevis3d …``.
 
-Only the parser is imported to show help; each command (:mod:`.commands`) imports what it needs.
+Only the parser is imported to show help; a command's own code is imported when it is used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from .command_line.arguments import complain
-from .commands import add_all
+from .commands import all_commands, plugin_commands
 from .errors import TraceVisError, UsageError
 from .version import __version__
 
@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None, prog: str = "tracevis3d") -> in
         0 done, 1 the input can't be used, 2 the arguments are wrong, 130 interrupted.
     """
     try:
-        words = _parser(prog).parse_args(arguments)
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        words = _parser(prog, given).parse_args(given)
         run: Callable[[argparse.Namespace], None] = words.run
         run(words)
         sys.stdout.flush()
@@ -67,15 +68,27 @@ def main(arguments: Sequence[str] | None = None, prog: str = "tracevis3d") -> in
     return 0
 
 
-def _parser(prog: str) -> argparse.ArgumentParser:
+def _parser(prog: str, given: Sequence[str]) -> argparse.ArgumentParser:
+    """Return a parser for what is given: all commands, of which the one that is asked for has arguments."""
     parser = _Parser(
         prog=prog,
         description="Turns execution traces into 3D scenes.",
-        epilog="Exit codes: 0 done, 1 the input can't be used, 2 the arguments are wrong, 130 interrupted.",
+        epilog="Views of plug-ins may have commands too: see 'views VIEW'. "
+        "Exit codes: 0 done, 1 the input can't be used, 2 the arguments are wrong, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"TraceVis3D {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    add_all(commands)
+    known = all_commands()
+    asked = next((word for word in given if not word.startswith("-")), None)
+    if asked is not None and asked not in known:
+        known = plugin_commands() | known
+    for name, command in known.items():
+        words = commands.add_parser(
+            name, help=command.sentence, description=command.sentence[:1].upper() + command.sentence[1:] + "."
+        )
+        if name == asked:
+            command.add(words)
+            words.set_defaults(run=command.run)
     return parser
 
 

@@ -41,7 +41,10 @@ def test_help_and_version(capsys):
 def test_help_imports_nothing_heavy():
     code = (
         "import sys; from tracevis3d.cli import main; main(['--help']); "
-        "heavy = {'numpy', 'numba', 'bpy', 'msgspec'} & set(sys.modules); assert not heavy, heavy"
+        "heavy = {'numpy', 'numba', 'bpy', 'msgspec', 'importlib.metadata'} & set(sys.modules); "
+        "assert not heavy, heavy; "
+        "own = [m for m in sys.modules if '.commands.' in m or m.startswith('tracevis3d.features.') "
+        "and m.count('.') > 2 and not m.endswith('.commands')]; assert not own, own"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 

@@ -13,8 +13,12 @@ import tracevis3d as tv
 from tests.support.blender_module import Blender
 from tools.example_plugins import EXAMPLES, MODULES, as_modules, as_packages
 from tracevis3d import plugins
+from tracevis3d.analysis.measures import self_time_of
+from tracevis3d.cli import main
+from tracevis3d.commands import left_out, plugin_commands
 from tracevis3d.errors import UsageError
 from tracevis3d.formats import registry as formats
+from tracevis3d.units import duration
 from tracevis3d.views import registry as views
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,6 +83,75 @@ def test_an_action_of_the_example_changes_its_parameters(folder):
     (more,) = [action for action in view.actions if action.name == "more_functions"]
     change = more.run(State(view, (), {"functions": 12}))
     assert change.parameters == {"functions": 24}
+
+
+@pytest.mark.parametrize("lay", [as_packages, as_modules])
+def test_a_command_of_the_example_is_on_the_command_line(folder, lay, capsys):
+    assert main(["busiest", str(TRACE)]) == 2
+    assert "'busiest'" in capsys.readouterr().err
+    plugins.use_folders([lay(folder)])
+    assert main(["busiest", str(TRACE), "--most", "3", "--no-cache", "--quiet"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 3
+    trace = tv.load(TRACE, cache=False)
+    own = np.bincount(trace.calls.function, self_time_of(trace), len(trace.functions))
+    first = trace.functions.label[int(own.argmax())]
+    assert printed[0].split() == [first, *duration(own.max()).split()]
+    assert main(["busiest", str(TRACE), "--most", "0"]) == 2
+    assert main(["views", "function_bars"]) == 0
+    assert "busiest  list the functions" in capsys.readouterr().out
+
+
+COMMANDS = """
+from tracevis3d.command_line.command import Command
+def nothing(parser): pass
+def fails(words): raise ValueError("no\\nluck")
+COMMANDS = ({})
+"""
+
+
+def lay_view_with_commands(folder: Path, name: str, commands: str) -> None:
+    text = VIEW.format(name=name, parameter="number", more="")
+    (folder / f"{name}.py").write_text(
+        COMMANDS.format(commands) + text.rstrip()[:-1] + ", commands=COMMANDS)\n"
+    )
+
+
+def test_a_command_that_fails_says_so_in_a_sentence(folder, capsys):
+    lay_view_with_commands(folder, "good", 'Command("breaks", "fail", nothing, fails),')
+    lay_view_with_commands(folder, "odd", 'Command("crashes", "fail", fails, nothing),')
+    plugins.use_folders([folder])
+    for word, view in (("breaks", "good"), ("crashes", "odd")):
+        assert main([word]) == 2
+        said = capsys.readouterr().err
+        assert said == f"tracevis3d: the command '{word}' of the view '{view}' failed: no luck\n"
+
+
+def test_a_command_named_like_another_is_left_out_and_said(folder, capsys):
+    same = 'Command("info", "fail", fails, fails), Command("mine", "be first", nothing, nothing),'
+    lay_view_with_commands(folder, "first", same)
+    lay_view_with_commands(folder, "second", 'Command("mine", "be second", fails, fails),')
+    plugins.use_folders([folder])
+    assert main(["info", str(TRACE)]) == 0
+    assert main(["mine"]) == 0
+    said = [f"the command {name!r} of the view {view!r} is left out: there is one"
+            for name, view in (("info", "first"), ("mine", "second"))]  # fmt: skip
+    assert left_out() == said
+    capsys.readouterr()
+    assert main(["doctor"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert all(f"missing plug-in {sentence}. rename it" in printed for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [('"words",', "is no Command but a str"), ('Command("Two words", "x", nothing, nothing),', "is no word")],
+)
+def test_a_view_whose_commands_cannot_be_offered_is_refused(folder, commands, expected):
+    lay_view_with_commands(folder, "good", commands)
+    plugins.use_folders([folder])
+    assert [sentence for sentence in plugins.broken() if expected in sentence]
+    assert plugin_commands() == {}
 
 
 def test_a_format_of_an_absent_folder_is_absent(tmp_path):

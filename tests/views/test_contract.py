@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 
 from tests.conftest import ROOT
 from tracevis3d import api
+from tracevis3d.commands import all_commands, left_out
 from tracevis3d.features.memory.live import settings as memory_settings
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.parameters import declared, read
 from tracevis3d.views import registry
+from tracevis3d.views.own import OWN
 
 VIEWS = [registry.find(name) for name in registry.names()]
 EXAMPLES = ROOT / "examples"
@@ -31,6 +35,23 @@ def test_a_view_declares_what_is_needed(view):
     assert not view.docs or (ROOT / "docs" / view.docs).is_file()
     if view.live is not None:
         assert view.live.sentence[0].isupper()
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_table_of_our_views_says_where_their_commands_are(name):
+    package = OWN[name].commands
+    declared = import_module(package, registry.__package__).COMMANDS if package else ()
+    assert registry.find(name).commands == declared
+
+
+def test_our_commands_have_names_of_their_own_and_modules():
+    assert len(all_commands()) == 25
+    assert not left_out()
+    for name, command in all_commands().items():
+        parser = ArgumentParser(prog=name)
+        command.add(parser)
+        assert command.sentence[0].islower()
+        assert parser.format_help().startswith(f"usage: {name}")
 
 
 @pytest.mark.parametrize("name", registry.live_forms())

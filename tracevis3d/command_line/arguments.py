@@ -1,31 +1,16 @@
-"""Shared by several commands: declaring one, reading a trace, printing facts."""
+"""Shared by several commands: arguments, reading a trace, printing facts."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .terminal import Bar
 
 if TYPE_CHECKING:
     from ..trace.model import Trace
-
-#: What ``ArgumentParser.add_subparsers`` returns; argparse has no public name for it.
-Subcommands = Any
-
-
-def command(
-    commands: Subcommands, name: str, run: Callable[[argparse.Namespace], None], sentence: str
-) -> argparse.ArgumentParser:
-    """Declare a command: its name, what does it, and what it does in half a sentence."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=sentence, description=sentence[:1].upper() + sentence[1:] + "."
-    )
-    parser.set_defaults(run=run)
-    return parser
 
 
 def reading(parser: argparse.ArgumentParser) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..command_line.arguments import Subcommands, command, print_json
+from ..command_line.arguments import print_json
 from ..command_line.terminal import table
 from ..errors import MissingDependency
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "bookmarks", run, "list the bookmarks of a .blend that the extension saved")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("file", metavar="FILE.blend")
     parser.add_argument("--json", action="store_true", help="print them as JSON")
 

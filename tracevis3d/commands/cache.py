@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import Subcommands, command
 
-
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "cache", run, "show the cache of loaded traces, or clear it")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("action", choices=("show", "clear"), nargs="?", default="show")
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import Subcommands, command, complain, load, reading
+from ..command_line.arguments import complain, load, reading
 from ..command_line.terminal import Bar
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "convert", run, "write a trace in another format, chosen by OUT's suffix")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("trace", metavar="IN")
     parser.add_argument("output", metavar="OUT", help="see 'formats'")
     parser.add_argument("--packed", action="store_true", help="for .tv3: small rather than instantly loaded")

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import Subcommands, command, print_json
+from ..command_line.arguments import print_json
 from ..command_line.terminal import table
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "doctor", run, "show what this machine can do, and what to install")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("--json", action="store_true")
 
 
 def run(words: argparse.Namespace) -> None:
     """Examine the machine and print the findings."""
     from .. import doctor
+    from . import left_out
 
     findings = doctor.examine()
+    findings += [doctor.Finding("plug-in", False, sentence, "rename it") for sentence in left_out()]
     if words.json:
         print_json([vars(finding) for finding in findings])
         return

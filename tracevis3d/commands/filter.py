@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..command_line.arguments import Subcommands, command, complain, load, print_json, reading
+from ..command_line.arguments import complain, load, print_json, reading
 from ..command_line.terminal import Bar, table
 from ..errors import UsageError
 from ..filters import registry
@@ -41,9 +41,8 @@ class _Push(argparse.Action):
         return self.option_strings[0].removeprefix("--")
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "filter", run, "hide what doesn't matter, and write the rest")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument("-o", "--output", metavar="OUT", help="write the remaining trace; see 'formats'")
     for name in registry.names():

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import Subcommands, command, print_json, shown
+from ..command_line.arguments import print_json, shown
 from ..command_line.terminal import table
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "filters", run, "list the filters, or the parameters of one")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("filter", metavar="FILTER", nargs="?")
     parser.add_argument("--json", action="store_true")
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import Subcommands, command, print_json
+from ..command_line.arguments import print_json
 from ..command_line.terminal import table
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "formats", run, "list the formats that can be read and written")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("--json", action="store_true")
 
 

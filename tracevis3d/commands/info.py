@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import Subcommands, command, load, print_json, reading
+from ..command_line.arguments import load, print_json, reading
 from ..command_line.terminal import Bar, table
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "info", run, "show what is in a trace")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     reading(parser)

@@ -7,7 +7,6 @@ import json
 import os
 import sys
 
-from ..command_line.arguments import Subcommands, command
 from ..errors import UsageError
 from .live.arguments import feed
 
@@ -17,9 +16,8 @@ _CODE = (
 )
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "record", run, "run a Python program and record its calls, waits and I/O")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.usage = (
         "%(prog)s [options] -o OUT [--] SCRIPT [ARGUMENT ...]\n"
         "       %(prog)s [options] -o OUT -m MODULE ...\n"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import Subcommands, command, load, reading
+from ..command_line.arguments import load, reading
 from ..command_line.terminal import Bar
 from ..errors import UsageError
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "render", run, "draw a view of one or more traces into a file")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("view", metavar="VIEW", help="see 'views'")
     parser.add_argument("traces", metavar="TRACE", nargs="+")
     parser.add_argument(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..command_line.arguments import Subcommands, command, load, print_json, reading
+from ..command_line.arguments import load, print_json, reading
 from ..command_line.terminal import Bar, table
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "search", run, "find functions by their names, and their calls in time")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument("pattern", metavar="PATTERN", help="a part of the name")
     kinds = parser.add_mutually_exclusive_group()

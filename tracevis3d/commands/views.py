@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import Subcommands, command, print_json, shown
+from ..command_line.arguments import print_json, shown
 from ..command_line.terminal import table
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "views", run, "list the views, or the parameters of one")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("view", metavar="VIEW", nargs="?")
     parser.add_argument("--json", action="store_true")
 
@@ -28,6 +27,7 @@ def run(words: argparse.Namespace) -> None:
                     "name": view.name,
                     "sentence": view.sentence,
                     "traces": list(view.traces),
+                    "commands": [command.name for command in view.commands],
                     "parameters": [vars(p) for p in declared(view.parameters)],
                 }
                 for view in chosen
@@ -40,3 +40,5 @@ def run(words: argparse.Namespace) -> None:
     view = chosen[0]
     print(f"{view.name}: {view.sentence}\n")
     print(table([(f"{p.name}={shown(p.default)}", p.described()) for p in declared(view.parameters)]))
+    if view.commands:
+        print("\nCommands:\n" + table([(command.name, command.sentence) for command in view.commands]))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import keyword
+import re
 
+from ..command_line.command import Command
 from ..errors import UsageError
 from ..parameters import declared
 from .view import View
@@ -15,6 +17,8 @@ SETTINGS = frozenset(
 )  # fmt: skip
 #: Names that every group of Blender's properties has.
 GROUP = frozenset(("name", "id_data", "rna_type", "bl_rna"))
+#: What a command may be called.
+_WORD = re.compile(r"[a-z][a-z0-9-]*")
 #: Blender's whole numbers end here.
 _INT_LIMIT = 2**31 - 1
 
@@ -25,7 +29,7 @@ def check(view: View, name: str) -> None:
     Raises
     ------
     UsageError
-        If its name or one of its parameters can't be offered everywhere.
+        If its name, one of its parameters or one of its commands can't be offered.
     """
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise UsageError(f"the name {name!r} is no word that Python can call a function")
@@ -45,3 +49,8 @@ def check(view: View, name: str) -> None:
                     "whole numbers end"
                 )
         parameter.read(parameter.default)
+    for command in view.commands:
+        if not isinstance(command, Command):
+            raise UsageError(f"its command {command!r} is no Command but a {type(command).__name__}")
+        if not _WORD.fullmatch(command.name):
+            raise UsageError(f"the command {command.name!r} is no word of small letters, digits and hyphens")

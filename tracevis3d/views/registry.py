@@ -9,20 +9,14 @@ from ..errors import UsageError
 from ..plugins import Registry
 from .actions import Action
 from .checks import check
+from .own import OWN
 from .view import LiveForm, View
 
 if TYPE_CHECKING:
     from ..trace.model import Trace
 
 #: Name of a view -> module of this package that defines ``VIEW``.
-_OWN = {
-    "icicle": "..features.call_tree.icicle.view",
-    "threads": "..features.waits.view.view",
-    "compare": "..features.comparison.compare",
-    "cone": "..features.call_tree.cone.view",
-    "interactions": "..features.interactions.view.view",
-    "memory": "..features.memory.view.view",
-}
+_OWN = {name: own.module for name, own in OWN.items()}
 
 _views = Registry("view", View, __package__, _OWN, "VIEW", "tracevis3d.views", check)
 names, find, loadable = _views.names, _views.find, _views.loadable

@@ -12,6 +12,7 @@ from .describe import describe
 from .lists import FindingList, RowList
 
 if TYPE_CHECKING:
+    from ..command_line.command import Command
     from ..drawing.frame import Frame
     from ..drawing.picked import Description, PickedElement
     from ..drawing.primitives import Drawing
@@ -139,6 +140,8 @@ class View:
         ``suits(trace)``: how well it shows a trace at first sight, 0 (there is nothing to show) to 1.
     live : LiveForm or None
         Its form for a trace that is still growing.
+    commands : tuple of Command
+        What belongs to it on the command line. Of ours they are those of the package that :mod:`.own` names.
     docs : str
         The page of the documentation that explains it, such as ``threads.md``; empty: none but the table.
     """
@@ -160,4 +163,5 @@ class View:
     time_axis: TimeAxis | None = None
     suits: Callable[[Trace], float] = suits_calls
     live: LiveForm | None = None
+    commands: tuple[Command, ...] = ()
     docs: str = ""

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracevis3d.analysis.measures import self_time_of
+from tracevis3d.command_line.arguments import load, reading
+from tracevis3d.command_line.command import Command
+from tracevis3d.command_line.terminal import Bar, table
 from tracevis3d.drawing.builder import DrawingBuilder
 from tracevis3d.drawing.palettes import BASE, PALETTES
 from tracevis3d.drawing.primitives import Axis, Boxes, Camera, Labels, Legend, LegendEntry, Meaning
-from tracevis3d.errors import InputError
+from tracevis3d.errors import InputError, UsageError
 from tracevis3d.layout.ticks import time_ticks
 from tracevis3d.parameters import parameter
 from tracevis3d.units import duration
@@ -118,6 +121,23 @@ def more(state):
     return Change({"functions": min(2 * state.parameters["functions"], 200)})
 
 
+def add_busiest(parser):
+    """Declare the arguments of the command ``tracevis3d busiest``."""
+    parser.add_argument("trace", metavar="TRACE")
+    parser.add_argument("--most", type=int, default=10, metavar="N", help="list so many (default 10)")
+    reading(parser)
+
+
+def busiest(words):
+    """List the functions that take most time, with their self time."""
+    if words.most < 1:
+        raise UsageError(f"--most {words.most} is not 1 or more")
+    with Bar(words.quiet) as bar:
+        trace = load(words.trace, words, bar)
+    chosen, time, _ = sums(trace, words.most, 1)
+    print(table([(trace.functions.label[int(f)], duration(float(t))) for f, t in zip(chosen, time)]))
+
+
 VIEW = View(
     name="function_bars",
     title="Function Bars",
@@ -130,4 +150,5 @@ VIEW = View(
             "more_functions", "More Functions", "Show twice as many functions", more, icon="ADD", about="view"
         )
     ),
+    commands=(Command("busiest", "list the functions that take most time", add_busiest, busiest),),
 )

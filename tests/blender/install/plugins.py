@@ -45,6 +45,9 @@ support.is_picture(picture, 480, 270)
 assert bpy.ops.tracevis3d.more_functions() == {"FINISHED"}
 assert support.only_view().tracevis3d.function_bars.functions == 10
 
+# The command that it declares is one of Blender's command line too.
+assert support.extension(".tracevis3d.cli").main(["busiest", str(trace), "--most", "2", "--quiet"]) == 0
+
 # Its format, through the importer.
 rows = [{"thread": "main", "name": f"f{i % 3}", "start_us": 10 * i, "end_us": 10 * i + 7} for i in range(50)]
 lines = folder / "run.jsonl"

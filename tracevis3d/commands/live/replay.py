@@ -6,16 +6,15 @@ import argparse
 import math
 from pathlib import Path
 
-from ...command_line.arguments import Subcommands, command, load, reading
+from ...command_line.arguments import load, reading
 from ...command_line.terminal import Bar
 from ...errors import InputError, UsageError
 from ...units import read_time
 from .arguments import feed, read_keys
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "replay", run, "publish a recorded trace as a live feed")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("trace", metavar="FILE")
     feed(parser, "--live")
     parser.add_argument(

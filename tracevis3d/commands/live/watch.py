@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from ...command_line.arguments import Subcommands, command, complain, print_json
+from ...command_line.arguments import complain, print_json
 from ...command_line.terminal import Bar
 from ...errors import InputError, UsageError
 from ...units import read_time
 from .arguments import feed, read_keys
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "watch", run, "record a live feed into a file, or render it at intervals")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     feed(parser, None)
     parser.add_argument(
         "-o",

@@ -11,6 +11,7 @@ from ...trace.model import Trace
 from ...views.calls.actions import with_actions
 from ...views.view import View
 from .actions import COMPARE_FROM_HERE, FIND_SIMILAR, FOCUS, MOVE_WINDOW
+from .commands import COMMANDS
 from .differences import DIFFERENCES
 from .fan.view import draw_fan
 from .view.base_drawing import base_drawing
@@ -52,5 +53,6 @@ VIEW = View(
     actions=with_actions(FOCUS, MOVE_WINDOW),
     offers=(COMPARE_FROM_HERE, FIND_SIMILAR),
     findings=DIFFERENCES,
+    commands=COMMANDS,
     docs="compare.md",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, table
 from ....errors import UsageError
 
@@ -13,11 +13,8 @@ if TYPE_CHECKING:
     from ....trace.model import Trace
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(
-        commands, "library", run, "promote patterns and utilities, and find them in other traces"
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("library", metavar="LIBRARY.json")
     parser.add_argument("trace", metavar="TRACE", nargs="?", help="where to promote from, or to look in")
     parser.add_argument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar
 from ....errors import UsageError
 
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from ..partial_tree import PartialTree
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "tree", run, "list rows of the call tree, from any row or call on")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--levels", type=int, default=2, metavar="N", help="levels that are expanded (default 2; -1: all)"

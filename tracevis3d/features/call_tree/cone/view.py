@@ -21,6 +21,7 @@ from ....trace.model import Trace
 from ....views.calls.actions import with_actions
 from ....views.calls.colors import Coloring
 from ....views.view import View
+from ..commands import COMMANDS
 from . import labels as names
 from .actions import OPEN_AROUND, TURN
 from .camera import SHARE, on_the_way, whole
@@ -178,6 +179,7 @@ VIEW = View(
     draw=draw,
     level_of_detail=LevelOfDetail,
     actions=with_actions(TURN, OPEN_AROUND),
+    commands=COMMANDS,
     docs="tree.md",
 )
 

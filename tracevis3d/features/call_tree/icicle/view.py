@@ -29,6 +29,7 @@ from ....views.calls.colors import COLORS, Coloring, coloring
 from ....views.calls.measures import MEASURES, Measure, measure
 from ....views.thread_selection import ORDERS
 from ....views.view import LiveForm, View
+from ..commands import COMMANDS
 from .boxes import call_boxes, cluster_boxes, measured
 from .detail import LevelOfDetail
 from .layout import Layout, compose
@@ -215,4 +216,5 @@ VIEW = View(
         "Calls of each thread, stacked by depth; colours are modules (or functions) with most time now",
         Icicle,
     ),
+    commands=COMMANDS,
 )

@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, table
 from ....errors import UsageError
 from .match import comparing
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(
-        commands, "explain", run, "show how two traces differ: the most important findings, with figures"
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
     parser.add_argument(

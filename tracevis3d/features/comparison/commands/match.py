@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, table
 from ..matching.defaults import IDENTITY, MEASURE, MEASURES, TAU, TAU_SENTENCE
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "match", run, "show what two traces have in common")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
     comparing(parser)

@@ -6,15 +6,14 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, table
 from ....errors import UsageError
 from .match import comparing
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "similarity", run, "show how similar whole traces are, each to each other")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("traces", metavar="TRACE", nargs="+")
     comparing(parser)
     parser.add_argument(

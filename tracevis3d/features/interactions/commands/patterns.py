@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar
 from ....units import percentage
 from .phases import elements
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(
-        commands, "patterns", run, "find recurring subtrees, loops and sequences, and repeats of a time range"
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--start", metavar="TIME", help="of a stretch whose repeats are expected, such as 1.5s or 20ms"

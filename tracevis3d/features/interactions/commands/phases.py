@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, table
 from ....units import percentage
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "phases", run, "find the phases of a run, which of them recur, and lone calls")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--least",

@@ -21,6 +21,7 @@ from ....units import read_time
 from ....views.calls.actions import with_actions
 from ....views.view import LiveForm, TimeAxis, View
 from ..actions import SHOW_TIME, ZOOM_AROUND
+from ..commands import COMMANDS
 from ..interactions import Rare, rarest
 from ..layers import layers
 from ..live_view import Interactions
@@ -550,5 +551,6 @@ VIEW = View(
     ),
     actions=with_actions(ZOOM_AROUND, SHOW_TIME),
     time_axis=TimeAxis("rim", Where, lambda parameters: parameters["mantle"] == "whole"),
+    commands=COMMANDS,
     docs="interactions.md",
 )

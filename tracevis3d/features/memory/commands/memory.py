@@ -5,18 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, columns, table
 from ....units import byte_size
 
 _MOST = 12
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(
-        commands, "memory", run, "show what lives in memory, where it is allocated, and what leaks"
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--most", metavar="N", type=int, default=_MOST, help=f"list so many call sites (default {_MOST})"

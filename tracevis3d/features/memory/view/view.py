@@ -24,6 +24,7 @@ from ....trace.model import Trace
 from ....views.calls.actions import with_actions
 from ....views.view import LiveForm, View
 from ..actions import SHOW_ALL_BYTES, ZOOM
+from ..commands import COMMANDS
 from ..live.live_view import Memory
 from ..live.settings import Settings, apply, wheel
 from . import captions, wall
@@ -233,5 +234,6 @@ VIEW = View(
         remade=True,
     ),
     actions=with_actions(ZOOM, SHOW_ALL_BYTES),
+    commands=COMMANDS,
     docs="memory.md",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ....command_line.arguments import Subcommands, command, load, print_json, reading
+from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, columns, table
 from ....errors import UsageError
 from ....units import duration, percentage
@@ -26,9 +26,8 @@ _OF_OBJECTS = (
 )
 
 
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "waits", run, "show who waits for whom, for what and for how long")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--rules",

@@ -22,6 +22,7 @@ from ....progress import Progress
 from ....trace.model import Trace
 from ....trace.names import named_threads
 from ....views.view import LiveForm, View
+from ..commands import COMMANDS
 from ..live_view import Threads
 from . import calls as blocks
 from . import correspondences as corr
@@ -224,5 +225,6 @@ VIEW = View(
         Threads,
     ),
     lists=(THREADS,),
+    commands=COMMANDS,
     docs="threads.md",
 )

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from ...command_line.arguments import Subcommands, command
 
-
-def add(commands: Subcommands) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "live", run, "make keys for live feeds between machines")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("action", choices=("keygen",))
     parser.add_argument("folder", metavar="FOLDER")
     parser.add_argument("name", metavar="NAME", help="of the machine or person")

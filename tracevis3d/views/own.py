@@ -1,0 +1,33 @@
+"""Our own views and their commands, as a table: it is read without importing a view."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import NamedTuple
+
+from ..command_line.command import Command
+
+
+class Own(NamedTuple):
+    """Where a view of this package is."""
+
+    #: The module that defines ``VIEW``.
+    module: str
+    #: The package that defines ``COMMANDS``, the view's :attr:`.view.View.commands`; empty: it has none.
+    commands: str = ""
+
+
+OWN = {
+    "icicle": Own("..features.call_tree.icicle.view", "..features.call_tree.commands"),
+    "threads": Own("..features.waits.view.view", "..features.waits.commands"),
+    "compare": Own("..features.comparison.compare", "..features.comparison.commands"),
+    "cone": Own("..features.call_tree.cone.view", "..features.call_tree.commands"),
+    "interactions": Own("..features.interactions.view.view", "..features.interactions.commands"),
+    "memory": Own("..features.memory.view.view", "..features.memory.commands"),
+}
+
+
+def commands() -> list[Command]:
+    """Return the commands of our own views, each once; no view is imported."""
+    packages = dict.fromkeys(own.commands for own in OWN.values() if own.commands)
+    return [command for package in packages for command in import_module(package, __package__).COMMANDS]
