@@ -108,8 +108,8 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
             ("Received", f"{subscriber.rows:,}"),
             ("Lost", f"{subscriber.lost:,}" if subscriber.lost else "none"),
         ]
-        if subscriber.lost and subscriber.lost_batches:
-            rows.append(("Gaps", f"{subscriber.lost_batches:,} batches"))
+        if subscriber.gaps:
+            rows.append(("Gaps", f"{len(subscriber.gaps):,}, the last: {subscriber.gaps[-1].words()}"))
         if subscriber.left_out:
             rows.append(("Left Out", f"{subscriber.left_out:,} while paused"))
         if trace.forgotten:

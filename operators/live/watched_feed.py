@@ -143,7 +143,7 @@ class Feed:
         subscriber = self.subscriber
         words = f"{subscriber.rate:,.0f} rows a second"
         if subscriber.lost:
-            words += f", {subscriber.lost:,} lost"
+            words += f", {subscriber.lost:,} lost, the last {subscriber.gaps[-1].words()}"
         return words if subscriber.state == "connected" else f"{STATES[subscriber.state]}; {words}"
 
     @staticmethod

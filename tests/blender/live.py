@@ -131,6 +131,8 @@ class Written:
     def column(self, **_):
         return self
 
+    split = row = column
+
     def label(self, text="", **_):
         self.words.append(text)
 
@@ -265,6 +267,22 @@ for _ in range(200):
     router.send_multipart([identity, rng.bytes(30), rng.bytes(8)])
 until(lambda: feed.subscriber.bad == 200)
 assert feed.subscriber.why == "a header is not JSON"
+# Rows that are missing are told, with their time, in the panel and in the picture.
+for number, when in enumerate((10**9, 2 * 10**9)):
+    begin = {"kind": [0], "thread": [0], "function": [0], "time": [when]}
+    columns = {name: np.array(begin[name], dtype) for name, dtype, *_ in protocol.TABLES["calls"]}
+    batch = protocol.Batch("calls", 5 * number, 0, when, columns, published=100 * number)
+    router.send_multipart([identity, *protocol.encode(batch)])
+until(lambda: feed.subscriber.rows == 2)
+assert feed.subscriber.lost == 99
+panel, written = support.extension(".panels.live").TRACEVIS3D_PT_live, Written()
+panel._draw_numbers(types.SimpleNamespace(layout=written), feed)
+assert written.words[written.words.index("Lost") + 1] == "99"
+assert written.words[written.words.index("Gaps") + 1] == "1, the last: 99 at 1 s to 2 s"
+assert feed.status().endswith("99 lost, the last 99 at 1 s to 2 s")
+ruler = support.extension(".tracevis3d.live.stream.ruler")
+until(lambda: feed.shown._ticks is not None and feed.shown._ticks[1] == (10**9, 2 * 10**9))
+assert ruler.gap_ends(feed.shown.view, 2 * 10**9) == (10**9, 2 * 10**9)
 assert operators.live_pause() == {"FINISHED"}
 assert operators.live_stop() == {"FINISHED"}
 router.close()

@@ -18,6 +18,7 @@ from ..trace.model import Calls, Source, Trace
 from ..trace.recording import Recording
 from ..units import duration
 from .living_blocks import LivingBefore
+from .losses import Losses, place
 from .protocol import Batch, Names, Welcome
 from .thread_calls import LARGEST, CallsOfThread, Segment
 
@@ -97,6 +98,8 @@ class GrowingTrace:
         Calls that were ended where rows were lost: see :meth:`cut`.
     unended : int
         Calls that were open when their session was followed by another.
+    losses : Losses
+        What never came.
     forgotten : int
         Calls and rows that went because more than :data:`MOST_CALLS` or :data:`MOST_ROWS` came.
     """
@@ -107,6 +110,7 @@ class GrowingTrace:
         self.now = 0
         self.forgotten = self.unended = 0
         self.cuts = 0
+        self.losses = Losses()
         self._cut_at = 0
         self.sessions = 0
         self._first_start: int | None = None
@@ -231,6 +235,10 @@ class GrowingTrace:
             self._cut_at = self.now
         self.cuts += n
 
+    def time_of(self, batch: Batch) -> int:
+        """Return the time of a batch's first row, in the trace's nanoseconds."""
+        return int(batch.columns["end" if batch.table == "sync" else "time"][0]) + self.shift
+
     # -- what it holds ------------------------------------------------------------------------------------
 
     @property
@@ -263,13 +271,16 @@ class GrowingTrace:
         recording.add_events(thread=thread, kind=kind, function=function, time=time)
         self._fill_rows(recording, since)
         problems = recording.problems
-        problems.add("lost", f"rows on the way from {source or 'the publisher'}", lost)
         problems.add("malformed", "a message of the publisher", bad)
         problems.add("unmatched end", "what began before this viewer joined, or was lost", self.unmatched)
         problems.add("mismatched end", "a call of the feed", sum(t.mismatched for t in self._threads))
         problems.add("unmatched begin", "what was open when the program was over", self.unended)
         problems.add("cut", duration(self._cut_at), self.cuts)
-        return recording.finish(Source(path=source, format="live"), split)
+        trace = recording.finish(Source(path=source, format="live"), split)
+        gaps = self.losses.gaps
+        where = f": {place(gaps, trace.origin_ns)}" if gaps else ""
+        problems.add("lost", f"rows on the way from {source or 'the publisher'}{where}", lost)
+        return trace
 
     def window(self, since: int) -> tuple[Any, Any]:
         """Return the calls that reach beyond ``since`` with the number of each thread's: see :meth:`threads`.

@@ -82,6 +82,9 @@ class Welcome:
         Nanoseconds since 1970 of the session's time 0.
     suggestions : bool
         Whether the program takes suggestions.
+    published : int
+        Rows that it had published when this viewer joined; -1: it does not say so, or the viewer is still to
+        be sent what is open.
     """
 
     session: str
@@ -89,6 +92,7 @@ class Welcome:
     pid: int
     start: int
     suggestions: bool = False
+    published: int = -1
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,8 @@ class Batch:
     again : bool
         It says what is open and lives already, for viewers that join late or have lost rows: what was open
         so far is void.
+    published : int
+        Rows that the session has published before it, whether they were sent or dropped; -1: not said.
     """
 
     table: str
@@ -134,6 +140,7 @@ class Batch:
     now: int
     columns: Columns
     again: bool = False
+    published: int = -1
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -146,6 +153,7 @@ class Alive:
     sequence: int
     dropped: int
     now: int
+    published: int = -1
 
 
 @dataclass(frozen=True)
@@ -154,6 +162,7 @@ class Ended:
 
     sequence: int
     dropped: int
+    published: int = -1
 
 
 @dataclass(frozen=True)
@@ -240,7 +249,7 @@ def encode(message: FromPublisher | FromViewer) -> Frames:
     """Return the frames of a message; columns aren't copied."""
     match message:
         case Welcome():
-            head = {"t": "welcome", "version": VERSION, **vars(message)}
+            head = {"t": "welcome", "version": VERSION, **_said(message)}
         case Names():
             return [
                 json.dumps({"t": "names", **vars(message)}, ensure_ascii=True, separators=(",", ":")).encode()
@@ -252,15 +261,17 @@ def encode(message: FromPublisher | FromViewer) -> Frames:
             }  # fmt: skip
             if message.again:
                 head["again"] = True
+            if message.published >= 0:
+                head["published"] = message.published
             columns = [
                 np.ascontiguousarray(message.columns[name], dtype).data
                 for name, dtype, _, _ in TABLES[message.table]
             ]
             return [json.dumps(head, separators=(",", ":")).encode(), *columns]
         case Alive():
-            head = {"t": "alive", **vars(message)}
+            head = {"t": "alive", **_said(message)}
         case Ended():
-            head = {"t": "end", **vars(message)}
+            head = {"t": "end", **_said(message)}
         case Refused():
             head = {"t": "refused", "why": message.why}
         case Answer():
@@ -276,6 +287,11 @@ def encode(message: FromPublisher | FromViewer) -> Frames:
         case Bye():
             head = {"t": "bye"}
     return [json.dumps(head, separators=(",", ":")).encode()]
+
+
+def _said(message: Welcome | Alive | Ended) -> dict[str, Any]:
+    """Return the fields of a message; what is not known is left out."""
+    return {name: value for name, value in vars(message).items() if name != "published" or value >= 0}
 
 
 def decode(frames: Sequence[Any]) -> FromPublisher:
@@ -315,16 +331,19 @@ def decode_unchecked(frames: Sequence[Any]) -> FromPublisher:
             _whole(head, "pid", 0, 1 << 40),
             _whole(head, "start", 0, 1 << 62),
             head.get("suggestions") is True,
+            _published(head),
         )
     if kind == "names":
         return _names(head)
     if kind == "alive":
         return Alive(
             _whole(head, "sequence", 0, 1 << 62), _whole(head, "dropped", 0, 1 << 62),
-            _whole(head, "now", -MOST_NS, MOST_NS),
+            _whole(head, "now", -MOST_NS, MOST_NS), _published(head),
         )  # fmt: skip
     if kind == "end":
-        return Ended(_whole(head, "sequence", 0, 1 << 62), _whole(head, "dropped", 0, 1 << 62))
+        return Ended(
+            _whole(head, "sequence", 0, 1 << 62), _whole(head, "dropped", 0, 1 << 62), _published(head)
+        )
     if kind == "refused":
         return Refused(_text(head, "why", 1000))
     if kind == "answer":
@@ -416,7 +435,7 @@ def _batch(head: dict[str, Any], frames: list[Any]) -> Batch:
         raise InputError(f'message batch, field "again": {_short(again)} is neither true nor false')
     return Batch(
         table, _whole(head, "sequence", 0, 1 << 62), _whole(head, "dropped", 0, 1 << 62),
-        _whole(head, "now", -MOST_NS, MOST_NS), columns, again,
+        _whole(head, "now", -MOST_NS, MOST_NS), columns, again, _published(head),
     )  # fmt: skip
 
 
@@ -506,6 +525,10 @@ def _whole(head: dict[str, Any], name: str, least: int, most: int) -> int:
             f"from {least} to {most}"
         )
     return value
+
+
+def _published(head: dict[str, Any]) -> int:
+    return _whole(head, "published", 0, 1 << 62) if "published" in head else -1
 
 
 def _text(head: dict[str, Any], name: str, most: int) -> str:

@@ -16,6 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,8 +60,9 @@ class _Viewer:
         self.is_told, self.is_new = is_told, not is_told
         # Everything is dropped for it until it has taken what waits: few long gaps are better than many.
         self.is_losing = False
-        # Batches that wait for its credit, with their numbers and times, and what was dropped before them.
-        self.behind: deque[tuple[int, int, int, p.Batch]] = deque()
+        # Batches that wait for its credit, with their numbers and times, and what was dropped and published
+        # before them.
+        self.behind: deque[tuple[int, int, int, int, p.Batch]] = deque()
         self.behind_rows = 0
         # When it made its last suggestions.
         self.suggested: deque[float] = deque(maxlen=MOST_SUGGESTIONS)
@@ -138,6 +140,8 @@ class Publisher:
         self._overflows = False
         self.sent = self.joined = 0
         self._sequence = 0
+        # Rows that were handed on: with those dropped before them all that viewers may have missed.
+        self._handed = 0
         self._names: dict[str, list[Any]] = {table: [] for table in p.NAMES}
         self._numbers: dict[str, dict[Any, int]] = {table: {} for table in p.NAMES}
         self._waiting: deque[p.Batch] = deque()
@@ -299,11 +303,11 @@ class Publisher:
                     alive = time.monotonic()
                     self._forget_silent()
                     for identity, viewer in list(self._viewers.items()):
-                        sequence = self._sequence
-                        dropped = self._dropped_for(viewer, self._dropped_so_far())
+                        sequence, so_far = self._sequence, self._dropped_so_far()
+                        dropped, published = self._dropped_for(viewer, so_far), self._handed + so_far
                         if viewer.behind:
-                            sequence, _, dropped, _ = viewer.behind[0]
-                        alive_now = p.Alive(sequence, dropped, self.now())
+                            sequence, _, dropped, published, _ = viewer.behind[0]
+                        alive_now = p.Alive(sequence, dropped, self.now(), published)
                         # For a new viewer the batches so far are no losses.
                         self._send(z, identity, p.encode(self.welcome if viewer.is_new else alive_now))
             until = time.monotonic() + self._grace
@@ -317,7 +321,8 @@ class Publisher:
                 viewer.dropped += viewer.behind_rows
                 self.skipped += viewer.behind_rows
                 dropped = self._dropped_for(viewer, self.dropped)
-                self._send(z, identity, p.encode(p.Ended(self._sequence, dropped)))
+                ended = p.Ended(self._sequence, dropped, self._handed + self.dropped)
+                self._send(z, identity, p.encode(ended))
             self._socket.setsockopt(z.LINGER, max(int(1000 * (until - time.monotonic())), 50))
         finally:
             self._socket.close()
@@ -383,7 +388,8 @@ class Publisher:
                 hello.credit, not self._retells, self._dropped_so_far()
             )
             self.joined += 1
-            self._send(z, identity, p.encode(self.welcome))
+            joins_at = self._handed + self._dropped_so_far() if viewer.is_told else -1
+            self._send(z, identity, p.encode(replace(self.welcome, published=joins_at)))
             self._announce(z, identity, viewer)
             return
         self._send(z, identity, p.encode(p.Refused(why)))
@@ -419,6 +425,8 @@ class Publisher:
             with self._lock:
                 self._rows -= len(batch)
             sequence, self._sequence = self._sequence, self._sequence + 1
+            published = self._handed + self._dropped_before
+            self._handed += len(batch)
             now = self.now()
             for identity, viewer in list(self._viewers.items()):
                 if viewer.is_new:
@@ -427,9 +435,9 @@ class Publisher:
                 if not viewer.is_told:
                     self._skip(viewer, batch)
                 elif viewer.credit > 0 and not viewer.behind:
-                    self._send_batch(z, identity, viewer, sequence, now, dropped, batch)
+                    self._send_batch(z, identity, viewer, sequence, now, dropped, published, batch)
                 elif not viewer.is_losing and viewer.behind_rows + len(batch) <= MOST_BEHIND:
-                    viewer.behind.append((sequence, now, dropped, batch))
+                    viewer.behind.append((sequence, now, dropped, published, batch))
                     viewer.behind_rows += len(batch)
                 else:
                     viewer.is_losing = True
@@ -444,7 +452,8 @@ class Publisher:
 
     def _dropped_so_far(self) -> int:
         """Return the rows that were dropped for everybody before what is handed on next."""
-        return self._dropped_before if self._waiting else self.dropped
+        with self._lock:
+            return self._dropped_before if self._waiting else self.dropped
 
     @staticmethod
     def _dropped_for(viewer: _Viewer, dropped: int) -> int:
@@ -458,20 +467,22 @@ class Publisher:
             self.joined += 1
 
     def _send_batch(
-        self, z: Any, identity: bytes, viewer: _Viewer, sequence: int, now: int, dropped: int, batch: p.Batch
-    ) -> None:
+        self, z: Any, identity: bytes, viewer: _Viewer, sequence: int, now: int, dropped: int,
+        published: int, batch: p.Batch,
+    ) -> None:  # fmt: skip
         self._announce(z, identity, viewer)
         viewer.credit -= 1
-        if self._send(z, identity, p.encode(p.Batch(batch.table, sequence, dropped, now, batch.columns))):
+        sent = p.Batch(batch.table, sequence, dropped, now, batch.columns, published=published)
+        if self._send(z, identity, p.encode(sent)):
             self.sent += len(batch)
 
     def _catch_up(self, z: Any) -> None:
         """Send viewers that have credit again what waits for them."""
         for identity, viewer in list(self._viewers.items()):
             while viewer.behind and viewer.credit > 0:
-                sequence, now, dropped, batch = viewer.behind.popleft()
+                sequence, now, dropped, published, batch = viewer.behind.popleft()
                 viewer.behind_rows -= len(batch)
-                self._send_batch(z, identity, viewer, sequence, now, dropped, batch)
+                self._send_batch(z, identity, viewer, sequence, now, dropped, published, batch)
             if viewer.is_losing and not viewer.behind and viewer.credit > 0:
                 viewer.is_losing = False
                 self._tell_again(viewer)
@@ -481,14 +492,21 @@ class Publisher:
         for identity, viewer in list(self._viewers.items()):
             if viewer.is_told:
                 continue
+            published = self._handed + self._dropped_before
+            if viewer.is_new:
+                # Here it joins: what was published before is none of its losses.
+                viewer.is_new = False
+                self._send(z, identity, p.encode(replace(self.welcome, published=published)))
             if batch.table:
                 self._announce(z, identity, viewer)
                 viewer.credit -= 1
                 dropped = self._dropped_for(viewer, self._dropped_before)
-                retold = p.Batch(batch.table, self._sequence, dropped, self.now(), batch.columns, again=True)
+                retold = p.Batch(
+                    batch.table, self._sequence, dropped, self.now(), batch.columns, True, published
+                )
                 self._send(z, identity, p.encode(retold))
             else:
-                viewer.is_told, viewer.is_new = True, False
+                viewer.is_told = True
 
     def _send(self, z: Any, identity: bytes, frames: Sequence[Any]) -> bool:
         try:

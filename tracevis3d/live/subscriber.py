@@ -15,6 +15,7 @@ from ..errors import InputError, UsageError
 from . import protocol as p
 from .endpoint import Keys, check, read_key, zmq
 from .growing import MOST_CALLS, GrowingTrace
+from .losses import Gap
 
 #: Batches that may be under way.
 CREDIT = 256
@@ -59,9 +60,14 @@ class Subscriber:
     why : str
         What the publisher said when it refused, or what was wrong with its last bad message.
     program : str
-    lost : int
-        Rows lost on the way, as far as the publisher reported; batches that it did not report are in
-        ``lost_batches``.
+    rows : int
+        Rows that came, with those sent again.
+    rows_again : int
+        Rows among them that were sent again, as they report what was open.
+    lost, lost_batches : int
+        Rows and batches lost on the way: see :class:`.losses.Losses`.
+    gaps : list of Gap
+        Where they are missing.
     bad : int
         Messages that made no sense and were left out.
     behind : bool
@@ -92,8 +98,8 @@ class Subscriber:
         self.endpoint, self._keys = check(endpoint, keys), keys
         self.trace = GrowingTrace(most_calls)
         self.state, self.why, self.program = "waiting", "", ""
-        self.lost = self.lost_batches = self.bad = self.left_out = 0
-        self.rows = self.messages = 0
+        self.bad = self.left_out = 0
+        self.rows = self.rows_again = self.messages = 0
         self.latency_ns = 0
         self._paused = self.takes_suggestions = self.behind = False
         # Small batches of calls wait for each other, a large one for the next bite.
@@ -103,13 +109,11 @@ class Subscriber:
         self._again = False
         self.answers: deque[p.Answer] = deque(maxlen=16)
         self._suggested = 0
-        self._lost_before = 0
         self._rates: deque[tuple[float, int]] = deque()
         self._session = ""
         self._start = 0
         self._said = self._said_at = 0
         self._keeps_time = False
-        self._expected = -1
         self._taken = 0
         self._context = self._z.Context()
         self._socket: Any = None
@@ -142,6 +146,23 @@ class Subscriber:
             self._spoke = time.monotonic()
             return True
         return False
+
+    @property
+    def lost(self) -> int:
+        return self.trace.losses.rows
+
+    @property
+    def lost_batches(self) -> int:
+        return self.trace.losses.batches
+
+    @property
+    def published(self) -> int:
+        """The rows that were published while this viewer watched: those that came and those that didn't."""
+        return self.rows - self.rows_again + self.lost
+
+    @property
+    def gaps(self) -> list[Gap]:
+        return self.trace.losses.gaps
 
     @property
     def paused(self) -> bool:
@@ -270,8 +291,7 @@ class Subscriber:
                 return
             case p.Alive():
                 if self._session:
-                    self._count(message.sequence, message.dropped)
-                    self._expected = max(self._expected, message.sequence)
+                    self._count(message)
                     self._hear_clock(message.now)
                     self.state = "connected"
                 return
@@ -281,10 +301,10 @@ class Subscriber:
         self._take_small()
         match message:
             case p.Welcome():
-                # Rows reported as dropped from now on add to what was lost before.
-                self._lost_before = self.lost
-                if message.session != self._session:
-                    self._session, self._expected = message.session, -1
+                is_new = message.session != self._session
+                self.trace.losses.meet(is_new, message.published)
+                if is_new:
+                    self._session = message.session
                     self.trace.begin(message)
                 self._start = message.start
                 self.program, self.state = message.program, "connected"
@@ -294,15 +314,20 @@ class Subscriber:
             case p.Names() if self._session:
                 self.trace.name(message)
             case p.Ended() if self._session:
-                self._count(message.sequence, message.dropped)
+                self._count(message)
                 self.state = "ended"
 
     def _open_batch(self, batch: p.Batch) -> bool:
         """Read a batch's header; return whether its rows are needed."""
         if not self._session:
             return False  # of a session that has not greeted us
-        self._count(batch.sequence, batch.dropped)
-        self._expected = batch.sequence + 1
+        self._count(batch)
+        if batch.again:
+            self.rows_again += len(batch)
+        else:
+            self.trace.losses.take(batch.sequence, len(batch))
+            if self.trace.losses.is_open:
+                self.trace.losses.close(self.trace.time_of(batch))
         if batch.again and not self._again:
             self._cut()
         self._again = batch.again
@@ -329,14 +354,14 @@ class Subscriber:
     def _hear_clock(self, now: int) -> None:
         self._said, self._said_at = now + self.trace.shift, time.monotonic_ns()
 
-    def _count(self, sequence: int, dropped: int) -> None:
+    def _count(self, message: p.Batch | p.Alive | p.Ended) -> None:
         """Count what was lost; after a loss it is unknown what ended meanwhile."""
-        missing = sequence - self._expected if self._expected >= 0 else 0
-        told = self._lost_before + dropped
-        if missing > 0 or told > self.lost:
-            self.lost_batches += max(missing, 0)
-            self.lost = max(self.lost, told)
+        losses, said = self.trace.losses, (message.sequence, message.dropped, message.published)
+        if losses.lacks(*said):
             self._cut()
+            losses.hear(*said, self.trace.now)
+        else:
+            losses.hear(*said, 0)
 
     def _cut(self) -> None:
         self._take_small()

@@ -176,10 +176,19 @@ class CallsOfThread:
         began = [segment.began for segment in self.segments]
         began[0] = np.iinfo(np.int64).min
         which = np.searchsorted(began, time, "right") - 1
-        for number in np.unique(which).tolist():
-            mine = which == number
+        left = set(np.unique(which).tolist())
+        while left:
+            number = max(left)
+            left.remove(number)
+            mine = np.flatnonzero(which == number)
             segment = self.segments[number]
             at = np.searchsorted(segment.start[: segment.count], time[mine], "right") - 1
+            if number:
+                # The innermost one may have ended at the very moment at which the segment began.
+                before = (time[mine] == segment.began) & (at < segment.carried)
+                which[mine[before]] -= 1
+                left.update(which[mine[before]].tolist())
+                mine, at = mine[~before], at[~before]
             out = np.empty(len(at), np.int64)
             find(at, time[mine], segment.function, segment.parent, segment.end, out)
             found[mine] = out

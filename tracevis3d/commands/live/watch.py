@@ -46,6 +46,7 @@ def run(words: argparse.Namespace) -> None:
 
     from ... import api
     from ...drawing.frame import Frame
+    from ...live.losses import place
     from ...live.subscriber import Subscriber
     from ...live.watch import pictures, watch
     from ..render import setting
@@ -87,10 +88,14 @@ def run(words: argparse.Namespace) -> None:
     facts = {
         "endpoint": words.endpoint, "program": subscriber.program, "state": subscriber.state,
         "rows": subscriber.rows, "calls": len(trace.calls), "lost": subscriber.lost,
-        "lost_batches": subscriber.lost_batches, "bad_messages": subscriber.bad,
-        "sessions": subscriber.trace.sessions,
+        "lost_batches": subscriber.lost_batches, "rows_again": subscriber.rows_again,
+        "published": subscriber.published, "gaps": [gap.as_dict(trace.origin_ns) for gap in subscriber.gaps],
+        "bad_messages": subscriber.bad, "sessions": subscriber.trace.sessions,
     }  # fmt: skip
     if words.json:
         print_json(facts)
     elif not words.quiet:
-        print(f"{facts['rows']:,} rows, {facts['calls']:,} calls; {facts['lost']:,} rows lost on the way")
+        where = f": {place(subscriber.gaps, trace.origin_ns)}" if subscriber.gaps else ""
+        print(
+            f"{facts['rows']:,} rows, {facts['calls']:,} calls; {facts['lost']:,} rows lost on the way{where}"
+        )

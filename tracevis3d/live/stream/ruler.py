@@ -8,6 +8,8 @@ from ...layout.ticks import time_ticks
 from ...units import duration
 from .live_view import LiveView
 
+#: Ends of gaps that are marked: the latest.
+_MOST_GAP_ENDS = 64
 #: Scene units: line height of the texts, and how far below the bars the grid lies.
 _HEIGHT, _BELOW = 0.34, 0.06
 
@@ -18,6 +20,17 @@ def ticks(view: LiveView, now: int) -> tuple[int, ...]:
     step = time_ticks(0, window, 6)
     gap = int(step.at[1] - step.at[0]) if len(step.at) > 1 else window
     return tuple(n * gap for n in range(-(-(now - window) // gap), now // gap + 1) if n >= 0)
+
+
+def gap_ends(view: LiveView, now: int) -> tuple[int, ...]:
+    """Return the moments in the window between which rows were lost, in nanoseconds."""
+    since = now - view.window_ns
+    ends: set[int] = set()
+    for gap in reversed(view.growing.losses.gaps):
+        if gap.until < since or len(ends) >= _MOST_GAP_ENDS:
+            break
+        ends |= {when for when in (gap.since, gap.until) if since <= when <= now}
+    return tuple(sorted(ends))
 
 
 def ruler(view: LiveView, moments: tuple[int, ...], now: int) -> tuple[Axis, ...]:

@@ -21,7 +21,7 @@ from ...layout.picking import Ray
 from ...live.stream.description import BarDescription
 from ...live.stream.live_view import CELLS, LEAST_CELLS, LiveView
 from ...live.stream.pages import Ring
-from ...live.stream.ruler import ruler, ticks
+from ...live.stream.ruler import gap_ends, ruler, ticks
 from ...units import duration
 from .. import camera, lighting, materials, styles
 from ..window.highlight import Outline
@@ -92,7 +92,7 @@ class LiveScene:
         self._legend: Any = None
         self._still: Any = None
         self._texts_at = self._settled_at = self._ticked_at = -1e9
-        self._ticks: tuple[int, ...] | None = None
+        self._ticks: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._ticks_now = self._names_now = 0
         self._extent: Any = None
         self._labels = StreamLabels()
@@ -325,13 +325,17 @@ class LiveScene:
 
     def _write_ruler(self, now: int) -> None:
         """Write the ruler when a tick has come in or gone out; between these times it moves."""
-        moments = ticks(self.view, now)
-        if moments == self._ticks:
+        moments, gaps = ticks(self.view, now), gap_ends(self.view, now)
+        if (moments, gaps) == self._ticks:
             return
-        self._ticks, self._ticks_now = moments, now
+        self._ticks, self._ticks_now = (moments, gaps), now
         text = TextMesh()
         for axis in ruler(self.view, moments, now):
             text.axis(axis, self.style.ink, self.style.faint, _GRID)
+        for axis in ruler(self.view, gaps, now):
+            # Lines without texts: the foot says how many rows are missing between them.
+            if axis.grid:
+                text.axis(axis, _NOW, _NOW, 2 * _GRID)
         self._write("ticks", text)
 
     # -- what stands still --------------------------------------------------------------------------------
