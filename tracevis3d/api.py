@@ -21,6 +21,7 @@ import numpy as np
 
 from . import parameters as declarations
 from .animation import Change, eased, read_changes
+from .atomic import write_text
 from .drawing.frame import Frame
 from .drawing.output import FILMS, Output
 from .drawing.output import check as check_output
@@ -692,4 +693,4 @@ def write_report(report: Mapping[str, Any], path: str | os.PathLike[str]) -> Non
       "view": "icicle"
     }
     """
-    Path(path).write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(report, indent=2, ensure_ascii=False) + "\n")

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .errors import UsageError
+from .atomic import write_text
+from .errors import InputError, UsageError
 from .parameters import declared
 
 SUFFIX = ".json"
@@ -52,6 +53,9 @@ def write(path: Path, values: Mapping[str, Any]) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(dict(values), indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{path}: the preset can't be written: {error.strerror}") from None
+    try:
+        write_text(path, json.dumps(dict(values), indent=2) + "\n")
+    except InputError as error:
+        raise UsageError(str(error)) from None

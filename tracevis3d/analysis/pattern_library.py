@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..atomic import write_text
 from ..errors import InputError, UsageError
 from ..trace.model import Trace
 from .compact import CompactTrace
@@ -284,9 +285,4 @@ def save(library: Library, path: str | os.PathLike[str]) -> None:
         ],
         "utilities": library.utilities,
     }  # fmt: skip
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        temporary.write_text(json.dumps(said, ensure_ascii=False, indent=1) + "\n", "utf-8")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_text(path, json.dumps(said, ensure_ascii=False, indent=1) + "\n")

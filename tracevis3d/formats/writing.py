@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
+from ..atomic import replacing
 from ..errors import MissingDependency
 from ..kernels.formats.format_calls import WRITTEN, format_calls
 
@@ -23,20 +23,15 @@ _CHUNK = 1 << 22
 @contextmanager
 def output(path: Path) -> Iterator[IO[bytes]]:
     """Open ``path`` for writing, packed as its last suffix says; it is put in place when all is written."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(temporary, "wb") as file:
-            if path.suffix.lower() == ".gz":
-                with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as packed:
-                    yield cast(IO[bytes], packed)
-            elif path.suffix.lower() in (".zst", ".zstd"):
-                with _zstd(file) as packed:
-                    yield packed
-            else:
-                yield file
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as partial, open(partial, "wb") as file:
+        if path.suffix.lower() == ".gz":
+            with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as packed:
+                yield cast(IO[bytes], packed)
+        elif path.suffix.lower() in (".zst", ".zstd"):
+            with _zstd(file) as packed:
+                yield packed
+        else:
+            yield file
 
 
 def _zstd(file: IO[bytes]) -> IO[bytes]:

@@ -110,7 +110,7 @@ def cached(kind: str, key: str, make: Callable[[], Mapping[str, NDArray[Any]]]) 
         except InputError:
             _drop(entry)
     arrays = make()
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(InputError, OSError):
         entry.parent.mkdir(parents=True, exist_ok=True)
         if sum(array.nbytes for array in arrays.values()) < _limit():
             container.write(entry, kind, {"key": key}, arrays)
@@ -214,7 +214,7 @@ def _evict(keep: Path) -> None:
     taken = sum(entry.size for entry in entries)
     limit = _limit()
     for entry in entries:
-        abandoned = entry.path.suffix == ".part" and now - entry.changed > _PARTIAL_AGE_S
+        abandoned = ".part" in entry.path.suffixes and now - entry.changed > _PARTIAL_AGE_S
         if abandoned or (taken > limit and entry.path != keep):
             _drop(entry.path)
             taken -= entry.size

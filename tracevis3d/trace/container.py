@@ -11,12 +11,10 @@ inode) was checked or written by us before. If not, the caller checks checksums 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import mmap
 import os
-import secrets
 import struct
 import sys
 from collections.abc import Mapping
@@ -27,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..atomic import replacing
 from ..errors import InputError
 from . import known_files
 
@@ -116,7 +115,7 @@ def write(path: Path, kind: str, facts: dict[str, Any], columns: Columns) -> Non
 
     Raises
     ------
-    OSError
+    InputError
         If the file can't be written; no part of it is left then.
     """
     table: list[list[Any]] = []
@@ -133,24 +132,15 @@ def write(path: Path, kind: str, facts: dict[str, Any], columns: Columns) -> Non
         {"kind": kind, "bytes": offset, "columns": table, "facts": facts}, separators=(",", ":")
     ).encode()
     block = _BLOCK.pack(MAGIC, VERSION, 0, len(text), hashlib.sha256(text).digest())
-    part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
-    try:
-        with open(part, "xb") as file:
-            file.write(block)
-            file.write(text)
-            file.write(bytes(-len(text) % _ALIGNMENT))
-            for column in arrays:
-                if column.nbytes:
-                    file.write(column.view(np.uint8).data)
-                    file.write(bytes(-column.nbytes % _ALIGNMENT))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
-    _sync_folder(path.parent)
+    padding = -len(text) % _ALIGNMENT
+    with replacing(path, len(block) + len(text) + padding + offset) as part, open(part, "wb") as file:
+        file.write(block)
+        file.write(text)
+        file.write(bytes(padding))
+        for column in arrays:
+            if column.nbytes:
+                file.write(column.view(np.uint8).data)
+                file.write(bytes(-column.nbytes % _ALIGNMENT))
     known_files.remember(path, checked=True)
 
 
@@ -243,15 +233,3 @@ def _checksum(column: NDArray[Any]) -> str:
     whole.update(blocks.sum(axis=0, dtype=np.uint64).tobytes())
     whole.update(data[blocks.nbytes :].tobytes())
     return whole.hexdigest()[:16]
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last; only POSIX can, and only some file systems do."""
-    if sys.platform == "win32":
-        return
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

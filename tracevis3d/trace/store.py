@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
 from ..kernels.trace import pack
 from . import container
 from .container import Container, damaged
@@ -80,12 +79,7 @@ def save(trace: Trace, path: str | os.PathLike[str], packed: bool = False, *, ch
         for name in _CALLS:
             del columns[f"calls.{name}"]
         columns.update(_pack(trace))
-    try:
-        container.write(path, _KIND, facts, columns)
-    except OSError as error:
-        raise InputError(
-            f"{path}: can't be written: {error.strerror or error}: choose another folder or make room"
-        ) from error
+    container.write(path, _KIND, facts, columns)
 
 
 def load(path: str | os.PathLike[str]) -> Trace:

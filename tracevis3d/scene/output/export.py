@@ -14,7 +14,9 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError, MissingDependency, UsageError
+from ...atomic import Incomplete, replacing
+from ...errors import MissingDependency, UsageError
+from ...places import check_folder
 from ...progress import Progress, silent
 from .. import compat, materials
 from ..build import Built
@@ -22,7 +24,8 @@ from ..geometry import meshes
 from ..node_groups import Builder
 from .glb import Scene
 from .redirect import quiet
-from .render import prepare, replacing
+from .render import prepare, reason
+from .verify import verify
 
 #: What Blender's default scene contains: no one's work.
 _INITIAL: tuple[set[str], ...] = ({"Cube", "Light", "Camera"}, set())
@@ -50,12 +53,18 @@ def write(
     progress(0.1, f"writing {suffix}")
     if suffix == ".blend":
         prepare(built, engine if engine != "auto" else _always(built), 0, transparent=False)
+    check_folder(target)
     with replacing(target) as partial:
         # Operators print what they did to Python's own standard output.
         with quiet(), contextlib.redirect_stdout(io.StringIO()):
-            writers[suffix](built, partial)
-        if not partial.is_file():
-            raise InputError(f"{target}: Blender wrote nothing there")
+            try:
+                writers[suffix](built, partial)
+            except RuntimeError as error:
+                raise Incomplete(reason(str(error))) from None
+            finally:
+                # Blender writes a .blend under this name first.
+                partial.with_name(f"{partial.name}@").unlink(missing_ok=True)
+        verify(partial)
     progress(1.0, "written")
 
 

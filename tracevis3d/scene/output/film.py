@@ -13,13 +13,15 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
+from ...atomic import replacing
 from ...drawing.primitives import Drawing
 from ...errors import UsageError
 from ...progress import Progress, part, silent
 from .. import compat
 from ..build import Built, apply_frame, build, show_colors_as_data
 from . import engines
-from .render import prepare, replacing, run, still
+from .render import prepare, run, still
+from .verify import verify
 
 _CONTAINERS = {".mp4": "MPEG4", ".mkv": "MKV"}
 #: Share of the film in which time runs; then the whole picture stands.
@@ -98,6 +100,7 @@ def film(
     with replacing(target) as partial:
         scene.render.filepath = str(partial)
         run(scene, partial, progress, frames=frames, animation=True)
+        verify(partial, frames=frames)
     return name, frames
 
 
@@ -149,6 +152,7 @@ def changing(
             pictures.append(Path(folder) / f"{i:06}.png")
             still(built, pictures[-1], engine=name, samples=samples, progress=here)
         _join(pictures, partial, container, fps, built, part(progress, 0.95, 1.0))
+        verify(partial, frames=frames)
     return name, frames
 
 

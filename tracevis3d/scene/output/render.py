@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
 import re
 import struct
+import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ...errors import Cancelled, InputError, UsageError
+from ...atomic import Incomplete, replacing
+from ...errors import Cancelled, UsageError
+from ...places import check_folder
 from ...progress import Progress, silent
 from .. import compat
 from ..build import Built, apply_frame
 from . import engines
 from .redirect import interruptible, quiet
+from .verify import verify
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".exr": "OPEN_EXR", ".webp": "WEBP"}
 _MOST_PIXELS_OF_WEBP = 16_383
@@ -84,9 +90,12 @@ def still(
         settings.color_depth = "16"
     else:
         settings.quality = 95
+    check_folder(target)
     with replacing(target) as partial:
         scene.render.filepath = str(partial)
         run(scene, partial, progress, frames=1)
+        size = (scene.render.resolution_x, scene.render.resolution_y)
+        verify(partial, size=size)
         if suffix == ".png":
             _write_png_density(partial, built.frame.dpi)
         elif suffix in (".jpg", ".jpeg"):
@@ -166,16 +175,18 @@ def run(scene: Any, output: Path, progress: Progress, frames: int, animation: bo
 
     Raises
     ------
-    Cancelled, InputError
+    Cancelled, Incomplete
     """
     stop: list[BaseException] = []
+    stdout: Any = sys.stdout
     state = {"frame": 0, "share": 0.0}
 
     def tell(share: float, what: str) -> None:
         if stop:
             return
         try:
-            progress(share, what)
+            with contextlib.redirect_stdout(stdout):
+                progress(share, what)
         except BaseException as error:  # Blender would swallow it: kept until the render returns
             stop.append(error)
 
@@ -198,14 +209,18 @@ def run(scene: Any, output: Path, progress: Progress, frames: int, animation: bo
     try:
         result: Any = None
         with quiet() as written, interruptible(lambda: output.unlink(missing_ok=True)):
+            stdout = sys.stdout
             try:
-                result = bpy.ops.render.render(
-                    animation=animation, write_still=not animation, scene=scene.name
-                )
+                # The operator prints its errors there, too.
+                with contextlib.redirect_stdout(io.StringIO()):
+                    result = bpy.ops.render.render(
+                        animation=animation, write_still=not animation, scene=scene.name
+                    )
             except RuntimeError as error:
-                raise InputError(f"{output}: Blender could not render: {_reason(str(error))}") from None
+                raise Incomplete(reason(str(error))) from None
             log = written()
     finally:
+        stdout = sys.stdout
         for chain, function in handlers:
             if function in chain:
                 chain.remove(function)
@@ -214,41 +229,20 @@ def run(scene: Any, output: Path, progress: Progress, frames: int, animation: bo
     if "CANCELLED" in result:
         raise Cancelled("Rendering was stopped.")
     if not output.is_file():
-        raise InputError(f"{output.parent}: Blender wrote no picture there: {_reason(log)}")
+        raise Incomplete(reason(log))
     tell(1.0, "rendered")
     if stop:
         raise stop[0]
 
 
-def _reason(log: str) -> str:
+def reason(log: str) -> str:
+    """Return what Blender printed about why something failed."""
+    known = (os.strerror(code) for code in (errno.ENOSPC, errno.EFBIG, errno.EIO))
+    if (said := next((text for text in known if text in log), None)) is not None:
+        return said
     lines = [line.strip() for line in log.splitlines() if line.strip() and "EGL" not in line]
     told = [line for line in lines if "rror" in line or "annot" in line]
-    return (told or lines or ["it gives no reason"])[-1]
-
-
-@contextlib.contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """Yield a name in the same folder to write to; it takes the target's place when all is done.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, or it can't be written to.
-    """
-    if not target.parent.is_dir():
-        raise InputError(f"{target}: there is no folder {target.parent}")
-    if target.is_dir():
-        raise InputError(f"{target} is a folder: name a file in it")
-    if not os.access(target.parent, os.W_OK):
-        raise InputError(f"{target}: the folder {target.parent} can't be written to")
-    partial = (target.parent / f".{target.stem[:80]}.{os.getpid()}.part{target.suffix.lower()}").absolute()
-    try:
-        yield partial
-        os.replace(partial, target)
-    except OSError as error:
-        raise InputError(f"{target}: it can't be written ({error.strerror or error})") from None
-    finally:
-        partial.unlink(missing_ok=True)
+    return (told or lines or ["Blender gives no reason"])[-1]
 
 
 def _write_png_density(path: Path, dpi: float) -> None:

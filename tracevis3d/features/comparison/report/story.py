@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ....atomic import write_text
 from ....drawing.output import Output
 from ....errors import InputError
 from ....parameters import read
@@ -168,8 +169,8 @@ class Story:
         output = output or Output()
         place = made_folder(folder)
         written = [place / "findings.json", place / "report.md"]
-        _write(written[0], json.dumps(self.facts(), indent=2, ensure_ascii=False) + "\n")
-        _write(written[1], report(self, output, figures=figures, scene=scene, size=size))
+        write_text(written[0], json.dumps(self.facts(), indent=2, ensure_ascii=False) + "\n")
+        write_text(written[1], report(self, output, figures=figures, scene=scene, size=size))
         steps = len(self) * figures + scene
         if figures:
             from ....scene.output.produce import produce
@@ -197,13 +198,6 @@ def _trace_facts(trace: Trace) -> dict[str, Any]:
         "functions": len(trace.functions),
         "span_ns": trace.span_ns,
     }
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: it can't be written ({error.strerror or error})") from None
 
 
 def made_folder(folder: str | os.PathLike[str]) -> Path:

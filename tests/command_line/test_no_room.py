@@ -1,0 +1,48 @@
+"""Commands that find no room for what they write: one sentence, a code that is not 0, the old file kept."""
+
+import json
+
+import pytest
+
+from tests.support.no_room import small_files
+from tracevis3d.cli import main
+
+
+@pytest.fixture
+def trace(tmp_path):
+    path = tmp_path / "run.json"
+    rows = (
+        {"name": f"function {i % 397}", "ph": "X", "ts": i * 10, "dur": 9 - i % 7, "pid": 1, "tid": 1}
+        for i in range(3_000)
+    )
+    path.write_text(json.dumps(list(rows)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["convert", "TRACE", "OUT"], "a.tv3"),
+        (["convert", "TRACE", "OUT", "--packed"], "a.tv3"),
+        (["convert", "TRACE", "OUT"], "a.json"),
+        (["convert", "TRACE", "OUT"], "a.json.gz"),
+        (["convert", "TRACE", "OUT"], "a.ctf"),
+        (["filter", "TRACE", "--name", "pattern=function 1", "-o", "OUT"], "a.json"),
+        (["explain", "TRACE", "TRACE", "-o", "OUT"], "findings.json"),
+    ],
+)
+def test_no_room_keeps_what_was_there(words, name, trace, tmp_path, capsys):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    out = folder / name
+    out.write_bytes(b"good")
+    given = {"TRACE": str(trace), "OUT": str(folder if words[0] == "explain" else out)}
+    with small_files(100):
+        code = main([given.get(word, word) for word in words])
+    complaint = capsys.readouterr().err
+    assert code == 1, complaint
+    assert complaint.count("\n") == 1
+    assert f"{out}: can't be written: File too large" in complaint
+    assert "bytes" in complaint
+    assert out.read_bytes() == b"good"
+    assert [path.name for path in folder.iterdir()] == [name]
