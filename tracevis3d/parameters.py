@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 from .errors import UsageError
 
 Value = bool | int | float | str
+#: Values of parameters by name, as a key of what is cached; :func:`as_key` makes it.
+Values = tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,17 @@ def declared(parameters: type) -> tuple[Parameter, ...]:
 
 
 P = TypeVar("P")
+
+
+def as_key(values: Mapping[str, Value]) -> Values:
+    """Return values of parameters so that they can be a key.
+
+    Examples
+    --------
+    >>> as_key({"relief": 0.5, "end": ""})
+    (('end', ''), ('relief', 0.5))
+    """
+    return tuple(sorted(values.items(), key=lambda item: item[0]))
 
 
 def read(parameters: type[P], values: Mapping[str, Any]) -> P:

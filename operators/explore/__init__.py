@@ -9,7 +9,6 @@ from .. import handlers
 from . import actions, background, keys, menu, modal, overlay, script, source
 from .motion import (
     detail,
-    drum,
     in_frame,
     live_bars,
     navigate,
@@ -48,9 +47,8 @@ def _before_loading() -> None:
         moves.motion.stop()
     overlay.forget()
     overlay.state.exploring = False
-    background.forget()
+    background.background.forget()
     detail.forget()
-    drum.forget()
     element_metadata.forget()
 
 

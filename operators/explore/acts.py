@@ -3,11 +3,12 @@
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ...tracevis3d import units
 from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.layout.affine import box_around
 from ...tracevis3d.views.actions import Change, State
+from ...tracevis3d.views.time_window import span_of
 from ..state import selection, settings, sources, trace_state
 from . import actions, marks, pointer, related
 from .motion import drum, transition, window_time, zoom
@@ -114,27 +115,22 @@ def frame_selection(context: bpy.types.Context, area: bpy.types.Area, at_once: b
         Whether there is anything to go to.
     """
     present = [entry for entry in pointer.shown_in(context.scene, area.spaces.active) if entry[2].tells]
-    lit = related.of_selection(present)
+    lit: dict[str, Any] = dict(related.of_selection(present))
     if not lit and state.hit is not None:
-        lit = {state.hit.shown: np.array([state.hit.element])}
+        lit = {state.hit.shown: [state.hit.element]}
     boxes = [
-        zoom.world_box(shown, *holds.bounds(lit[shown.name]))
+        pointer.box_of(shown, holds, lit[shown.name])
         for _, shown, holds in present
         if len(lit.get(shown.name, ()))
     ]
     boxes += [(quad.min(axis=0), quad.max(axis=0)) for quad, _ in marks.selected_bands(context.scene)]
     if not boxes:
         view = settings.active(context)
-        boxes = [
-            zoom.world_box(shown, *holds.bounds(np.arange(len(holds))))
-            for holder, shown, holds in present
-            if holder == view
-        ]
-    if not boxes:
+        boxes = [pointer.box_of(shown, holds) for holder, shown, holds in present if holder == view]
+    box = box_around(boxes)
+    if box is None:
         return False
-    low = np.min([low for low, _ in boxes], axis=0)
-    high = np.max([high for _, high in boxes], axis=0)
-    zoom.fly_to_box(area, low, high, at_once)
+    zoom.fly_to_box(area, box, at_once)
     return True
 
 
@@ -145,7 +141,7 @@ def mark_selection(context: bpy.types.Context) -> str:
         hovered = selection.hovered(key)
         span = chosen.time_range
         if span is None and trace is not None and (len(chosen) or len(hovered)):
-            span = window_time.span_of(trace.calls, chosen.calls if len(chosen) else hovered)
+            span = span_of(trace, chosen.calls if len(chosen) else hovered)
         if span is None:
             continue
         added = marks.toggle(key, *span)

@@ -3,11 +3,12 @@
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.props import StringProperty
-from numpy.typing import NDArray
 
 from ...tracevis3d import units
+from ...tracevis3d.layout.affine import Floats, transformed
+from ...tracevis3d.layout.time_surfaces import front_band
+from ...tracevis3d.scene.window import element_metadata
 from .. import signals
 from ..state import selection, settings, trace_state
 from .motion import drum
@@ -36,10 +37,8 @@ def toggle(trace: str, low: int, high: int) -> bool:
 
 def holding_of(shown: Any) -> Any:
     """Return what an object with times along x holds; None if it is none."""
-    from ...tracevis3d.scene.window import element_metadata
-
     holds = element_metadata.held(shown) if shown is not None else None
-    return holds if holds is not None and holds.window is not None and holds.along is not None else None
+    return holds if holds is not None and holds.time_scale is not None else None
 
 
 def window_of(shown: Any) -> tuple[int, int] | None:
@@ -57,11 +56,7 @@ def time_at(shown: Any, x: float) -> int | None:
         knows = drum.where(turned)
         return int(knows.time_at(turned.source, x)) if knows is not None else None
     holds = holding_of(shown)
-    if holds is None:
-        return None
-    a, b = holds.along
-    low, high = holds.window
-    return round(low + min(max((x - a) / b, 0.0), 1.0) * (high - low))
+    return int(holds.time_scale.time_at(x)) if holds is not None else None
 
 
 def place_of(shown: Any, time: int) -> float | None:
@@ -70,14 +65,10 @@ def place_of(shown: Any, time: int) -> float | None:
         knows = drum.where(turned)
         return float(knows.share_at(turned.source, time)) if knows is not None else None
     holds = holding_of(shown)
-    if holds is None:
-        return None
-    a, b = holds.along
-    low, high = holds.window
-    return float(a + b * (time - low) / max(high - low, 1))
+    return float(holds.time_scale.place(time)) if holds is not None else None
 
 
-def bands(shown: Any, left: float, right: float, words: str) -> list[tuple[NDArray[np.float64], str]]:
+def bands(shown: Any, left: float, right: float, words: str) -> list[tuple[Floats, str]]:
     """Return corners (4, 3), in the scene, and words of a range along x, as high as the view's part.
 
     Around a drum it is of several pieces, the uppermost of which has the words.
@@ -88,17 +79,7 @@ def bands(shown: Any, left: float, right: float, words: str) -> list[tuple[NDArr
     holds = holding_of(shown)
     if holds is None:
         return []
-    low, high = holds.extent
-    left, right = min(left, right), max(left, right)
-    if high[2] - low[2] >= high[1] - low[1]:
-        at = [(x, low[1], z) for x, z in ((left, low[2]), (right, low[2]), (right, high[2]), (left, high[2]))]
-    else:
-        # A view that lies flat.
-        at = [
-            (x, y, high[2]) for x, y in ((left, low[1]), (right, low[1]), (right, high[1]), (left, high[1]))
-        ]
-    matrix = np.array(shown.matrix_world, np.float64)
-    return [(np.asarray(np.array(at) @ matrix[:3, :3].T + matrix[:3, 3]), words)]
+    return [(transformed(shown.matrix_world, front_band(holds.extent, left, right)), words)]
 
 
 def words_of_band(shown: Any, left: float, right: float) -> str:
@@ -127,7 +108,7 @@ def _walls(scene: bpy.types.Scene) -> list[tuple[str, Any]]:
     return [(key, shown) for (_, key), shown in found.items()]
 
 
-def _bands(scene: bpy.types.Scene, ranges: Any) -> list[tuple[NDArray[np.float64], str]]:
+def _bands(scene: bpy.types.Scene, ranges: Any) -> list[tuple[Floats, str]]:
     found = []
     for key, shown in _walls(scene):
         window = window_of(shown)
@@ -141,7 +122,7 @@ def _bands(scene: bpy.types.Scene, ranges: Any) -> list[tuple[NDArray[np.float64
     return found
 
 
-def selected_bands(scene: bpy.types.Scene) -> list[tuple[NDArray[np.float64], str]]:
+def selected_bands(scene: bpy.types.Scene) -> list[tuple[Floats, str]]:
     """Return corners and words of the selected ranges of time."""
 
     def ranges(key: str) -> list[tuple[int, int]]:
@@ -151,6 +132,6 @@ def selected_bands(scene: bpy.types.Scene) -> list[tuple[NDArray[np.float64], st
     return _bands(scene, ranges)
 
 
-def marked_bands(scene: bpy.types.Scene) -> list[tuple[NDArray[np.float64], str]]:
+def marked_bands(scene: bpy.types.Scene) -> list[tuple[Floats, str]]:
     """Return corners and words of the marked ranges of time."""
     return _bands(scene, marked)

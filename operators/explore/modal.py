@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ...tracevis3d import units
 from ...tracevis3d.drawing.picked import Description
@@ -19,7 +18,8 @@ from .. import environment, signals
 from ..state import selection, settings, sources
 from ..task import free_status_bar
 from ..views import viewport
-from . import actions, acts, background, marks, pointer, tooltip
+from . import actions, acts, marks, pointer, tooltip
+from .background import background
 from .motion import drum, live_bars, transition, wheel, window_time, zoom
 from .overlay import redraw, state
 from .place import Place, place_of
@@ -194,9 +194,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     def _tell(self, on_mantle: list[Description] | None = None) -> None:
         hit = state.hit
         state.told = tooltip.tell(hit) if hit is not None else on_mantle or []
-        selection.hover(
-            {key: np.array([call], np.int64) for key, call in hit.traces.items()} if hit is not None else {}
-        )
+        selection.hover({key: [call] for key, call in hit.traces.items()} if hit is not None else {})
         redraw()
 
     def _left(self, context: bpy.types.Context, event: bpy.types.Event, place: Place | None) -> set[str]:
@@ -360,8 +358,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             state.hit, state.told = None, []
             return
         shown = bpy.data.objects.get(hit.shown)
-        box = hit.held.bounds(np.array([hit.element]))
-        zoom.fly_to_box(self._space.area, *zoom.world_box(shown, *box))
+        zoom.fly_to_box(self._space.area, pointer.box_of(shown, hit.held, [hit.element]))
 
     def _menu(self, context: bpy.types.Context, place: Place) -> set[str]:
         self._point(context, place)

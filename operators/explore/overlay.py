@@ -5,16 +5,15 @@ from typing import Any
 
 import blf
 import bpy
-import numpy as np
-from numpy.typing import NDArray
 
 from ...tracevis3d.drawing.picked import Description
+from ...tracevis3d.layout.affine import Floats
+from ...tracevis3d.scene.window.highlight import Highlight, outline
+from ...tracevis3d.trace.selection import Ints
 from .. import signals
 from ..state import selection, settings, trace_state
 from ..views import viewport
 from . import marks, pointer, related, shapes
-
-Ints = NDArray[np.int64]
 
 #: Fill, edge and width of the edge in pixels of what is lit; colours that the colour-blind tell apart.
 _LOOKS = {
@@ -90,8 +89,6 @@ class _Drawn:
         """Make the batches of ``lit()``: name, Held, elements, look; unless ``key`` is the same."""
         if key == self.key:
             return
-        from ...tracevis3d.scene.window.highlight import Highlight, outline
-
         self.key = key
         self.batches = [
             (name, Highlight(outline(holds, elements), *_LOOKS[look]))
@@ -133,7 +130,7 @@ def _draw_lit() -> None:
     hit = state.hit
     if hit is not None and not hit.calls and any(shown.name == hit.shown for _, shown, _ in shown_here):
         # It represents no call, so nothing is related to it: it alone is lit.
-        alone = [(hit.shown, hit.held, np.array([hit.element]), "same")]
+        alone = [(hit.shown, hit.held, [hit.element], "same")]
         _hovered.renew((hit.shown, hit.held.stamp, hit.element), lambda: alone)
         _hovered.draw(view, scale)
     if not present:
@@ -194,7 +191,7 @@ def _draw_texts() -> None:
         _draw_message(region, state.message, scale)
 
 
-def _bands(context: bpy.types.Context) -> list[tuple[NDArray[np.float64], str, str]]:
+def _bands(context: bpy.types.Context) -> list[tuple[Floats, str, str]]:
     """Return the ranges of time to show: corners (4, 3) in the scene, words, and look."""
     found = []
     if state.brush is not None and (shown := bpy.data.objects.get(state.brush[0])) is not None:
@@ -206,11 +203,9 @@ def _bands(context: bpy.types.Context) -> list[tuple[NDArray[np.float64], str, s
     return found
 
 
-def _draw_band(
-    region: Any, view: Any, quad: NDArray[np.float64], words: str, look: str, scale: float
-) -> None:
-    at = pointer.project(region, view, quad)
-    if np.isnan(at).any():
+def _draw_band(region: Any, view: Any, quad: Floats, words: str, look: str, scale: float) -> None:
+    at = pointer.projection_of(region, view).pixels_in_front(quad)
+    if at is None:
         return
     fill, edge = (_BAND, _BAND_EDGE) if look == "brush" else (_MARK, _MARK_EDGE)
     shapes.polygon(at, fill)

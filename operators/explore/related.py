@@ -6,7 +6,7 @@ import bpy
 
 from ...tracevis3d.trace.selection import Ints
 from ..state import selection, sources, trace_state
-from . import background
+from .background import background
 
 
 def _shown(present: list[tuple[Any, Any, Any]]) -> list[Any]:

@@ -1,4 +1,7 @@
-"""Flat shapes and texts over a region, in its pixels; colours are four numbers, red to alpha, from 0 to 1."""
+"""Flat shapes and texts over a region, in its pixels; colours are four numbers, red to alpha, from 0 to 1.
+
+NumPy, because batches for the GPU take arrays of 32-bit numbers.
+"""
 
 import blf
 import gpu

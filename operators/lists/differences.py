@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 from mathutils import Quaternion
-from numpy.typing import NDArray
 
 from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.layout.affine import Box, box_around, transformed_box
+from ...tracevis3d.layout.framing import part_within
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.views import registry as views
 from ...tracevis3d.views.lists import FindingList, ListedFinding
@@ -22,8 +22,6 @@ from ..mixin import OperatorMixin
 from ..state import selection, settings, sources, trace_state
 from ..views import make_view, viewport
 from ..views.rebuild import Rebuilding
-
-Floats = NDArray[np.float64]
 
 #: The 3D view shows at least this share of the drawing of a trace.
 _NARROWEST = 0.15
@@ -87,9 +85,8 @@ def go(context: bpy.types.Context, collection: bpy.types.Collection) -> bool:
     if settings.active_in(scene) != collection and collection in settings.all_in(scene):
         scene.tracevis3d_view = collection
     keys = trace_state.keys_of(collection)
-    calls = [np.array(text.split(), np.int64) for text in difference.calls.split("|")]
-    for key, own in zip(keys, calls):
-        selection.select(key, own, active=int(own[0]) if len(own) else None)
+    for key, text in zip(keys, difference.calls.split("|")):
+        selection.select(key, list(map(int, text.split())))
     number = collection.tracevis3d_difference + 1
     overlay.announce(
         f"{number} of {len(collection.tracevis3d_differences)}   {difference.title}, {difference.share}",
@@ -111,12 +108,12 @@ def _fly(area: bpy.types.Area, collection: bpy.types.Collection, difference: Any
         return
     eye = next((o for o in collection.objects if o.type == "CAMERA"), None)
     turned: Quaternion | None = eye.matrix_world.to_quaternion() if eye is not None else None
-    zoom.fly_to_box(area, *box, rotation=turned, above=overlay.banner_height())
+    zoom.fly_to_box(area, box, rotation=turned, above=overlay.banner_height())
 
 
 def box_of(
     collection: bpy.types.Collection, spans: list[tuple[int, int] | None], about: list[int]
-) -> tuple[Floats, Floats] | None:
+) -> Box | None:
     """Return the box in the scene around what a view draws in these times of some of its traces.
 
     Parameters
@@ -131,24 +128,13 @@ def box_of(
     for holder, shown, holds in pointer.shown_in(bpy.context.scene):
         if holder != collection or holds.source not in about or marks.holding_of(shown) is None:
             continue
-        inside = np.arange(len(holds))
         span = spans[holds.source]
-        if span is not None:
-            left, right = sorted(marks.place_of(shown, time) or 0.0 for time in span)
-            begin, end = holds.low[:, 0], holds.low[:, 0] + holds.size[:, 0]
-            inside = np.flatnonzero((end >= left) & (begin <= right))
-        if not len(inside):
-            continue
-        low, high = holds.bounds(inside)
-        whole_low, whole_high = holds.bounds(np.arange(len(holds)))
-        if span is not None:
-            widest = float(whole_high[:, 0].max() - whole_low[:, 0].min())
-            middle, half = (left + right) / 2, max(right - left, _NARROWEST * widest) / 2
-            low[:, 0], high[:, 0] = middle - half, middle + half
-        boxes.append(zoom.world_box(shown, low, high))
-    if not boxes:
-        return None
-    return np.min([low for low, _ in boxes], axis=0), np.max([high for _, high in boxes], axis=0)
+        ends = [marks.place_of(shown, time) or 0.0 for time in span] if span is not None else None
+        low, high = holds.bounds()
+        low, high = part_within(low, high, (ends[0], ends[1]) if ends else None, _NARROWEST)
+        if len(low):
+            boxes.append(transformed_box(shown.matrix_world, low, high))
+    return box_around(boxes)
 
 
 class _OnComparison(OperatorMixin):

@@ -3,11 +3,11 @@
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.props import CollectionProperty, IntProperty, StringProperty
 
-from ...tracevis3d.analysis.measures import self_time_of
+from ...tracevis3d.analysis.measures import sums_of
 from ...tracevis3d.drawing.picked import Description
+from ...tracevis3d.scene.window import element_metadata
 from ...tracevis3d.trace.names import FunctionWords, words_of
 from ...tracevis3d.units import counted, duration
 from ...tracevis3d.views.describe import describe, describe_call
@@ -71,32 +71,26 @@ def _trace_rows(details: Any, trace: Any, chosen: Any) -> list[tuple[str, str]]:
     call, calls = chosen.active, trace.calls
     rows = _fill(details, words_of(trace, int(calls.function[call])), describe_call(trace, call), call)
     if len(chosen) > 1:
-        inside = chosen.calls[chosen.calls < len(calls)]
-        total = int((calls.end[inside] - calls.start[inside]).sum())
-        rows += [
-            ("All, Duration", duration(total)),
-            ("All, Self Time", duration(int(self_time_of(trace)[inside].sum()))),
-        ]
+        total, own = sums_of(trace, chosen.calls)
+        rows += [("All, Duration", duration(total)), ("All, Self Time", duration(own))]
     return rows
 
 
 def _held_rows(details: Any, collection: Any, key: str, call: int) -> list[tuple[str, str]]:
     """Return the facts of the active call as far as the scene holds them."""
-    from ...tracevis3d.scene.window import element_metadata
-
     keys = trace_state.keys_of(collection)
     names = stored_metadata.Names(key)
     for shown in collection.objects:
         holds = element_metadata.held(shown)
-        if holds is None or keys.index(key) not in holds.calls:
+        if holds is None or not len(holds.fact("function")):
             continue
-        which = np.flatnonzero(holds.calls[keys.index(key)] == call)
-        if not len(which) or not len(holds.fact("function")):
+        which = holds.element_of(keys.index(key), call)
+        if which is None:
             continue
-        words = names.function(int(holds.fact("function")[which[0]]))
+        words = names.function(int(holds.fact("function")[which]))
         if words is None:
             continue
-        element = holds.picked(int(which[0]), np.zeros(3))
+        element = holds.picked(which, (0.0, 0.0, 0.0))
         return _fill(details, words, describe(element, [names] * len(keys))[0], call)
     return []
 

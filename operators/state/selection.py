@@ -6,12 +6,10 @@ trace.source.path``, or :func:`.trace_state.key_of` of a view's stored source. N
 a step of undo: operators that have ``"UNDO"`` among their options do.
 """
 
-from collections.abc import Iterable
-
-from numpy.typing import ArrayLike
+from collections.abc import Mapping
 
 from ...tracevis3d.trace.selection import MOST as MOST
-from ...tracevis3d.trace.selection import Ints, same_calls
+from ...tracevis3d.trace.selection import Calls, Ints, same_calls, whole_numbers
 from ...tracevis3d.trace.selection import Selection as Selection
 from ...tracevis3d.trace.selection import read_range as read_range
 from .. import handlers, signals
@@ -34,7 +32,7 @@ def revision(trace: str) -> int:
 
 def select(
     trace: str,
-    calls: ArrayLike | Iterable[int] | None = None,
+    calls: Calls | None = None,
     *,
     active: int | None = None,
     time_range: tuple[int, int] | None = None,
@@ -59,7 +57,7 @@ def select(
     return left_out
 
 
-def deselect(trace: str, calls: ArrayLike | None = None) -> None:
+def deselect(trace: str, calls: Calls | None = None) -> None:
     """Take ``calls`` out of the selection, or everything."""
     write(trace, Selection() if calls is None else selected(trace).without(calls))
 
@@ -84,12 +82,13 @@ def write(trace: str, wanted: Selection) -> None:
 _hovered: dict[str, Ints] = {}
 
 
-def hover(what: dict[str, Ints]) -> None:
-    """Say which calls are under the mouse: key of each trace concerned -> int64 (n,); {}: none."""
+def hover(what: Mapping[str, Calls]) -> None:
+    """Say which calls are under the mouse: key of each trace concerned -> int (n,); {}: none."""
     before = dict(_hovered)
+    now = {trace: whole_numbers(calls) for trace, calls in what.items()}
     _hovered.clear()
-    _hovered.update(what)
-    for trace in {*before, *what} - same_calls(before, what):
+    _hovered.update(now)
+    for trace in {*before, *now} - same_calls(before, now):
         signals.on_select.send(trace)
 
 

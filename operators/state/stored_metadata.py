@@ -6,11 +6,11 @@ from functools import lru_cache
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.props import StringProperty
 
+from ...tracevis3d.scene.window import element_metadata
 from ...tracevis3d.trace.names import FunctionWords, words_of
-from ...tracevis3d.views.element_metadata import standing
+from ...tracevis3d.views.element_metadata import functions_of, standing
 from . import trace_state
 
 #: Maximum number of function names stored; a view of more elements than can be told apart has few.
@@ -26,17 +26,9 @@ trace_state.PROPERTIES["threads"] = StringProperty(
 
 def hold(collection: bpy.types.Collection, traces: list[Any], drawing: Any) -> None:
     """Keep in the .blend what the elements of ``drawing``, built in ``collection``, represent."""
-    from ...tracevis3d.scene.window import element_metadata
-
     stand = [standing(element, drawing, traces) for element in drawing.elements]
     element_metadata.hold(collection, drawing, stand)
-    used: dict[int, set[int]] = {}
-    for found in stand:
-        for source, calls in (found.calls if found is not None else {}).items():
-            known = calls[(calls >= 0) & (calls < len(traces[source].calls))]
-            functions = np.unique(traces[source].calls.function[known])
-            used.setdefault(source, set()).update(functions.tolist())
-    for source, functions in used.items():
+    for source, functions in functions_of(stand, traces).items():
         _remember_words(traces[source], functions)
 
 

@@ -5,9 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support import synthetic
-from tracevis3d.analysis.measures import allocated_below, repetitions, self_times
+from tests.support.walked_traces import walked_trace
+from tracevis3d.analysis.measures import allocated_below, repetitions, self_time_of, self_times, sums_of
 from tracevis3d.analysis.subtrees import distinct_subtrees
 from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Calls, Memory
+
+WALKED = walked_trace(5, steps=100)
 
 
 def some_memory(random: np.random.Generator, calls: int, rows: int) -> Memory:
@@ -61,3 +64,12 @@ def test_without_memory_nothing_is_allocated() -> None:
 
 def test_no_calls() -> None:
     assert len(self_times(Calls())) == len(allocated_below(Calls(), Memory())) == 0
+
+
+@given(st.lists(st.integers(-2, 150), max_size=9))
+def test_sums_are_of_those_calls_that_there_are(calls):
+    trace = WALKED
+    inside = [call for call in calls if 0 <= call < len(trace.calls)]
+    lasted = sum(int(trace.calls.end[call]) - int(trace.calls.start[call]) for call in inside)
+    own = sum(int(self_time_of(trace)[call]) for call in inside)
+    assert sums_of(trace, np.array(calls, np.int64)) == (lasted, own)

@@ -173,7 +173,8 @@ class Window:
 
     def pixel(self, point):
         """Return where a point of the scene is in the window."""
-        x, y = extension(".operators.explore.pointer").project(self.region, self.eye, [point])[0]
+        pointer = extension(".operators.explore.pointer")
+        x, y = pointer.projection_of(self.region, self.eye).pixels([point])[0]
         return x + self.region.x, y + self.region.y
 
 

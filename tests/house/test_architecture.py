@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from collections import defaultdict
@@ -43,6 +44,31 @@ def _in_circles(imports: dict[str, set[str]]) -> set[str]:
         if not gone:
             return left
         left -= gone
+
+
+#: Files of the extension that use NumPy, and the buffer of Blender's that makes them: the library computes.
+_BUFFERS = {"operators/explore/shapes.py": "batches for the GPU"}
+
+
+def test_operators_and_panels_compute_nothing():
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for top in ("operators", "panels")
+        for path in (ROOT / top).rglob("*.py")
+        if any(name.split(".")[0] == "numpy" for name in _imported(path))
+    }
+    assert found == set(_BUFFERS)
+
+
+def _imported(path: Path) -> set[str]:
+    """Return the modules that a file imports absolutely, also inside functions."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(node.module or "")
+    return names
 
 
 def test_no_room_has_too_many_files():

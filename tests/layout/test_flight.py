@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracevis3d.layout.flight import RHO, Flight, eased
+from tracevis3d.layout.flight import RHO, Flight, Pace, eased
 
 widths = st.floats(1e-6, 1e6)
 points = st.lists(st.floats(-1e4, 1e4), min_size=3, max_size=3)
@@ -75,3 +75,10 @@ def test_far_goals_are_seen_from_afar():
     with pytest.raises(ValueError, match="above 0"):
         Flight.between([0.0], 0.0, [1.0], 1.0)
     assert [eased(x) for x in (-1, 0, 0.5, 1, 2)] == [0, 0, 0.5, 1, 1]
+
+
+@given(st.lists(st.floats(0, 1e3), min_size=1, max_size=4))
+def test_flights_together_take_as_long_as_the_longest(lengths):
+    pace = Pace(0.4, 0.25, 2.0)
+    assert pace.seconds(*lengths) == max(pace.seconds(length) for length in lengths)
+    assert 0.25 <= pace.seconds(*lengths) <= 2.0

@@ -175,3 +175,30 @@ def test_any_order_gives_the_same():
             assert a.distance == b.distance
             assert a.element == order[b.element] or a.distance == b.distance
     assert hits > 20
+
+
+@given(st.integers(0, 10_000))
+def test_a_ray_in_an_objects_coordinates_passes_the_same_points(seed):
+    rng = np.random.default_rng(seed)
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = rng.normal(size=(3, 3)) + 4 * np.eye(3), rng.normal(size=3)
+    ray = Ray.of(rng.normal(size=3), rng.normal(size=3), 0.1, 0.01, 2.0)
+    own, scale = ray.within(matrix)
+    point = (matrix @ [*own.at(3.0 * scale), 1.0])[:3]
+    assert np.allclose(point, ray.at(3.0))
+    assert np.linalg.norm(own.direction) == pytest.approx(1)
+    assert (own.radius, own.near, own.growth) == pytest.approx((0.1 * scale, 2.0 * scale, 0.01))
+
+
+def test_nothing_is_pointed_at_in_a_flat_object():
+    assert Ray.of((0, 0, 5), (0, 0, -1)).within(np.diag([1, 1, 0, 1])) is None
+
+
+@given(st.integers(0, 10_000), st.sampled_from((0, 1, 2)), st.floats(-5, 5))
+def test_a_ray_crosses_a_plane_where_it_has_its_value(seed, axis, value):
+    (ray,) = rays(np.random.default_rng(seed), 1)
+    distance = ray.crossing(axis, value)
+    if distance is None:
+        assert abs(ray.direction[axis]) <= 1e-9
+    else:
+        assert ray.at(distance)[axis] == pytest.approx(value, abs=1e-6)

@@ -6,9 +6,11 @@ import pytest
 from tests.support import synthetic, walked_traces
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.features.comparison.view.colors import UNMATCHED
+from tracevis3d.parameters import as_key
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
 from tracevis3d.views import registry
+from tracevis3d.views.detail import level_of_detail_of
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +163,18 @@ def test_blocks_of_memory_come_apart_from_near():
     counted = dict(near.meaning["blocks taken together"].values)["blocks"]
     several = np.unique(after["blocks taken together"].id)
     assert len(np.unique(after["block"].id)) + int(counted[several].sum()) == drawn.counts["blocks"]
+
+
+def test_detail_is_made_once_for_each_drawing(trace):
+    view = registry.find("icicle")
+    values = vars(view.parameters())
+
+    def of(frame=FRAME, **other):
+        return level_of_detail_of([trace], view, as_key({**values, **other}), frame)
+
+    first = of()
+    assert of() is first
+    assert of(Frame(400, 300)) is not first
+    assert of(relief=0.25) is not first
+    assert first.panes == view.level_of_detail((trace,), view.parameters(), FRAME).panes
+    assert level_of_detail_of([trace], registry.find("interactions"), as_key({}), FRAME) is None

@@ -49,6 +49,24 @@ def self_time_of(trace: Trace) -> NDArray[np.int64]:
     return self_times(trace.calls)
 
 
+def sums_of(trace: Trace, calls: NDArray[np.int64]) -> tuple[int, int]:
+    """Return the durations and the self times of some calls, summed up, in nanoseconds.
+
+    Parameters
+    ----------
+    trace : Trace
+    calls : int64 (n,)
+        Those that the trace doesn't have are left out.
+
+    Returns
+    -------
+    (int, int)
+    """
+    own = calls[(calls >= 0) & (calls < len(trace.calls))]
+    duration = trace.calls.end[own] - trace.calls.start[own]
+    return int(duration.sum()), int(self_time_of(trace)[own].sum())
+
+
 @cached_with_trace()
 def self_time_by_function(trace: Trace) -> NDArray[np.float64]:
     """Return the self time of each function in all its calls, float64 (functions,), nanoseconds; kept."""

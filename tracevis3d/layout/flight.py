@@ -109,6 +109,32 @@ class Flight:
         return self.start + along * (self.goal - self.start), width
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How long a flight takes.
+
+    Attributes
+    ----------
+    unit : float
+        Seconds for a length of 1.
+    shortest, longest : float
+        Seconds that a flight takes at least and at most.
+
+    Examples
+    --------
+    >>> Pace(0.5, 0.2, 2.0).seconds(3.0), Pace(0.5, 0.2, 2.0).seconds(1e9)
+    (1.5, 2.0)
+    """
+
+    unit: float
+    shortest: float
+    longest: float
+
+    def seconds(self, *lengths: float) -> float:
+        """Return the seconds of flights that take place together, by their lengths."""
+        return min(max(self.unit * max(lengths), self.shortest), self.longest)
+
+
 def eased(share: float) -> float:
     """Return a share of the path with a smooth start and end (the cubic smoothstep).
 

@@ -61,6 +61,50 @@ class Ray:
         toward = np.asarray(direction, np.float64)
         return cls(np.asarray(origin, np.float64), toward / np.linalg.norm(toward), radius, growth, near)
 
+    def within(self, matrix: ArrayLike) -> tuple[Ray, float] | None:
+        """Return the ray in the coordinates of an object, and how long a unit of the scene is there.
+
+        Parameters
+        ----------
+        matrix : float (4, 4)
+            From the object's coordinates to the scene's.
+
+        Returns
+        -------
+        (Ray, float) or None
+            None if the object is flat: nothing of it can be pointed at.
+        """
+        try:
+            back = np.linalg.inv(np.asarray(matrix, np.float64))
+        except np.linalg.LinAlgError:
+            return None
+        toward = back[:3, :3] @ self.direction
+        length = float(np.linalg.norm(toward))
+        if not 0 < length < np.inf:
+            return None
+        origin = back[:3, :3] @ self.origin + back[:3, 3]
+        return Ray(origin, toward / length, self.radius * length, self.growth, self.near * length), length
+
+    def at(self, distance: float) -> NDArray[np.float64]:
+        """Return the point at a distance from the origin, float64 (3,)."""
+        return np.asarray(self.origin + distance * self.direction)
+
+    def crossing(self, axis: int, value: float) -> float | None:
+        """Return the distance at which the ray crosses the plane on which an axis has a value.
+
+        Parameters
+        ----------
+        axis : {0, 1, 2}
+        value : float
+
+        Returns
+        -------
+        float or None
+            Below 0 behind the origin; None if the ray runs along the plane.
+        """
+        toward = float(self.direction[axis])
+        return (value - float(self.origin[axis])) / toward if abs(toward) > 1e-9 else None
+
     def packed(self, thick: bool) -> NDArray[np.float64]:
         """Return what the kernels take: with its radius, or as a line."""
         width = (self.radius, self.growth) if thick else (0.0, 0.0)

@@ -115,3 +115,35 @@ class Scale:
         places = self.place(values)
         kept = thin(values, places.tolist(), apart)
         return tuple(float(places[i]) for i in kept), tuple(text(values[i]) for i in kept)
+
+
+@dataclass(frozen=True)
+class TimeScale:
+    """Times along x.
+
+    Attributes
+    ----------
+    window : (int, int)
+        Nanoseconds.
+    x : (float, float)
+        Where the window begins and ends.
+
+    Examples
+    --------
+    >>> scale = TimeScale((1000, 3000), (0.0, 16.0))
+    >>> scale.place(2000), scale.time_at(4.0)
+    (8.0, 1500)
+    """
+
+    window: tuple[int, int]
+    x: tuple[float, float]
+
+    def time_at(self, x: float) -> int:
+        """Return the nanosecond at an x, within the window."""
+        (low, high), (left, right) = self.window, self.x
+        return round(low + min(max((x - left) / (right - left), 0.0), 1.0) * (high - low))
+
+    def place(self, time: float) -> float:
+        """Return the x of a nanosecond; outside the window it lies outside, too."""
+        (low, high), (left, right) = self.window, self.x
+        return left + (right - left) * (time - low) / max(high - low, 1)

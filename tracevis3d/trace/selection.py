@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Ints = NDArray[np.int64]
+#: Numbers of calls as they are given.
+Calls = ArrayLike | Iterable[int]
 
 #: So many calls can be selected one by one; the first ones are kept.
 MOST = 200_000
@@ -43,7 +45,7 @@ class Selection:
 
     def chosen(
         self,
-        calls: ArrayLike | Iterable[int] | None = None,
+        calls: Calls | None = None,
         active: int | None = None,
         time_range: tuple[int, int] | None = None,
         extend: bool = False,
@@ -66,7 +68,7 @@ class Selection:
         (Selection, int)
             Calls from :data:`MOST` on are left out.
         """
-        given = np.empty(0, np.int64) if calls is None else _whole(calls)
+        given = np.empty(0, np.int64) if calls is None else whole_numbers(calls)
         if active is None:
             active = int(given[0]) if len(given) else (self.active if extend else -1)
         wanted = np.unique(np.concatenate([self.calls, given]) if extend else given)
@@ -76,9 +78,9 @@ class Selection:
             time_range = (min(time_range), max(time_range))
         return Selection(wanted[:MOST], active, time_range), max(len(wanted) - MOST, 0)
 
-    def without(self, calls: ArrayLike | Iterable[int]) -> Selection:
+    def without(self, calls: Calls) -> Selection:
         """Return the selection without ``calls``; the last call that is left is active if that one goes."""
-        kept = np.setdiff1d(self.calls, _whole(calls))
+        kept = np.setdiff1d(self.calls, whole_numbers(calls))
         active = self.active if self.active in kept else (int(kept[-1]) if len(kept) else -1)
         return Selection(kept, active, self.time_range)
 
@@ -152,7 +154,8 @@ def same_calls(one: dict[str, Ints], other: dict[str, Ints]) -> set[str]:
     return {key for key in one.keys() & other.keys() if np.array_equal(one[key], other[key])}
 
 
-def _whole(calls: ArrayLike | Iterable[int]) -> Ints:
+def whole_numbers(calls: Calls) -> Ints:
+    """Return numbers of calls as an array, int64 (n,)."""
     if not isinstance(calls, np.ndarray):
         calls = np.fromiter(calls, np.int64) if isinstance(calls, Iterable) else np.array([calls], np.int64)
     return np.atleast_1d(calls).astype(np.int64)

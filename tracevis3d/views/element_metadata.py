@@ -99,3 +99,27 @@ def _taken(column: NDArray[Any], ids: Ints, missing: float) -> NDArray[Any]:
         return np.full(len(ids), missing, np.asarray(column).dtype)
     inside = (ids >= 0) & (ids < len(column))
     return np.where(inside, np.asarray(column)[np.clip(ids, 0, len(column) - 1)], missing)
+
+
+def functions_of(metadata: Sequence[ElementMetadata | None], traces: Sequence[Trace]) -> dict[int, set[int]]:
+    """Return the functions of the calls that elements represent.
+
+    Parameters
+    ----------
+    metadata : list of ElementMetadata or None
+        Of each part of a drawing.
+    traces : list of Trace
+        The view's.
+
+    Returns
+    -------
+    dict
+        One of the traces -> functions of it.
+    """
+    used: dict[int, set[int]] = {}
+    for found in metadata:
+        for source, calls in (found.calls if found is not None else {}).items():
+            own = traces[source].calls
+            functions = np.unique(own.function[calls[(calls >= 0) & (calls < len(own))]])
+            used.setdefault(source, set()).update(functions.tolist())
+    return used

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import UsageError
 from ..layout.cut import call_span
+from ..layout.flight import Flight
+from ..parameters import Values, read
+from ..trace.cached_results import cached_with_traces
 from ..trace.model import Trace
 from ..units import duration, read_time, typed_time
+
+if TYPE_CHECKING:
+    from .view import Clock, TimeAxis
 
 #: Scene units that the time window is wide where time runs along x.
 WIDTH = 16.0
@@ -101,3 +111,50 @@ def moved(window: Window, share: float) -> tuple[float, float]:
     """Return a window moved by a share of its length."""
     step = share * (window[1] - window[0])
     return window[0] + step, window[1] + step
+
+
+def flight_between(begin: Window, end: Window) -> Flight:
+    """Return the way from one window to another; :func:`window_on` reads it.
+
+    Examples
+    --------
+    >>> window_on(flight_between((0, 100), (4000, 8000)), 1.0)
+    (4000, 8000)
+    """
+    sizes = [max(b - a, 1) for a, b in (begin, end)]
+    middles = [[(a + b) / 2] for a, b in (begin, end)]
+    return Flight.between(middles[0], sizes[0], middles[1], sizes[1])
+
+
+def window_on(path: Flight, share: float) -> Window:
+    """Return the window at a share of the way, 0 to 1."""
+    middle, width = path.at(share)
+    return round(middle[0] - width / 2), round(middle[0] + width / 2)
+
+
+def span_of(trace: Trace, calls: ArrayLike) -> Window:
+    """Return the first start and the last end of some calls, int (n,), of a trace; at least one."""
+    which = np.asarray(calls, np.int64)
+    return int(trace.calls.start[which].min()), int(trace.calls.end[which].max())
+
+
+@cached_with_traces(most=4)
+def clock_of(traces: Sequence[Trace], axis: TimeAxis, parameters: type, values: Values) -> Clock:
+    """Return the clock of a view's axis of time; those asked for last are kept.
+
+    Parameters
+    ----------
+    traces : list of Trace
+    axis : TimeAxis
+        That the view declares.
+    parameters : type
+        Those that the view declares.
+    values : Values
+        Of the parameters.
+
+    Raises
+    ------
+    TraceVisError
+        If the view can't be drawn with these values.
+    """
+    return axis.clock(traces, read(parameters, dict(values)))

@@ -8,14 +8,16 @@ import time
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.props import BoolProperty
 
 from ....tracevis3d.drawing.filtered import thinned
 from ....tracevis3d.drawing.primitives import Drawing
 from ....tracevis3d.errors import TraceVisError
-from ....tracevis3d.views import registry
-from ....tracevis3d.views.detail import Detail, SpatialLevelOfDetail
+from ....tracevis3d.layout.view_projection import ViewProjection, whole_in_sight
+from ....tracevis3d.parameters import as_key
+from ....tracevis3d.scene.window import detail_objects, element_metadata
+from ....tracevis3d.views import filtering, registry
+from ....tracevis3d.views.detail import Detail, SpatialLevelOfDetail, level_of_detail_of
 from ....tracevis3d.views.element_metadata import standing
 from ... import signals
 from ...state import filter_stacks, settings, sources
@@ -26,9 +28,6 @@ _REST = 0.25  # seconds without a move after which a 3D view is at rest
 #: Zoom factor, relative to the picture or the current detail, from which more detail is made.
 _WORTH = 1.5
 _MARGIN = 0.5  # of what is seen, on either side
-_MOST_CLOSERS = 8
-#: Boxes of which it is found out whether they are in sight, the widest first.
-_MOST_LOOKED_AT = 10_000
 
 
 class _Rest:
@@ -90,15 +89,12 @@ def _is_rendering() -> bool:
 
 
 def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye: Any) -> bool:
-    from ....tracevis3d.scene.window import detail_objects
-
     traces = sources.in_memory(view)
     if traces is None or settings.of(view).stale or view.library is not None:
         return False
-    declared = registry.find(settings.of(view).view)
-    if declared.level_of_detail is None:
+    closer = _detail_of(view, traces, settings.frame_of(scene))
+    if closer is None:
         return False
-    closer = _closer_of(view, declared, traces, settings.frame_of(scene))
     if isinstance(closer, SpatialLevelOfDetail):
         return _come_near(view, closer, traces, region, eye)
     changed = False
@@ -148,8 +144,6 @@ def _come_near(
     view: bpy.types.Collection, closer: SpatialLevelOfDetail, traces: list[Any], region: Any, eye: Any
 ) -> bool:
     """Let a view show what opens near the camera, in all directions; return whether that changed it."""
-    from ....tracevis3d.scene.window import detail_objects
-
     own = [
         shown
         for shown in view.objects
@@ -178,12 +172,8 @@ def _enter(
     detail: Any,
 ) -> None:
     """Show the zoomed-in detail of one of a view's traces, without objects hidden in Blender."""
-    from ....tracevis3d.scene.window import detail_objects
-
     drawing = Drawing(near.palette, near.parts, camera, near.names, meaning=near.meaning)
     if stack := filter_stacks.stack_of(view):
-        from ....tracevis3d.views import filtering
-
         drawing = thinned(drawing, {i: filtering.states(trace, stack) for i, trace in enumerate(traces)})
     # As in a picture: nothing is made for a kind of which nothing is there.
     parts = tuple(part for part in drawing.elements if len(part))
@@ -218,78 +208,24 @@ def seen(parts: list[Any], region: Any, eye: Any) -> tuple[float, float, float] 
     (float, float, float) or None
         None if nothing of the view can be seen.
     """
-    from ....tracevis3d.scene.window import element_metadata
-
-    first, last, most = np.inf, -np.inf, 0.0
+    found = []
     for shown in parts:
         holds = element_metadata.held(shown)
-        if holds is None or not len(holds):
-            continue
-        low, size = holds.low, holds.size
-        if len(low) > _MOST_LOOKED_AT:
-            wide = np.argpartition(-size[:, 0], _MOST_LOOKED_AT)[:_MOST_LOOKED_AT]
-            low, size = low[wide], size[wide]
-        # Along the fronts of the boxes: at their lower edges, middles, and upper edges.
-        begin = np.concatenate([low + size * (0.0, 0.0, z) for z in (0.02, 0.5, 0.98)])
-        end = begin + np.tile(size * (1.0, 0.0, 0.0), (3, 1))
-        matrix = np.array(eye.perspective_matrix @ shown.matrix_world, np.float64)
-        at, until = (points @ matrix[:, :3].T + matrix[:, 3] for points in (begin, end))
-        share = inside_share(at, until)
-        visible = (share[:, 1] > share[:, 0]) & (end[:, 0] > begin[:, 0])
-        if not visible.any():
-            continue
-        share, begin, end = share[visible], begin[visible, 0], end[visible, 0]
-        along = until[visible] - at[visible]
-        half = np.array([region.width, region.height]) / 2
-        ends = [at[visible] + along * share[:, i : i + 1] for i in (0, 1)]
-        pixels = [corner[:, :2] / corner[:, 3:] * half for corner in ends]
-        units = (end - begin) * (share[:, 1] - share[:, 0])
-        long = np.linalg.norm(pixels[1] - pixels[0], axis=1)
-        # Boxes of a pixel or less don't show how near they are.
-        clear = long > 1
-        if clear.any():
-            most = max(most, float((long[clear] / units[clear]).max()))
-        first = min(first, float((begin + (end - begin) * share[:, 0]).min()))
-        last = max(last, float((begin + (end - begin) * share[:, 1]).max()))
-    return (first, last, most) if first < last and most > 0 else None
+        if holds is not None and len(holds):
+            matrix = eye.perspective_matrix @ shown.matrix_world
+            view = ViewProjection.of(matrix, region.width, region.height)
+            found.append(view.x_in_sight(holds.low, holds.size))
+    return whole_in_sight(found)
 
 
-def inside_share(start: Any, end: Any) -> Any:
-    """Return from which to which share lines in clip space, (n, 4) each, are in sight: float64 (n, 2).
-
-    After Liang and Barsky; what is out of sight has a first share that is not below the second.
-    """
-    found = np.tile([0.0, 1.0], (len(start), 1))
-    for axis, sign in ((0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0), (3, 0.0)):
-        a, b = (p[:, 3] + sign * p[:, axis] - (1e-9 if sign == 0 else 0.0) for p in (start, end))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            crossing = a / (a - b)
-        found[:, 0] = np.where((a < 0) & (b >= 0), np.maximum(found[:, 0], crossing), found[:, 0])
-        found[:, 1] = np.where((a >= 0) & (b < 0), np.minimum(found[:, 1], crossing), found[:, 1])
-        found[(a < 0) & (b < 0)] = (1.0, 0.0)
-    return found
-
-
-_closers: dict[Any, Any] = {}
-
-
-def _closer_of(view: bpy.types.Collection, declared: Any, traces: list[Any], frame: Any) -> Any:
-    from ....tracevis3d import api
-
-    values = settings.values(view)
-    key = (view.name, tuple(map(id, traces)), tuple(values.items()), frame)
-    if key not in _closers:
-        while len(_closers) >= _MOST_CLOSERS:
-            del _closers[next(iter(_closers))]
-        figure = api.view(declared.name, *traces, **values)
-        _closers[key] = declared.level_of_detail(traces, figure.parameters, frame)
-    return _closers[key]
+def _detail_of(view: bpy.types.Collection, traces: list[Any], frame: Any) -> Any:
+    """Return the level of detail of a view; None if it declares none."""
+    declared = registry.find(settings.of(view).view)
+    return level_of_detail_of(traces, declared, as_key(settings.values(view)), frame)
 
 
 def _switched(scene: bpy.types.Scene, _context: bpy.types.Context) -> None:
     """The setting was changed: remove the detail, or show it at the next rest."""
-    from ....tracevis3d.scene.window import detail_objects
-
     _rest.look = None
     for view in settings.all_in(scene):
         if not scene.tracevis3d_detail:
@@ -302,8 +238,7 @@ def _switched(scene: bpy.types.Scene, _context: bpy.types.Context) -> None:
 
 
 def forget() -> None:
-    """Let go of traces."""
-    _closers.clear()
+    """Look anew at the 3D view that is drawn next."""
     _rest.look = None
 
 

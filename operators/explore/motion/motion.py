@@ -1,5 +1,7 @@
 """Motions driven by a timer of Blender's: one of a kind at a time, step by step until its end."""
 
+import math
+import time
 from typing import Generic, Protocol, TypeVar
 
 import bpy
@@ -16,6 +18,26 @@ class Moving(Protocol):
 
 
 M = TypeVar("M", bound=Moving)
+
+
+class Timed:
+    """Something that is on its way for a number of seconds.
+
+    Parameters
+    ----------
+    seconds : float
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._begun, self._seconds = time.perf_counter(), seconds
+
+    def share(self) -> float:
+        """Return the share of the time that has passed, 0 to 1."""
+        return min((time.perf_counter() - self._begun) / self._seconds, 1.0)
+
+    def arrive(self) -> None:
+        """Let the time be over."""
+        self._begun = -math.inf
 
 
 class Motion(Generic[M]):

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import bpy
-import numpy as np
 
+from ....tracevis3d.layout.affine import UNIT_BOX, Box, box_around, diagonal, middle
 from ...mixin import OperatorMixin
 from ...state import settings
 from .. import overlay, pointer
@@ -33,16 +32,16 @@ class _Moving(OperatorMixin):
         area = context.area
         region = next(region for region in area.regions if region.type == "WINDOW")
         space = area.spaces.active
-        low, high = extent(context.scene)
+        box = extent(context.scene)
         zoom.stop()
-        zoom.leave_camera(space, region, (low + high) / 2)
+        zoom.leave_camera(space, region, middle(box))
         if not space.region_3d.is_perspective:
             space.region_3d.view_perspective = "PERSP"
         # Explore mode and flying would both want the mouse.
         overlay.state.exploring = False
         with (
             context.temp_override(area=area, region=region),
-            speed(context, float(np.linalg.norm(high - low))),
+            speed(context, diagonal(box)),
         ):
             operator = getattr(bpy.ops.view3d, how)
             operator("INVOKE_DEFAULT")
@@ -66,16 +65,11 @@ def speed(context: bpy.types.Context, length: float) -> Iterator[None]:
         preferences.is_dirty = dirty
 
 
-def extent(scene: bpy.types.Scene) -> tuple[Any, Any]:
-    """Return lowest and highest coordinates of everything that the scene's views show."""
-    boxes = [
-        zoom.world_box(shown, *holds.bounds(np.arange(len(holds))))
-        for _, shown, holds in pointer.shown_in(scene)
-        if holds.is_boxes or holds.tells
-    ]
-    if not boxes:
-        return np.zeros(3), np.ones(3)
-    return np.min([low for low, _ in boxes], axis=0), np.max([high for _, high in boxes], axis=0)
+def extent(scene: bpy.types.Scene) -> Box:
+    """Return the box around everything that the scene's views show."""
+    shown_in = pointer.shown_in(scene)
+    boxes = [pointer.box_of(shown, holds) for _, shown, holds in shown_in if holds.is_boxes or holds.tells]
+    return box_around(boxes) or UNIT_BOX
 
 
 class TRACEVIS3D_OT_walk(_Moving, bpy.types.Operator):

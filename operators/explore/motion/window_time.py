@@ -1,25 +1,30 @@
 """The time window of a view: set from the element under the mouse, smoothly where drawing is quick."""
 
-import math
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import bpy
-import numpy as np
 
 from ....tracevis3d.errors import TraceVisError
-from ....tracevis3d.layout.flight import Flight, eased
+from ....tracevis3d.layout.flight import Flight, Pace, eased
 from ....tracevis3d.progress import silent
 from ....tracevis3d.views import registry as views
-from ....tracevis3d.views.time_window import Window, time_window, whole, window_parameters, window_values
+from ....tracevis3d.views.time_window import (
+    Window,
+    flight_between,
+    time_window,
+    whole,
+    window_on,
+    window_parameters,
+    window_values,
+)
 from ...state import settings, sources
 from ...views import make_view
 from .. import marks
-from .motion import Motion
+from .motion import Motion, Timed
 
 _STEP = 1 / 30  # seconds between two pictures
-_PACE, _SHORTEST, _LONGEST = 0.35, 0.2, 1.6
+_PACE = Pace(0.35, 0.2, 1.6)
 _QUICK = 0.15  # seconds that drawing the view may take for its windows to glide
 
 
@@ -83,31 +88,25 @@ def scene_of(view: bpy.types.Collection) -> bpy.types.Scene:
     return next(scene for scene in bpy.data.scenes if view in settings.all_in(scene))
 
 
-class _Glide:
+class _Glide(Timed):
     """The windows of one view on their way to others."""
 
     def __init__(
         self, view: str, paths: dict[int, Flight], goal: dict[int, Window | None], done: Callable[[], None]
     ):
+        super().__init__(_PACE.seconds(*(path.length for path in paths.values())))
         self.view, self.paths, self.goal, self.done = view, paths, goal, done
-        self.begun = time.perf_counter()
-        longest = max(path.length for path in paths.values())
-        self.lasts = min(max(_PACE * longest, _SHORTEST), _LONGEST)
-
-    def arrive(self) -> None:
-        self.begun = -math.inf
 
     def step(self) -> float | None:
         """Show the windows of now; returns the seconds until the next step, None at the end."""
         view = bpy.data.collections.get(self.view)
         if not settings.is_view(view):
             return None
-        share = min((time.perf_counter() - self.begun) / self.lasts, 1.0)
+        share = self.share()
         windows: dict[int, Window | None] = dict(self.goal)
         if share < 1.0:
             for source, path in self.paths.items():
-                middle, width = path.at(eased(share))
-                windows[source] = (round(middle[0] - width / 2), round(middle[0] + width / 2))
+                windows[source] = window_on(path, eased(share))
         settings.assign(view, values_for(view, windows))
         if not redraw(view) or share >= 1.0:
             self.done()
@@ -167,9 +166,7 @@ def go(
         begin = of(view, source)
         end = window or whole(traces[source])
         if begin is not None and begin != end:
-            sizes = [max(b - a, 1) for a, b in (begin, end)]
-            middles = [[(a + b) / 2] for a, b in (begin, end)]
-            paths[source] = Flight.between(middles[0], sizes[0], middles[1], sizes[1])
+            paths[source] = flight_between(begin, end)
     if not paths:
         # It is shown already, perhaps by other words.
         settings.assign(view, values_for(view, windows))
@@ -179,8 +176,3 @@ def go(
     at_once |= slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0
     motion.start(_Glide(view.name, paths, windows, done), at_once)
     return True
-
-
-def span_of(calls: Any, ids: Any) -> tuple[int, int]:
-    """Return the first start and the last end of some calls."""
-    return int(np.min(calls.start[ids])), int(np.max(calls.end[ids]))

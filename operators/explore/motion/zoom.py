@@ -1,29 +1,23 @@
 """Moves the 3D view to a target, along van Wijk's path; the move can be interrupted."""
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import bpy
-import numpy as np
 from mathutils import Quaternion, Vector
-from numpy.typing import NDArray
 
-from ....tracevis3d.layout.flight import Flight, eased
+from ....tracevis3d.layout.affine import Box, Floats, middle
+from ....tracevis3d.layout.flight import Flight, Pace, eased
+from ....tracevis3d.layout.framing import Lens, Region, framed, without_camera
 from ...views import viewport
-from .motion import Motion
+from .motion import Motion, Timed
 
 _STEP = 1 / 60  # seconds between two pictures
-_PACE = 0.45  # seconds for a unit of the path
-_SHORTEST, _LONGEST = 0.25, 2.0  # seconds
-_SHARE = 0.8  # of the free part of the region that the goal fills
-_SENSOR = 36.0  # half of what Blender's 3D view takes for its sensor's width, in mm
+_PACE = Pace(0.45, 0.25, 2.0)
 _CLIP = 0.02  # of the distance: anything closer is clipped
-
-Floats = NDArray[np.float64]
+_AXES = tuple(Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, -1)))  # right, up, forward
 
 
 @dataclass(frozen=True)
@@ -35,14 +29,13 @@ class Pose:
     distance: float
 
 
-def _tangents(region: Any, view: Any) -> tuple[float, float]:
-    """Return half of what the region is wide and high at distance 1; without perspective, per distance."""
-    matrix = view.window_matrix
-    tangents = (1 / max(matrix[0][0], 1e-12), 1 / max(matrix[1][1], 1e-12))
-    if view.is_perspective:
-        return tangents
-    distance = max(view.view_distance, 1e-12)
-    return tangents[0] / distance, tangents[1] / distance
+def _lens(view: bpy.types.RegionView3D) -> Lens:
+    return Lens.of(view.window_matrix, view.is_perspective, view.view_distance)
+
+
+def _axes(rotation: Quaternion) -> list[Vector]:
+    """Return the unit vectors to the right, up and forward of a 3D view that is turned so."""
+    return [rotation @ axis for axis in _AXES]
 
 
 def leave_camera(
@@ -52,25 +45,18 @@ def leave_camera(
     view = space.region_3d
     if view.view_perspective != "CAMERA":
         return
-    window, back = np.array(view.window_matrix), view.view_matrix.inverted()
+    lens, back = _lens(view), view.view_matrix.inverted()
     eye, rotation = back.translation.copy(), back.to_quaternion()
-    right, up, forward = (rotation @ Vector(v) for v in ((1, 0, 0), (0, 1, 0), (0, 0, -1)))
-    depth = max(float(Vector(focus) @ forward - eye @ forward), 1e-3)
-    perspective = view.is_perspective
-    across, along = 1 / window[0, 0], 1 / window[1, 1]
-    if perspective:
-        # A shifted lens, and a frame beside the middle: moved so that what lies at that depth stays in place.
-        eye += right * (depth * window[0, 2] * across) + up * (depth * window[1, 2] * along)
-        space.lens = min(max(_SENSOR / max(across, along), 1.0), 250.0)
-    else:
-        eye += right * (-window[0, 3] * across) + up * (-window[1, 3] * along)
-    view.view_perspective = "PERSP" if perspective else "ORTHO"
-    view.view_rotation, view.view_distance = rotation, depth
-    view.view_location = eye + forward * depth
+    location, distance, millimetres = without_camera(eye, _axes(rotation), lens, focus)
+    if lens.perspective:
+        space.lens = millimetres
+    view.view_perspective = "PERSP" if lens.perspective else "ORTHO"
+    view.view_rotation, view.view_distance, view.view_location = rotation, distance, location
     view.update()
-    if not perspective:
-        view.view_distance *= across * view.window_matrix[0][0]
-        view.view_location = eye + forward * depth
+    if not lens.perspective:
+        # How much is seen at a distance depends on Blender's settings: it is measured.
+        view.view_distance *= view.window_matrix[0][0] / lens.window[0, 0]
+        view.view_location = location
         view.update()
 
 
@@ -83,8 +69,7 @@ def pose_for(
     region: bpy.types.Region,
     area: bpy.types.Area,
     view: bpy.types.RegionView3D,
-    low: Floats,
-    high: Floats,
+    box: Box,
     rotation: Quaternion | None = None,
     above: int = 0,
 ) -> Pose:
@@ -93,46 +78,35 @@ def pose_for(
     ``above`` pixels at the top are kept free.
     """
     rotation = view.view_rotation.copy() if rotation is None else rotation
-    axes = np.array([rotation @ Vector(v) for v in ((1, 0, 0), (0, 1, 0), (0, 0, -1))])
-    corners = np.array(list(product(*zip(low, high)))) @ axes.T
-    middle = (corners.max(axis=0) + corners.min(axis=0)) / 2
-    half = (corners.max(axis=0) - corners.min(axis=0)) / 2
     left, right, top = viewport.covered(area, region)
-    top += above
-    free_x = max(region.width - left - right, 64) / region.width
-    free_y = max(region.height - top, 64) / region.height
-    tan_x, tan_y = _tangents(region, view)
-    distance = max(half[0] / (tan_x * free_x * _SHARE), half[1] / (tan_y * free_y * _SHARE), 1e-6)
-    if view.is_perspective:
-        distance += half[2]
-    # Sidebars lie on the region: its free part has another middle.
-    middle[0] += distance * tan_x * (right - left) / region.width
-    middle[1] += distance * tan_y * top / region.height
-    return Pose(Vector((axes.T @ middle).tolist()), rotation, distance)
+    free = Region(region.width, region.height, left, right, top + above)
+    location, distance = framed(box, _axes(rotation), _lens(view), free)
+    return Pose(Vector(location.tolist()), rotation, distance)
 
 
-@dataclass
-class _Way:
-    """One way of one 3D view."""
+class _Way(Timed):
+    """One way of one 3D view.
 
-    area: Any
-    path: Flight
-    start: Pose
-    goal: Pose
-    width: float  # seen at distance 1
-    begun: float
-    lasts: float
+    Parameters
+    ----------
+    area : bpy.types.Area
+    path : Flight
+    start, goal : Pose
+    width : float
+        Seen at distance 1.
+    """
+
+    def __init__(self, area: Any, path: Flight, start: Pose, goal: Pose, width: float) -> None:
+        super().__init__(_PACE.seconds(path.length))
+        self.area, self.path, self.start, self.goal, self.width = area, path, start, goal, width
 
     def step(self) -> float | None:
-        share = min((time.perf_counter() - self.begun) / self.lasts, 1.0)
+        share = self.share()
         if not viewport.is_open(self.area):
             return None
         place(self.area.spaces.active, self._at(eased(share)))
         self.area.tag_redraw()
         return _STEP if share < 1.0 else None
-
-    def arrive(self) -> None:
-        self.begun = -math.inf
 
     def _at(self, share: float) -> Pose:
         middle, width = self.path.at(share)
@@ -167,9 +141,8 @@ def fly(area: bpy.types.Area, goal: Pose, at_once: bool = False) -> None:
     """Send the 3D view of ``area`` to ``goal``; a way that it is on is broken off."""
     stop()
     space = area.spaces.active
-    region = next(region for region in area.regions if region.type == "WINDOW")
     start = pose_of(space.region_3d)
-    width = 2 * _tangents(region, space.region_3d)[0]
+    width = 2 * _lens(space.region_3d).tangents[0]
     path = Flight.between(
         list(start.location),
         max(start.distance, 1e-9) * width,
@@ -180,31 +153,21 @@ def fly(area: bpy.types.Area, goal: Pose, at_once: bool = False) -> None:
         place(space, goal)
         area.tag_redraw()
         return
-    lasts = min(max(_PACE * path.length, _SHORTEST), _LONGEST)
-    if math.isnan(lasts):
+    if math.isnan(path.length):
         return
-    motion.start(_Way(area, path, start, goal, width, time.perf_counter(), lasts))
+    motion.start(_Way(area, path, start, goal, width))
 
 
 def fly_to_box(
     area: bpy.types.Area,
-    low: Floats,
-    high: Floats,
+    box: Box,
     at_once: bool = False,
     rotation: Quaternion | None = None,
     above: int = 0,
 ) -> None:
-    """Send the 3D view of ``area`` to where a box from ``low`` to ``high`` fills it, turned so or as now."""
+    """Send the 3D view of ``area`` to where a box fills it, turned so or as now."""
     space = area.spaces.active
     region = next(region for region in area.regions if region.type == "WINDOW")
     stop()
-    leave_camera(space, region, (low + high) / 2)
-    fly(area, pose_for(region, area, space.region_3d, low, high, rotation, above), at_once)
-
-
-def world_box(shown: Any, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Return the box in the scene around boxes (n, 3) in an object's coordinates."""
-    matrix = np.array(shown.matrix_world, np.float64)
-    corners = np.array(list(product(*zip(low.min(axis=0), high.max(axis=0)))))
-    moved = corners @ matrix[:3, :3].T + matrix[:3, 3]
-    return moved.min(axis=0), moved.max(axis=0)
+    leave_camera(space, region, middle(box))
+    fly(area, pose_for(region, area, space.region_3d, box, rotation, above), at_once)

@@ -25,12 +25,11 @@ held, picking = (
     support.extension(".tracevis3d.scene.window.element_metadata"),
     support.extension(".tracevis3d.layout.picking"),
 )
-registry = support.extension(".tracevis3d.views.registry")
 scene = bpy.context.scene
 assert bpy.ops.tracevis3d.import_trace(filepath=given, view="cone") == {"FINISHED"}
 view = support.only_view()
 traces = sources.in_memory(view)
-closer = detail._closer_of(view, registry.find("cone"), traces, settings.frame_of(scene))
+closer = detail._detail_of(view, traces, settings.frame_of(scene))
 region = SimpleNamespace(width=1280, height=720)
 
 

@@ -29,7 +29,6 @@ nearer, camera = (
     support.extension(".tracevis3d.scene.window.detail_objects"),
     support.extension(".tracevis3d.scene.camera"),
 )
-registry = support.extension(".tracevis3d.views.registry")
 operators = bpy.ops.tracevis3d
 
 assert operators.import_trace(filepath=given) == {"FINISHED"}
@@ -40,7 +39,7 @@ trace = sources.in_memory(support.only_view())[0]
 def come_nearer():
     """Show detail, as when a 3D view comes to rest: without a step of undo."""
     view, frame = support.only_view(), settings.frame_of(bpy.context.scene)
-    closer = detail._closer_of(view, registry.find("icicle"), [trace], frame)
+    closer = detail._detail_of(view, [trace], frame)
     (pane,) = closer.panes
     low, high = pane.window
     eye = camera.View(

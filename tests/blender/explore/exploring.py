@@ -222,8 +222,7 @@ assert not marks.toggle(key, 10_000, 50_000)
 # Detail from near: in the place of the picture's boxes for the 3D view, not for pictures, without undo.
 view = support.only_view()
 bpy.ops.ed.undo_push(message="before the detail")
-declared = support.extension(".tracevis3d.views.registry").find("icicle")
-closer = detail._closer_of(view, declared, [trace], settings.frame_of(scene))
+closer = detail._detail_of(view, [trace], settings.frame_of(scene))
 (pane,) = closer.panes
 low, high = pane.window
 camera = support.extension(".tracevis3d.scene.camera")
@@ -254,7 +253,7 @@ start, end = (
     np.array([[-2.0, 0, 0, 1], [5, 5, 0, 1], [0, 0, 0, -1]]),
     np.array([[2.0, 0, 0, 1], [9, 5, 0, 1], [0, 0, 0, 1]]),
 )
-share = detail.inside_share(start, end)
+share = support.extension(".tracevis3d.layout.view_projection").share_in_sight(start, end)
 assert np.allclose(share[0], (0.25, 0.75))
 assert share[1, 0] >= share[1, 1]
 assert 0.49 < share[2, 0] < 0.51

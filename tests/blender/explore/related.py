@@ -19,7 +19,7 @@ related, pointer = (
     support.extension(".operators.explore.related"),
     support.extension(".operators.explore.pointer"),
 )
-background = support.extension(".operators.explore.background")
+background = support.extension(".operators.explore.background").background
 sources, trace_state = (
     support.extension(".operators.state.sources"),
     support.extension(".operators.state.trace_state"),

@@ -37,7 +37,8 @@ def main():
     def mantle(share, around):
         """Return the pixel of a place on the mantle."""
         (turned,) = drum.of_view(view)
-        point = turned.section[round(around * (len(turned.section) - 1))] + share * turned.axis
+        section = turned.surface.section
+        point = section[round(around * (len(section) - 1))] + share * turned.surface.axis
         return pixel((np.array(bpy.data.objects[turned.shown].matrix_world) @ [*point, 1.0])[:3])
 
     def over(kind, k=0):

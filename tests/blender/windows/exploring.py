@@ -54,7 +54,7 @@ def main():
         i = np.argsort(-holds.size[:, 0])[k]
         matrix = np.array(shown.matrix_world)
         point = matrix[:3, :3] @ (holds.low[i] + holds.size[i] * [0.5, 0, 0.5]) + matrix[:3, 3]
-        x, y = pointer.project(region, area.spaces.active.region_3d, [point])[0]
+        x, y = pointer.projection_of(region, area.spaces.active.region_3d).pixels([point])[0]
         return x + region.x, y + region.y, int(holds.id[i])
 
     with bpy.context.temp_override(window=window, area=area, region=region):

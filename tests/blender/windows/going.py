@@ -51,7 +51,7 @@ def main():
         return [v for v in support.views() if v.tracevis3d.view == kind][n]
 
     def pixel(point):
-        x, y = pointer.project(region, space.region_3d, [point])[0]
+        x, y = pointer.projection_of(region, space.region_3d).pixels([point])[0]
         return float(x + region.x), float(y + region.y)
 
     def spots(view, word):

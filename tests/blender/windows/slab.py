@@ -61,7 +61,7 @@ def main():
         holds = held.held(shown)
         point = holds.low[0] + holds.size[0] * [share, over, 1.0]
         place = shown.matrix_world @ support_vector(point)
-        x, y = pointer.project(region, area.spaces.active.region_3d, [place])[0]
+        x, y = pointer.projection_of(region, area.spaces.active.region_3d).pixels([place])[0]
         return x + region.x, y + region.y
 
     from mathutils import Vector

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from mathutils import Matrix
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...drawing.picked import PickedElement
 from ...drawing.primitives import Boxes, Drawing, Element, Lines, Marks, Tubes, Wedges
 from ...layout.picking import BoxPicker, Met, Ray, TubePicker
+from ...layout.scales import TimeScale
 from .. import compat
 from ..geometry import meshes
 
@@ -209,14 +210,21 @@ class PickableMesh:
         """Return ``function``, ``depth``, ``thread``, ``count``, ``duration`` or ``own`` of all."""
         return self._facts[name]
 
-    def picked(self, element: int, local: NDArray[np.float64]) -> PickedElement:
+    def element_of(self, source: int, call: int) -> int | None:
+        """Return the first element that represents a call of one of the view's traces; None: none does."""
+        if source not in self.calls:
+            return None
+        found = np.flatnonzero(self.calls[source] == call)
+        return int(found[0]) if len(found) else None
+
+    def picked(self, element: int, local: Sequence[float] | NDArray[np.float64]) -> PickedElement:
         """Return the metadata of one element.
 
         Parameters
         ----------
         element : int
             Its place among all.
-        local : float64 (3,)
+        local : float (3,)
             Where it was met, in the object's coordinates.
         """
         met = [0.5, 0.5]
@@ -339,6 +347,14 @@ class PickableMesh:
         return left - slope * begin, slope
 
     @cached_property
+    def time_scale(self) -> TimeScale | None:
+        """The times along x; None without times."""
+        if self.window is None or self.along is None:
+            return None
+        first, length = self.along
+        return TimeScale(self.window, (first, first + length))
+
+    @cached_property
     def extent(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lowest and highest coordinates (3,) of all boxes."""
         low = self.low.min(axis=0).astype(np.float64)
@@ -376,9 +392,9 @@ class PickableMesh:
             return picker.hit(ray, thick, now, farthest)
         return picker.pick(ray, farthest)
 
-    def bounds(self, elements: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the lowest and highest coordinates (k, 3) of some elements."""
-        which = np.asarray(elements, np.int64)
+    def bounds(self, elements: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the lowest and highest coordinates (k, 3) of some elements, or of all."""
+        which = np.arange(len(self)) if elements is None else np.asarray(elements, np.int64)
         if self.is_boxes:
             low = self.low[which].astype(np.float64)
             return low, low + self.size[which]
@@ -488,21 +504,3 @@ def now_of(shown: Any, frame: float) -> float:
             first, last = compat.get_input(modifier, "First"), compat.get_input(modifier, "Last")
             return float(min(max((frame - first) / max(last - first, 1.0), 0.0), 1.0))
     return 1.0
-
-
-def local_ray(ray: Ray, matrix: Matrix) -> tuple[Ray, float] | None:
-    """Return ``ray`` in the coordinates of an object, and how long there a unit of the world is.
-
-    None if the object is flat: nothing of it can be pointed at.
-    """
-    try:
-        back = np.array(matrix.inverted(), np.float64)
-    except ValueError:
-        return None
-    origin = back[:3, :3] @ ray.origin + back[:3, 3]
-    toward = back[:3, :3] @ ray.direction
-    length = float(np.linalg.norm(toward))
-    if not length > 0:
-        return None
-    near, radius = ray.near * length, ray.radius * length
-    return Ray(origin, toward / length, radius, ray.growth, near), length

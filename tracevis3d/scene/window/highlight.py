@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 from mathutils import Matrix
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .element_metadata import PickableMesh
 
-Ints = NDArray[np.int64]
 Color = tuple[float, float, float, float]
 
 #: Corners of a box are numbered x * 4 + y * 2 + z.
@@ -51,7 +50,7 @@ class Outline:
     edge: NDArray[np.int32]
 
 
-def outline(holds: PickableMesh, elements: Ints) -> Outline:
+def outline(holds: PickableMesh, elements: ArrayLike) -> Outline:
     """Return the outline of some elements, in the object's coordinates."""
     if holds.word in ("Boxes", "Marks"):
         return box_outline(*holds.bounds(elements))
@@ -70,7 +69,7 @@ def box_outline(low: NDArray[Any], high: NDArray[Any]) -> Outline:
     )
 
 
-def _tube_outline(holds: PickableMesh, elements: Ints) -> Outline:
+def _tube_outline(holds: PickableMesh, elements: ArrayLike) -> Outline:
     which = np.asarray(elements, np.int64)
     count = holds.first[which + 1] - holds.first[which]
     start = np.cumsum(count) - count

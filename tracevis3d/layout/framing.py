@@ -1,0 +1,169 @@
+"""Where a 3D view looks from: so that a box fills it, or as through the camera that it leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .affine import Box, Floats, corners
+
+#: Share of the free part of a region that a framed box fills.
+_SHARE = 0.8
+_LEAST_FREE = 64  # pixels
+_LEAST = 1e-12
+_SENSOR = 36.0  # half of what Blender's 3D view takes for its sensor's width, in mm
+_LENSES = (1.0, 250.0)  # mm, that Blender's 3D view can have
+
+
+@dataclass(frozen=True, eq=False)
+class Lens:
+    """How a 3D view projects onto its region.
+
+    Attributes
+    ----------
+    window : float64 (4, 4)
+        From the eye's coordinates to clip space.
+    perspective : bool
+    distance : float
+        From the eye to what the view turns about, in scene units.
+    """
+
+    window: Floats
+    perspective: bool
+    distance: float
+
+    @classmethod
+    def of(cls, window: ArrayLike, perspective: bool, distance: float) -> Lens:
+        """Return the lens with a matrix, float (4, 4)."""
+        return cls(np.array(window, np.float64), perspective, distance)
+
+    @property
+    def tangents(self) -> tuple[float, float]:
+        """Half of what is seen across and along at distance 1; without perspective, per distance."""
+        across = 1 / max(float(self.window[0, 0]), _LEAST)
+        along = 1 / max(float(self.window[1, 1]), _LEAST)
+        if self.perspective:
+            return across, along
+        distance = max(self.distance, _LEAST)
+        return across / distance, along / distance
+
+
+@dataclass(frozen=True)
+class Region:
+    """The pixels of a 3D view, and those at its left, right and top that something else lies on."""
+
+    width: int
+    height: int
+    left: int = 0
+    right: int = 0
+    top: int = 0
+
+
+def framed(box: Box, axes: ArrayLike, lens: Lens, region: Region) -> tuple[Floats, float]:
+    """Return where a 3D view has to look for a box to fill the free part of its region.
+
+    Parameters
+    ----------
+    box : (float64 (3,), float64 (3,))
+        Lowest and highest coordinates in the scene.
+    axes : float (3, 3)
+        Rows: unit vectors to the right, up and forward of the view.
+    lens : Lens
+    region : Region
+
+    Returns
+    -------
+    location : float64 (3,)
+        What the view turns about.
+    distance : float
+        From there to the eye.
+
+    Examples
+    --------
+    >>> lens = Lens.of(np.diag([2.0, 2.0, -1.0, 1.0]), True, 1.0)
+    >>> axes = [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
+    >>> location, distance = framed((np.zeros(3), np.full(3, 4.0)), axes, lens, Region(800, 800))
+    >>> location.tolist(), round(distance, 6)
+    ([2.0, 2.0, 2.0], 7.0)
+    """
+    own = np.asarray(axes, np.float64)
+    corner = corners(*box) @ own.T
+    middle, half = (corner.max(axis=0) + corner.min(axis=0)) / 2, np.ptp(corner, axis=0) / 2
+    free_x = max(region.width - region.left - region.right, _LEAST_FREE) / region.width
+    free_y = max(region.height - region.top, _LEAST_FREE) / region.height
+    tan_x, tan_y = lens.tangents
+    distance = max(half[0] / (tan_x * free_x * _SHARE), half[1] / (tan_y * free_y * _SHARE), 1e-6)
+    if lens.perspective:
+        distance += half[2]
+    # Sidebars lie on the region: its free part has another middle.
+    middle[0] += distance * tan_x * (region.right - region.left) / region.width
+    middle[1] += distance * tan_y * region.top / region.height
+    return np.asarray(own.T @ middle), float(distance)
+
+
+def without_camera(
+    eye: ArrayLike, axes: ArrayLike, lens: Lens, focus: ArrayLike
+) -> tuple[Floats, float, float]:
+    """Return the view without a camera that shows what one shows with it, about the depth of ``focus``.
+
+    A shifted lens, and a frame beside the middle of the region, become a moved eye.
+
+    Parameters
+    ----------
+    eye : float (3,)
+    axes : float (3, 3)
+        Rows: unit vectors to the right, up and forward.
+    lens : Lens
+        Of the view through the camera.
+    focus : float (3,)
+
+    Returns
+    -------
+    location : float64 (3,)
+        What the view turns about.
+    distance : float
+        From there to the eye.
+    lens : float
+        In mm, of a view with perspective.
+    """
+    right, up, forward = np.asarray(axes, np.float64)
+    place, window = np.asarray(eye, np.float64), lens.window
+    depth = max(float((np.asarray(focus, np.float64) - place) @ forward), 1e-3)
+    across, along = 1 / window[0, 0], 1 / window[1, 1]
+    if lens.perspective:
+        shift = depth * window[0, 2] * across, depth * window[1, 2] * along
+    else:
+        shift = -window[0, 3] * across, -window[1, 3] * along
+    place = place + right * shift[0] + up * shift[1]
+    length = min(max(_SENSOR / max(float(across), float(along)), _LENSES[0]), _LENSES[1])
+    return place + forward * depth, depth, length
+
+
+def part_within(
+    low: Floats, high: Floats, span: tuple[float, float] | None, narrowest: float
+) -> tuple[Floats, Floats]:
+    """Return those of some boxes that reach into a span of x, cut off or widened to it.
+
+    Parameters
+    ----------
+    low, high : float64 (n, 3)
+    span : (float, float) or None
+        From which x to which; None: all.
+    narrowest : float
+        The span is widened about its middle to this share of what all boxes take.
+
+    Returns
+    -------
+    low, high : float64 (k, 3)
+    """
+    if span is None or not len(low):
+        return low, high
+    left, right = sorted(span)
+    inside = (high[:, 0] >= left) & (low[:, 0] <= right)
+    widest = float(high[:, 0].max() - low[:, 0].min())
+    middle, half = (left + right) / 2, max(right - left, narrowest * widest) / 2
+    low, high = low[inside].copy(), high[inside].copy()
+    low[:, 0], high[:, 0] = middle - half, middle + half
+    return low, high
