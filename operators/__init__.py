@@ -22,7 +22,6 @@ from .views import (
 )
 
 _MODULES = (
-    preferences,
     handlers,
     settings,
     sources,
@@ -61,17 +60,27 @@ _MODULES = (
 )
 
 
-def register(but: str = "") -> None:
-    """Register everything, in order, but the module of that name."""
+def register() -> None:
+    """Register everything, in order."""
     environment.use_own_cache()
+    preferences.register()
+    register_operators()
+
+
+def unregister() -> None:
+    """Remove everything, in reverse order."""
+    unregister_operators()
+    preferences.unregister()
+
+
+def register_operators() -> None:
+    """Register everything but the page in the preferences, which may be open while plug-ins are renewed."""
     for module in _MODULES:
-        if module.__name__ != but:
-            module.register()
+        module.register()
 
 
-def unregister(but: str = "") -> None:
-    """Remove everything, in reverse order, but the module of that name."""
+def unregister_operators() -> None:
+    """Remove what :func:`register_operators` added."""
     for module in reversed(_MODULES):
-        if module.__name__ != but:
-            module.unregister()
+        module.unregister()
     task.unregister()

@@ -6,10 +6,7 @@ import bpy
 from bpy.props import StringProperty
 
 from ..tracevis3d import plugins
-from . import environment, keys
-
-#: This module: its page stays while plug-ins are loaded anew.
-_THIS = __name__
+from . import environment, keys, signals
 
 
 def _folder_changed(_preferences: Any, _context: bpy.types.Context) -> None:
@@ -55,14 +52,8 @@ def use_folder() -> None:
 
 
 def _reload() -> None:
-    """Register everything anew but this page, which may be open: settings are made from the views."""
-    from .. import operators, panels
-
-    panels.unregister()
-    operators.unregister(but=_THIS)
-    use_folder()
-    operators.register(but=_THIS)
-    panels.register()
+    """A timer of Blender's: let everything be registered anew."""
+    signals.on_plugins.send()
 
 
 class TRACEVIS3D_OT_reload_plugins(bpy.types.Operator):

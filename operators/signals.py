@@ -92,5 +92,7 @@ on_point: Signal[[Any, int]] = Signal()
 on_select: Signal[[str]] = Signal()
 #: A 3D view that shows views is being drawn: the context. A receiver must cost next to nothing.
 on_draw: Signal[[Any]] = Signal()
+#: The folder of plug-ins is another one, or what is in it: everything that is made of views is to be renewed.
+on_plugins: Signal[[]] = Signal()
 #: A long step has ended, and the status bar is free again for its previous text: the context.
 on_task_end: Signal[[Any]] = Signal()

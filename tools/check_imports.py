@@ -32,8 +32,6 @@ layers =
     panels
     operators
     tracevis3d
-ignore_imports =
-    extension.operators.preferences -> extension.panels
 """
 
 
