@@ -170,7 +170,8 @@ class TRACEVIS3D_OT_live_suggest(bpy.types.Operator):
         if not _watched().subscriber.takes_suggestions:
             cls.poll_message_set("This program takes no suggestions: it was published without --suggestions")
             return False
-        if getattr(_watched().picked, "subject", None) is None:
+        picked = _watched().picked
+        if picked is None or picked.subject is None:
             cls.poll_message_set("Click a block or a call site of the live memory view in Explore mode first")
             return False
         return True

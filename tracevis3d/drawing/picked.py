@@ -71,9 +71,25 @@ class PickedElement:
         return None if span is None else round(span[0] + self.met[0] * (span[1] - span[0]))
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What a suggestion to the running program is about: a block, or a call site.
+
+    Attributes
+    ----------
+    address, size : int
+        Of a block; -1: it is none.
+    site : str
+    """
+
+    address: int = -1
+    size: int = -1
+    site: str = ""
+
+
 @dataclass
 class Description:
-    """The description of an element.
+    """The description of an element, of a drawing or of a live view.
 
     Attributes
     ----------
@@ -82,11 +98,14 @@ class Description:
         Module, file and line, in smaller type; may be empty.
     rows : list of (str, str)
         Labels and texts.
+    subject : Subject or None
+        What may be suggested to the running program is about this.
     """
 
     title: str
     where: str = ""
     rows: list[tuple[str, str]] = field(default_factory=list)
+    subject: Subject | None = None
 
     def lines(self) -> list[str]:
         """Return everything as lines of text."""

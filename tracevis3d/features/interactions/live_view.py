@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...drawing.palettes import PALETTES, cycle, parse
+from ...drawing.picked import Description
 from ...drawing.primitives import Legend, LegendEntry
 from ...drawing.stream import Bars, LabelList, Sections, StreamLabels, bars
 from ...formats.names import module_of_function
 from ...kernels.live import live_bars as f
 from ...live.growing import GrowingTrace
-from ...live.stream.description import BarDescription
 from ...live.stream.live_view import LiveView
 from ...units import duration
 
@@ -205,16 +205,16 @@ class Interactions(LiveView):
             sides[align].add(name, (self.beside, x, z), size)
         return StreamLabels(still=tuple(names.labels() for names in sides.values()))
 
-    def describe(self, bar: Bars, at: int, now: int) -> BarDescription | None:
+    def describe(self, bar: Bars, at: int, now: int) -> Description | None:
         key = int(bar.key[0])
         if key >= _RAIL:
             names = self._names
-            return BarDescription(names[key - _RAIL], "module") if key - _RAIL < len(names) else None
+            return Description(names[key - _RAIL], "module") if key - _RAIL < len(names) else None
         names = list(self._modules)
         caller, callee = divmod(key // _PIECES, _MODULES)
         length = max(self.window_ns // _SLICES, 1)
         begin = int(bar.time[0, 0])
-        said = BarDescription(f"{names[caller]} calls {names[callee]}")
+        said = Description(f"{names[caller]} calls {names[callee]}")
         said.rows = [
             ("calls", f"{int(bar.value[0, 1]):,} in {duration(length)}"),
             ("from", f"{duration(max(now - begin, 0))} ago, at {duration(max(begin, 0), 4)}"),

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...drawing.palettes import parse
+from ...drawing.picked import Description
 from ...drawing.primitives import Legend, LegendEntry
 from ...drawing.stream import BESIDE, Bars, LabelList, Sections, StreamLabels, bars, box_sections
 from ...live.growing import GrowingTrace
 from ...live.stream.calls import CallStream, Ended
-from ...live.stream.description import BarDescription, describe_call
+from ...live.stream.description import describe_call
 from ...live.stream.lanes import Lanes
 from ...live.stream.live_view import LiveView
 from ...units import duration
@@ -161,12 +162,12 @@ class Threads(LiveView):
             del self._words[next(iter(self._words))]
         return np.asarray(number[which.reshape(-1)])
 
-    def describe(self, bar: Bars, at: int, now: int) -> BarDescription | None:
+    def describe(self, bar: Bars, at: int, now: int) -> Description | None:
         key, kind = int(bar.key[0]), int(bar.color[0, 0])
         begin, end = (int(t) for t in bar.time[0])
         if key >= _LINKS:
             giver, taker = divmod(key - _LINKS, _MOST_ROWS)
-            said = BarDescription(f"{self.lanes.name(giver)} releases {self.lanes.name(taker)}")
+            said = Description(f"{self.lanes.name(giver)} releases {self.lanes.name(taker)}")
             ago = f"{duration(max(now - begin, 0))} ago"
             said.rows = [("released", ago), ("wait ended", f"{duration(end - begin)} later")]
             return said
@@ -175,7 +176,7 @@ class Threads(LiveView):
             said.rows += [("thread", self.lanes.name(key)), ("depth", str(int(bar.value[0, 0]) + 1))]
             return said
         operation, thing = self._words.get(int(bar.value[0, 0]), ("", ""))
-        said = BarDescription("Wait" if kind == _WAITS else "Input or output", operation)
+        said = Description("Wait" if kind == _WAITS else "Input or output", operation)
         said.rows = [("object", thing)] if thing else []
         said.rows += [
             ("begun", f"{duration(max(now - begin, 0))} ago, at {duration(begin, 4)}"),

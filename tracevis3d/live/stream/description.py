@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...drawing.picked import Description
 from ...drawing.stream import Bars
 from ...formats.names import split
@@ -11,41 +9,12 @@ from ...units import duration
 from ..growing import GrowingTrace
 
 
-@dataclass(frozen=True)
-class Subject:
-    """What a suggestion to the program is about: a block, or a call site.
-
-    Attributes
-    ----------
-    address, size : int
-        Of a block; -1: it is none.
-    site : str
-    """
-
-    address: int = -1
-    size: int = -1
-    site: str = ""
-
-
-@dataclass
-class BarDescription(Description):
-    """The description of a bar.
-
-    Attributes
-    ----------
-    subject : Subject or None
-        What may be suggested to the program is about this.
-    """
-
-    subject: Subject | None = None
-
-
 def short(name: str) -> str:
     """Return the label of a function's name."""
     return split(name).label
 
 
-def describe_call(growing: GrowingTrace, bar: Bars, function: int, count: int, now: int) -> BarDescription:
+def describe_call(growing: GrowingTrace, bar: Bars, function: int, count: int, now: int) -> Description:
     """Return the description of a call, or of ``count`` short ones that are drawn as one bar.
 
     Parameters
@@ -70,9 +39,9 @@ def describe_call(growing: GrowingTrace, bar: Bars, function: int, count: int, n
     begun = ("begun", f"{duration(max(now - begin, 0))} ago, at {duration(begin, 4)}")
     if count > 1:
         rest = [("longest", parts.label), begun, ("in all", duration(end - begin))]
-        return BarDescription(f"{count:,} short calls", where, rest)
+        return Description(f"{count:,} short calls", where, rest)
     lasts = ("so far" if end >= now else "duration", duration(end - begin, 4))
     if count:
         # It is drawn longer than it was, to be seen at all.
         lasts = ("duration", f"at most {duration(end - begin)}")
-    return BarDescription(parts.label, where, [begun, lasts])
+    return Description(parts.label, where, [begun, lasts])

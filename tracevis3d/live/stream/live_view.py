@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...drawing.picked import Description
 from ...drawing.primitives import Legend
 from ...drawing.stream import LENGTH, Bars, Sections, StreamLabels
 from ..growing import GrowingTrace
-from .description import BarDescription
 
 #: Cells that the window is divided into, unless it is shown with fewer pixels, and the least: what is shorter
 #: than a cell is merged.
@@ -124,7 +124,7 @@ class LiveView(ABC):
         """Return a few words for the foot of the picture."""
         return ""
 
-    def describe(self, bar: Bars, at: int, now: int) -> BarDescription | None:
+    def describe(self, bar: Bars, at: int, now: int) -> Description | None:
         """Return the description of a bar, for tooltips; None: nothing.
 
         Parameters

@@ -15,10 +15,10 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...drawing.picked import Description
 from ...drawing.primitives import Camera, Labels
 from ...drawing.stream import BESIDE, LENGTH, StreamLabels
 from ...layout.picking import Ray
-from ...live.stream.description import BarDescription
 from ...live.stream.live_view import CELLS, LEAST_CELLS, LiveView
 from ...live.stream.pages import Ring
 from ...live.stream.ruler import gap_ends, ruler, ticks
@@ -49,7 +49,7 @@ class Pointed:
 
     Attributes
     ----------
-    description : BarDescription
+    description : Description
     shape : Outline
         In the coordinates of the object that it is part of.
     page : str
@@ -58,7 +58,7 @@ class Pointed:
         Where it was met, in the stream's coordinates.
     """
 
-    description: BarDescription
+    description: Description
     shape: Outline
     page: str
     across: float

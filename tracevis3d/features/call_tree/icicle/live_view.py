@@ -7,6 +7,7 @@ import heapq
 import numpy as np
 from numpy.typing import NDArray
 
+from ....drawing.picked import Description
 from ....drawing.primitives import Legend, LegendEntry
 from ....drawing.stream import (
     BESIDE,
@@ -21,7 +22,7 @@ from ....drawing.stream import (
 from ....formats.names import module_of_function
 from ....live.growing import GrowingTrace
 from ....live.stream.calls import CallStream, Ended
-from ....live.stream.description import BarDescription, describe_call, short
+from ....live.stream.description import describe_call, short
 from ....live.stream.kinds import Kinds
 from ....live.stream.lanes import LEVELS, Lanes
 from ....live.stream.live_view import LiveView
@@ -189,7 +190,7 @@ class Icicle(LiveView):
             self._labels[function] = short(self.growing.functions(function)[0])
         return self._labels[function]
 
-    def describe(self, bar: Bars, at: int, now: int) -> BarDescription | None:
+    def describe(self, bar: Bars, at: int, now: int) -> Description | None:
         function, count = int(bar.value[0, 0]), int(bar.value[0, 1])
         lane, level = divmod(int(bar.key[0]), LEVELS)
         said = describe_call(self.growing, bar, function, count, now)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ....drawing.picked import Description, Subject
 from ....live.growing import GrowingTrace
-from ....live.stream.description import BarDescription, Subject
 from ....trace.model import thread_name
 from ....units import byte_size, duration
 from .blocks import LiveBlocks
@@ -15,7 +15,7 @@ from .site_watch import SiteWatch
 
 def describe_item(
     growing: GrowingTrace, blocks: LiveBlocks, item: int, idle: bool, at: int, now: int
-) -> BarDescription:
+) -> Description:
     """Return the description of an item at the moment ``at``: of its block, or of the merged ones."""
     k, facts = blocks.k, blocks.items[item]
     first = int(facts[k.FIRST])
@@ -24,7 +24,7 @@ def describe_item(
         return _of_block(growing, blocks, blocks.blocks[first], here, now)
     owner = int(facts[k.OWNER])
     site = blocks.sites.name(owner)
-    found = BarDescription(f"{int(facts[k.COUNT]):,} blocks merged, each too narrow to be seen", site)
+    found = Description(f"{int(facts[k.COUNT]):,} blocks merged, each too narrow to be seen", site)
     found.rows = [
         ("live now", f"{byte_size(int(facts[k.LIVE]))} in {int(facts[k.LIVING]):,} blocks"),
         ("last access", f"{duration(max(now - int(facts[k.LAST]), 0))} ago, of any of them"),
@@ -37,14 +37,14 @@ def describe_item(
 
 def _of_block(
     growing: GrowingTrace, blocks: LiveBlocks, block: NDArray[np.int64], here: tuple[str, str], now: int
-) -> BarDescription:
+) -> Description:
     k = blocks.k
     born, died, touched = int(block[k.BORN]), int(block[k.DIED]), int(block[k.TOUCHED])
     size, address = int(block[k.SIZE]), int(block[k.ADDRESS])
     lives = died == k.ALIVE
     until = now if lives else died
     site = blocks.sites.name(int(block[k.SITE]))
-    found = BarDescription(f"Block of {byte_size(size)}", f"{site} · 0x{address:x}")
+    found = Description(f"Block of {byte_size(size)}", f"{site} · 0x{address:x}")
     since = f"{duration(max(until - touched, 0))} {'ago' if lives else 'before it was freed'}"
     found.rows = [
         ("allocated", f"{duration(max(now - born, 0))} ago"),
@@ -61,9 +61,9 @@ def _of_block(
     return found
 
 
-def describe_site(blocks: LiveBlocks, watch: SiteWatch, site: int) -> BarDescription:
+def describe_site(blocks: LiveBlocks, watch: SiteWatch, site: int) -> Description:
     """Return the description of a call site."""
-    found = BarDescription(blocks.sites.name(site), "call site")
+    found = Description(blocks.sites.name(site), "call site")
     if 0 <= site < len(blocks.sites):
         live, living, allocated, _ = blocks.site_facts[site].tolist()
         found.rows = [

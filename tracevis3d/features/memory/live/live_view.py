@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....drawing.picked import Description
 from ....drawing.primitives import Legend, LegendEntry
 from ....drawing.stream import Bars, Sections, StreamLabels, bars, box_sections
 from ....live.growing import GrowingTrace
-from ....live.stream.description import BarDescription
 from ....live.stream.live_view import CELLS, LiveView
 from ....units import byte_size, duration, percentage
 from . import captions, wall
@@ -250,7 +250,7 @@ class Memory(LiveView):
             f"  ·  {unknown:,} frees and accesses of blocks from before the feed" if unknown else ""
         )
 
-    def describe(self, bar: Bars, at: int, now: int) -> BarDescription | None:
+    def describe(self, bar: Bars, at: int, now: int) -> Description | None:
         key = int(bar.key[0])
         if key <= _DISTRICT_KEY:
             site, _ = self.arrangement.districts()

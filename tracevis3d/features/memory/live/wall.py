@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....drawing.picked import Description
 from ....drawing.primitives import Labels
 from ....drawing.stream import Bars, LabelList, Sections, bars, box_sections
-from ....live.stream.description import BarDescription
 from ....units import byte_size, count, duration, percentage
 from .blocks import LiveBlocks
 from .colors import CURVES
@@ -107,7 +107,7 @@ class Wall:
             found.add(text, (beside, _ACROSS[0] - 0.15, height), 0.3)
         return found.labels()
 
-    def describe(self, bar: Bars, at: int) -> BarDescription:
+    def describe(self, bar: Bars, at: int) -> Description:
         """Return the description of a piece of a curve."""
         number = KEY - int(bar.key[0])
         begin, end = bar.time[0].tolist()
@@ -115,4 +115,4 @@ class Wall:
         value = float(bar.value[0, 0] + share * (bar.value[0, 1] - bar.value[0, 0]))
         title = ("Live bytes", "Allocations a second", "Idle share of the live bytes")[number]
         text = (byte_size(value), count(round(value)), percentage(value))[number]
-        return BarDescription(title, rows=[("here", text), ("time", duration(at, 3))])
+        return Description(title, rows=[("here", text), ("time", duration(at, 3))])
