@@ -42,7 +42,7 @@ def __getattr__(name: str) -> Any:
             return import_module(f".{name}", __name__)
         from .views import registry
 
-        if name in registry.names():
+        if registry.has(name):
             from . import api
 
             return getattr(api, name)

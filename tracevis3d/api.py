@@ -654,7 +654,7 @@ def __getattr__(name: str) -> Callable[..., Figure]:
     """Return the function that makes figures of the view called ``name``, such as ``tv.icicle``."""
     from .views import registry as views
 
-    if name.startswith("_") or name not in views.names():
+    if name.startswith("_") or not views.has(name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     shown = views.find(name)
 

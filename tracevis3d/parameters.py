@@ -7,7 +7,6 @@ read :func:`declared`.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -166,5 +165,7 @@ def read(parameters: type[P], values: Mapping[str, Any]) -> P:
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
+    import difflib  # for this sentence alone
+
     close = difflib.get_close_matches(name, known, 1)
     return f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(known)}"

@@ -7,23 +7,23 @@ library has another name.
 
 from __future__ import annotations
 
-import ast
-import importlib.abc
-import importlib.metadata
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -101,16 +101,22 @@ class Registry(Generic[T]):
         """Return all names, ours first; none is imported."""
         return [*self.own, *sorted(name for name in self.others if name not in self.own)]
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is one of this name; plug-ins are looked for only if it is none of ours."""
+        return name in self.own or name in self.others
+
     def loadable(self) -> list[T]:
         """Return all that load; a plug-in that fails does not keep the others from working."""
-        found = []
-        for name in self.names():
-            try:
-                found.append(self.find(name))
-            except UsageError:
-                if name in self.own:
-                    raise
-        return found
+        return list(self.each())
+
+    def each(self) -> Iterator[T]:
+        """Yield all that load, ours first; each is imported when its turn comes."""
+        for name in self.own:
+            yield self.find(name)
+        for name in sorted(self.others):
+            if name not in self.own:
+                with suppress(UsageError):
+                    yield self.find(name)
 
     def find(self, name: str) -> T:
         """Return the one called ``name``.
@@ -235,6 +241,9 @@ def _all_folders() -> list[Path]:
 
 def _contributions(group: str, attribute: str) -> Iterator[Contribution]:
     """Yield what plug-ins add to a group: those of folders first."""
+    # Of the time that it takes to read a small trace, importing this would be a tenth.
+    import importlib.metadata
+
     for folder in _all_folders():
         packaged: set[str] = set()
         for distribution in importlib.metadata.distributions(path=[str(folder)]):
@@ -248,7 +257,7 @@ def _contributions(group: str, attribute: str) -> Iterator[Contribution]:
         yield _entry(entry, None)
 
 
-def _entry(entry: importlib.metadata.EntryPoint, folder: Path | None) -> Contribution:
+def _entry(entry: EntryPoint, folder: Path | None) -> Contribution:
     def load() -> Any:
         if folder is not None and str(folder) not in sys.path:
             # Behind all others; a plug-in may import its own modules later, so it stays.
@@ -278,6 +287,8 @@ def _modules(folder: Path, packaged: set[str], attribute: str) -> Iterator[Contr
 
 def _defines(path: Path, attribute: str) -> bool:
     """Whether a module assigns the attribute that names its contribution, without importing it."""
+    import ast
+
     source = path if path.is_file() else path / "__init__.py"
     try:
         tree = ast.parse(source.read_bytes())
@@ -315,11 +326,13 @@ def _import_file(path: Path, module: str) -> ModuleType:
     return made
 
 
-class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class _Alias:
     """Lets plug-ins import this copy of the library as ``tracevis3d``."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self, is_package=True) if _within(fullname, PUBLIC) else None
+        if not _within(fullname, PUBLIC):
+            return None
+        return ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = import_module(_HERE + spec.name.removeprefix(PUBLIC))
@@ -329,7 +342,8 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         spec = module.__spec__
-        if spec is not None and spec.loader is self:
+        loader: Any = spec.loader if spec is not None else None
+        if spec is not None and loader is self:
             module.__spec__ = spec.loader_state
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import tracevis3d as tv
 from tracevis3d.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +48,35 @@ def test_help_imports_nothing_heavy():
         "and m.count('.') > 2 and not m.endswith('.commands')]; assert not own, own"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+def test_reading_a_trace_and_choosing_a_view_load_nothing_that_they_do_not_need():
+    """Numba is needed for kernels alone; feeds, other formats and plug-ins not at all."""
+    code = (
+        "import sys, tracevis3d as tv; trace = tv.load(sys.argv[1]); "
+        "unneeded = {m for m in sys.modules if m in ('numba', 'importlib.metadata', 'argparse', 'zmq') "
+        "or m.startswith(('tracevis3d.live', 'tracevis3d.record', 'tracevis3d.formats.'))}"
+        "- {'tracevis3d.formats.files', 'tracevis3d.formats.registry', 'tracevis3d.formats.unpack'}; "
+        "assert not unneeded, unneeded; tv.icicle(trace); "
+        "unneeded = {m for m in sys.modules if m in ('numba', 'importlib.metadata', 'argparse', 'zmq') "
+        "or m.startswith(('tracevis3d.live', 'tracevis3d.record', 'tracevis3d.formats.chrome'))}; "
+        "assert not unneeded, unneeded"
+    )
+    path = ROOT / "examples" / "vt_markdown_repeat1.json.gz"
+    tv.load(path)  # so that it is in the cache
+    subprocess.run([sys.executable, "-c", code, path], cwd=ROOT, check=True)
+
+
+def test_a_format_that_is_sure_keeps_those_behind_it_from_being_loaded():
+    code = (
+        "import sys; from pathlib import Path; from tracevis3d.formats.registry import recognise; "
+        "assert recognise(sys.argv[1]).name == 'chrome'; "
+        "loaded = {m for m in sys.modules if m.startswith(('tracevis3d.formats.', 'tracevis3d.analysis'))}; "
+        "assert loaded == {'tracevis3d.formats.' + m for m in "
+        "('chrome', 'chrome.format', 'registry', 'unpack')}, loaded"
+    )
+    path = ROOT / "examples" / "vt_markdown_repeat1.json.gz"
+    subprocess.run([sys.executable, "-c", code, path], cwd=ROOT, check=True)
 
 
 def test_info_prints_the_keys_that_scripts_depend_on(tiny, capsys):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from .. import parameters as declarations
 from ..errors import UsageError
 from ..kernels.tree.filters import settle
 from . import registry
-from .facts import Facts
+
+if TYPE_CHECKING:
+    from .facts import Facts
 
 #: What becomes of marked calls; the number is that in :attr:`Filtered.state`.
 SHOWN, HIDDEN, FADED, SUNK = 0, 1, 2, 3

@@ -134,14 +134,16 @@ def recognise(path: str | os.PathLike[str]) -> Format:
     path = Path(path)
     head, name = _look(path)
     best, sure = None, NO
-    for candidate in readable():
-        if path.is_dir() and not candidate.is_folder:
+    for candidate in _formats.each():
+        if candidate.read is None or (path.is_dir() and not candidate.is_folder):
             continue
         score = candidate.sniff(head, name)
         if score > NO and name.endswith(candidate.suffixes):
             score += _SUFFIX_BONUS
         if score > sure:
             best, sure = candidate, score
+        if sure >= SURE + _SUFFIX_BONUS:
+            break  # no other can be surer: those behind it, and plug-ins, need not be imported
     if best is None:
         titles = ", ".join(f.title for f in readable())
         raise InputError(

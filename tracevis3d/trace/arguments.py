@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import sys
@@ -71,6 +70,8 @@ def _unpacked(raw: BinaryIO, path: Path) -> BinaryIO:
         try:
             from isal import igzip
         except ImportError:
+            import gzip
+
             return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
         return cast(BinaryIO, igzip.IGzipFile(fileobj=raw))
     if magic != _ZSTD:

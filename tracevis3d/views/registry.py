@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _OWN = {name: own.module for name, own in OWN.items()}
 
 _views = Registry("view", View, __package__, _OWN, "VIEW", "tracevis3d.views", check)
-names, find, loadable = _views.names, _views.find, _views.loadable
+names, find, loadable, has = _views.names, _views.find, _views.loadable, _views.__contains__
 
 
 def others() -> list[str]:
@@ -47,7 +47,7 @@ def comparing(traces: int) -> View:
     UsageError
         If there is none.
     """
-    for view in loadable():
+    for view in _views.each():
         if view.findings is not None and view.findings.traces == traces:
             return view
     raise UsageError(f"no view can show {traces} traces together")

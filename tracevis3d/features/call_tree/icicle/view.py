@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,12 @@ from ..commands import COMMANDS
 from .boxes import call_boxes, cluster_boxes, measured
 from .detail import LevelOfDetail
 from .layout import Layout, compose
-from .live_view import Icicle
 from .names import names_on_fronts, names_on_tops
 from .surroundings import depth_axis, grid, lane_names, measure_ruler, terraces, time_axis
+
+if TYPE_CHECKING:
+    from ....live.growing import GrowingTrace
+    from ....live.stream.live_view import LiveView
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -203,6 +206,12 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     return tuple(notes)
 
 
+def _live(growing: GrowingTrace, window_ns: int) -> LiveView:
+    from .live_view import Icicle
+
+    return Icicle(growing, window_ns)
+
+
 VIEW = View(
     name="icicle",
     title="Icicle",
@@ -214,7 +223,7 @@ VIEW = View(
     suits=lambda trace: float(len(trace.calls) > 0),
     live=LiveForm(
         "Calls of each thread, stacked by depth; colours are modules (or functions) with most time now",
-        Icicle,
+        _live,
     ),
     commands=COMMANDS,
 )

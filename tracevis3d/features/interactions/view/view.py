@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,16 @@ from ..actions import SHOW_TIME, ZOOM_AROUND
 from ..commands import COMMANDS
 from ..interactions import Rare, rarest
 from ..layers import layers
-from ..live_view import Interactions
 from ..phases import describe, find_repeats
 from . import chords, mantle, metadata, ring, timeline
 from .layout import Drum, Layout, compose, vector
 from .metadata import Meanings
 from .parameters import Parameters
 from .pointing import Where
+
+if TYPE_CHECKING:
+    from ....live.growing import GrowingTrace
+    from ....live.stream.live_view import LiveView
 
 __all__ = ["VIEW", "Parameters", "draw"]
 
@@ -537,6 +540,12 @@ def _notes(picture: Layout, p: Parameters) -> list[str]:
     return notes
 
 
+def _live(growing: GrowingTrace, window_ns: int) -> LiveView:
+    from ..live_view import Interactions
+
+    return Interactions(growing, window_ns)
+
+
 VIEW = View(
     name="interactions",
     title="Interactions (time drum)",
@@ -546,7 +555,7 @@ VIEW = View(
     draw=draw,
     live=LiveForm(
         "A drum of modules; a chord for each pair of caller and callee, as thick as there were calls",
-        Interactions,
+        _live,
         remade=True,
     ),
     actions=with_actions(ZOOM_AROUND, SHOW_TIME),

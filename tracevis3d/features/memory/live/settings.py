@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....parameters import parameter
-from .live_view import Memory
+
+if TYPE_CHECKING:
+    from .live_view import Memory
 
 
 @dataclass(frozen=True)

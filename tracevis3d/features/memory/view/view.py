@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +26,6 @@ from ....views.calls.actions import with_actions
 from ....views.view import LiveForm, View
 from ..actions import SHOW_ALL_BYTES, ZOOM
 from ..commands import COMMANDS
-from ..live.live_view import Memory
 from ..live.settings import Settings, apply, wheel
 from . import captions, wall
 from .colors import BlockColors, block_colors
@@ -35,6 +35,10 @@ from .metadata import meaning
 from .parameters import Parameters
 from .regroup import on_the_way
 from .terrain import Heights, Places, floor, footprints, heights, pieces, terrain
+
+if TYPE_CHECKING:
+    from ....live.growing import GrowingTrace
+    from ....live.stream.live_view import LiveView
 
 #: The shadow of large blocks on the ground.
 _FOOTPRINT = np.array([0.45, 0.47, 0.51, 0.32], np.float32)
@@ -216,6 +220,12 @@ def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _live(growing: GrowingTrace, window_ns: int) -> LiveView:
+    from ..live.live_view import Memory
+
+    return Memory(growing, window_ns)
+
+
 VIEW = View(
     name="memory",
     title="Memory",
@@ -227,7 +237,7 @@ VIEW = View(
     suits=lambda trace: 0.75 if len(trace.memory) else 0.0,
     live=LiveForm(
         "Blocks side by side, higher the longer idle; curves of live bytes, allocations and the idle share",
-        Memory,
+        _live,
         Settings,
         apply,
         wheel,

@@ -8,7 +8,7 @@ cylinder whose axis is time, one ruler for all. ``paper`` 1 is the paper's pictu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from ....trace.model import Trace
 from ....trace.names import named_threads
 from ....views.view import LiveForm, View
 from ..commands import COMMANDS
-from ..live_view import Threads
 from . import calls as blocks
 from . import correspondences as corr
 from . import overview as over
@@ -38,6 +37,10 @@ from .metadata import metadata
 from .parameters import Parameters
 from .skyline import skyline
 from .thread_list import THREADS
+
+if TYPE_CHECKING:
+    from ....live.growing import GrowingTrace
+    from ....live.stream.live_view import LiveView
 
 Indices = NDArray[np.int32]
 
@@ -212,6 +215,12 @@ def _through(picture: Layout, chosen: corr.Shown, objects: list[int], anchor: ND
     return through
 
 
+def _live(growing: GrowingTrace, window_ns: int) -> LiveView:
+    from ..live_view import Threads
+
+    return Threads(growing, window_ns)
+
+
 VIEW = View(
     name="threads",
     title="Threads",
@@ -222,7 +231,7 @@ VIEW = View(
     level_of_detail=LevelOfDetail,
     live=LiveForm(
         "Threads: computing, waiting, reading or writing; blue bars go from a release to its wait",
-        Threads,
+        _live,
     ),
     lists=(THREADS,),
     commands=COMMANDS,
