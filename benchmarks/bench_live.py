@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -84,6 +85,9 @@ def rows() -> list[dict[str, Any]]:
         result.append(_row(name, taken, wire, "bare PUSH/PULL", "Mev/s", True))
     result.append(
         _row("decode and grow, no wire", _tree(20_000_000), _plain(1_000_000), "Python stack", "Mev/s", True)
+    )
+    result.append(
+        _row("400,000 ends without begins", *_unmatched(400_000), "Python stack and counts", "ms", False)
     )
     _, lost, tick, latency = _feed(6, 1_000, 1e6, ticking=True)
     result.append(
@@ -298,6 +302,29 @@ def _plain(n: int) -> float:
         elif stack:
             calls[stack.pop()][3] = when
     return n / (time.perf_counter() - started) / 1e6
+
+
+def _unmatched(n: int) -> tuple[float, float]:
+    """Return the milliseconds that ends without a begin take in a deep stack, ours and plain Python's."""
+    growing = GrowingTrace()
+    growing.begin(Welcome("s", "p", 1, 0))
+    begins = {"kind": np.zeros(n, np.uint8), "thread": np.zeros(n, np.uint32),
+              "function": np.zeros(n, np.uint32), "time": np.arange(n)}  # fmt: skip
+    ends = {**begins, "kind": np.ones(n, np.uint8), "function": np.full(n, 1), "time": n + np.arange(n)}
+    growing.add(Batch("calls", 0, 0, 0, begins))
+    started = time.process_time()
+    growing.add(Batch("calls", 1, 0, 0, ends))
+    ours = time.process_time() - started
+    assert growing.unmatched == n
+    opened, kinds, functions = Counter({0: n}), ends["kind"].tolist(), ends["function"].tolist()
+    unmatched = 0
+    started = time.process_time()
+    for kind, function in zip(kinds, functions, strict=True):
+        if kind and not opened[function]:
+            unmatched += 1
+    plain = time.process_time() - started
+    assert unmatched == n
+    return 1000 * ours, 1000 * plain
 
 
 def _row(name: str, ours: float, peer: float, peer_name: str, unit: str, more: bool) -> dict[str, Any]:

@@ -176,13 +176,14 @@ class GrowingTrace:
         time = (time + session.shift).astype(np.int64)
         self.now = max(self.now, int(time.max()))
         if int(thread.min()) == int(thread.max()):
-            self._grow(session, thread[0], np.require(kind, np.uint8, ["C", "W"]), function, time)
+            kind = np.require(kind, np.uint8, ["C", "W"])
+            self._grow(session, thread[0], kind, function, time, batch.again)
         else:
             # Of 16 bits, as the protocol has it, NumPy sorts in linear time.
             order = np.argsort(thread.astype(np.uint16), kind="stable")
             bounds = np.flatnonzero(np.diff(thread[order])) + 1
             for part in np.split(order, bounds):
-                self._grow(session, thread[part[0]], kind[part], function[part], time[part])
+                self._grow(session, thread[part[0]], kind[part], function[part], time[part], batch.again)
         while self.calls > self.most_calls and (oldest := self._oldest()) is not None:
             went = oldest.forget()
             self.forgotten += went
@@ -193,10 +194,12 @@ class GrowingTrace:
             if most.kept > most.open:
                 most.begin_segment()
 
-    def _grow(self, session: Session, thread: np.uint32, kind: Any, function: Any, time: Any) -> None:
+    def _grow(
+        self, session: Session, thread: np.uint32, kind: Any, function: Any, time: Any, again: bool
+    ) -> None:
         calls = self._threads[session.threads.of(np.array([thread]))[0]]
         before = calls.kept
-        calls.add(kind, function, time)
+        calls.add(kind, function, time, again)
         self.calls += calls.kept - before
 
     def _oldest(self) -> CallsOfThread | None:
@@ -274,6 +277,10 @@ class GrowingTrace:
         problems.add("malformed", "a message of the publisher", bad)
         problems.add("unmatched end", "what began before this viewer joined, or was lost", self.unmatched)
         problems.add("mismatched end", "a call of the feed", sum(t.mismatched for t in self._threads))
+        for (_, tid, name), calls in zip(self._thread_names, self._threads, strict=True):
+            count, farthest = calls.back
+            where = f"thread {name or tid} of the feed, by {duration(farthest)} at most"
+            problems.add("clock went back", where, count)
         problems.add("unmatched begin", "what was open when the program was over", self.unended)
         problems.add("cut", duration(self._cut_at), self.cuts)
         trace = recording.finish(Source(path=source, format="live"), split)

@@ -259,7 +259,7 @@ class Subscriber:
         part = slice(large.taken, large.taken + _BITE)
         self._take_rows(p.Batch(
             large.batch.table, large.batch.sequence, large.batch.dropped, large.batch.now,
-            {name: column[part] for name, column in large.batch.columns.items()},
+            {name: column[part] for name, column in large.batch.columns.items()}, large.batch.again,
         ))  # fmt: skip
         large.taken += _BITE
         if large.taken >= n:
@@ -273,7 +273,7 @@ class Subscriber:
         batch = small[-1]
         if len(small) > 1:
             columns = {name: np.concatenate([b.columns[name] for b in small]) for name in batch.columns}
-            batch = p.Batch("calls", batch.sequence, batch.dropped, batch.now, columns)
+            batch = p.Batch("calls", batch.sequence, batch.dropped, batch.now, columns, batch.again)
         self.trace.add(batch)
         self._keeps_time = abs(self._said - self.trace.now) < _CLOCK_NS
 
@@ -330,6 +330,8 @@ class Subscriber:
                 self.trace.losses.close(self.trace.time_of(batch))
         if batch.again and not self._again:
             self._cut()
+        elif self._again and not batch.again:
+            self._take_small()
         self._again = batch.again
         self.state = "connected"
         self.rows += len(batch)

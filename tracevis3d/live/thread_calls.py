@@ -17,6 +17,8 @@ from ..kernels.live.growing_calls import close_calls, find_calls, grow_calls
 _FIRST, LARGEST, _LARGER = 1 << 12, 1 << 18, 8
 #: Segments that went and are kept for those to come: memory that was touched already costs nothing.
 _SPARE = 4
+#: Places of a thread's first index of open calls.
+_OPEN = 64
 
 _DTYPES = np.int32, np.int64, np.int32, np.int64, np.int64
 Columns = tuple[NDArray[Any], ...]
@@ -90,8 +92,11 @@ class CallsOfThread:
         state = np.zeros(g.STATE_SIZE, np.int64)
         state[g.TOP] = -1
         state[g.LATEST] = np.iinfo(np.int64).min
+        state[g.INDEXED] = -1
         self.segments = [Segment(_columns(min(_FIRST, self._most)), state, 0)]
         self.gone = self.kept = self.begun = 0
+        # The index of open calls: see grow_calls.
+        self._open_key, self._open_count = np.zeros((2, _OPEN), np.int32)
         self.watch = np.empty(0, np.int64)
         self.view_state = np.zeros(f.STATE_SIZE, np.int64)
         self._viewed = 0
@@ -122,19 +127,46 @@ class CallsOfThread:
         """Calls that the end of an outer one has ended."""
         return int(self.last.state[4])
 
-    def add(self, kind: NDArray[np.uint8], function: NDArray[np.uint32], time: NDArray[np.int64]) -> None:
-        """Take begins and ends, in the order in which they happened."""
+    @property
+    def back(self) -> tuple[int, int]:
+        """How often the thread's time went back, and by how many nanoseconds at most."""
+        return int(self.last.state[g.BACK]), int(self.last.state[g.FARTHEST_BACK])
+
+    def add(
+        self,
+        kind: NDArray[np.uint8],
+        function: NDArray[np.uint32],
+        time: NDArray[np.int64],
+        again: bool = False,
+    ) -> None:
+        """Take begins and ends, in the order in which they happened; ``again`` if they are sent again."""
         grow: Any = grow_calls
         at = 0
         while True:
             last = self.last
             before = last.count
-            at += grow(kind[at:], function[at:], time[at:], last.state, *last.columns)
+            at += grow(
+                kind[at:], function[at:], time[at:], again, last.state, self._open_key, self._open_count,
+                *last.columns,
+            )  # fmt: skip
             self.kept += last.count - before
             self.begun += last.count - before
             if at == len(kind):
                 return
-            self.begin_segment()
+            if last.state[g.FULL]:
+                self._widen_index()
+            else:
+                self.begin_segment()
+
+    def _widen_index(self) -> None:
+        """Make room for more functions in the index."""
+        before, state = (self._open_key, self._open_count), self.last.state
+        # Functions of which none is open any more go; if there are none of these it gets twice as large.
+        is_stale = np.count_nonzero(before[1]) < state[g.KNOWN]
+        room = len(before[0]) if is_stale else 2 * len(before[0])
+        self._open_key, self._open_count = np.zeros((2, room), np.int32)
+        rehash: Any = g.rehash_open
+        state[g.KNOWN], state[g.FULL] = rehash(*before, self._open_key, self._open_count), 0
 
     def begin_segment(self) -> None:
         """Add a new segment; open calls continue in it."""
@@ -145,11 +177,16 @@ class CallsOfThread:
         carried = carry(np.int64(before.top), before.function, before.start, before.parent, *columns)
         state = before.state.copy()
         state[g.TOP], state[g.COUNT] = carried - 1, carried
+        if (indexed := int(state[g.INDEXED])) >= 0:
+            # What is carried stands in the order of its depth.
+            state[g.INDEXED] = before.depth[indexed] - 1
         self.segments.append(Segment(columns, state, carried))
 
     def close_all(self) -> int:
         """Let all open calls end at the thread's latest time; return how many there were."""
         last = self.last
+        self._open_key, self._open_count = np.zeros((2, _OPEN), np.int32)
+        last.state[g.KNOWN], last.state[g.INDEXED] = 0, -1
         return int(close_calls(last.state, last.parent, last.end))
 
     def forget(self) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 #: What each kind of problem means, and what was done about it; shown by ``info``.
 KINDS: dict[str, str] = {
     "out of order": "events were not in the order of their times and were sorted",
+    "clock went back": "times that went back were read as the latest time before them",
     "unmatched begin": "calls that never ended were closed at the last time of their thread",
     "unmatched end": "ends without a begin were left out",
     "mismatched end": "an end named an outer call: the calls inside it were closed there",

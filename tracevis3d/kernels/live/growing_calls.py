@@ -9,10 +9,47 @@ import numpy as np
 from ..jit import kernel
 
 #: Places in the state of :func:`grow_calls`.
-TOP, COUNT, UNMATCHED, LATEST, MISMATCHED = 0, 1, 2, 3, 4
-STATE_SIZE = 5
+TOP, COUNT, UNMATCHED, LATEST, MISMATCHED, BACK, FARTHEST_BACK, INDEXED, KNOWN, FULL = range(10)
+STATE_SIZE = 10
+#: Open calls that are looked through for an end's; where there are more they are put into the index.
+_NEAR = 32
 #: End of a call that is still open.
 OPEN = np.iinfo(np.int64).max
+
+
+@kernel
+def _slot(function: Any, open_key: Any) -> Any:
+    """Return where a function stands in the hash table, or has room if it is not there."""
+    mask = len(open_key) - 1
+    # Fibonacci hashing: the upper bits of the product are spread evenly.
+    slot = np.int64((np.uint64(function) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(33)) & mask
+    while open_key[slot] != 0 and open_key[slot] != function + 1:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel
+def _index(
+    top: Any, indexed: Any, function: Any, parent: Any, state: Any, open_key: Any, open_count: Any
+) -> Any:
+    """Put the open calls above ``indexed`` into the index; return False, and put none, without room."""
+    at = top
+    while at > indexed:
+        slot = _slot(function[at], open_key)
+        if open_key[slot] == 0:
+            if 2 * state[KNOWN] >= len(open_key):
+                break
+            open_key[slot] = function[at] + 1
+            state[KNOWN] += 1
+        open_count[slot] += 1
+        at = parent[at]
+    if at <= indexed:
+        return True
+    done, at = at, top
+    while at != done:
+        open_count[_slot(function[at], open_key)] -= 1
+        at = parent[at]
+    return False
 
 
 @kernel
@@ -20,7 +57,10 @@ def grow_calls(
     kind: Any,
     which: Any,
     time: Any,
+    again: bool,
     state: Any,
+    open_key: Any,
+    open_count: Any,
     function: Any,
     parent: Any,
     depth: Any,
@@ -30,7 +70,8 @@ def grow_calls(
     """Add begins (kind 0) and ends (1) of one thread, in the order of the program, while there is room.
 
     An end closes the innermost open call of its function, and those inside it; one without such a call is
-    counted. Times that go back are raised to the latest one.
+    counted. Times that go back are raised to the latest one. It is linear however deep the stack is: where an
+    end's call is not near the top, the open calls are put into an index, each at most once.
 
     Parameters
     ----------
@@ -38,9 +79,17 @@ def grow_calls(
     which : uint32 (n,)
         Function.
     time : int64 (n,)
+    again : bool
+        They report again what is open, and begin before what came last.
     state : int64 (STATE_SIZE,)
         TOP is the innermost open call (-1: none), COUNT the number of calls, UNMATCHED that of ends without a
-        begin, MISMATCHED that of calls closed by the end of an outer one, LATEST the latest time.
+        begin, MISMATCHED that of calls closed by the end of an outer one, LATEST the latest time, BACK how
+        many times went back, FARTHEST_BACK by how much at most, INDEXED the innermost open call in the index
+        (-1: none; all calls around it are in it, too), KNOWN how many functions the index holds, FULL whether
+        the index has no room left.
+    open_key, open_count : int32 (k,)
+        The index, a hash table of how many calls of each function are open: its number + 1 (0: none), and how
+        many. k is a power of two.
     function, depth : int32 (m,)
     parent, start, end : int64 (m,)
         The calls so far, and room for more; filled.
@@ -48,14 +97,18 @@ def grow_calls(
     Returns
     -------
     int
-        How many of the events were taken: all but those from the first begin on that has no room.
+        How many of the events were taken: all but those from the first begin on that has no room, or from the
+        first end on for which the index has none.
     """
-    top, count, latest = state[TOP], state[COUNT], state[LATEST]
+    top, count, latest, indexed = state[TOP], state[COUNT], state[LATEST], state[INDEXED]
     taken = np.int64(len(kind))
     for i in range(len(kind)):
         if kind[i] == 0 and count == len(start):
             taken = np.int64(i)
             break
+        if time[i] < latest and not again:
+            state[BACK] += 1
+            state[FARTHEST_BACK] = max(state[FARTHEST_BACK], latest - time[i])
         latest = max(latest, time[i])
         if kind[i] == 0:
             function[count] = which[i]
@@ -68,20 +121,52 @@ def grow_calls(
             top = count
             count += 1
             continue
-        at = top
-        while at >= 0 and function[at] != which[i]:
+        at, near = top, 0
+        while at > indexed and function[at] != which[i]:
             at = parent[at]
-        if at < 0:
-            state[UNMATCHED] += 1
-            continue
-        while top != at:
-            end[top] = latest
-            top = parent[top]
+            near += 1
+        if at <= indexed:
+            if near > _NEAR:
+                if not _index(top, indexed, function, parent, state, open_key, open_count):
+                    state[FULL] = 1
+                    taken = np.int64(i)
+                    break
+                indexed = top
+            if open_count[_slot(which[i], open_key)] == 0:
+                state[UNMATCHED] += 1
+                continue
+        while True:
+            call = top
+            top = parent[call]
+            end[call] = latest
+            if call <= indexed:
+                open_count[_slot(function[call], open_key)] -= 1
+                indexed = top
+            if function[call] == which[i]:
+                break
             state[MISMATCHED] += 1
-        end[at] = latest
-        top = parent[at]
-    state[TOP], state[COUNT], state[LATEST] = top, count, latest
+    state[TOP], state[COUNT], state[LATEST], state[INDEXED] = top, count, latest, indexed
     return taken
+
+
+@kernel
+def rehash_open(open_key: Any, open_count: Any, out_key: Any, out_count: Any) -> Any:
+    """Copy what is open into a hash table of another size; return how many functions that are.
+
+    Parameters
+    ----------
+    open_key, open_count : int32 (k,)
+        As :func:`grow_calls` has filled them.
+    out_key, out_count : int32 (j,)
+        Zeros, a power of two; filled.
+    """
+    n = 0
+    for i in range(len(open_key)):
+        if open_count[i] > 0:
+            slot = _slot(open_key[i] - 1, out_key)
+            out_key[slot], out_count[slot] = open_key[i], open_count[i]
+            n += 1
+    return n
 
 
 @kernel
