@@ -1,5 +1,9 @@
 """The strip that shows a whole trace, against its definition."""
 
+import base64
+import math
+import zlib
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +30,7 @@ def test_every_call_is_in_its_cell(seed, n, chain) -> None:
         for (k, row, column), count in cells.items():
             if k == kind:
                 share = min(count / max(n / WIDTH, 1.0), 1.0)
-                assert abs(int(values[row, column]) - 255 * share**0.5) <= 1.0
+                assert values[row, column] == math.ceil(255 * math.sqrt(share))
     again = unpacked(found.packed())
     assert again is not None
     assert np.array_equal(again.shown, found.shown)
@@ -34,9 +38,21 @@ def test_every_call_is_in_its_cell(seed, n, chain) -> None:
 
 
 def test_no_calls_and_damaged_texts() -> None:
-    empty = mural(Calls(), np.zeros(0, np.bool_))
+    with np.errstate(all="raise"):
+        empty = mural(Calls(), np.zeros(0, np.bool_))
     assert not empty.shown.any()
     cells = np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH), np.uint8)
     text = Mural(cells, cells).packed()
     for damaged in ("", "no strip", text[: len(text) // 2], text[5:], "é"):
         assert unpacked(damaged) is None
+
+
+def test_strips_in_saved_files_are_read() -> None:
+    assert (HEIGHT, WIDTH) == (24, 384)  # a saved strip is that large
+
+    def stored(size: int) -> str:
+        return base64.b85encode(zlib.compress(bytes(size))).decode()
+
+    assert unpacked(stored(2 * 24 * 384)) is not None
+    for other in (2 * 24 * 384 - 1, 2 * 24 * 384 + 1, 1 << 24):
+        assert unpacked(stored(other)) is None

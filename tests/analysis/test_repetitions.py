@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support import plain_match as plain
-from tracevis3d.analysis.repetitions import LONGEST_PERIOD, find_alike, find_repeated, find_runs
+from tracevis3d.analysis.repetitions import ALIKE, LONGEST_PERIOD, find_alike, find_repeated, find_runs
 from tracevis3d.analysis.sets import distinct_sets
 from tracevis3d.analysis.subtrees import distinct_subtrees
 
@@ -79,11 +79,11 @@ def test_runs(trace, period):
 
 
 @settings(max_examples=80, deadline=None)
-@given(trace=st.one_of(repetitive(), plain.traces(most=20)), least=st.sampled_from(["0", "0.5", "0.8"]))
+@given(trace=st.one_of(repetitive(), plain.traces(most=20)), least=st.sampled_from([0, 1, 3, 4]))
 def test_alike_neighbours(trace, least):
-    least = Fraction(least)
+    least = Fraction(least, 5)
     tree = distinct_subtrees(trace.calls)
-    runs = find_alike(tree, distinct_sets(tree), least)
+    runs = find_alike(tree, distinct_sets(tree), *([] if least == ALIKE else [least]))
     found = {}
     for c, first, period, times in zip(*(vars(runs)[k].tolist() for k in vars(runs))):
         assert period == 1
@@ -123,6 +123,18 @@ def test_repeated_subtrees(trace):
         assert longest in of
         assert lasted[longest] == lasted[of].max()
     assert (np.diff(found.time) <= 0).all()
+
+
+def test_limits_are_those_of_the_sentences():
+    """Up to 16 children repeat as one pattern, and four of five functions in common are not yet alike."""
+    rows = [*range(1, 17)] * 2
+    trace = plain.small_trace([1] + [2] * len(rows), [0, *rows], [1] * 33, [f"f{i}" for i in range(17)])
+    tree = distinct_subtrees(trace.calls)
+    assert (find_runs(tree).period.tolist(), len(find_runs(tree, 15))) == ([16], 0)
+    rows = [*range(1, 18)] * 2
+    trace = plain.small_trace([1] + [2] * len(rows), [0, *rows], [1] * 35, [f"f{i}" for i in range(18)])
+    assert not len(find_runs(distinct_subtrees(trace.calls)))
+    assert Fraction(4, 5) == ALIKE
 
 
 def test_many_runs_need_more_room():

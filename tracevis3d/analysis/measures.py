@@ -35,9 +35,10 @@ def allocated_below(calls: Calls, memory: Memory) -> NDArray[np.int64]:
 
     What was freed again counts too; allocations of no known call don't. 0 for all if ``memory`` is empty.
     """
-    known = (memory.kind == ALLOC) & (memory.call >= 0)
+    allocated = memory.kind == ALLOC
     before = np.zeros(len(calls) + 1, np.int64)
-    np.add.at(before, memory.call[known] + 1, memory.size[known])
+    # Allocations of no known call (-1) lie before the first one, so they are part of no difference.
+    np.add.at(before, memory.call[allocated] + 1, memory.size[allocated])
     np.cumsum(before, out=before)
     first = np.arange(len(calls))
     return np.asarray(before[first + calls.extent] - before[first])

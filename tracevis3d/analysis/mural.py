@@ -53,9 +53,9 @@ def mural(calls: Calls, hidden: NDArray[np.bool_]) -> Mural:
     n = len(calls)
     depth = np.ascontiguousarray(calls.depth, np.int32)
     counts = np.zeros((2, HEIGHT, WIDTH), np.int64)
-    count_cells(depth, hidden, max(int(depth.max(initial=0)), HEIGHT), counts)
+    count_cells(depth, hidden, int(depth.max(initial=HEIGHT)), counts)
     share = counts / max(n / WIDTH, 1.0)
-    shown, left_out = np.clip(np.ceil(255 * np.sqrt(share)), 0, 255).astype(np.uint8)
+    shown, left_out = np.minimum(np.ceil(255 * np.sqrt(share)), 255).astype(np.uint8)
     return Mural(shown, left_out)
 
 

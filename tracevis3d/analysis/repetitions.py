@@ -126,12 +126,9 @@ def find_alike(subtrees: Subtrees, sets: Sets, least: Fraction = ALIKE) -> Runs:
     them.
     """
     first, child = subtrees.first, subtrees.child
-    edges = len(child)
-    if edges < 2:
-        return Runs(*(np.empty(0, np.int32) for _ in range(4)))
     owner = np.repeat(np.arange(len(subtrees), dtype=np.int32), np.diff(first))
     of = sets.of_class[child]
-    joined = np.zeros(edges, np.bool_)  # whether the child is like the one before
+    joined = np.zeros(len(child), np.bool_)  # whether the child is like the one before
     siblings = owner[1:] == owner[:-1]
     joined[1:] = siblings & (of[1:] == of[:-1])
     unlike = np.flatnonzero(siblings & (of[1:] != of[:-1]))
@@ -149,13 +146,14 @@ def find_alike(subtrees: Subtrees, sets: Sets, least: Fraction = ALIKE) -> Runs:
 
 def _above(sets: Sets, left: Int32s, right: Int32s, least: Fraction) -> NDArray[np.bool_]:
     """Return whether the similarity of each pair of sets is above ``least``; each pair is computed once."""
-    pairs, index = np.unique(left.astype(np.int64) * len(sets) + right, return_inverse=True)
-    a, b = (pairs // max(len(sets), 1)).astype(np.int32), (pairs % max(len(sets), 1)).astype(np.int32)
-    common = np.empty(len(pairs), np.int64)
+    code = left.astype(np.int64) * len(sets) + right
+    _, at, index = np.unique(code, return_index=True, return_inverse=True)
+    a, b = left[at], right[at]
+    common = np.empty(len(at), np.int64)
     functions = int(sets.added.max(initial=-1)) + 1
     common_of_pairs(a, b, sets.base, sets.first, sets.added, np.zeros(functions, np.int32), common)
     whole = sets.size[a].astype(np.int64) + sets.size[b] - common
-    return np.asarray((common * least.denominator > whole * least.numerator)[index.reshape(-1)])
+    return np.asarray((common * least.denominator > whole * least.numerator)[index])
 
 
 def find_repeated(calls: Calls, subtrees: Subtrees) -> Repeated:

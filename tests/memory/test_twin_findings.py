@@ -1,0 +1,301 @@
+"""What is found about a program's memory, against a plain twin of each kind of finding."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracevis3d.features.memory.blocks import find_blocks
+from tracevis3d.features.memory.call_sites import Sites
+from tracevis3d.features.memory.curves import site_table
+from tracevis3d.features.memory.findings import KINDS, REGION_GAP, find_memory, holes, live_grid
+from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Memory
+
+#: The end of each recording, in nanoseconds: a hundredth, a 64th and a 512th of it are whole numbers.
+END = 51_200
+
+
+# -- programs in which much is remarkable, or nearly so ----------------------------------------------------
+
+
+class Program:
+    """Rows of memory, each with the site of its block."""
+
+    def __init__(self, draw) -> None:
+        self.draw, self.rows, self.blocks = draw, [], 0
+
+    def block(self, born, died, size, site, address=None, touched=()) -> None:
+        """Add a block; ``died`` None: it is kept."""
+        self.blocks += 1
+        address = (self.blocks << 21) if address is None else address
+        self.rows.append((born, ALLOC, address, size, site))
+        self.rows += [(time, ACCESS, address, 0, site) for time in touched]
+        if died is not None:
+            self.rows.append((died, FREE, address, 0, site))
+
+    def few(self, low, high):
+        return self.draw(st.integers(low, high))
+
+    def any(self, *values):
+        return self.draw(st.sampled_from(values))
+
+    def leak(self, site) -> None:
+        """Keep about eight blocks, more of them or less in each quarter."""
+        begun = self.any(0, 0, 1, 2, 3)
+        quarters = [q for q in range(begun, 4) if self.few(0, 9)] or [begun]
+        for i in range(self.any(7, 8, 8, 9)):
+            q = quarters[i % len(quarters)]
+            born = q * END // 4 + self.any(0, 1, END // 4 - 1)
+            self.block(born, None, self.any(1, 100) if q > 1 else self.any(100, 300), site)
+        for _ in range(self.few(0, 3)):
+            self.block(self.few(0, END // 2), END // 2 + 5, 100, site)
+
+    def forgotten(self, site) -> None:
+        """Keep a block that is last used in about the middle."""
+        born = self.any(0, END // 2 - 1, END // 2, END // 2 + 1)
+        touched = [] if self.any(True, False) else [max(born, self.any(END // 2 - 2, END // 2, END // 2 + 1))]
+        self.block(born, None, self.any(20, 200, 2000), site, touched=touched)
+
+    def churn(self, site) -> None:
+        """About a hundred blocks that live for about a hundredth of the run, about ten times what is kept."""
+        count, at_once, size = self.any(99, 100, 100), self.any(9, 10, 10, 11), self.any(1, 64)
+        life = END // 100 + self.any(-1, 0, 0, 1)
+        for i in range(count):
+            begin = i // at_once * (life + 2)
+            self.block(begin, begin + life, size, site)
+        for _ in range(self.any(0, 0, 0, count, count + 1)):
+            self.block(20_000, 40_000, 1, site)
+
+    def tooth(self, site) -> None:
+        """Live bytes that rise and fall about three times, by about a quarter."""
+        every, high = self.any(6000, 6037), self.any(100, 400)
+        if self.any(True, False):
+            self.block(0, None, self.any(1, 3) * high, site)
+        for i in range(self.few(2, 5)):
+            for step in range(3):
+                self.block(i * every + 400 * step, (i + 1) * every - self.few(1, 1500), high // 3 + i, site)
+
+    def fragments(self, site) -> None:
+        """Neighbours of which some are freed before the end, others earlier."""
+        base, size = self.few(1, 3) << 40, self.any(1 << 14, 1 << 15, 1 << 16)
+        for i in range(self.few(3, 9)):
+            died = self.any(None, 30_000, 45_000)
+            self.block(self.few(0, 200), died, self.any(size, size // 2, 0), site, base + i * size)
+
+    def cohort(self, site) -> None:
+        """About five blocks that are born in one cell and die in another, or the same."""
+        cell = END // 64
+        born, lived = self.few(0, 62) * cell, self.any(0, 1, 5, None)
+        for _ in range(self.few(4, 6)):
+            at = born + self.any(0, cell - 1)
+            died = None if lived is None else min(born + lived * cell + self.any(0, cell - 1), END)
+            self.block(at, None if died is None else max(died, at), self.any(10, 100), site)
+
+
+@st.composite
+def programs(draw):
+    """Return blocks, their sites and what sites do."""
+    program = Program(draw)
+    segments = ["leak", "forgotten", "churn", "tooth", "fragments", "cohort"]
+    for _ in range(draw(st.sampled_from([1, 1, 2, 3, 4]))):
+        getattr(program, draw(st.sampled_from(segments)))(draw(st.integers(0, 2)))
+    rows = sorted(program.rows, key=lambda row: row[0])
+    time, kind, address, size, site = (list(column) for column in zip(*rows))
+    memory = Memory(
+        np.array(time), np.array(address, np.uint64), np.array(size), np.array(kind, np.uint8),
+        np.zeros(len(rows), np.int32), np.full(len(rows), -1),
+    )  # fmt: skip
+    blocks = find_blocks(memory, END)
+    of = np.array(site, np.int32)[blocks.row]
+    return blocks, Sites(of, np.full(3, -1, np.int32), np.zeros(3, np.int32), ("a", "b", "c"))
+
+
+# -- the twin ----------------------------------------------------------------------------------------------
+
+
+class Block:
+    """A block by itself."""
+
+    def __init__(self, blocks, sites, i) -> None:
+        self.site, self.row, self.size = int(sites.of_block[i]), int(blocks.row[i]), int(blocks.size[i])
+        self.born, self.kept = int(blocks.born[i]), int(blocks.free_row[i]) < 0
+        self.died = END + 1 if self.kept else int(blocks.died[i])
+        self.free_row = 1 << 60 if self.kept else int(blocks.free_row[i])
+        self.address, self.touched = int(blocks.address[i]), int(blocks.last_touch[i])
+
+
+def total(blocks):
+    return sum(block.size for block in blocks)
+
+
+def plain_holes(live):
+    """Return bytes of blocks and holes, the largest hole, and how many regions there are."""
+    live = sorted((block.address, block.size) for block in live if block.size)
+    gaps, reach = [], None
+    for address, size in live:
+        if reach is not None:
+            gaps.append(max(address - reach, 0))
+        reach = max(reach or 0, address + size)
+    near = [gap for gap in gaps if gap < 1 << 20]
+    return (
+        sum(size for _, size in live), sum(near), max(near, default=0),
+        len(gaps) - len(near) + 1 if live else 0,
+    )  # fmt: skip
+
+
+def plain_live(blocks, cells):
+    """Return the bytes that live at the end of each cell."""
+    edges = [(i + 1) * END / cells for i in range(cells)]
+    return [total(b for b in blocks if b.born <= edge < b.died) for edge in edges]
+
+
+def plain_turns(values, least):
+    """Return the highs and the lows between which the values move by ``least`` or more, alternating."""
+    highs, lows = [], []
+    top = bottom = 0
+    rising = None
+    for i, value in enumerate(values):
+        top, bottom = (i if value > values[top] else top), (i if value < values[bottom] else bottom)
+        if rising is not False and values[top] - value >= least:
+            highs.append(top)
+            rising, top, bottom = False, i, i
+        elif rising is not True and value - values[bottom] >= least:
+            lows += [bottom] if bottom else []
+            rising, top, bottom = True, i, i
+    return highs, lows
+
+
+def plain_findings(blocks, sites, has_addresses):
+    """Return kind, site, begin, end, bytes and details of each finding, in order."""
+    every = [Block(blocks, sites, i) for i in range(len(blocks))]
+    of = [[b for b in every if b.site == site] for site in range(3)]
+    rows = sorted({b.row for b in every} | {b.free_row for b in every if not b.kept})
+
+    def live_after(group, row):
+        return [b for b in group if b.row <= row < b.free_row]
+
+    def peak(group):
+        """Return the most bytes that live at once, and the first row after which they do."""
+        most = max(((total(live_after(group, row)), -row) for row in rows), default=(0, 0))
+        return most[0], -most[1]
+
+    highest, peak_row = peak(every)
+    peaks = [peak(group)[0] for group in of]
+    least, found = 0.005 * highest, []
+    # Leaks: what is kept grows in each quarter from when it begins, and not only in the first half.
+    for site, group in enumerate(of):
+        kept = [b for b in group if b.kept]
+        quarters = [total(b for b in kept if min(b.born * 4 // END, 3) == q) for q in range(4)]
+        if total(kept) < max(least, 1) or len(kept) < 8:
+            continue
+        begun = next(q for q in range(4) if quarters[q])
+        if begun < 3 and all(quarters[begun:]) and quarters[2] + quarters[3] >= total(kept) / 4:
+            share = {"blocks": len(kept), "share_of_blocks": len(kept) / len(group)}
+            found.append(("leak", site, min(b.born for b in kept), END, total(kept), share))
+    leaking = [site for _, site, *_ in found]
+    for site, group in enumerate(of):
+        old = [b for b in group if b.kept and 2 * (END - b.touched) >= END]
+        if total(old) >= max(4 * least, 1) and site not in leaking:
+            begin = min(b.touched for b in old)
+            found.append(("forgotten", site, begin, END, total(old), {"blocks": len(old)}))
+    largest = sorted((site for site in range(3) if peaks[site] >= 0.1 * highest), key=lambda s: -peaks[s])
+    for site in [-1, *largest]:
+        values = plain_live(every if site < 0 else of[site], 512)
+        highs, lows = plain_turns(values, int(max(max(values) / 4, 1)))
+        if len(highs) >= 3 and len(lows) >= 2:
+            swing = median(values[i] for i in highs) - median(values[i] for i in lows)
+            period = median(b - a for a, b in pairwise(highs)) * END / 512
+            begin, end = ((i + 1) * END // 512 for i in (highs[0], max(highs[-1], lows[-1])))
+            found.append(
+                ("saw-tooth", site, begin, end, int(swing), {"times": len(highs), "period_ns": period})
+            )
+    for when, live in (("most", live_after(every, peak_row)), ("end", [b for b in every if b.died > END])):
+        bytes_, free, hole, regions = plain_holes(live)
+        if has_addresses and free >= 1 << 16 and free >= 0.2 * (bytes_ + free):
+            at = END if when == "end" else next(b.born for b in every if b.row == peak_row)
+            details = {"when": when, "share": free / (bytes_ + free), "largest": hole, "regions": regions}
+            found.append(("fragmentation", -1, at, at, free, details | {"live": bytes_}))
+            break
+    for site, group in enumerate(of):
+        short = [b for b in group if not b.kept and 100 * (b.died - b.born) <= END]
+        often = total(group) >= 10 * max(peaks[site], 1)
+        if len(short) >= 100 and 2 * len(short) >= len(group) and often and total(short) >= max(4 * least, 1):
+            details = {"blocks": len(short), "at_once": peaks[site]}
+            found.append(("churn", site, 0, END, total(short), details))
+    groups = {}
+    for b in every:
+        cells = [min(time * 64 // END, 63) for time in (b.born, b.died)]
+        groups.setdefault((cells[0], 64 if b.kept else cells[1]), []).append(b)
+    cohorts = []
+    for (born, died), group in sorted(groups.items()):
+        if len(group) >= 5 and died > born and total(group) >= max(4 * least, 1):
+            end = END if died == 64 else (died + 1) * END // 64
+            details = {"blocks": len(group), "freed": died < 64}
+            cohorts.append(("cohort", -1, born * END // 64, end, total(group), details))
+    found += sorted(cohorts, key=lambda f: -f[4])[:8]
+    order = ("leak", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort")
+    return sorted(found, key=lambda f: (order.index(f[0]), -f[4]))
+
+
+@given(programs(), st.sampled_from([True, True, False]))
+@settings(deadline=None, max_examples=200)
+def test_findings_are_those_of_the_plain_twin(program, has_addresses) -> None:
+    blocks, sites = program
+    found = find_memory(blocks, sites, site_table(blocks, sites), has_addresses)
+    wanted = plain_findings(blocks, sites, has_addresses)
+    assert [(f.kind, f.site, f.start_ns, f.end_ns, f.bytes) for f in found] == [f[:5] for f in wanted]
+    for mine, other in zip(found, wanted):
+        assert mine.details == pytest.approx(other[5])
+
+
+@given(programs(), st.sampled_from([1, 7, 64]))
+@settings(deadline=None, max_examples=30)
+def test_live_bytes_of_groups_at_the_ends_of_cells(program, cells) -> None:
+    blocks, sites = program
+    every = [Block(blocks, sites, i) for i in range(len(blocks))]
+    grid = live_grid(blocks, sites.of_block, 3, cells)
+    assert grid.tolist() == [plain_live([b for b in every if b.site == site], cells) for site in range(3)]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 30), st.integers(0, 3), st.integers(0, 9), st.integers(1, 9)), max_size=9
+    ),
+    st.integers(0, 20),
+)
+@settings(deadline=None, max_examples=200)
+def test_holes_are_those_between_blocks_that_live(rows, time) -> None:
+    unit = REGION_GAP >> 2
+    events = []
+    for i, (address, size, born, lived) in enumerate(rows):
+        events += [
+            (born, 1, i, ALLOC, address * unit, size * unit),
+            (born + lived, 0, i, FREE, address * unit, 0),
+        ]
+    events.sort()
+    columns = list(zip(*events)) or [()] * 6
+    memory = Memory(
+        np.array(columns[0], np.int64), np.array(columns[4], np.uint64), np.array(columns[5], np.int64),
+        np.array(columns[3], np.uint8), np.zeros(len(events), np.int32), np.full(len(events), -1),
+    )  # fmt: skip
+    blocks = find_blocks(memory, 20)
+    sites = Sites(np.zeros(len(blocks), np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32), ("a",))
+    every = [Block(blocks, sites, i) for i in range(len(blocks))]
+    found = holes(blocks, time)
+    assert found.time_ns == time
+    told = found.live, found.holes, found.largest, found.regions
+    assert told == plain_holes([b for b in every if b.born <= time < b.died])
+    row = time % max(len(memory), 1)
+    found = holes(blocks, time, row)
+    told = found.live, found.holes, found.largest, found.regions
+    assert told == plain_holes([b for b in every if b.row <= row < b.free_row])
+    assert found.share == (found.holes / (found.live + found.holes) if found.live else 0)
+
+
+def test_kinds_are_named_in_the_order_of_their_weight() -> None:
+    assert KINDS == ("leak", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort")
