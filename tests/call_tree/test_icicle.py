@@ -16,7 +16,8 @@ from tracevis3d.drawing.palettes import PALETTES
 from tracevis3d.drawing.primitives import Boxes, Drawing, Labels
 from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import UsageError
-from tracevis3d.features.call_tree.icicle.view import VIEW, Parameters
+from tracevis3d.features.call_tree.icicle.parameters import Parameters
+from tracevis3d.features.call_tree.icicle.view import VIEW
 from tracevis3d.formats import registry
 from tracevis3d.layout.scales import LOG_RANGE
 from tracevis3d.parameters import read

@@ -7,7 +7,8 @@ import pytest
 
 from tests.support.walked_traces import walked_trace
 from tracevis3d.drawing.frame import Frame
-from tracevis3d.features.call_tree.icicle.view import VIEW, Parameters
+from tracevis3d.features.call_tree.icicle.parameters import Parameters
+from tracevis3d.features.call_tree.icicle.view import VIEW
 from tracevis3d.progress import silent
 from tracevis3d.views.time_window import WIDTH
 

@@ -17,7 +17,7 @@ from ....views.time_window import WIDTH
 from .layout import Layout
 
 if TYPE_CHECKING:
-    from .view import Parameters
+    from .parameters import Parameters
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -22,7 +22,7 @@ from ....views.thread_selection import choose_threads
 from ....views.time_window import WIDTH, time_window
 
 if TYPE_CHECKING:
-    from .view import Parameters
+    from .parameters import Parameters
 
 Ints = NDArray[np.int64]
 

@@ -9,7 +9,7 @@ folds back into the plain icicle plot.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,19 +21,17 @@ from ....drawing.palettes import BASE, GRID, OTHER, PALETTES
 from ....drawing.primitives import Boxes, Drawing, Legend, LegendEntry
 from ....layout.cut import Cut, call_span
 from ....layout.scales import Scale
-from ....parameters import parameter
 from ....progress import Progress
 from ....trace.model import Trace
-from ....views import common_parameters
-from ....views.calls.colors import COLORS, Coloring, coloring
-from ....views.calls.measures import MEASURES, Measure, measure
-from ....views.thread_selection import ORDERS
+from ....views.calls.colors import Coloring, coloring
+from ....views.calls.measures import Measure, measure
 from ....views.view import LiveForm, View
 from ..commands import COMMANDS
 from .boxes import call_boxes, cluster_boxes, measured
 from .detail import LevelOfDetail
 from .layout import Layout, compose
 from .names import names_on_fronts, names_on_tops
+from .parameters import Parameters
 from .surroundings import depth_axis, grid, lane_names, measure_ruler, terraces, time_axis
 
 if TYPE_CHECKING:
@@ -42,58 +40,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """Parameters of the view ``icicle``."""
-
-    measure: str = parameter("calls", "What the thickness of a box shows", choices=MEASURES, group="Data")
-    scale: str = parameter(
-        "auto",
-        "How the measure maps to thickness",
-        choices={
-            "auto": "what suits the measure: square root for time and bytes, logarithm for counts",
-            "linear": "in proportion",
-            "sqrt": "square root",
-            "log": "logarithm, over at most five decades",
-        },
-        group="Data",
-    )
-    color: str = parameter("auto", "What colour shows", choices=COLORS, group="Data")
-    threads: str = common_parameters.threads("the busiest, as many as fit")
-    order: str = parameter("recorded", "Order of the threads, from the front", choices=ORDERS, group="Data")
-    start: str = common_parameters.window_start()
-    end: str = common_parameters.window_end()
-    first_depth: int = common_parameters.first_depth()
-    last_depth: int = common_parameters.last_depth()
-    resolution: float = common_parameters.resolution(1.0)
-    labels: int = common_parameters.labels(
-        400, "The maximum number of names written on boxes, the widest first"
-    )
-    entries: int = common_parameters.entries(10)
-    opening: float = parameter(
-        1.0, "From the flat icicle plot (0) to the full 3D picture (1)", low=0.0, high=1.0, group="Shape"
-    )
-    relief: float = parameter(0.5, "How far the thickest box reaches out", low=0.0, high=1.0, group="Shape")
-    recede: float = parameter(
-        1.0, "How far each thread's lane steps back behind the one below", low=0.0, high=3.0, group="Shape"
-    )
-    taper: float = common_parameters.taper(0.5)
-    level: float = parameter(
-        0.0, "Height of a level in scene units (the time window is 16 wide); 0: as the picture allows",
-        low=0.0, high=4.0, group="Shape",
-    )  # fmt: skip
-    spacing: float = parameter(
-        1.5, "Free height between lanes, in levels", low=0.0, high=20.0, unit="levels", group="Shape"
-    )
-    gap: float = parameter(
-        0.08, "Share of a level's height left free between a box and the boxes on it", low=0.0, high=0.9,
-        group="Shape",
-    )  # fmt: skip
-    turn: float = common_parameters.turn(-13.0, group="Look")
-    tilt: float = common_parameters.tilt(21.0, -20.0, 85.0, group="Look")
-    palette: str = common_parameters.palette()
 
 
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
