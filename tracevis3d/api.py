@@ -542,6 +542,8 @@ class Figure:
         animate : dict, optional
             For films: parameters that change -> ``(from, to)``, or ``"from..to"``: numbers or times.
         progress : Progress
+        **options : object
+            Fields of :class:`Output`, in place of those of ``output``; ``dpi`` goes with ``size``.
 
         Returns
         -------
@@ -575,6 +577,17 @@ class Figure:
 
     def changes(self, path: str | os.PathLike[str], animate: Mapping[str, Any] | None) -> tuple[Change, ...]:
         """Return the parameters that change in the film ``path``.
+
+        Parameters
+        ----------
+        path : path
+            The film.
+        animate : mapping of str to object or None
+            As :meth:`render` takes it; None or empty: nothing changes.
+
+        Returns
+        -------
+        tuple of Change
 
         Raises
         ------

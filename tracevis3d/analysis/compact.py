@@ -105,6 +105,16 @@ class CompactTrace:
         """Return the calls of a thread without times: function, parent, depth, extent, in pre-order.
 
         ``start`` and ``end`` count enter and exit events, one nanosecond each.
+
+        Parameters
+        ----------
+        thread : int
+            Its number.
+
+        Returns
+        -------
+        Calls
+            Its ``parent`` counts from the thread's first call.
         """
         roots = self.roots[self.root_first[thread] : self.root_first[thread + 1]]
         return expand(self.subtrees, np.ascontiguousarray(roots))
@@ -119,6 +129,10 @@ def compact(calls: Calls, threads: Threads, subtrees: Subtrees | None = None) ->
     threads : Threads
     subtrees : Subtrees, optional
         Of these calls, if they are known already.
+
+    Returns
+    -------
+    CompactTrace
     """
     subtrees = subtrees or distinct_subtrees(calls)
     root = np.flatnonzero(np.asarray(calls.parent) < 0)
@@ -133,7 +147,19 @@ def graph_of(trace: Trace) -> CompactTrace:
 
 
 def expand(subtrees: Subtrees, roots: NDArray[np.int32]) -> Calls:
-    """Return the calls that ``roots`` (int32 classes) unfold to; see :meth:`CompactTrace.expand`."""
+    """Return the calls that ``roots`` (int32 classes) unfold to; see :meth:`CompactTrace.expand`.
+
+    Parameters
+    ----------
+    subtrees : Subtrees
+        The nodes of the graph.
+    roots : int32 (r,)
+        Classes of the root calls, in order; one may occur several times.
+
+    Returns
+    -------
+    Calls
+    """
     n = int(subtrees.extent[roots].sum())
     of_call, function, depth = (np.empty(n, np.int32) for _ in range(3))
     parent, extent = np.empty(n, np.int64), np.empty(n, np.int64)

@@ -67,6 +67,10 @@ def alike(
     hash_mask : int
         Bits of the hash; for tests of collisions.
 
+    Returns
+    -------
+    Likeness
+
     Raises
     ------
     UsageError

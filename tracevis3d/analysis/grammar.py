@@ -199,6 +199,17 @@ class Grammar:
         """Return the rules that an edge of a list lies in, from the outside in.
 
         Each as the rule, and the edges of the list before its repetition that holds the edge.
+
+        Parameters
+        ----------
+        owner : int
+            The list, or the rule, whose symbols are meant.
+        edge : int
+            Number of the edge within the list, from 0.
+
+        Returns
+        -------
+        list of (int, int)
         """
         found: list[tuple[int, int]] = []
         base = 0
@@ -227,6 +238,10 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
         Neighbours among its edges have different children.
     progress : Progress
         It is called every half a million edges, and may stop the work.
+
+    Returns
+    -------
+    Grammar
 
     Raises
     ------
@@ -307,6 +322,20 @@ def callees_of(graph: CompactTrace, rule: int, most: int | None = None) -> Ints:
     """Return what a rule of a graph's grammar unfolds to: for each callee the calls from the first one to it.
 
     int64 (k,), ascending from 0; with ``most`` no more than so many.
+
+    Parameters
+    ----------
+    graph : CompactTrace
+        With its grammar.
+    rule : int
+        Of the grammar.
+    most : int, optional
+        Of a repetition as well.
+
+    Returns
+    -------
+    int64 (k,)
+        Calls before each callee, its own subtree not included.
     """
     owner, where = graph.grammar.place(rule)
     low, length = int(graph.forest.first[owner]) + where, int(graph.grammar.length[rule])
@@ -385,7 +414,19 @@ class Occurrences:
         return np.asarray((self.starts(rule)[:, None] + callees_of(self.graph, rule)).ravel())
 
     def rules_of(self, call: int, calls: Calls) -> list[tuple[int, bool]]:
-        """Return the rules that a call is a part of, from the outside in, and whether each begins with it."""
+        """Return the rules that a call is a part of, from the outside in, and whether each begins with it.
+
+        Parameters
+        ----------
+        call : int
+            Its index.
+        calls : Calls
+            Those of the trace that the graph was made of.
+
+        Returns
+        -------
+        list of (int, bool)
+        """
         parent = int(calls.parent[call])
         if parent >= 0:
             owner = int(self.graph.subtrees.of_call[parent])
@@ -410,6 +451,10 @@ def words(graph: CompactTrace, rule: int, labels: Sequence[str], most: int = 3) 
         The functions' names.
     most : int
         Names that are written out; what lies in rules that repeat counts one by one.
+
+    Returns
+    -------
+    str
     """
     # Rules may lie in each other as deep as there are rules, so this is no recursion.
     grammar, text, opening, told = graph.grammar, "", "", 0

@@ -100,12 +100,36 @@ def lay_forest(parent: NDArray[np.int32]) -> Forest:
 
 
 def function_weights(functions: int, weight: Ints | None) -> Ints:
-    """Return the weights as int64 (functions,): those given, or 1 each."""
+    """Return the weights as int64 (functions,): those given, or 1 each.
+
+    Parameters
+    ----------
+    functions : int
+        How many there are.
+    weight : int64 (functions,) or None
+        None: each counts the same.
+
+    Returns
+    -------
+    int64 (functions,)
+    """
     return np.ones(functions, np.int64) if weight is None else np.ascontiguousarray(weight, np.int64)
 
 
 def set_weights(sets: Sets, weight: Ints) -> Ints:
-    """Return the sum of ``weight`` over the functions of each set, as int64 (sets,)."""
+    """Return the sum of ``weight`` over the functions of each set, as int64 (sets,).
+
+    Parameters
+    ----------
+    sets : Sets
+        As differences from their largest child's set.
+    weight : int64 (functions,)
+        See :func:`function_weights`.
+
+    Returns
+    -------
+    int64 (sets,)
+    """
     total = np.empty(len(sets), np.int64)
     common_with_all(sets.base, sets.first, sets.added, weight, total)
     return total
@@ -214,6 +238,16 @@ class SetJoin:
         """Return A's sets in blocks of at most :data:`LANES` that are joined side by side.
 
         Narrower ones if ``most`` bytes wouldn't hold a byte for each lane and each set of B.
+
+        Parameters
+        ----------
+        most : int, optional
+            Bytes of working memory that there are.
+
+        Returns
+        -------
+        list of int32 (k,)
+            Together all sets, in ascending order of size.
         """
         width = LANES if most is None else min(LANES, max(64, most // max(1, len(self.b)) // 64 * 64))
         return [self._by_size[i : i + width] for i in range(0, len(self.a), width)]
@@ -230,6 +264,10 @@ class SetJoin:
             Ascending.
         keep : bool
             Also return, for the one threshold, which pairs are above it.
+
+        Returns
+        -------
+        BlockCounts
         """
         used, m = len(chosen), len(self.b)
         width = -(-used // 64) * 64

@@ -43,7 +43,19 @@ class Listing:
         return len(self.keys)
 
     def rows(self, first: int, most: int) -> list[dict[str, Any]]:
-        """Return the rows of a window."""
+        """Return the rows of a window.
+
+        Parameters
+        ----------
+        first : int
+            Number of the first row, from 0.
+        most : int
+            How many rows are wanted; fewer at the list's end.
+
+        Returns
+        -------
+        list of dict
+        """
         return [self.row(key) for key in self.keys[first : first + most].tolist()]
 
     def place(self, call: int) -> int:

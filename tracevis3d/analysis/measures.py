@@ -26,6 +26,17 @@ def repetitions(subtrees: Subtrees, which: NDArray[np.int64] | slice = slice(Non
 
     So often the program did just the same, wherever. It depends on the distinct subtree alone: equal
     subtrees stand equally high in a picture. Int64 of the shape of ``which``; costs no more than that.
+
+    Parameters
+    ----------
+    subtrees : Subtrees
+        Of the trace.
+    which : int64 (k,) or slice
+        Calls; all by default.
+
+    Returns
+    -------
+    int64 (k,)
     """
     return np.asarray(subtrees.occurrences[subtrees.of_call[which]])
 
@@ -34,6 +45,18 @@ def allocated_below(calls: Calls, memory: Memory) -> NDArray[np.int64]:
     """Return the bytes allocated by each call and the calls below it: int64 (n,).
 
     What was freed again counts too; allocations of no known call don't. 0 for all if ``memory`` is empty.
+
+    Parameters
+    ----------
+    calls : Calls
+        In pre-order.
+    memory : Memory
+        The trace's allocations and frees; ``kind``, ``call`` and ``size`` are read.
+
+    Returns
+    -------
+    int64 (n,)
+        Bytes.
     """
     allocated = memory.kind == ALLOC
     before = np.zeros(len(calls) + 1, np.int64)

@@ -49,6 +49,10 @@ def mural(calls: Calls, hidden: NDArray[np.bool_]) -> Mural:
         ``depth`` is read.
     hidden : bool (n,)
         The calls that filters hide.
+
+    Returns
+    -------
+    Mural
     """
     n = len(calls)
     depth = np.ascontiguousarray(calls.depth, np.int32)

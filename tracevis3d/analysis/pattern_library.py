@@ -94,6 +94,22 @@ class Found:
 def promote(trace: Trace, graph: CompactTrace, call: int, name: str, criterion: str = "exact") -> Pattern:
     """Make a pattern of the subtree of a call.
 
+    Parameters
+    ----------
+    trace : Trace
+    graph : CompactTrace
+        Its compact trace.
+    call : int
+        Its index.
+    name : str
+        Empty: the name of the called function.
+    criterion : str
+        A key of :data:`~.criteria.CRITERIA`: when other subtrees count as the same.
+
+    Returns
+    -------
+    Pattern
+
     Raises
     ------
     UsageError
@@ -134,18 +150,53 @@ def promote(trace: Trace, graph: CompactTrace, call: int, name: str, criterion: 
 
 
 def with_pattern(known: Library, pattern: Pattern) -> Library:
-    """Return a library with a pattern more, in place of one of the same name."""
+    """Return a library with a pattern more, in place of one of the same name.
+
+    Parameters
+    ----------
+    known : Library
+        It stays as it is.
+    pattern : Pattern
+        The one that is added, behind the others.
+
+    Returns
+    -------
+    Library
+    """
     kept = (other for other in known.patterns if other.name != pattern.name)
     return replace(known, patterns=(*kept, pattern))
 
 
 def with_utilities(known: Library, names: Sequence[str]) -> Library:
-    """Return a library with utilities more."""
+    """Return a library with utilities more.
+
+    Parameters
+    ----------
+    known : Library
+        It stays as it is.
+    names : sequence of str
+        Of functions; those that it has already are not added twice.
+
+    Returns
+    -------
+    Library
+    """
     return replace(known, utilities=tuple(dict.fromkeys((*known.utilities, *names))))
 
 
 def without(known: Library, names: Sequence[str]) -> Library:
     """Return a library without the patterns and utilities of these names.
+
+    Parameters
+    ----------
+    known : Library
+        It stays as it is.
+    names : sequence of str
+        Of patterns or utilities.
+
+    Returns
+    -------
+    Library
 
     Raises
     ------
@@ -162,7 +213,21 @@ def without(known: Library, names: Sequence[str]) -> Library:
 
 
 def find(patterns: Sequence[Pattern], trace: Trace, graph: CompactTrace) -> list[Found]:
-    """Find each pattern in a trace, in time linear in the graph for each criterion that occurs."""
+    """Find each pattern in a trace, in time linear in the graph for each criterion that occurs.
+
+    Parameters
+    ----------
+    patterns : sequence of Pattern
+        Of a library.
+    trace : Trace
+    graph : CompactTrace
+        Its compact trace.
+
+    Returns
+    -------
+    list of Found
+        One for each pattern, in order; empty ones where it does not occur.
+    """
     found = [Found(pattern) for pattern in patterns]
     for criterion, depth in dict.fromkeys((p.criterion, p.depth) for p in patterns):
         these = [i for i, p in enumerate(patterns) if (p.criterion, p.depth) == (criterion, depth)]
@@ -216,6 +281,15 @@ def _joined(
 
 def load(path: str | os.PathLike[str]) -> Library:
     """Read a library; one that isn't there is empty.
+
+    Parameters
+    ----------
+    path : path
+        A JSON file as :func:`save` writes it.
+
+    Returns
+    -------
+    Library
 
     Raises
     ------
@@ -271,7 +345,14 @@ def _pattern(place: str, said: Any) -> Pattern:
 
 
 def save(library: Library, path: str | os.PathLike[str]) -> None:
-    """Write a library in one step."""
+    """Write a library in one step.
+
+    Parameters
+    ----------
+    library : Library
+    path : path
+        The file; its folders are made if they are missing.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     said = {

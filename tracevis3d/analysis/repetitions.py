@@ -59,7 +59,21 @@ class Runs:
         return int(subtrees.occurrences[self.of_class].sum())
 
     def at(self, which: Ints, calls: Calls, subtrees: Subtrees) -> RunsAt:
-        """Return the runs among the children of the calls ``which``, such as those that are visible."""
+        """Return the runs among the children of the calls ``which``, such as those that are visible.
+
+        Parameters
+        ----------
+        which : int64 (k,)
+            Indices of calls.
+        calls : Calls
+            Those of the trace; ``extent`` is read.
+        subtrees : Subtrees
+            Those that the runs were found in.
+
+        Returns
+        -------
+        RunsAt
+        """
         bounds = np.searchsorted(self.of_class, np.arange(len(subtrees) + 1)).astype(np.int64)
         which = np.ascontiguousarray(which, np.int64)
         of = subtrees.of_call[which]
@@ -108,6 +122,10 @@ def find_runs(subtrees: Subtrees, longest_period: int = LONGEST_PERIOD) -> Runs:
     subtrees : Subtrees
     longest_period : int
         Children that are repeated as one pattern, at most. Time grows with it.
+
+    Returns
+    -------
+    Runs
     """
     room = 1024
     columns = [np.empty(room, np.int32) for _ in range(4)]
@@ -124,6 +142,18 @@ def find_alike(subtrees: Subtrees, sets: Sets, least: Fraction = ALIKE) -> Runs:
 
     A run is as long as each child is like the next one; its period is 1. Runs of equal subtrees are among
     them.
+
+    Parameters
+    ----------
+    subtrees : Subtrees
+    sets : Sets
+        Of the functions called in each.
+    least : Fraction
+        The threshold, 0 to 1.
+
+    Returns
+    -------
+    Runs
     """
     first, child = subtrees.first, subtrees.child
     owner = np.repeat(np.arange(len(subtrees), dtype=np.int32), np.diff(first))
@@ -160,6 +190,17 @@ def find_repeated(calls: Calls, subtrees: Subtrees) -> Repeated:
     """Find the subtrees of at least two calls that happen more than once, wherever they are.
 
     Those within another one that is repeated are not counted again.
+
+    Parameters
+    ----------
+    calls : Calls
+    subtrees : Subtrees
+        Of these calls.
+
+    Returns
+    -------
+    Repeated
+        Those that take most time first.
     """
     m = len(subtrees)
     chosen = ((subtrees.occurrences > 1) & (subtrees.extent > 1)).astype(np.uint8)

@@ -59,6 +59,11 @@ class Query:
     def test(self) -> Callable[[str], bool]:
         """Return a function that says whether a name matches.
 
+        Returns
+        -------
+        callable
+            ``test(name) -> bool``.
+
         Raises
         ------
         UsageError
@@ -88,6 +93,17 @@ class Query:
 
 def matching_functions(functions: Functions, query: Query) -> NDArray[np.int64]:
     """Return the functions whose names match, int64 (k,), ascending.
+
+    Parameters
+    ----------
+    functions : Functions
+        Of the trace.
+    query : Query
+        What their names are tested with: ``label``, or with ``full`` the recorded ``name``.
+
+    Returns
+    -------
+    int64 (k,)
 
     Raises
     ------
@@ -127,6 +143,10 @@ class CallIndex:
             ``first`` and ``count`` are read.
         functions : int
 
+        Returns
+        -------
+        CallIndex
+
         Raises
         ------
         InputError
@@ -150,7 +170,18 @@ class CallIndex:
 
 @cached_with_trace()
 def call_index(trace: Trace, *, cache: bool = True) -> CallIndex:
-    """Return the index of a trace: from the cache on disk, else made now; kept with the trace."""
+    """Return the index of a trace: from the cache on disk, else made now; kept with the trace.
+
+    Parameters
+    ----------
+    trace : Trace
+    cache : bool
+        Keep it on disk, and use it if it is there.
+
+    Returns
+    -------
+    CallIndex
+    """
 
     def make() -> dict[str, NDArray[Any]]:
         made = CallIndex.of(trace.calls, trace.threads, len(trace.functions))
@@ -167,6 +198,13 @@ def call_index(trace: Trace, *, cache: bool = True) -> CallIndex:
 
 class Found:
     """The calls of some functions that start in a range of time, in order of time.
+
+    Parameters
+    ----------
+    index : CallIndex
+        Of all calls of the trace.
+    start, end : int, optional
+        Nanoseconds: calls that start from ``start`` on and before ``end``; None: no bound.
 
     Attributes
     ----------
@@ -206,6 +244,19 @@ class Found:
         """Return the calls that come next after ``call``, which starts at ``time``, in order of time.
 
         Without a ``call``: those from ``time`` on.
+
+        Parameters
+        ----------
+        time : int
+            Nanoseconds.
+        call : int
+            Its index; -1: none.
+        most : int
+            How many are wanted.
+
+        Returns
+        -------
+        int32 (at most ``most``,)
         """
         at = self._bound(self._low, self._high, time, call + 1 if call >= 0 else -1)
         return self._take(at, self._high, 1, most)
@@ -214,12 +265,37 @@ class Found:
         """Return the calls that come before ``call``, which starts at ``time``, the nearest first.
 
         Without a ``call``: those that start before ``time``.
+
+        Parameters
+        ----------
+        time : int
+            Nanoseconds.
+        call : int
+            Its index; -1: none.
+        most : int
+            How many are wanted.
+
+        Returns
+        -------
+        int32 (at most ``most``,)
         """
         at = self._bound(self._low, self._high, time, call)
         return self._take(at - 1, self._low - 1, -1, most)
 
     def window(self, rank: int, most: int) -> NDArray[np.int32]:
-        """Return the calls from number ``rank`` (from 0) on, int32 (at most ``most``,)."""
+        """Return the calls from number ``rank`` (from 0) on, int32 (at most ``most``,).
+
+        Parameters
+        ----------
+        rank : int
+            The first that is wanted, in order of time.
+        most : int
+            How many are wanted.
+
+        Returns
+        -------
+        int32 (at most ``most``,)
+        """
         if rank >= self.count or most <= 0:
             return np.empty(0, np.int32)
         low, high = (int(self._index.start[end[0]]) for end in (self.first(1), self.last(1)))
@@ -245,7 +321,19 @@ class Found:
         return np.asarray(self._index.order[self._low[which] + number - before[which]])
 
     def rank(self, time: int, call: int = -1) -> int:
-        """Return how many of the calls come before ``call``, which starts at ``time``."""
+        """Return how many of the calls come before ``call``, which starts at ``time``.
+
+        Parameters
+        ----------
+        time : int
+            Nanoseconds.
+        call : int
+            Its index; -1: of the calls that start at ``time`` none counts.
+
+        Returns
+        -------
+        int
+        """
         return int((self._bound(self._low, self._high, time, call) - self._low).sum())
 
     def _bound(
@@ -273,6 +361,10 @@ def search(
     cache : bool
         Keep the index on disk, and use it if it exists.
 
+    Returns
+    -------
+    Found
+
     Raises
     ------
     UsageError
@@ -283,7 +375,20 @@ def search(
 
 
 def facts(trace: Trace, found: Found, most: int) -> dict[str, Any]:
-    """Return what was found, as ``search --json`` prints it; at most ``most`` rows of each kind."""
+    """Return what was found, as ``search --json`` prints it; at most ``most`` rows of each kind.
+
+    Parameters
+    ----------
+    trace : Trace
+    found : Found
+        What :func:`search` found in it.
+    most : int
+        Rows.
+
+    Returns
+    -------
+    dict
+    """
     calls, functions = trace.calls, trace.functions
     busiest = np.argsort(-found.counts, kind="stable")[:most].tolist()
     return {

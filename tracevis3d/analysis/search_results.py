@@ -37,6 +37,16 @@ class TypedQuery:
 def find(trace: Trace, query: TypedQuery) -> Found:
     """Find the calls of the functions whose names match; what was found is kept.
 
+    Parameters
+    ----------
+    trace : Trace
+    query : TypedQuery
+        As a user typed it; empty times are no bounds.
+
+    Returns
+    -------
+    Found
+
     Raises
     ------
     UsageError
@@ -63,6 +73,19 @@ def step_to(trace: Trace, found: Found, current: int, step: str) -> int | None:
     """Return the result that ``step`` (FIRST, PREVIOUS, NEXT, LAST) leads to from the call ``current``.
 
     Without a current call (-1) it is the first, or the last. None: there is none.
+
+    Parameters
+    ----------
+    trace : Trace
+    found : Found
+    current : int
+        Index of a call.
+    step : {"FIRST", "PREVIOUS", "NEXT", "LAST"}
+        Where to.
+
+    Returns
+    -------
+    int or None
     """
     if step == "LAST":
         calls = found.last(1)
@@ -75,12 +98,37 @@ def step_to(trace: Trace, found: Found, current: int, step: str) -> int | None:
 
 
 def rank_of(trace: Trace, found: Found, call: int) -> int:
-    """Return the number of a result, from 0, in order of time."""
+    """Return the number of a result, from 0, in order of time.
+
+    Parameters
+    ----------
+    trace : Trace
+    found : Found
+    call : int
+        One of the results.
+
+    Returns
+    -------
+    int
+    """
     return found.rank(int(trace.calls.start[call]), call)
 
 
 def pinned(found: Found, most: int, current: int) -> list[int]:
-    """Return at most ``most`` results, spread over all, and the current one (-1: none), ascending."""
+    """Return at most ``most`` results, spread over all, and the current one (-1: none), ascending.
+
+    Parameters
+    ----------
+    found : Found
+    most : int
+        How many at most, beside the current one.
+    current : int
+        Index of a call.
+
+    Returns
+    -------
+    list of int
+    """
     return sorted({*found.spread(most).tolist(), *([current] if current >= 0 else [])})
 
 
@@ -107,7 +155,19 @@ class ResultTexts:
 
 
 def page(trace: Trace, found: Found, rank: int) -> list[ResultTexts]:
-    """Return the results from number ``rank`` on, :data:`PAGE` at most."""
+    """Return the results from number ``rank`` on, :data:`PAGE` at most.
+
+    Parameters
+    ----------
+    trace : Trace
+    found : Found
+    rank : int
+        From 0.
+
+    Returns
+    -------
+    list of ResultTexts
+    """
     # Only what lies before the page is passed over again, and never more than that.
     return [_texts(trace, call) for call in found.window(rank, PAGE).tolist()]
 

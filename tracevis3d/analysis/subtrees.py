@@ -128,7 +128,20 @@ def empty_table(capacity: int) -> NDArray[np.uint64]:
 
 
 def grown(array: NDArray[T], size: int) -> NDArray[T]:
-    """Return a larger copy of ``array``: ``size`` elements, the new ones not set."""
+    """Return a larger copy of ``array``: ``size`` elements, the new ones not set.
+
+    Parameters
+    ----------
+    array : (n,)
+        It stays as it is.
+    size : int
+        At least ``n``.
+
+    Returns
+    -------
+    (size,)
+        Of the same dtype.
+    """
     larger = np.empty(size, array.dtype)
     larger[: len(array)] = array
     return larger

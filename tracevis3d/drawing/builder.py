@@ -98,6 +98,10 @@ class DrawingBuilder:
         title : str
         **counts
             What the report says beyond the numbers of elements.
+
+        Returns
+        -------
+        Drawing
         """
         return Drawing(
             palette=self.paint.palette,

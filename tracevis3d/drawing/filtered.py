@@ -27,6 +27,11 @@ def thinned(drawing: Drawing, states: States) -> Drawing:
     drawing : Drawing
     states : dict
         One of the view's traces -> uint8 (calls,): 0 shown, 1 hidden, others faded.
+
+    Returns
+    -------
+    Drawing
+        The same one if nothing is hidden or faded.
     """
     elements: list[Element] = []
     gone: list[Boxes] = []
@@ -76,7 +81,20 @@ def _state(element: Element, drawing: Drawing, states: States) -> NDArray[np.uin
 
 
 def taken(element: Any, which: NDArray[np.int64]) -> Any:
-    """Return some of an element's boxes, tubes, lines or marks."""
+    """Return some of an element's boxes, tubes, lines or marks.
+
+    Parameters
+    ----------
+    element : Boxes, Tubes, Lines, Wedges or Marks
+        It stays as it is.
+    which : int64 (k,)
+        Their indices, in the order wanted.
+
+    Returns
+    -------
+    as ``element``
+        The same kind, with ``k`` elements.
+    """
     if isinstance(element, (Tubes, Lines, Wedges)):
         count = np.diff(element.first)[which]
         first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)

@@ -14,7 +14,15 @@ _PRINT_DPI = 300.0
 
 @dataclass(frozen=True)
 class Frame:
-    """Size of a picture in pixels, and dots per inch for print."""
+    """Size of a picture in pixels, and dots per inch for print.
+
+    Attributes
+    ----------
+    width, height : int
+        Pixels.
+    dpi : float
+        Dots per inch.
+    """
 
     width: int = 1920
     height: int = 1080
@@ -30,6 +38,17 @@ class Frame:
         """Read ``1920x1080``, ``180mmx100mm``, ``18cmx10cm`` or ``7inx4in``.
 
         Without ``dpi`` a size in pixels is for a screen (96), one on paper for print (300).
+
+        Parameters
+        ----------
+        text : str
+            Width and height with their unit; without one, pixels.
+        dpi : float, optional
+            Dots per inch, 1 to 10,000.
+
+        Returns
+        -------
+        Frame
 
         Raises
         ------

@@ -60,6 +60,13 @@ class Output:
 def check(path: str | os.PathLike[str], output: Output) -> None:
     """Raise if ``output`` can't be written to ``path``; nothing is created.
 
+    Parameters
+    ----------
+    path : path
+        Of the file to be.
+    output : Output
+        What is wanted of it.
+
     Raises
     ------
     UsageError

@@ -87,7 +87,15 @@ BASE: Colors = np.array([0.55, 0.57, 0.6, 0.16], np.float32)
 
 @dataclass
 class Paint:
-    """A palette under construction."""
+    """A palette under construction.
+
+    Attributes
+    ----------
+    parts : list of float32 (k, 4)
+        Red, green, blue and alpha, as they were added.
+    size : int
+        The sum of their lengths.
+    """
 
     parts: list[Colors] = field(default_factory=list)
     size: int = 0
@@ -110,6 +118,13 @@ def cycle(n: int, colors: int) -> NDArray[np.int32]:
 
     The last is a neighbour of the first (SyncTrace, section IV-A1, lets colours repeat only for threads that
     are not adjacent). With fewer than three colours a ring of odd length can't be coloured so.
+
+    Parameters
+    ----------
+    n : int
+        How many things.
+    colors : int
+        How many colours; at least 1.
 
     Returns
     -------

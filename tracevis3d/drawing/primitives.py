@@ -37,6 +37,8 @@ class Boxes:
         What each represents, in the id space of ``kind`` (for a call its index in ``Trace.calls``).
     time : float32 (n, 2)
         Start and end as shares of the drawn time window (0 to 1), for films; may be (0, 2): always there.
+    look : {"solid", "ghost", ...}
+        How the surface looks; see :data:`Look`.
     source : int
         Which of the view's traces the ids belong to.
     count : int64 (n,) or (0,)
@@ -66,6 +68,8 @@ class Tubes:
 
     Attributes
     ----------
+    kind : str
+        What they are, in the singular; the key in reports.
     point : float32 (m, 3)
     radius : float32 (m, 2)
         Half width and half height of the elliptical section at each point: along ``side`` and across it.
@@ -77,6 +81,10 @@ class Tubes:
     level : bool
         The width lies along ``side`` exactly, wherever the path turns: sections of wide tubes can't cross
         each other then.
+    look : Look
+        How the surface looks; see :data:`Look`.
+    source : int
+        Which of the view's traces the ids belong to.
     end_color : int32 (n,) or (0,)
         Colour at the last point, which that of the first turns into on the way; empty: one colour.
     time : float32 (n,) or (0,)
@@ -106,12 +114,18 @@ class Lines:
 
     Attributes
     ----------
+    kind : str
+        What they are, in the singular; the key in reports.
     point : float32 (m, 3)
     first : int64 (n + 1,)
     width : float32 (n,)
         Scene units.
     color : int32 (n,)
     id : int64 (n,)
+    look : Look
+        How the surface looks; see :data:`Look`.
+    source : int
+        Which of the view's traces the ids belong to.
     """
 
     kind: str
@@ -133,6 +147,8 @@ class Marks:
 
     Attributes
     ----------
+    kind : str
+        What they are, in the singular; the key in reports.
     shape : {"sphere", "diamond", "cone", "pin", "disc", "shell"}
         A ``cone`` has its tip at the point and widens upward, a ``pin`` stands on it; a ``disc`` is a flat
         cylinder around it; a ``shell`` is a cone without a floor that hangs from the point and widens
@@ -142,6 +158,10 @@ class Marks:
         Diameter in scene units, or extents along x, y and z.
     color : int32 (n,)
     id : int64 (n,)
+    look : Look
+        How the surface looks; see :data:`Look`.
+    source : int
+        Which of the view's traces the ids belong to.
     along : {"x", "z"}
         The axis that ``disc`` and ``shell`` are round about; what is said of down above is +x then.
     """
@@ -166,12 +186,18 @@ class Wedges:
 
     Attributes
     ----------
+    kind : str
+        What they are, in the singular; the key in reports.
     corner : float32 (m, 4, 3)
         The four corners of each section, in the same order all along.
     first : int64 (n + 1,)
         A block has two sections or more.
     color : int32 (n,)
     id : int64 (n,)
+    look : Look
+        How the surface looks; see :data:`Look`.
+    source : int
+        Which of the view's traces the ids belong to.
     time : float32 (n, 2) or (0, 2)
         Start and end as shares of the time that the drawing shows, for pointing at times; a film shows
         all blocks from its beginning.
@@ -199,12 +225,16 @@ class Image:
 
     Attributes
     ----------
+    kind : str
+        What it shows, in the singular; the key in reports.
     point : float32 (rows, columns, 3)
         Where the middle of each pixel lies; 2 rows and columns at least.
     pixel : uint8 (rows, columns, 4)
         sRGB and alpha: how much of the pixel is covered. Where nothing is, there is no surface.
     time : float32 (rows,) or (0,)
         When each row appears in a film, as a share of the drawn time window; empty: always there.
+    source : int
+        Which of the view's traces it is about.
     """
 
     kind: str
@@ -223,6 +253,8 @@ class Labels:
 
     Attributes
     ----------
+    kind : str
+        What they name, in the singular; the key in reports.
     text : tuple of str (n)
     anchor : float32 (n, 3)
         Middle of the text's left end, middle or right end, by ``align``.
@@ -296,7 +328,17 @@ class Axis:
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One line of a legend: the palette index and what it means."""
+    """One line of a legend: the palette index and what it means.
+
+    Attributes
+    ----------
+    text : str
+        What the colour means.
+    color : int
+        Index into ``Drawing.palette``.
+    look : Look
+        How the swatch looks; see :data:`Look`.
+    """
 
     text: str
     color: int

@@ -57,6 +57,11 @@ def fit(camera: Camera, frame: Frame, share: tuple[float, float] = (1.0, 1.0)) -
     frame : Frame
     share : (float, float)
         The share of the picture's width and height that the box may take.
+
+    Returns
+    -------
+    Projection
+        With the camera's direction and lens, from where the box fits.
     """
     low, high = np.array(camera.low, np.float64), np.array(camera.high, np.float64)
     forward = -_unit(np.array(camera.direction, np.float64))

@@ -90,6 +90,10 @@ def bars(
         One column: the same at both ends.
     *values : float (n,)
         Up to three; zeros in place of those that are left out.
+
+    Returns
+    -------
+    Bars
     """
     value = np.zeros((len(key), 3), np.float32)
     for i, column in enumerate(values):
@@ -107,6 +111,11 @@ def box_sections(across: NDArray[Any], height: NDArray[Any]) -> Sections:
     ----------
     across, height : float (n, 2)
         From and to.
+
+    Returns
+    -------
+    float32 (n, 2, 4, 2)
+        The four corners at both ends, as across and height.
     """
     out: Sections = np.empty((len(across), 2, 4, 2), np.float32)
     out[:, :, :, 0] = across[:, None, [0, 1, 1, 0]]
@@ -152,7 +161,13 @@ class Page:
         return len(self.bars)
 
     def touch(self, first: int = 0, last: int | None = None) -> None:
-        """Note that bars have changed; all, if nothing is said."""
+        """Note that bars have changed; all, if nothing is said.
+
+        Parameters
+        ----------
+        first, last : int
+            The bars ``[first, last)``; without ``last`` up to the page's end.
+        """
         last = self.room if last is None else last
         low, high = self.changed
         self.changed = (min(first, low), max(last, high)) if low < high else (first, last)
@@ -214,7 +229,19 @@ class LabelList:
     _number: list[tuple[float, float, float, float, float]] = field(default_factory=list)
 
     def add(self, text: str, anchor: tuple[float, float, float], size: float, room: float = math.inf) -> None:
-        """Add a text: its anchor is half a line's capitals high, its line height ``size`` scene units."""
+        """Add a text: its anchor is half a line's capitals high, its line height ``size`` scene units.
+
+        Parameters
+        ----------
+        text : str
+            One line.
+        anchor : (float, float, float)
+            Where it begins, in the live view's coordinates.
+        size : float
+            Line height in scene units.
+        room : float
+            Width in scene units that it is shortened to.
+        """
         self._text.append(text)
         self._number.append((*anchor, size, room))
 

@@ -59,7 +59,18 @@ def inverse_transformed(matrix: ArrayLike, points: ArrayLike) -> Floats:
 
 
 def corners(low: ArrayLike, high: ArrayLike) -> Floats:
-    """Return the eight corners, float64 (8, 3), of the box from ``low`` to ``high``, float (3,) each."""
+    """Return the eight corners, float64 (8, 3), of the box from ``low`` to ``high``, float (3,) each.
+
+    Parameters
+    ----------
+    low, high : float (3,)
+        The corners with the smallest and the largest coordinates.
+
+    Returns
+    -------
+    float64 (8, 3)
+        x varies slowest, z fastest.
+    """
     return np.array(list(product(*zip(np.asarray(low).tolist(), np.asarray(high).tolist()))), np.float64)
 
 
@@ -82,6 +93,16 @@ def transformed_box(matrix: ArrayLike, low: ArrayLike, high: ArrayLike) -> Box:
 
 def box_around(boxes: Iterable[Box]) -> Box | None:
     """Return the box around boxes; None if there are none.
+
+    Parameters
+    ----------
+    boxes : iterable of (float64 (3,), float64 (3,))
+        Each as its corners with the smallest and the largest coordinates.
+
+    Returns
+    -------
+    (float64 (3,), float64 (3,)) or None
+        Its two corners.
 
     Examples
     --------

@@ -150,6 +150,10 @@ class CutIndex:
         thread_first, thread_count : int64 (threads,)
             The calls of each thread, as :class:`~..trace.model.Threads` holds them; together all calls.
 
+        Returns
+        -------
+        CutIndex
+
         Raises
         ------
         InputError
@@ -188,7 +192,19 @@ class CutIndex:
 
     @classmethod
     def from_arrays(cls, calls: Calls, arrays: Mapping[str, NDArray[Any]]) -> CutIndex:
-        """Return the index of ``calls`` whose columns were stored."""
+        """Return the index of ``calls`` whose columns were stored.
+
+        Parameters
+        ----------
+        calls : Calls
+            Those that the index was made of.
+        arrays : mapping of str to array
+            Its columns by name, as they were stored.
+
+        Returns
+        -------
+        CutIndex
+        """
         return cls(calls, *(arrays[name] for name in _INDEX_COLUMNS))
 
     @property
@@ -323,6 +339,19 @@ class CutIndex:
 
         A call is open from its start until before its end; one without duration at its start alone.
         O(log n).
+
+        Parameters
+        ----------
+        thread : int
+            Its number.
+        time : int
+            Nanoseconds.
+        depth : int
+            1 for a root call.
+
+        Returns
+        -------
+        int
         """
         low, high = self.level(thread, depth)
         p = low + int(np.searchsorted(self.begin[low:high], time, side="right")) - 1
@@ -337,7 +366,19 @@ class CutIndex:
         return low + int(np.searchsorted(self.order[low:high], call))
 
     def members(self, clusters: Clusters, cluster: int) -> NDArray[np.int32]:
-        """Return the calls that a cluster merged at its own depth, in order (int32, part of the index)."""
+        """Return the calls that a cluster merged at its own depth, in order (int32, part of the index).
+
+        Parameters
+        ----------
+        clusters : Clusters
+            Of a cut with this index.
+        cluster : int
+            Its number among them.
+
+        Returns
+        -------
+        int32 (k,)
+        """
         return self.order[clusters.first[cluster] : clusters.stop[cluster]]
 
     def locate(self, cut: Cut, call: int) -> tuple[str, int] | None:
@@ -371,7 +412,20 @@ class CutIndex:
         return None
 
     def level(self, thread: int, depth: int) -> tuple[int, int]:
-        """Return the positions ``[low, high)`` of the calls of ``thread`` at ``depth``."""
+        """Return the positions ``[low, high)`` of the calls of ``thread`` at ``depth``.
+
+        Parameters
+        ----------
+        thread : int
+            Its number.
+        depth : int
+            1 for a root call.
+
+        Returns
+        -------
+        int, int
+            Equal where the thread has no call that deep.
+        """
         base, stop = (int(x) for x in self.thread_level[thread : thread + 2])
         if not 1 <= depth < stop - base:
             return 0, 0

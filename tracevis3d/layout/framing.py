@@ -36,7 +36,21 @@ class Lens:
 
     @classmethod
     def of(cls, window: ArrayLike, perspective: bool, distance: float) -> Lens:
-        """Return the lens with a matrix, float (4, 4)."""
+        """Return the lens with a matrix, float (4, 4).
+
+        Parameters
+        ----------
+        window : float (4, 4)
+            From the eye's coordinates to the picture's, as Blender's ``window_matrix``.
+        perspective : bool
+            Whether things look smaller with distance.
+        distance : float
+            From the eye to what it looks at, in scene units.
+
+        Returns
+        -------
+        Lens
+        """
         return cls(np.array(window, np.float64), perspective, distance)
 
     @property
@@ -52,7 +66,15 @@ class Lens:
 
 @dataclass(frozen=True)
 class Region:
-    """The pixels of a 3D view, and those at its left, right and top that something else lies on."""
+    """The pixels of a 3D view, and those at its left, right and top that something else lies on.
+
+    Attributes
+    ----------
+    width, height : int
+        Of the whole view.
+    left, right, top : int
+        How many of them are covered at each side.
+    """
 
     width: int
     height: int

@@ -57,7 +57,25 @@ class Ray:
         growth: float = 0.0,
         near: float = 0.0,
     ) -> Ray:
-        """Return the ray from ``origin`` along ``direction``, of any length but zero."""
+        """Return the ray from ``origin`` along ``direction``, of any length but zero.
+
+        Parameters
+        ----------
+        origin : float (3,)
+            Where it begins.
+        direction : float (3,)
+            Its length does not matter.
+        radius : float
+            Half its thickness where it begins, in scene units.
+        growth : float
+            How much thicker it gets with each scene unit.
+        near : float
+            What lies nearer than this is not met.
+
+        Returns
+        -------
+        Ray
+        """
         toward = np.asarray(direction, np.float64)
         return cls(np.asarray(origin, np.float64), toward / np.linalg.norm(toward), radius, growth, near)
 
@@ -113,7 +131,15 @@ class Ray:
 
 @dataclass(frozen=True)
 class Met:
-    """The hit of a ray: the element's place in its arrays, and the distance."""
+    """The hit of a ray: the element's place in its arrays, and the distance.
+
+    Attributes
+    ----------
+    element : int
+        Index in its arrays.
+    distance : float
+        From the ray's origin, in scene units.
+    """
 
     element: int
     distance: float
@@ -189,7 +215,24 @@ class BoxPicker:
         return None
 
     def hit(self, ray: Ray, thick: bool, now: float = 1.0, farthest: float = np.inf) -> Met | None:
-        """Return what ``ray`` meets first as a line, or with its radius."""
+        """Return what ``ray`` meets first as a line, or with its radius.
+
+        Parameters
+        ----------
+        ray : Ray
+            In the boxes' coordinates.
+        thick : bool
+            With its radius; else as a line.
+        now : float
+            The moment of a film, as a share of the drawn time: what starts later is not there yet.
+        farthest : float
+            What lies beyond this distance is not met.
+
+        Returns
+        -------
+        Met or None
+            None: it meets nothing.
+        """
         met, tree = np.array([farthest]), self._tree
         found = pick_box(
             ray.packed(thick), self._low, self._size, self._start, self._end, float(now),
@@ -244,7 +287,20 @@ class TubePicker:
         return len(self._owner)
 
     def pick(self, ray: Ray, farthest: float = np.inf) -> Met | None:
-        """Return what ``ray`` meets, or passes within its radius, first, before ``farthest``."""
+        """Return what ``ray`` meets, or passes within its radius, first, before ``farthest``.
+
+        Parameters
+        ----------
+        ray : Ray
+            In the tubes' coordinates.
+        farthest : float
+            What lies beyond this distance is not met.
+
+        Returns
+        -------
+        Met or None
+            None: it meets nothing.
+        """
         met, tree = np.array([farthest]), self._tree
         found = pick_tube(
             ray.packed(True), self._middle, self._across, self._piece,

@@ -24,6 +24,13 @@ class Scale:
     ``linear`` and ``sqrt`` start at 0 (``low`` is 0). ``log`` starts at ``low``: smaller values, and 0, lie
     at its start.
 
+    Attributes
+    ----------
+    kind : {"linear", "sqrt", "log"}
+        How shares follow from quantities.
+    low, high : float
+        The quantities at 0 and at 1.
+
     Examples
     --------
     >>> import numpy as np

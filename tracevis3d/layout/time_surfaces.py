@@ -19,6 +19,17 @@ def front_band(box: Box, left: float, right: float) -> Floats:
 
     Of a box that lies flat it is the upper side. The corners run around the band from its lower left one.
 
+    Parameters
+    ----------
+    box : (float64 (3,), float64 (3,))
+        Its corners with the smallest and the largest coordinates.
+    left, right : float
+        The two places along x, in any order.
+
+    Returns
+    -------
+    float64 (4, 3)
+
     Examples
     --------
     >>> front_band((np.zeros(3), np.array([9.0, 1.0, 4.0])), 3.0, 5.0)[:, [0, 2]].tolist()
@@ -52,7 +63,17 @@ class Cylinder:
 
     @classmethod
     def between(cls, begin: ArrayLike, end: ArrayLike) -> Cylinder | None:
-        """Return the surface between two sections, float (k, 3) and (m, 3); None if it has no extent."""
+        """Return the surface between two sections, float (k, 3) and (m, 3); None if it has no extent.
+
+        Parameters
+        ----------
+        begin, end : float (k, 3)
+            The sections where time begins and where it ends; of ``end`` the first point is read.
+
+        Returns
+        -------
+        Cylinder or None
+        """
         section = np.asarray(begin, np.float64)
         if len(section) < 2 or not len(np.asarray(end)):
             return None
@@ -95,6 +116,13 @@ class Cylinder:
     def met(self, ray: Ray, outside: bool = False) -> tuple[Floats, float, float] | None:
         """Return where a ray meets the surface: where it is seen from inside, or first, from ``outside``.
 
+        Parameters
+        ----------
+        ray : Ray
+            In the surface's coordinates.
+        outside : bool
+            The first place along the ray counts, not the last.
+
         Returns
         -------
         (float64 (3,), float, float) or None
@@ -121,7 +149,17 @@ class Cylinder:
         return point[i], float(share[i]), float(i + w[i]) / len(edge)
 
     def band(self, left: float, right: float) -> Floats:
-        """Return the corners of the pieces of a band from one share of time to another, float64 (n, 4, 3)."""
+        """Return the corners of the pieces of a band from one share of time to another, float64 (n, 4, 3).
+
+        Parameters
+        ----------
+        left, right : float
+            Shares of time, 0 to 1, in any order.
+
+        Returns
+        -------
+        float64 (n, 4, 3)
+        """
         at = np.unique(np.linspace(0, len(self.section) - 1, _PIECES + 1).astype(np.int64))
         low, high = (self.section[at] + share * self.axis for share in sorted((left, right)))
         return np.stack([low[:-1], high[:-1], high[1:], low[1:]], axis=1)

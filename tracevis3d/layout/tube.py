@@ -134,6 +134,27 @@ def sweep(
 ) -> TubeMesh:
     """Sweep elliptical sections along polylines; the parameters are those of :func:`shape`.
 
+    Parameters
+    ----------
+    point : float32 (m, 3)
+        Those of all paths, one path after the other.
+    radius : float32 (m, 2)
+        Half width and half height of the section at each point.
+    first : int64 (n + 1,)
+        The points of tube ``i`` are the slice ``[first[i], first[i + 1])``.
+    side : (float, float, float)
+        The direction that the section's width keeps to.
+    color : float32 (n, 3)
+        One for each tube.
+    light : float32 (6,)
+        As :func:`shape` takes it.
+    sides : int
+        Corners of a section.
+    buffers : Buffers
+        Reused from call to call: the mesh is valid until the next one.
+    level : bool
+        The width lies along ``side`` exactly.
+
     Returns
     -------
     TubeMesh

@@ -42,7 +42,19 @@ class ViewProjection:
 
     @classmethod
     def of(cls, matrix: ArrayLike, width: int, height: int) -> ViewProjection:
-        """Return the projection with a matrix, float (4, 4), onto a region of so many pixels."""
+        """Return the projection with a matrix, float (4, 4), onto a region of so many pixels.
+
+        Parameters
+        ----------
+        matrix : float (4, 4)
+            From scene coordinates to the region, as Blender's ``perspective_matrix``.
+        width, height : int
+            Pixels.
+
+        Returns
+        -------
+        ViewProjection
+        """
         return cls(np.array(matrix, np.float64), width, height)
 
     def ray(self, x: float, y: float, reach: float) -> Ray:
@@ -54,6 +66,11 @@ class ViewProjection:
             Pixels from the region's lower left corner.
         reach : float
             Pixels: half the thickness of the ray.
+
+        Returns
+        -------
+        Ray
+            It gets thicker with distance in perspective, so that it covers ``reach`` pixels everywhere.
         """
         near, far = self._unprojected(x, y, -1.0), self._unprojected(x, y, 0.5)
         wide = (
@@ -143,6 +160,11 @@ def whole_in_sight(
     parts: Iterable[tuple[float, float, float] | None],
 ) -> tuple[float, float, float] | None:
     """Return what :meth:`ViewProjection.x_in_sight` returns for several groups of boxes together.
+
+    Parameters
+    ----------
+    parts : iterable of (float, float, float) or None
+        First and last x in sight, and pixels of a scene unit; None: nothing of that group is in sight.
 
     Returns
     -------

@@ -91,7 +91,13 @@ class State:
 
     @property
     def trace(self) -> Trace:
-        """The trace that it is about; a UsageError says that it is not in memory."""
+        """The trace that it is about; a UsageError says that it is not in memory.
+
+        Raises
+        ------
+        UsageError
+            If it is not in memory.
+        """
         if self.source >= len(self.traces):
             raise UsageError("The trace is not in memory: Rebuild finds it, then try again")
         return self.traces[self.source]
@@ -156,7 +162,17 @@ class Change:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several things that an action can be about; a line in its submenu."""
+    """One of several things that an action can be about; a line in its submenu.
+
+    Attributes
+    ----------
+    name : str
+        The word that the action is given.
+    title : str
+        The line in the submenu.
+    sentence : str
+        Its tooltip.
+    """
 
     name: str
     title: str

@@ -26,6 +26,13 @@ _INT_LIMIT = 2**31 - 1
 def check(view: View, name: str) -> None:
     """Check a plug-in's view.
 
+    Parameters
+    ----------
+    view : View
+        As the plug-in declares it.
+    name : str
+        The word by which the plug-in offers it.
+
     Raises
     ------
     UsageError

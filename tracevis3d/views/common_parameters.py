@@ -9,7 +9,20 @@ from ..parameters import parameter
 
 
 def palette(sentence: str = "The set of colours", default: str = "muted") -> Any:
-    """Declare which of the sets of colours a view takes."""
+    """Declare which of the sets of colours a view takes.
+
+    Parameters
+    ----------
+    sentence : str
+        What the palette is for.
+    default : str
+        A key of :data:`~tracevis3d.drawing.palettes.PALETTES`.
+
+    Returns
+    -------
+    field
+        To be assigned in the class of parameters.
+    """
     choices = {name: palette.words for name, palette in PALETTES.items()}
     return parameter(default, sentence, choices=choices, group="Look")
 
@@ -25,6 +38,11 @@ def threads(auto: str, default: str = "auto", of: str = "", group: str = "Data")
     of : str
         What follows "Threads to draw".
     group : str
+
+    Returns
+    -------
+    field
+        To be assigned in the class of parameters.
     """
     sentence = (
         f"Threads to draw{of}: 'auto' ({auto}), 'all', 'busiest 8', or names and ids with commas between "
@@ -60,17 +78,62 @@ def resolution(
     low: float = 0.05,
     high: float = 1000.0,
 ) -> Any:
-    """Declare from how many pixels of the picture on things are shown one by one."""
+    """Declare from how many pixels of the picture on things are shown one by one.
+
+    Parameters
+    ----------
+    default : float
+        Pixels.
+    sentence : str
+        What happens to narrower things.
+    low, high : float
+        Bounds, in pixels.
+
+    Returns
+    -------
+    field
+        To be assigned in the class of parameters.
+    """
     return parameter(default, sentence, low=low, high=high, unit="px", group="Detail")
 
 
 def labels(default: int, sentence: str, high: int = 5000, group: str = "Detail") -> Any:
-    """Declare how many names are written at most."""
+    """Declare how many names are written at most.
+
+    Parameters
+    ----------
+    default : int
+        How many.
+    sentence : str
+        Which names are written, and which first.
+    high : int
+        The upper bound.
+    group : str
+        The heading that it stands under.
+
+    Returns
+    -------
+    field
+        To be assigned in the class of parameters.
+    """
     return parameter(default, sentence, low=0, high=high, group=group)
 
 
 def entries(default: int, sentence: str = "The maximum number of colours in the legend") -> Any:
-    """Declare how many kinds have a colour of their own at most."""
+    """Declare how many kinds have a colour of their own at most.
+
+    Parameters
+    ----------
+    default : int
+        How many, 1 to 10.
+    sentence : str
+        What the colours are for.
+
+    Returns
+    -------
+    field
+        To be assigned in the class of parameters.
+    """
     return parameter(default, sentence, low=1, high=10, group="Detail")
 
 
@@ -81,12 +144,46 @@ def taper(default: float) -> Any:
 
 
 def turn(default: float, most: float = 80.0, side: str = "right", group: str = "Camera") -> Any:
-    """Declare how far the camera stands to a side of straight ahead, at most ``most``, in degrees."""
+    """Declare how far the camera stands to a side of straight ahead, at most ``most``, in degrees.
+
+    Parameters
+    ----------
+    default : float
+        Degrees.
+    most : float
+        The bound to either side, in degrees.
+    side : str
+        Which one positive angles lead to.
+    group : str
+        The heading that it stands under.
+
+    Returns
+    -------
+    field
+        To be assigned in the class of parameters.
+    """
     sentence = f"How far the camera stands to the {side} of straight ahead"
     return parameter(default, sentence, low=-most, high=most, unit="degrees", group=group)
 
 
 def tilt(default: float, low: float, high: float, when: str = "", group: str = "Camera") -> Any:
-    """Declare how far the camera stands above straight ahead, in degrees; ``when`` ends the sentence."""
+    """Declare how far the camera stands above straight ahead, in degrees; ``when`` ends the sentence.
+
+    Parameters
+    ----------
+    default : float
+        Degrees.
+    low, high : float
+        Bounds, in degrees.
+    when : str
+        On which condition it applies.
+    group : str
+        The heading that it stands under.
+
+    Returns
+    -------
+    field
+        To be assigned in the class of parameters.
+    """
     sentence = f"How far the camera stands above straight ahead{when}"
     return parameter(default, sentence, low=low, high=high, unit="degrees", group=group)

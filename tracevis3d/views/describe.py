@@ -49,6 +49,11 @@ def describe(
         Those of the view; the names alone of what is not in memory.
     parameters : object
         Those of the view; not needed here, for views that describe elements in their own way.
+
+    Returns
+    -------
+    list of Description
+        At least one.
     """
     found = []
     for source, call in element.calls.items():
@@ -116,7 +121,19 @@ def describe_function(words: FunctionWords) -> Description:
 
 
 def self_time(trace: Trace, call: int) -> int | None:
-    """Return the nanoseconds that a call spends in itself; None if that would take too long to find out."""
+    """Return the nanoseconds that a call spends in itself; None if that would take too long to find out.
+
+    Parameters
+    ----------
+    trace : Trace
+    call : int
+        Its index.
+
+    Returns
+    -------
+    int or None
+        Nanoseconds.
+    """
     if self_time_of.is_known(trace):
         return int(self_time_of(trace)[call])
     index, calls = cut_index(trace), trace.calls
@@ -131,7 +148,18 @@ def self_time(trace: Trace, call: int) -> int | None:
 
 
 def occurrences(trace: Trace, function: int) -> int:
-    """Return how many calls a function has; counted once for all functions."""
+    """Return how many calls a function has; counted once for all functions.
+
+    Parameters
+    ----------
+    trace : Trace
+    function : int
+        Its index.
+
+    Returns
+    -------
+    int
+    """
     return int(calls_by_function(trace)[function])
 
 

@@ -109,6 +109,10 @@ class LevelOfDetail(Protocol):
             Nanoseconds, or bytes, within which there is more detail: all from a pixel on.
         pixels_per_unit : float
             Pixels of a scene unit in the zoomed part.
+
+        Returns
+        -------
+        Detail
         """
         ...
 
@@ -140,6 +144,10 @@ class SpatialLevelOfDetail(Protocol):
             In the drawing's coordinates.
         kept : int64 (k,)
             What the last look has opened, ascending: it stays open for a while when one goes away.
+
+        Returns
+        -------
+        Detail or None
         """
         ...
 
@@ -195,6 +203,10 @@ def cut_nearer(
         Nanoseconds.
     threads : int64 (k,)
     buffers : CutBuffers
+
+    Returns
+    -------
+    Cut
     """
     calls = trace.calls
     first, last = round(window[0]), round(window[1])
@@ -221,7 +233,20 @@ def cut_nearer(
 
 
 def within(boxes: Boxes, first: float, last: float) -> Boxes:
-    """Return boxes cut off at two places along x, where their names are to stand; some get no width."""
+    """Return boxes cut off at two places along x, where their names are to stand; some get no width.
+
+    Parameters
+    ----------
+    boxes : Boxes
+        They stay as they are.
+    first, last : float
+        The two places, in scene units.
+
+    Returns
+    -------
+    Boxes
+        As many, in the same order.
+    """
     start = np.clip(boxes.low[:, 0], first, last)
     end = np.clip(boxes.low[:, 0] + boxes.size[:, 0], first, last)
     low, size = boxes.low.copy(), boxes.size.copy()
@@ -230,5 +255,20 @@ def within(boxes: Boxes, first: float, last: float) -> Boxes:
 
 
 def readable(names: Labels, least_text: float, pixels_per_unit: float) -> Labels:
-    """Return names in a height that can be read well when zoomed in, not in the height of their boxes."""
+    """Return names in a height that can be read well when zoomed in, not in the height of their boxes.
+
+    Parameters
+    ----------
+    names : Labels
+        They stay as they are.
+    least_text : float
+        Height in pixels that a line needs to be read.
+    pixels_per_unit : float
+        Pixels of a scene unit in the zoomed part.
+
+    Returns
+    -------
+    Labels
+        None is higher than its box.
+    """
     return replace(names, height=np.minimum(names.height, _NAME * least_text / pixels_per_unit))

@@ -54,7 +54,21 @@ class ElementMetadata:
 
 
 def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> ElementMetadata | None:
-    """Return what the elements of one part of ``drawing`` represent; None if for no calls."""
+    """Return what the elements of one part of ``drawing`` represent; None if for no calls.
+
+    Parameters
+    ----------
+    element : Element
+        A part of ``drawing``.
+    drawing : Drawing
+        Its ``meaning`` says what ids of other kinds than calls stand for.
+    traces : sequence of Trace
+        Those of the view.
+
+    Returns
+    -------
+    ElementMetadata or None
+    """
     values: tuple[tuple[str, NDArray[np.float64]], ...] = ()
     texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     if isinstance(element, Image):

@@ -35,6 +35,16 @@ _MOST_LISTED = 4
 def outcome(trace: Trace, text: str) -> FilterResult:
     """Return what a stack makes of a trace, and what each of its filters did; it is kept.
 
+    Parameters
+    ----------
+    trace : Trace
+    text : str
+        The filter stack.
+
+    Returns
+    -------
+    FilterResult
+
     Raises
     ------
     UsageError
@@ -45,6 +55,18 @@ def outcome(trace: Trace, text: str) -> FilterResult:
 
 def listing(trace: Trace, text: str, whole: bool) -> Listed:
     """Return what of a trace's call tree is listed under a stack; it is kept.
+
+    Parameters
+    ----------
+    trace : Trace
+    text : str
+        The filter stack; empty: all is listed.
+    whole : bool
+        What the stack hides is listed too, marked.
+
+    Returns
+    -------
+    Listed
 
     Raises
     ------
@@ -60,12 +82,38 @@ def _listing(trace: Trace, text: str, whole: bool) -> Listed:
 
 
 def states(trace: Trace, text: str) -> NDArray[np.uint8]:
-    """Return what becomes of each call of a trace under a stack, uint8 (calls,); see :func:`outcome`."""
+    """Return what becomes of each call of a trace under a stack, uint8 (calls,); see :func:`outcome`.
+
+    Parameters
+    ----------
+    trace : Trace
+    text : str
+        The filter stack.
+
+    Returns
+    -------
+    uint8 (calls,)
+        0 shown, 1 hidden, 2 faded, 3 sunk.
+    """
     return outcome(trace, text).state
 
 
 def applied(text: str, traces: Sequence[Trace], drawing: Drawing) -> Drawing:
     """Return ``drawing`` with the filters of ``text`` applied, for each trace that has what they name.
+
+    Parameters
+    ----------
+    text : str
+        The filter stack; empty: the drawing is returned as it is.
+    traces : sequence of Trace
+        Those of the view.
+    drawing : Drawing
+        Of all their calls.
+
+    Returns
+    -------
+    Drawing
+        With a note on what is left out.
 
     Raises
     ------
@@ -93,6 +141,23 @@ def draw(
     view: View, traces: Sequence[Trace], parameters: Any, filters: str, frame: Frame, progress: Progress
 ) -> Drawing:
     """Draw a view of what a filter stack leaves.
+
+    Parameters
+    ----------
+    view : View
+    traces : sequence of Trace
+        Those that it is drawn of.
+    parameters : object
+        The view's own.
+    filters : str
+        The filter stack; a view that filters by itself gets it with its own.
+    frame : Frame
+        Of the picture.
+    progress : Progress
+
+    Returns
+    -------
+    Drawing
 
     Raises
     ------

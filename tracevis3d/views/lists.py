@@ -113,7 +113,15 @@ class ListedFinding:
 
 @dataclass(frozen=True)
 class Tour:
-    """A drawing, and where to stand to see each finding in it."""
+    """A drawing, and where to stand to see each finding in it.
+
+    Attributes
+    ----------
+    drawing : Drawing
+        The scene of the tour.
+    stops : list of Viewpoint
+        One for each finding, in order.
+    """
 
     drawing: Drawing
     stops: list[Viewpoint]

@@ -42,6 +42,15 @@ def actions_of(view: View) -> tuple[Action, ...]:
 def comparing(traces: int) -> View:
     """Return the view that finds something in so many traces together.
 
+    Parameters
+    ----------
+    traces : int
+        How many.
+
+    Returns
+    -------
+    View
+
     Raises
     ------
     UsageError
@@ -60,6 +69,15 @@ def live_forms() -> Mapping[str, LiveForm]:
 
 def live_form(name: str) -> LiveForm:
     """Return the live form of the view called ``name``.
+
+    Parameters
+    ----------
+    name : str
+        That of the view.
+
+    Returns
+    -------
+    LiveForm
 
     Raises
     ------

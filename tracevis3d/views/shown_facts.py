@@ -39,6 +39,11 @@ def of_drawing(drawing: Drawing, counts: Mapping[str, int]) -> list[tuple[str, s
     drawing : Drawing
     counts : mapping
         As :class:`~tracevis3d.scene.build.Built` has them; ``labels`` is read.
+
+    Returns
+    -------
+    list of (str, str)
+        A row for each kind of element, then that of labels.
     """
     shown: dict[str, int] = {}
     for element in drawing.elements:

@@ -41,6 +41,11 @@ def choose_threads(
     budget : float
         The height that there is.
 
+    Returns
+    -------
+    int64 (k,)
+        Their numbers, the front one first.
+
     Raises
     ------
     UsageError

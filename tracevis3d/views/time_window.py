@@ -29,6 +29,16 @@ def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
 
     An empty text means the start of the first call, or the end of the last.
 
+    Parameters
+    ----------
+    trace : Trace
+    start, end : str
+        Times as a user writes them, such as ``1.5s`` or ``20`` (milliseconds).
+
+    Returns
+    -------
+    int, int
+
     Raises
     ------
     UsageError
@@ -60,6 +70,11 @@ def window_parameters(parameters: type, source: int) -> tuple[str, str] | None:
         Those that the view declares.
     source : int
         Which of its traces.
+
+    Returns
+    -------
+    (str, str) or None
+        Those of the start and of the end.
     """
     known = {field.name for field in fields(parameters)}
     suffix = "_" + "abcdefgh"[source] if source < 8 else ""
@@ -70,7 +85,19 @@ def window_parameters(parameters: type, source: int) -> tuple[str, str] | None:
 
 
 def window_values(parameters: type, windows: Mapping[int, Window | None]) -> dict[str, str]:
-    """Return the parameters' values for windows by trace; None means the whole."""
+    """Return the parameters' values for windows by trace; None means the whole.
+
+    Parameters
+    ----------
+    parameters : type
+        Those that the view declares.
+    windows : mapping of int to (int, int) or None
+        Of each of the view's traces, in nanoseconds.
+
+    Returns
+    -------
+    dict of str to str
+    """
     wanted: dict[str, str] = {}
     for source, window in windows.items():
         names = window_parameters(parameters, source)
@@ -87,7 +114,18 @@ def whole(trace: Trace) -> Window:
 
 
 def bounded(trace: Trace, low: float, high: float) -> Window:
-    """Return a window inside the trace's calls, and long enough to show."""
+    """Return a window inside the trace's calls, and long enough to show.
+
+    Parameters
+    ----------
+    trace : Trace
+    low, high : float
+        The window that is wanted, in nanoseconds.
+
+    Returns
+    -------
+    int, int
+    """
     first, last = call_span(trace)
     length = min(max(high - low, LEAST), max(last - first, LEAST))
     low = min(max(low, first), max(last - length, first))
@@ -95,26 +133,77 @@ def bounded(trace: Trace, low: float, high: float) -> Window:
 
 
 def around(trace: Trace, call: int, margin: float = 0.04) -> Window:
-    """Return the window of a call with a little of what is beside it, as a share of its length."""
+    """Return the window of a call with a little of what is beside it, as a share of its length.
+
+    Parameters
+    ----------
+    trace : Trace
+    call : int
+        Its index.
+    margin : float
+        What is left free at either side, as a share of its length.
+
+    Returns
+    -------
+    int, int
+        Nanoseconds.
+    """
     low, high = int(trace.calls.start[call]), int(trace.calls.end[call])
     room = max(margin * (high - low), LEAST / 2)
     return bounded(trace, low - room, high + room)
 
 
 def scaled(window: Window, factor: float, about: float) -> tuple[float, float]:
-    """Return a window ``factor`` times as long in which ``about`` stays where it is."""
+    """Return a window ``factor`` times as long in which ``about`` stays where it is.
+
+    Parameters
+    ----------
+    window : Window
+        Nanoseconds.
+    factor : float
+        Above 1 for a longer one.
+    about : float
+        Nanoseconds.
+
+    Returns
+    -------
+    (float, float)
+        It may reach beyond the trace: see :func:`bounded`.
+    """
     low, high = window
     return about - (about - low) * factor, about + (high - about) * factor
 
 
 def moved(window: Window, share: float) -> tuple[float, float]:
-    """Return a window moved by a share of its length."""
+    """Return a window moved by a share of its length.
+
+    Parameters
+    ----------
+    window : Window
+        Nanoseconds.
+    share : float
+        Negative: towards the beginning.
+
+    Returns
+    -------
+    (float, float)
+        It may reach beyond the trace: see :func:`bounded`.
+    """
     step = share * (window[1] - window[0])
     return window[0] + step, window[1] + step
 
 
 def flight_between(begin: Window, end: Window) -> Flight:
     """Return the way from one window to another; :func:`window_on` reads it.
+
+    Parameters
+    ----------
+    begin, end : (int, int)
+        Nanoseconds.
+
+    Returns
+    -------
+    Flight
 
     Examples
     --------
@@ -127,13 +216,38 @@ def flight_between(begin: Window, end: Window) -> Flight:
 
 
 def window_on(path: Flight, share: float) -> Window:
-    """Return the window at a share of the way, 0 to 1."""
+    """Return the window at a share of the way, 0 to 1.
+
+    Parameters
+    ----------
+    path : Flight
+        As :func:`flight_between` makes it.
+    share : float
+        Of the way.
+
+    Returns
+    -------
+    int, int
+        Nanoseconds.
+    """
     middle, width = path.at(share)
     return round(middle[0] - width / 2), round(middle[0] + width / 2)
 
 
 def span_of(trace: Trace, calls: ArrayLike) -> Window:
-    """Return the first start and the last end of some calls, int (n,), of a trace; at least one."""
+    """Return the first start and the last end of some calls, int (n,), of a trace; at least one.
+
+    Parameters
+    ----------
+    trace : Trace
+    calls : int (n,)
+        Their indices.
+
+    Returns
+    -------
+    int, int
+        Nanoseconds.
+    """
     which = np.asarray(calls, np.int64)
     return int(trace.calls.start[which].min()), int(trace.calls.end[which].max())
 
@@ -151,6 +265,10 @@ def clock_of(traces: Sequence[Trace], axis: TimeAxis, parameters: type, values: 
         Those that the view declares.
     values : Values
         Of the parameters.
+
+    Returns
+    -------
+    Clock
 
     Raises
     ------

@@ -71,15 +71,54 @@ class Clock(Protocol):
         ...
 
     def time_at(self, source: int, share: float) -> int:
-        """Return the nanosecond at a share of the axis."""
+        """Return the nanosecond at a share of the axis.
+
+        Parameters
+        ----------
+        source : int
+            Which of the view's traces.
+        share : float
+            0 where the axis begins, 1 where it ends.
+
+        Returns
+        -------
+        int
+        """
         ...
 
     def share_at(self, source: int, time: int) -> float:
-        """Return where a nanosecond lies."""
+        """Return where a nanosecond lies.
+
+        Parameters
+        ----------
+        source : int
+            Which of the view's traces.
+        time : int
+            Nanoseconds.
+
+        Returns
+        -------
+        float
+            0 where the axis begins, 1 where it ends.
+        """
         ...
 
     def describe(self, source: int, share: float, around: float) -> Description:
-        """Return the description of a place on the surface around the axis."""
+        """Return the description of a place on the surface around the axis.
+
+        Parameters
+        ----------
+        source : int
+            Which of the view's traces.
+        share : float
+            Along the axis, 0 to 1.
+        around : float
+            Around it, 0 to 1 of the section.
+
+        Returns
+        -------
+        Description
+        """
         ...
 
 

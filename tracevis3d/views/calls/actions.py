@@ -27,7 +27,22 @@ WHAT = (
 
 
 def zoom_to_subtree(state: State) -> Change:
-    """Return the parameters that show only the time of a call, from its depth downwards, and its thread."""
+    """Return the parameters that show only the time of a call, from its depth downwards, and its thread.
+
+    Parameters
+    ----------
+    state : State
+        With the call that is meant.
+
+    Returns
+    -------
+    Change
+
+    Raises
+    ------
+    UsageError
+        If the view has no window of time.
+    """
     trace, calls = state.trace, state.trace.calls
     low = int(calls.start[state.call])
     window = bounded(trace, low, max(int(calls.end[state.call]), low + 1))
@@ -63,6 +78,11 @@ def filter_for(trace: Trace, call: int, what: str, others: bool) -> tuple[str, d
         One of :data:`WHAT`.
     others : bool
         It marks all else.
+
+    Returns
+    -------
+    str, dict of str to str
+        The filter's name, and its parameters as texts.
 
     Raises
     ------
@@ -101,6 +121,15 @@ def _filtering(others: bool) -> Callable[[State], Change]:
 
 def mark_utility(state: State) -> Change:
     """Return the filter stack in which a call's function is among the utilities.
+
+    Parameters
+    ----------
+    state : State
+        With the call that is meant.
+
+    Returns
+    -------
+    Change
 
     Raises
     ------
@@ -233,6 +262,18 @@ CALL_ACTIONS = (
 
 
 def with_actions(*own: Action, shared: Iterable[Action] = CALL_ACTIONS) -> tuple[Action, ...]:
-    """Return a view's own actions, and of the shared ones those whose names they don't take."""
+    """Return a view's own actions, and of the shared ones those whose names they don't take.
+
+    Parameters
+    ----------
+    *own : Action
+        They go first.
+    shared : iterable of Action
+        Those of all views with calls, by default.
+
+    Returns
+    -------
+    tuple of Action
+    """
     names = {action.name for action in own}
     return (*own, *(action for action in shared if action.name not in names))

@@ -17,6 +17,17 @@ def call_under(trace: Trace, element: PickedElement) -> int:
 
     By its time from the place along x, by its depth from the height; where no call is that deep at that time,
     the deepest one there, and where none is open at all, the one before.
+
+    Parameters
+    ----------
+    trace : Trace
+        That of the element.
+    element : PickedElement
+        A cluster, with the place where it was met.
+
+    Returns
+    -------
+    int
     """
     time = element.moment
     if time is None or not {"thread", "depth"} <= set(element.facts):
@@ -34,7 +45,19 @@ def call_under(trace: Trace, element: PickedElement) -> int:
 
 
 def calls_inside(trace: Trace, element: PickedElement) -> int:
-    """Return how many calls a cluster holds: those at its top with all below them."""
+    """Return how many calls a cluster holds: those at its top with all below them.
+
+    Parameters
+    ----------
+    trace : Trace
+        That of the element.
+    element : PickedElement
+        A cluster.
+
+    Returns
+    -------
+    int
+    """
     first, stop = _topmost(trace, element)
     return int(trace.calls.extent[cut_index(trace).order[first:stop]].sum())
 

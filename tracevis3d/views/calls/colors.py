@@ -79,6 +79,11 @@ def coloring(
     area : float64 (functions,), optional
         How much of the picture each function fills; what fills most gets the colours. Left out, that of an
         icicle of the whole trace.
+
+    Returns
+    -------
+    Coloring
+        With the colours, the function that picks among them for call ids, and the legend.
     """
     area = area_by_function(trace) if area is None else area
     entries = min(entries, len(palette.kinds))
@@ -231,6 +236,12 @@ def top_repeats(trace: Trace, most: int) -> tuple[NDArray[np.int64], Indices]:
     Each next one is chosen among the calls that no earlier one covers, by the sum of the durations of its
     calls there.
 
+    Parameters
+    ----------
+    trace : Trace
+    most : int
+        How many are wanted.
+
     Returns
     -------
     call : int64 (k,)
@@ -271,6 +282,15 @@ def area_by_function(trace: Trace) -> NDArray[np.float64]:
     """Return how much of an icicle of the whole trace each function's boxes fill, float64 (functions,); kept.
 
     It doesn't depend on the window that a view shows, so that colours chosen by it stay when one zooms.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    float64 (functions,)
+        Nanoseconds times levels.
     """
     calls, span = trace.calls, int(trace.calls.end.max(initial=0))
     cut = cut_index(trace).cut(0, span + 1, resolution_ns=span / _OVERVIEW)

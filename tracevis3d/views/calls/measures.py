@@ -58,7 +58,18 @@ class Measure:
 
 
 def measure(trace: Trace, name: str) -> Measure | None:
-    """Return the measure called ``name`` (a key of :data:`MEASURES`); None if there is nothing to show."""
+    """Return the measure called ``name`` (a key of :data:`MEASURES`); None if there is nothing to show.
+
+    Parameters
+    ----------
+    trace : Trace
+    name : str
+        A key of :data:`MEASURES`.
+
+    Returns
+    -------
+    Measure or None
+    """
     calls = trace.calls
     if name == "self":
         return Measure(
