@@ -64,8 +64,12 @@ SUBJECTS = {
     "features/waits/findings.py": ("waits/test_twin_findings",),
     "features/waits/running.py": ("waits/test_running",),
     **{
-        f"features/waits/{name}.py": ("waits/test_waits", "waits/test_kernels", "waits/test_waits_command")
-        for name in ("waits", "correspondences", "holds", "operations", "rules", "summary")
+        f"features/waits/{name}.py": ("waits/test_twin_waits",)
+        for name in ("waits", "correspondences", "holds")
+    },
+    **{
+        f"features/waits/{name}.py": ("waits/test_waits", "waits/test_waits_command")
+        for name in ("operations", "rules", "summary")
     },
     "features/interactions/hierarchy.py": ("interactions/test_interactions", "interactions/test_layers"),
     "features/interactions/interactions.py": ("interactions/test_twin_interactions",),

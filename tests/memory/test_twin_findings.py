@@ -48,6 +48,8 @@ class Program:
         """Keep about eight blocks, more of them or less in each quarter."""
         begun = self.any(0, 0, 1, 2, 3)
         quarters = [q for q in range(begun, 4) if self.few(0, 9)] or [begun]
+        if not self.few(0, 4):
+            quarters = [2, *[3] * 8]
         for i in range(self.any(7, 8, 8, 9)):
             q = quarters[i % len(quarters)]
             born = q * END // 4 + self.any(0, 1, END // 4 - 1)
@@ -76,9 +78,11 @@ class Program:
         every, high = self.any(6000, 6037), self.any(100, 400)
         if self.any(True, False):
             self.block(0, None, self.any(1, 3) * high, site)
-        for i in range(self.few(2, 5)):
+        teeth, kept = self.few(2, 5), self.any(True, False)
+        for i in range(teeth):
             for step in range(3):
-                self.block(i * every + 400 * step, (i + 1) * every - self.few(1, 1500), high // 3 + i, site)
+                died = None if kept and i == teeth - 1 else (i + 1) * every - self.few(1, 1500)
+                self.block(i * every + 400 * step, died, high // 3 + i, site)
 
     def fragments(self, site) -> None:
         """Neighbours of which some are freed before the end, others earlier."""

@@ -151,7 +151,7 @@ def _leaks(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list
         begun = int(np.argmax(grown[i] > 0))
         if begun > 2 or (grown[i, begun:] <= 0).any() or grown[i, 2:].sum() < _GROWTH * total:
             continue
-        share = float(table.kept_blocks[site] / max(int(table.blocks[site]), 1))
+        share = float(table.kept_blocks[site] / table.blocks[site])
         found.append(
             MemoryFinding(
                 "leak", site, int(first[i]), blocks.end, int(table.kept[site]),
@@ -210,9 +210,8 @@ def _churn(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list
     short = (blocks.free_row >= 0) & (blocks.died - blocks.born <= _SHORT * blocks.end)
     count = np.bincount(sites.of_block[short], minlength=len(sites))
     bytes_ = np.bincount(sites.of_block[short], blocks.size[short], len(sites))
-    times = table.allocated[:-1] / np.maximum(table.peak[:-1], 1)
-    which = (count >= _CHURN) & (count >= 0.5 * table.blocks[:-1]) & (times >= _TIMES)
-    which &= bytes_ >= max(4 * least, 1)
+    which = (count >= _CHURN) & (count >= 0.5 * table.blocks[:-1])
+    which &= (table.allocated[:-1] >= _TIMES * table.peak[:-1]) & (bytes_ >= max(4 * least, 1))
     return [
         MemoryFinding("churn", site, 0, blocks.end, int(bytes_[site]),
                       {"blocks": int(count[site]), "at_once": int(table.peak[site])})

@@ -77,35 +77,17 @@ def holds(ops: Operations, span_ns: int) -> Holds:
 def holders_at(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
     """Return the hold that an object was in at a time, int64 (n,); -1: none, -2: more than one."""
     n, m = len(held), len(object)
-    starts = np.concatenate([held.start, time])
     objects = np.concatenate([held.object, object]).astype(np.int64)
     question = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8)])
-    order = np.lexsort((question, starts, objects))
-    # The last hold that began before each question, and how many have begun.
-    began = np.cumsum(question[order] == 0)
-    position = np.where(question[order] == 0, order, -1)
-    latest = np.maximum.accumulate(np.where(position >= 0, np.arange(n + m), -1))
-    asked = np.flatnonzero(question[order] == 1)
-    which = order[asked] - n
-    last = np.where(latest[asked] >= 0, position[np.maximum(latest[asked], 0)], -1)
-    started = began[asked]
-    # How many have ended: the same by their ends.
-    by_end = np.lexsort((held.end, held.object))
-    ends = np.concatenate([held.end[by_end], time])
-    objects = np.concatenate([held.object[by_end], object]).astype(np.int64)
-    order = np.lexsort((question, ends, objects))
-    over = np.cumsum(question[order] == 0)
-    asked_end = np.flatnonzero(question[order] == 1)
-    ended = np.empty(m, np.int64)
-    ended[order[asked_end] - n] = over[asked_end]
-    out = np.full(m, -1, np.int64)
-    safe = np.maximum(last, 0)
-    good = (
-        (last >= 0) & (held.object[safe] == object[which]) & (held.end[safe] > time[which]) if n else last > n
-    )
-    alone = started - ended[which] == 1
-    out[which] = np.where(started - ended[which] > 1, -2, np.where(good & alone, last, -1))
-    return out
+    # Begun holds, then those that are over: how many there are, and the sum of their numbers.
+    counts, sums = np.zeros((2, m), np.int64), np.zeros((2, m), np.int64)
+    for i, moment in enumerate((held.start, held.end)):
+        order = np.lexsort((question, np.concatenate([moment, time]), objects))
+        asked = order >= n
+        counts[i, order[asked] - n] = np.cumsum(~asked)[asked]
+        sums[i, order[asked] - n] = np.cumsum(np.where(asked, 0, order))[asked]
+    still = counts[0] - counts[1]
+    return np.where(still == 1, sums[0] - sums[1], np.where(still > 1, -2, -1))
 
 
 def next_holds(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:

@@ -1,0 +1,283 @@
+"""Who woke whom, who held what and who queued, each against a plain twin written from its sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.sync_traces import lines, trace_of
+from tracevis3d.features.waits.correspondences import every_release
+from tracevis3d.features.waits.holds import holders_at, next_holds
+from tracevis3d.features.waits.operations import operations
+from tracevis3d.features.waits.rules import read_rules
+from tracevis3d.features.waits.waits import IO, RELEASE, SOURCES, WAIT, Waits
+
+#: What is drawn, as it is recorded.
+KINDS = {
+    "acquire": ("Lock.acquire", "wait"), "release": ("Lock.release", "release"),
+    "wait": ("Event.wait", "wait"), "set": ("Event.set", "release"), "nested": ("Queue.get", "wait"),
+}  # fmt: skip
+
+
+@st.composite
+def programs(draw):
+    """Return what four threads wait for, release, hold and transfer on three objects, with many ties."""
+    rows = []
+    for thread in "abcd"[: draw(st.integers(1, 4))]:
+        time = draw(st.integers(0, 3))
+        if draw(st.booleans()):
+            rows.append((thread, time, 60, "run"))
+        for _ in range(draw(st.integers(0, 7))):
+            end = time + draw(st.integers(0, 8))
+            object = draw(st.sampled_from(["X", "X", "Y", "X,Y", "Z", "-"]))
+            kind = draw(st.sampled_from(["acquire", "acquire", "release", "wait", "set", "nested", "read"]))
+            had_to = draw(st.sampled_from([0, 1, 1]))
+            if kind == "read":
+                rows.append((thread, time, end, "read", "io", "file"))
+                if draw(st.booleans()):
+                    rows.append((thread, time, draw(st.integers(time, end)), "read", "io", "file"))
+            elif kind == "nested":
+                rows.append((thread, time, end + 4, *KINDS[kind], object, had_to))
+                inner = draw(st.sampled_from([object, "C", "X"]))
+                first = draw(st.integers(time, time + 2))
+                rows.append((thread, first, first + 1, "Condition.wait", "wait", inner, 1))
+                rows.append((thread, first + 1, end + 4, "Condition.wait", "wait", "C", 1))
+                end += 4
+            else:
+                rows.append((thread, time, end, *KINDS[kind], object, had_to))
+            time = end + draw(st.integers(0, 2))
+    trace = trace_of(lines(rows))
+    if draw(st.booleans()) and len(trace.sync):
+        holder = st.sampled_from([-1, -1, *range(len(trace.threads))])
+        told = draw(st.lists(holder, min_size=len(trace.sync), max_size=len(trace.sync)))
+        trace = replace(trace, sync=replace(trace.sync, holder=np.array(told, np.int32)))
+    return Waits(trace)
+
+
+class Row:
+    """An operation by itself."""
+
+    def __init__(self, ops, i) -> None:
+        self.row, self.thread, self.start, self.end = (
+            i,
+            int(ops.thread[i]),
+            int(ops.start[i]),
+            int(ops.end[i]),
+        )
+        self.kind, self.blocked, self.nested = int(ops.kind[i]), bool(ops.blocked[i]), bool(ops.nested[i])
+        self.wants, self.gives, self.holds = int(ops.wants[i]), int(ops.gives[i]), bool(ops.holds[i])
+        self.all, self.holder, self.call = bool(ops.all[i]), int(ops.holder[i]), int(ops.call[i])
+        self.objects = ops.object[ops.first[i] : ops.first[i + 1]].tolist()
+        #: When it gives something: a wait by ending.
+        self.moment = self.end if self.kind == WAIT else self.start
+
+
+def rows_of(waits):
+    return [Row(waits.ops, i) for i in range(len(waits.ops))]
+
+
+def releases_within(wait, rows, object):
+    """Return the operations that give what a wait wants of an object, and within it."""
+    return [
+        r for r in rows
+        if r.kind in (WAIT, RELEASE) and r.gives >= 0 and r.gives == wait.wants and object in r.objects
+        and wait.start <= r.moment <= wait.end
+    ]  # fmt: skip
+
+
+def plain_woke(rows):
+    """Return (moment, row) of the releases that ended each blocked wait, by its row."""
+    found = {}
+    waits = [r for r in rows if r.kind == WAIT and r.blocked]
+    for wait in waits:
+        lasts = []
+        for object in wait.objects:
+            others = [
+                (r.moment, r.row) for r in releases_within(wait, rows, object) if r.thread != wait.thread
+            ]
+            lasts += [max(others)] if others else []
+        if lasts:
+            found[wait.row] = sorted(lasts) if wait.all else [max(lasts)]
+    inherited = {}
+    for inner in waits:
+        outer = [w for w in waits if not w.nested and w.row < inner.row]
+        if not inner.nested or inner.row not in found or not outer:
+            continue
+        last = outer[-1]
+        if last.thread == inner.thread and last.end >= inner.end and last.row not in found:
+            inherited.setdefault(last.row, []).append((found[inner.row][-1][0], inner.row))
+    return found | {row: [found[max(inner)[1]][-1]] for row, inner in inherited.items()}
+
+
+@given(programs())
+@settings(max_examples=80, deadline=None)
+def test_who_woke_whom(waits) -> None:
+    rows = rows_of(waits)
+    woke = plain_woke(rows)
+    waker = [woke[row][-1][1] if row in woke else -1 for row in range(len(rows))]
+    assert waits.waker.tolist() == waker
+    assert waits.woken_at.tolist() == [woke[row][-1][0] if row in woke else -1 for row in range(len(rows))]
+    by = [rows[i].thread if i >= 0 else -1 for i in waker]
+    assert waits.woken_by.tolist() == by
+    every = every_release(waits.ops)
+    assert list(zip(every.wait.tolist(), every.time.tolist(), every.release.tolist())) == sorted(
+        {(w.row, r.moment, r.row) for w in rows if w.kind == WAIT for o in w.objects
+         for r in releases_within(w, rows, o)}
+    )  # fmt: skip
+    # Who waits for whom.
+    threads = len(waits.trace.threads)
+    own = [r for r in rows if r.kind == WAIT and r.blocked and not r.nested]
+    assert waits.own.tolist() == [r.row for r in own]
+    count, lasted = Counter(), Counter()
+    for r in own:
+        count[r.thread, by[r.row]] += 1
+        lasted[r.thread, by[r.row]] += r.end - r.start
+    m = waits.matrix
+    assert list(zip(m.thread.tolist(), m.by.tolist(), m.count.tolist(), m.waited.tolist())) == [
+        (*pair, count[pair], lasted[pair]) for pair in sorted(count)
+    ]
+    dense = m.dense(threads)
+    assert dense.tolist() == [[lasted[a, b] for b in range(threads)] for a in range(threads)]
+    ended, of = waits.hubs()
+    others = [[a for a in range(threads) if (a, b) in count and a != b] for b in range(threads)]
+    assert ended.tolist() == [sum(lasted[a, b] for a in others[b]) for b in range(threads)]
+    assert of.tolist() == [len(some) for some in others]
+    assert waits.waited.tolist() == [
+        sum(r.end - r.start for r in own if r.thread == t) for t in range(threads)
+    ]
+    transfers = [
+        {time for r in rows if r.kind == IO and r.thread == t for time in range(r.start, r.end)}
+        for t in range(threads)
+    ]
+    assert waits.io_time.tolist() == [len(times) for times in transfers]
+    for kind in (WAIT, RELEASE, IO):
+        calls = {r.call for r in rows if r.kind == kind and r.call >= 0}
+        assert np.flatnonzero(waits.kind_of_call(kind)).tolist() == sorted(calls)
+
+
+def plain_holds(rows, span):
+    """Return (object, start, thread, acquiring row, end, releasing row), of what can be held."""
+    held = {o for r in rows if r.kind == WAIT and r.holds for o in r.objects}
+    out = []
+    for object in sorted(held):
+        mine = [r for r in rows if object in r.objects]
+        events = [(r.end, 1, r) for r in mine if r.kind == WAIT and r.holds]
+        events += [(r.start, 0, r) for r in mine if r.kind == RELEASE and r.gives >= 0]
+        still, of = [], []
+        for time, got, r in sorted(events, key=lambda e: e[:2]):
+            if got:
+                still.append([object, time, r.thread, r.row, span, -1])
+                of.append(still[-1])
+            elif still:
+                # What the thread itself acquired last, else what anyone acquired first.
+                done = next((h for h in reversed(still) if h[2] == r.thread), still[0])
+                still.remove(done)
+                done[4:] = time, r.row
+        out += of
+    return [tuple(hold) for hold in out]
+
+
+@given(programs(), st.lists(st.tuples(st.integers(0, 2), st.integers(0, 60)), max_size=8))
+@settings(max_examples=80, deadline=None)
+def test_who_held_what(waits, questions) -> None:
+    rows, held, ops = rows_of(waits), waits.held, waits.ops
+    wanted = plain_holds(rows, waits.trace.span_ns)
+    columns = held.object, held.start, held.thread, held.acquire, held.end, held.release
+    assert list(zip(*(column.tolist() for column in columns))) == wanted
+
+    def holding(object, time):
+        return [i for i, h in enumerate(wanted) if h[0] == object and h[1] <= time < h[4]]
+
+    def following(object, time):
+        later = [(h[1], i) for i, h in enumerate(wanted) if h[0] == object and h[1] > time]
+        return min(later)[1] if later else -1
+
+    asked = [(o, t) for o, t in questions if o < len(ops.objects)]
+    object, time = np.array([q[0] for q in asked], np.int32), np.array([q[1] for q in asked], np.int64)
+    now = [holding(*q) for q in asked]
+    assert holders_at(held, object, time).tolist() == [i[0] if len(i) == 1 else -2 if i else -1 for i in now]
+    assert next_holds(held, object, time).tolist() == [following(*q) for q in asked]
+    for r in rows:
+        holder, source = -1, "unknown"
+        if r.kind == WAIT and r.blocked and r.holds and r.objects:
+            now, after = holding(r.objects[0], r.start), following(r.objects[0], r.start)
+            if len(now) == 1:
+                holder, source = wanted[now[0]][2], "follows"
+            elif not now and after >= 0 and wanted[after][1] < r.end:
+                holder, source = wanted[after][2], "inferred"
+            if holder == r.thread:
+                holder, source = -1, "unknown"
+        if r.blocked and r.holder >= 0:
+            holder, source = r.holder, "told"
+        assert (int(waits.held_by[r.row]), SOURCES[waits.held_by_source[r.row]]) == (holder, source)
+
+
+@given(programs())
+@settings(max_examples=60, deadline=None)
+def test_the_order_of_locks(waits) -> None:
+    wanted = plain_holds(rows_of(waits), waits.trace.span_ns)
+    pairs = {}
+    for inner, (object, start, thread, *_) in enumerate(wanted):
+        for outer, (other, begun, by, _, end, _) in enumerate(wanted):
+            first = (begun, outer) < (start, inner)
+            if by == thread and other != object and first and end > start:
+                pairs.setdefault((other, object), []).append((start, inner, outer))
+    order = waits.order
+    assert list(zip(order.outer.tolist(), order.inner.tolist())) == sorted(pairs)
+    assert order.count.tolist() == [len(pairs[key]) for key in sorted(pairs)]
+    for key, outer, inner in zip(sorted(pairs), order.hold_outer.tolist(), order.hold_inner.tolist()):
+        begin = min(start for start, _, _ in pairs[key])
+        assert (begin, inner, outer) in pairs[key]
+
+
+@given(programs())
+@settings(max_examples=60, deadline=None)
+def test_queues(waits) -> None:
+    rows, queues = rows_of(waits), waits.queues
+    outer, waiting = None, []
+    for r in rows:
+        if r.kind == WAIT and not r.nested:
+            outer = r
+        again = r.nested and r.objects[:1] == outer.objects[:1] != [] and r.thread == outer.thread
+        if r.blocked and not again:
+            waiting.append(r)
+    changes = list(zip(queues.object.tolist(), queues.time.tolist(), queues.length.tolist()))
+    for object in range(len(waits.ops.objects)):
+        mine = [r for r in waiting if object in r.objects]
+        times = sorted({time for r in mine for time in (r.start, r.end)})
+        lengths = [sum(r.start <= time < r.end for r in mine) for time in times]
+        longest = max(lengths, default=0)
+        assert queues.longest[object] == longest
+        assert queues.at[object] == (times[lengths.index(longest)] if times else 0)
+        after = {time: length for o, time, length in changes if o == object}
+        assert after == dict(zip(times, lengths))
+
+
+def test_a_semaphore_that_one_of_two_has_released_is_held_by_the_other() -> None:
+    text = """
+    a 0 1 Semaphore.acquire wait S 0
+    b 2 3 Semaphore.acquire wait S 0
+    b 5 5 Semaphore.release release S
+    c 10 50 Semaphore.acquire wait S 1
+    a 48 48 Semaphore.release release S
+    """
+    waits = Waits(trace_of(text))
+    row = int(np.flatnonzero(waits.ops.blocked)[0])
+    assert waits.trace.threads.tid[waits.held_by[row]] == "a"
+    assert SOURCES[waits.held_by_source[row]] == "follows"
+
+
+def test_a_wait_for_all_takes_the_last_of_each_object(tmp_path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text('[[rule]]\nnames = ["wait_all"]\nkind = "wait"\nall = true\n')
+    text = "a 0 100 wait_all wait X,Y 1\nb 10 11 Event.set release X\nc 10 11 Event.set release Y"
+    for more in ("", "\nb 30 31 Event.set release X"):
+        trace = trace_of(text + more)
+        waits = Waits(trace, read_rules([str(path)]))
+        rows = rows_of(waits)
+        assert plain_woke(rows)[0] == list(zip(waits.woke.time.tolist(), waits.woke.release.tolist()))
+        assert len(operations(trace, read_rules([str(path)]))) == len(rows)
