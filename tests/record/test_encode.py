@@ -194,19 +194,50 @@ def test_a_cut_spool_gives_its_whole_sections(cut):
     assert all(len(part) >= 0 for _, _, part, _ in sections(data[:cut]))
 
 
-def test_a_descriptor_that_the_program_has_taken_is_left_alone(tmp_path):
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_descriptor_that_the_program_has_taken_is_left_alone_and_nothing_lost(tmp_path, taken):
     import os
 
     writing = Spool(str(tmp_path))
     writing.add(b"E", 0, b"{}")
     other = os.open(tmp_path / "other", os.O_WRONLY | os.O_CREAT)
-    os.dup2(other, writing._fd)
-    with pytest.raises(OSError, match="closed"):
-        writing.add(b"E", 0, b"{}")
-    writing.close()
+    number = writing._fd.number
+    if taken:
+        os.dup2(other, number)
+    else:
+        os.close(number)
+    writing.add(b"E", 0, b"{}")
+    if taken:
+        writing.close()
+        os.close(number)
+    else:
+        writing.end()
     assert (tmp_path / "other").read_bytes() == b""
-    os.close(writing._fd)
     os.close(other)
+    found = [kind for kind, *_ in sections((tmp_path / "spool-1").read_bytes())]
+    assert found == ([b"E", b"E"] if taken else [b"E", b"E", spool.CLOSED])
+
+
+def test_closing_all_descriptors_leaves_the_recorders(tmp_path):
+    import os
+
+    from tracevis3d.record.output.descriptor import Descriptor, around_ours
+
+    asked = []
+    leave_ours = around_ours(lambda low, high: asked.append((low, high)))
+    first, second = (Descriptor(os.open(tmp_path, os.O_RDONLY)) for _ in range(2))
+    low, high = sorted((first.number, second.number))
+    leave_ours(0, high)
+    leave_ours(low + 1, high + 2)
+    second.close()
+    leave_ours(3, 1 << 16)
+    first.close()
+    leave_ours(3, 1 << 16)
+    lone = first.number
+    assert asked == [
+        *[(0, low), (low + 1, high), (low + 1, high), (high + 1, high + 2)],
+        *[(3, lone), (lone + 1, 1 << 16), (3, 1 << 16)],
+    ]
 
 
 def test_patches_put_back_what_was_there_and_what_was_inherited():
@@ -253,7 +284,7 @@ def test_a_flush_is_one_write(tmp_path, monkeypatch):
             return ""
 
     monkeypatch.setattr(sessions, "Helper", Beside)
-    monkeypatch.setattr(flusher, "EVERY", 60)
+    monkeypatch.setattr(flusher, "FIRST", 60)
     session = sessions.Session(sessions.Options("x", threads=True, engine="profile"))
     session.start()
     (lambda: None)()
@@ -265,4 +296,4 @@ def test_a_flush_is_one_write(tmp_path, monkeypatch):
     found = [kind for kind, *_ in sections((tmp_path / "spool-1").read_bytes())]
     assert found[0] == spool.BEGIN
     assert {spool.THREAD, spool.CALLS, spool.FUNCTIONS, spool.END} <= set(found)
-    assert found[-1] == spool.FLUSHED
+    assert found[-2:] == [spool.FLUSHED, spool.CLOSED]

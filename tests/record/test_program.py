@@ -16,9 +16,8 @@ import pytest
 
 import tracevis3d as tv
 from tests.conftest import ROOT
+from tests.support.recorder import engines, recording, run, wait_for_end
 
-#: Interpreters to try beside our own: paths separated like those of PATH.
-PYTHONS = [sys.executable, *filter(None, os.environ.get("TRACEVIS3D_PYTHONS", "").split(os.pathsep))]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and forks are POSIX's")
 
 PROGRAMS = {
@@ -124,42 +123,6 @@ HEAD = "import atexit, copy, os, pickle, re, signal, sys, tempfile, threading, t
 )
 
 
-def engines():
-    """Return each interpreter with each engine that it has."""
-    code = "import sys\ntry: import viztracer; print('viztracer')\nexcept ImportError: pass\n"
-    code += "print('monitoring') if hasattr(sys, 'monitoring') else print('profile')"
-    pairs = []
-    for python in PYTHONS:
-        found = subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.split()
-        pairs += [(python, engine) for engine in found]
-    return pairs
-
-
-def run(python, program, *options, **more):
-    words = [python, *options, str(program), "some", "words"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    # A shell's background jobs, and all that they start, ignore interrupts otherwise.
-    heed = {} if os.name != "posix" else {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
-    return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=60, **heed, **more)
-
-
-def recording(python, engine, program, output, **more):
-    options = (
-        "-m",
-        "tracevis3d",
-        "record",
-        "-q",
-        "--threads",
-        "--io",
-        "--engine",
-        engine,
-        "-o",
-        str(output),
-        "--",
-    )
-    return run(python, program, *options, **more)
-
-
 def plain_words(text):
     # Marks below a line of a traceback are left out where the frame's caller is another.
     return re.sub(r"^\s*[\^~]+\n", "", re.sub(r"0x[0-9a-f]+", "0x", text), flags=re.MULTILINE)
@@ -179,18 +142,7 @@ def test_a_recorded_program_behaves_as_before(tmp_path, name, python, engine):
     assert plain_words(recorded.stderr) == plain_words(plain.stderr)
     wait_for_end(output)
     trace = tv.load(str(output), cache=False)
-    assert set(trace.problems) <= {"never closed", "unclosed"}
-
-
-def wait_for_end(path):
-    """Wait until the writer, which may outlive the program for a moment, has ended the file."""
-    for _ in range(600):
-        try:
-            json.loads(gzip.decompress(path.read_bytes()))
-            return
-        except (OSError, EOFError, ValueError):
-            time.sleep(0.05)
-    raise AssertionError("the file was never ended")
+    assert set(trace.problems) == ({"broke off"} if name == "the end by a signal" else set())
 
 
 DEADLOCK = """

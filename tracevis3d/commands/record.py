@@ -115,6 +115,7 @@ def run(words: argparse.Namespace) -> None:
         "engine": words.engine,
         "c_functions": words.c_functions,
         "quiet": words.quiet,
+        "interpreter": _interpreter(),
         "live": words.endpoint or "",
         "key": words.key,
         "peers": words.peers,
@@ -122,6 +123,15 @@ def run(words: argparse.Namespace) -> None:
     }
     how = ["script", *program] if module is None else ["module", *module]
     _become(json.dumps(options), how)
+
+
+def _interpreter() -> list[str]:
+    """Return the words that have started this interpreter, up to the program."""
+    ours = len(sys.argv) - 1
+    if sys.argv[1:] != sys.orig_argv[-ours:]:
+        return [sys.executable]
+    before = sys.orig_argv[:-ours]
+    return before[:-2] if before[-2] == "-m" else before[:-1]
 
 
 def _is_native(path: str) -> bool:

@@ -414,9 +414,9 @@ class _Handed:
 
 
 def main(words: list[str]) -> None:
-    """Run as a process of its own: folder, file or nothing, the two pipes' descriptors, the feed as JSON."""
-    folder, path, alive, answer = words[0], words[1], int(words[2]), int(words[3])
-    said = json.loads(words[4])
+    """Run as a process of its own: folder, file or nothing, two pipes, the program's id, the feed as JSON."""
+    folder, path, alive, answer, pid = words[0], words[1], int(words[2]), int(words[3]), int(words[4])
+    said = json.loads(words[5])
     stand_aside()
     try:
         start = time.time_ns()
@@ -437,7 +437,7 @@ def main(words: list[str]) -> None:
     say = handed.teller()
     try:
         sinks: list[Sink] = [File(folder, path)] if path else []
-        serve(folder, alive, [*sinks, _Published(publisher, start, folder)], say)
+        serve(folder, alive, pid, [*sinks, _Published(publisher, start, folder)], say)
     except OSError as error:
         say(f"{path or publisher.endpoint}: the recording ends early: {error.strerror or error}")
     except Exception as error:

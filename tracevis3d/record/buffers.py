@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import operations, state
-from .engines import Engine
+from .engines.engine import Engine
 from .options import Options
 from .output import spool
 
@@ -126,6 +126,8 @@ class BufferWriter:
         for log in list(state.logs):
             self._write_thread(log)
         self._write_names()
+        for problem in state.take(state.problems):
+            add(spool.PROBLEM, 0, to_json(problem))
         code = "d" if self._engine.microseconds else "q"
         for log, ended, rows, pending in taken:
             if log.calls:
@@ -198,7 +200,7 @@ class BufferWriter:
             for key in new:
                 # Kept, so that no other code ever lies at this address.
                 code = self._known[key] = found[key]
-                if code is not None:
+                if code is not None and code is not state.GAP:
                     functions[key] = code.co_name, code.co_filename, code.co_firstlineno
             self.spool.add(spool.FUNCTIONS, 0, to_json(functions))
         self.spool.add(spool.CALLS, log.number, numbers.tobytes() + array("q", chunk[1::2]).tobytes())

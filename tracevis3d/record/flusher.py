@@ -12,8 +12,8 @@ from typing import Any
 from . import state
 from .buffers import BufferWriter
 
-#: Seconds between two flushes.
-EVERY = 0.05
+#: Seconds between two flushes: at first, because a program may be killed soon, and at most.
+FIRST, EVERY = 0.001, 0.05
 
 
 class Flusher:
@@ -80,7 +80,9 @@ class Flusher:
                 # At once, so that memray's records of this thread are known to be ours.
                 self._buffers.mark()
             self._started.release()
-            while not self._stopping.acquire(timeout=EVERY):
+            wait = FIRST
+            while not self._stopping.acquire(timeout=wait):
+                wait = min(2 * wait, EVERY)
                 _leave_no_dummy()
                 self._buffers.flush()
                 self._after()

@@ -18,6 +18,7 @@ def main(words: list[str]) -> None:
     """Run as ``python -c``: options as JSON, ``script`` or ``module``, its name, and its arguments."""
     options, how, name = json.loads(words[0]), words[1], words[2]
     quiet = options.pop("quiet")
+    interpreter = options.pop("interpreter")
     # Viewers see what runs, not what runs it.
     sys.argv = [name, *words[3:]]
     try:
@@ -29,6 +30,8 @@ def main(words: list[str]) -> None:
     if session.endpoint and not quiet:
         sys.stderr.write(f"tracevis3d: live at {session.endpoint}\n")
     run = _script(name, words[3:]) if how == "script" else _module(name, words[3:])
+    # As without us.
+    sys.orig_argv = [*interpreter, *(["-m"] if how == "module" else []), *words[2:]]
 
     def end() -> None:
         said = session.stop()

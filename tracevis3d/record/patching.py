@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import _thread
 import json
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
 
+from .engines.engine import Engine, Hooks
 from .imports import ImportHooks
 from .options import Options
 from .patches import Patches
 from .subprocesses.child import serving, spawning, starting
+from .waits import greenlets
 
 
-def patch(patches: Patches, options: Options, engine: str, folder: str) -> ImportHooks:
+def patch(patches: Patches, options: Options, engine: Engine, folder: str) -> ImportHooks:
     """Replace what is to be recorded, and let other interpreters that the program starts be recorded too.
 
     Parameters
@@ -22,7 +22,7 @@ def patch(patches: Patches, options: Options, engine: str, folder: str) -> Impor
     patches : Patches
         What is replaced is put here, to be undone.
     options : Options
-    engine : str
+    engine : Engine
         The engine that is at work.
     folder : str
         The recording's.
@@ -32,14 +32,15 @@ def patch(patches: Patches, options: Options, engine: str, folder: str) -> Impor
     ImportHooks
         What waits for modules that the program may still import.
     """
-    hooks: Hooks = {}
+    hooks = engine.patch(patches)
+    hooks["greenlet"] = lambda module: greenlets.patch_greenlets(patches, module, engine.follows_greenlets)
     if options.threads:
         hooks |= _waits(patches)
     if options.io:
         hooks |= _transfers(patches)
     # Of memory by memray the first process has all; a feed wants the engine that it has itself.
     memory = "" if options.memory == "memray" else options.memory
-    more = {"live": "", "memory": memory, "native": False, "engine": engine}
+    more = {"live": "", "memory": memory, "native": False, "engine": engine.name}
     said = json.dumps({**asdict(options), **more})
     hooks["subprocess"] = lambda module: patches.wrap(module.Popen, "__init__", starting(said, folder))
     hooks["multiprocessing.spawn"] = lambda module: patches.wrap(
@@ -51,9 +52,6 @@ def patch(patches: Patches, options: Options, engine: str, folder: str) -> Impor
     found = ImportHooks(hooks)
     found.install()
     return found
-
-
-Hooks = dict[str, Callable[[Any], None]]
 
 
 def _waits(patches: Patches) -> Hooks:

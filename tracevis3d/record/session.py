@@ -10,12 +10,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from . import engines, state
+from . import state
 from .buffers import BufferWriter, number, to_json
+from .engines.choice import choose
 from .flusher import Flusher
 from .operations import RELEASE, operation
 from .options import Options
 from .output import spool
+from .output.descriptor import around_ours
 from .output.helper import Feed, Helper
 from .patches import Patches
 from .patching import patch
@@ -52,7 +54,7 @@ class Session:
                 "memray's recording can be read only when the program has ended, so it can't be published: "
                 "leave --memory-engine out for a feed"
             )
-        self._engine = engines.choose(options.engine, options.c_functions, bool(options.live), by_memray)
+        self._engine = choose(options.engine, options.c_functions, bool(options.live), by_memray)
         said = (options.live, options.key, options.peers, options.suggestions)
         feed = Feed(*said) if options.live else None
         #: Called with what a viewer suggests; it alone decides what to do about it.
@@ -82,6 +84,7 @@ class Session:
             try:
                 self._buffers.tracking = Tracking(self._helper.folder, options.native)
             except BaseException:
+                to.end()
                 self._helper.finish()
                 raise
 
@@ -105,7 +108,7 @@ class Session:
         self._write_begin()
         if self._options.memory:
             self._watch_memory()
-        self._imports = patch(self._patches, self._options, self._engine.name, self._helper.folder)
+        self._imports = patch(self._patches, self._options, self._engine, self._helper.folder)
         self._guard_exits()
         state.recording = True
         self._running = True
@@ -139,6 +142,7 @@ class Session:
             "options": asdict(self._options),
             "ours": state.FOLDER,
             "none": number(None),
+            "gap": number(state.GAP),
         }
         self._buffers.spool.add(spool.BEGIN, 0, to_json(begin))
 
@@ -163,7 +167,7 @@ class Session:
             self._buffers.allocations.stop()
         if self._buffers.tracking is not None:
             self._buffers.tracking.stop()
-        self._buffers.spool.close()
+        self._buffers.spool.end()
         said = self._helper.finish()
         failed = self._buffers.failed
         return f"{self._options.path or self._options.live}: {failed}" if failed else said
@@ -181,9 +185,13 @@ class Session:
         def guarded(original: Any) -> Any:
             def leave(*args: Any, **kwargs: Any) -> Any:
                 self.flush()
+                if original is not abort and self._running and os.getpid() == self._pid:
+                    self._buffers.add(spool.CLOSED, 0, b"")
                 return original(*args, **kwargs)
 
             return leave
+
+        abort = os.abort
 
         def exiting(original: Any) -> Any:
             def _exit(*args: Any, **kwargs: Any) -> Any:
@@ -193,6 +201,7 @@ class Session:
             return _exit
 
         self._patches.wrap(os, "_exit", exiting)
+        self._patches.wrap(os, "closerange", around_ours)
         for name in ("execv", "execve", "abort"):
             self._patches.wrap(os, name, guarded)
         for name in ("fork", "forkpty"):
@@ -237,7 +246,8 @@ class Session:
             self._buffers.allocations.stop()
             self._buffers.allocations = None
         # memray leaves forked processes alone.
-        self._buffers.tracking = state.begun_thread = None
+        self._buffers.tracking = None
+        state.thread_begun.clear()
         self._buffers.spool.close()
         self._helper.abandon()
         if self._next is not None:

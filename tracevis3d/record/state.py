@@ -88,10 +88,21 @@ def take(buffer: Any) -> list[Any]:
     return taken
 
 
+#: In place of a code: calls that run end here, because what follows was not recorded.
+GAP = object()
+#: Problems that were not written yet: kind, place, how many.
+problems: list[tuple[str, str, int]] = []
+
+
+def report(kind: str, place: str) -> None:
+    """Note a problem, of a kind of :data:`tracevis3d.trace.problems.KINDS`."""
+    problems.append((kind, place, 1))
+
+
 #: Makes the buffer of a thread's calls.
 new_calls: Callable[[], Any] = list
-#: Called with the number of a thread that has just got a buffer.
-begun_thread: Callable[[int], None] | None = None
+#: Called with the number of a thread that has just got a buffer, in that thread.
+thread_begun: list[Callable[[int], None]] = []
 
 
 def use_chunks(on: bool) -> None:
@@ -99,7 +110,7 @@ def use_chunks(on: bool) -> None:
     global new_calls
     new_calls = Chunks if on else list
     local.log.calls = new_calls()
-    local.call = local.log.calls.extend
+    local.enter(local.log)
 
 
 class ThreadLog:
@@ -118,7 +129,7 @@ class ThreadLog:
     ended : bool
         Whether the thread is gone.
     is_task : bool
-        Whether this is a task of asyncio's and no thread.
+        Whether this is a task of asyncio's or a greenlet, and no thread.
     """
 
     __slots__ = (
@@ -156,6 +167,8 @@ class _AtEnd:
 #: The buffers of all threads, those of ended threads until they are fetched.
 logs: list[ThreadLog] = []
 _thread_numbers = itertools.count(1)
+#: Tasks and greenlets are numbered from here on, above every thread's native id.
+_track_numbers = itertools.count(1_000_000_000)
 
 
 def new_log() -> ThreadLog:
@@ -163,6 +176,42 @@ def new_log() -> ThreadLog:
     log = ThreadLog(next(_thread_numbers))
     logs.append(log)
     return log
+
+
+def new_track(name: str) -> ThreadLog:
+    """Return the buffer of what shares a thread with others: a task or a greenlet."""
+    log = new_log()
+    log.tid = next(_track_numbers)
+    log.name = name
+    log.is_task = True
+    return log
+
+
+class Track:
+    """What a thread's hook keeps at hand.
+
+    Attributes
+    ----------
+    call : callable
+        As that of :class:`_Local`.
+    gap : bool
+        Whether the program has taken the hook away for a while.
+    theirs : callable or None
+        The program's own profile hook.
+    below : int
+        The id of the frame from which on calls are recorded; 0: of all.
+    switched : callable or None
+        The program's own tracer of greenlets.
+    """
+
+    __slots__ = ("below", "call", "gap", "switched", "theirs")
+    call: Callable[[tuple[Any, Any]], None]
+
+    def __init__(self) -> None:
+        self.theirs: Any = None
+        self.switched: Any = None
+        self.below = 0
+        self.gap = False
 
 
 class _Local(_thread._local):
@@ -176,18 +225,26 @@ class _Local(_thread._local):
         The thread's.
     pending : list
         As in :class:`ThreadLog`.
+    log, thread : ThreadLog
+        Of what runs (which may be a greenlet), and of the thread itself.
+    track : Track
     """
 
     def __init__(self) -> None:
-        log = new_log()
+        self.thread = new_log()
+        self.track = Track()
+        self.enter(self.thread)
+        self._end = _AtEnd(self.thread)
+        for hear in thread_begun:
+            hear(self.number)
+
+    def enter(self, log: ThreadLog) -> None:
+        """Continue with another buffer."""
+        self.log = log
         self.add = log.rows.extend
-        self.call = log.calls.extend
+        self.call = self.track.call = log.calls.extend
         self.number = log.number
         self.pending = log.pending
-        self.log = log
-        self._end = _AtEnd(log)
-        if begun_thread is not None:
-            begun_thread(log.number)
 
 
 local = _Local()
@@ -200,7 +257,7 @@ def ignore(_: object) -> None:
 def hide_thread() -> None:
     """Record nothing that the running thread does."""
     local.add = ignore
-    local.call = ignore
+    local.call = local.track.call = ignore
     if local.log in logs:
         logs.remove(local.log)
 

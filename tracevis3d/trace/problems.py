@@ -31,6 +31,8 @@ KINDS: dict[str, str] = {
     "listed twice": "where something is described twice, the first description was used",
     "unknown": "records that name something that the file doesn't describe were left out",
     "cut": "calls that were open at lost records were closed there",
+    "broke off": "the recorded program was killed: what it did in its last moments may be missing",
+    "not recorded": "the recorder could not see these calls of the program",
     "lost": "the recorder lost records here",
     "malformed": "records that could not be understood were left out",
     "truncated": "the file is truncated: everything before the cut was read",

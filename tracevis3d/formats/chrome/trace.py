@@ -19,6 +19,7 @@ from .. import names
 from .checked import Metadata, Number, decode_json, scoped_id
 from .heap import add_blocks
 from .memory import add_memory
+from .problems import add_problems
 from .rows import MENDS, Rows, decode_text
 
 Ints = NDArray[np.int64]
@@ -93,6 +94,7 @@ class _Maker:
             self._add_flows(letters, threads)
             self._add_spans(letters, threads)
         add_memory(self._metadata, self._recording)
+        add_problems(self._metadata, self._recording)
         return self._recording.finish(Source(), names.split, self._place)
 
     def raw_events(

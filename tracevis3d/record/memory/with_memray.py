@@ -81,7 +81,7 @@ class Tracking:
     def follow_threads(self) -> None:
         """Let the writer know the running thread, and those that begin from now on."""
         state.use_chunks(True)
-        state.begun_thread = mark_thread
+        state.thread_begun.append(mark_thread)
         mark_thread(state.local.number)
 
     def mark(self) -> float:
@@ -92,7 +92,7 @@ class Tracking:
     def stop(self) -> None:
         """Track no more."""
         self._tracker.__exit__(None, None, None)
-        state.begun_thread = None
+        state.thread_begun.clear()
         state.use_chunks(False)
 
 

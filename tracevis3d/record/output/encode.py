@@ -59,7 +59,8 @@ class Encoder:
         # Moments that memray's file marks; whether its call sites have compiled functions.
         self._marks: list[int] = []
         self._last = self._end = 0
-        self._ended = False
+        # Whether it was ended in order; whether its program was about to go when it wrote last.
+        self._ended = self._closed = False
         # Events in order of their end that wait for what ended before them.
         self._calls_held: list[bytes] = []
         self._held: list[tuple[int, bytes]] = []
@@ -126,6 +127,10 @@ class Encoder:
                 yield memory_line(self._begin["pid"], columns, sampled=True)
         elif kind == spool.MARK:
             self._marks.append(self._nanoseconds(json.loads(data)["time"]))
+        elif kind == spool.PROBLEM:
+            yield self._problem(*json.loads(data))
+        elif kind == spool.CLOSED:
+            self._closed = True
         elif kind == spool.END:
             self._ended = True
             self._end = self._nanoseconds(json.loads(data)["end"])
@@ -195,6 +200,8 @@ class Encoder:
                 )
             )
         if not self._ended:
+            if not self._closed:
+                yield self._problem("broke off", f"process {self._begin['pid']}", 1)
             yield b'{"ph":"i","s":"p","pid":%d,"tid":%d,"ts":%s,"name":"the recording breaks off"}' % (
                 self._begin["pid"],
                 self._begin["pid"],
@@ -214,6 +221,13 @@ class Encoder:
             tid,
             what.encode(),
             _text(name),
+        )
+
+    def _problem(self, kind: str, place: str, count: int) -> bytes:
+        said = {"kind": kind, "place": place, "count": count}
+        return b'{"ph":"M","pid":%d,"tid":0,"name":"recorder_problem","args":%s}' % (
+            self._begin["pid"],
+            _text(said),
         )
 
     def _learn_functions(self, functions: dict[str, Any]) -> None:
@@ -421,24 +435,24 @@ class Encoder:
         codes, times = array("q", data[:half]), array("q", data[half:])
         stack = self._stacks.setdefault(number, [])
         head = b'{"ph":"X","pid":%d,"tid":%d,"ts":' % (self._begin["pid"], self._tids.get(number, number))
-        none, names = self._begin["none"], self._functions
+        none, gap, names = self._begin["none"], self._begin.get("gap"), self._functions
         tails: dict[int, bytes | None] = {}
         for code, time in zip(codes, times, strict=True):
-            if code != none:
+            if code != none and code != gap:
                 stack.append((code, time))
                 continue
-            if not stack:
-                continue  # it began before the recording did
-            code, start = stack.pop()
-            if code in tails:
-                tail = tails[code]
-            else:
-                name = names.get(code)
-                tail = None if name is None else b',"cat":"call","name":%s}' % _text(name)
-                tails[code] = tail
-            if tail is not None:
-                self.calls += 1
-                yield time, head + _micro(start) + b',"dur":' + _micro(time - start) + tail
+            # An end may have no begin: it lies before the recording.
+            for _ in range(len(stack) if code == gap else bool(stack)):
+                code, start = stack.pop()
+                if code in tails:
+                    tail = tails[code]
+                else:
+                    name = names.get(code)
+                    tail = None if name is None else b',"cat":"call","name":%s}' % _text(name)
+                    tails[code] = tail
+                if tail is not None:
+                    self.calls += 1
+                    yield time, head + _micro(start) + b',"dur":' + _micro(time - start) + tail
         if times:
             self._last = max(self._last, times[-1])
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .spool import Spool, out_of_the_way
+from .descriptor import Descriptor
+from .spool import Spool
 
 #: A line of the pipe to the program that is a suggestion begins so.
 SUGGESTION = b"\x01"
 #: Bytes that are taken at a time.
 _PIECE = 1 << 12
+#: Seconds between two looks whether the writer is through where it can't be heard, and how many there are.
+_WAIT, _MOST_WAITS = 0.01, 6000
 
 _CODE = "import sys; sys.path.insert(0, sys.argv[1]); from {module} import main; main(sys.argv[2:])"
 
@@ -88,7 +92,7 @@ class Helper:
         for _ in range(package.count(".") + 2):
             root = os.path.dirname(root)
         module, flag = f"{package}.writer", "-I" if isolated else "-P"
-        words = [root, self.folder, path, str(alive), str(theirs)]
+        words = [root, self.folder, path, str(alive), str(theirs), str(os.getpid())]
         if feed is not None:
             # ZeroMQ may lie where only the program's own environment leads.
             module, flag = f"{package.rsplit('.', 2)[0]}.live.recorded", "-P"
@@ -98,14 +102,14 @@ class Helper:
         finally:
             os.close(alive)
             os.close(theirs)
-        self._alive, self._answer = out_of_the_way(mine), out_of_the_way(answer)
-        self._read, self._close, self._set_blocking = os.read, os.close, os.set_blocking
+        self._alive, self._answer = Descriptor(mine), Descriptor(answer)
+        self._read, self._set_blocking, self._pause = os.read, os.set_blocking, time.sleep
         self._heard = b""
         self.endpoint = self._hear_endpoint() if feed is not None else ""
 
     def _hear_endpoint(self) -> str:
         said = b""
-        while not said.endswith(b"\n") and (piece := self._read(self._answer, 1)):
+        while not said.endswith(b"\n") and (piece := self._read(self._answer.number, 1)):
             said += piece
         text = said.decode("utf-8", "replace").strip()
         # What went wrong is said without an end of line.
@@ -120,21 +124,30 @@ class Helper:
 
     def finish(self) -> str:
         """Wait for the writer and return its sentence."""
-        self._close(self._alive)
-        self._set_blocking(self._answer, True)
+        self._alive.close()
+        if not self._answer.is_ours():
+            # The program has closed it: what the writer says can't be heard, but that it is through.
+            for _ in range(_MOST_WAITS):
+                if not os.path.isdir(self.folder):
+                    break
+                self._pause(_WAIT)
+            return ""
+        self._set_blocking(self._answer.number, True)
         said, self._heard = self._heard, b""
-        while piece := self._read(self._answer, _PIECE):
+        while piece := self._read(self._answer.number, _PIECE):
             said += piece
-        self._close(self._answer)
+        self._answer.close()
         # Suggestions that come when all is over are too late.
         lines = [line for line in said.split(b"\n") if not line.startswith(SUGGESTION)]
         return b"\n".join(lines).decode("utf-8", "replace")
 
     def suggestions(self) -> list[dict[str, Any]]:
         """Return what viewers have suggested since this was asked last; never waits."""
-        self._set_blocking(self._answer, False)
+        if not self._answer.is_ours():
+            return []
+        self._set_blocking(self._answer.number, False)
         try:
-            while piece := self._read(self._answer, _PIECE):
+            while piece := self._read(self._answer.number, _PIECE):
                 self._heard += piece
         except OSError:
             pass  # nothing has come
@@ -143,11 +156,8 @@ class Helper:
 
     def abandon(self) -> None:
         """Let go of the pipes in a process that was forked."""
-        for fd in (self._alive, self._answer):
-            try:  # noqa: SIM105
-                self._close(fd)
-            except OSError:
-                pass  # the program has closed it
+        self._alive.close()
+        self._answer.close()
 
 
 def _new_folder() -> str:

@@ -7,10 +7,13 @@ that is long enough is followed by another; the writer deletes what it has read.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 from collections.abc import Iterator
 from typing import BinaryIO
+
+from .descriptor import Descriptor
 
 #: Kind, number of the thread (or of a file, see VIZTRACER), bytes that follow.
 HEADER = struct.Struct("<cxxxIQ")
@@ -48,6 +51,10 @@ MARK = b"K"
 DROPPED = b"D"
 #: JSON: what the process is called, where that is known only after BEGIN.
 PROCESS = b"P"
+#: JSON: a problem of the recording: a kind of :data:`tracevis3d.trace.problems.KINDS`, the place, how many.
+PROBLEM = b"Q"
+#: Nothing: the last section, of a recording that has ended or of a program about to be replaced.
+CLOSED = b"X"
 #: Nothing: the next file continues.
 NEXT = b"N"
 
@@ -78,14 +85,12 @@ class Spool:
     Raises
     ------
     OSError
-        By :meth:`add`, if the file can't be written, or is no longer what the descriptor represents: a
-        program may close descriptors that it does not know.
+        By :meth:`add`, if the file can't be written.
     """
 
     def __init__(self, folder: str) -> None:
         # Kept, so that recording I/O does not record this.
-        self._write, self._stat, self._close = os.write, os.fstat, os.close
-        self._open, self._path_stat = os.open, os.stat
+        self._write, self._open, self._path_stat = os.write, os.open, os.stat
         self._folder = folder
         self._number = self._size = 0
         self._past: list[tuple[str, int]] = []
@@ -95,9 +100,11 @@ class Spool:
     def _begin_file(self) -> None:
         self._number += 1
         self._size = 0
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        self._fd = out_of_the_way(self._open(file_name(self._folder, self._number), flags, 0o600))
-        self._file = self._stat(self._fd)
+        self._open_file(os.O_CREAT | os.O_EXCL)
+
+    def _open_file(self, more: int = 0) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | more
+        self._fd = Descriptor(self._open(file_name(self._folder, self._number), flags, 0o600))
 
     def add(self, kind: bytes, number: int, data: bytes) -> None:
         """Append a section."""
@@ -122,12 +129,14 @@ class Spool:
             self._append(b"".join(held))
 
     def _append(self, data: bytes) -> None:
-        if not self._is_ours(self._fd):
-            raise OSError("the program has closed the recording's file")
+        if not self._fd.is_ours():
+            # Programs close descriptors that they don't know: daemons close all.
+            self._fd.close()
+            self._open_file()
         view = memoryview(data)
         self._size += len(view)
         while view:
-            view = view[self._write(self._fd, view) :]
+            view = view[self._write(self._fd.number, view) :]
 
     def roll(self) -> None:
         """Continue in another file if this one is long enough, so that what was read can be deleted."""
@@ -136,8 +145,8 @@ class Spool:
         before, size, number = self._fd, self._size, self._number
         # The next one is created before it is looked for.
         self._begin_file()
-        self._write(before, HEADER.pack(NEXT, 0, 0))
-        self._close(before)
+        self._write(before.number, HEADER.pack(NEXT, 0, 0))
+        before.close()
         self._past.append((file_name(self._folder, number), size))
 
     def waiting(self) -> int:
@@ -150,31 +159,15 @@ class Spool:
                 self._past.pop(0)
         return sum(size for _, size in self._past)
 
+    def end(self) -> None:
+        """Note that nothing follows, and let go of the file."""
+        with contextlib.suppress(OSError):
+            self.add(CLOSED, 0, b"")
+        self.close()
+
     def close(self) -> None:
         """Let go of the file; it stays."""
-        try:
-            if self._is_ours(self._fd):
-                self._close(self._fd)
-        except OSError:
-            pass
-
-    def _is_ours(self, fd: int) -> bool:
-        now = self._stat(fd)
-        return (now.st_ino, now.st_dev) == (self._file.st_ino, self._file.st_dev)
-
-
-def out_of_the_way(fd: int) -> int:
-    """Move a descriptor to a high number, where programs that number their own don't meet it."""
-    try:
-        import fcntl
-    except ImportError:
-        return fd
-    try:
-        moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 700)
-    except OSError:
-        return fd
-    os.close(fd)
-    return moved
+        self._fd.close()
 
 
 def sections(data: bytes) -> Iterator[tuple[bytes, int, bytes, int]]:
@@ -195,10 +188,16 @@ class Reader:
     Parameters
     ----------
     folder : str
+
+    Attributes
+    ----------
+    closed : bool
+        Whether what was read last says that nothing follows.
     """
 
     def __init__(self, folder: str) -> None:
         self._folder, self._number, self._rest = folder, 1, b""
+        self.closed = False
         self._file: BinaryIO | None = None
 
     def read(self) -> Iterator[list[tuple[bytes, int, bytes]]]:
@@ -213,6 +212,7 @@ class Reader:
             came, end, full = [], 0, False
             for kind, thread, data, end in sections(self._rest):  # noqa: B007
                 full = full or kind == NEXT
+                self.closed = kind == CLOSED
                 came.append((kind, thread, data))
             self._rest = self._rest[end:]
             yield came

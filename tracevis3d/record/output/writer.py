@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Protocol
 
 from ..subprocesses.children import Children, Section
 from .encode import Encoder
+from .process import Process
 from .spool import Reader
 
 #: Seconds between two looks at the spool.
@@ -55,21 +56,30 @@ class Output:
         self._file.write(self._pack.compress(data) if self._pack is not None else data)
 
 
-def follow(folder: str, alive: int) -> Iterator[list[tuple[bytes, int, bytes]]]:
-    """Yield the sections that the spool holds and will hold, piece by piece, until ``alive`` ends.
+def follow(folder: str, alive: int, pid: int) -> Iterator[list[tuple[bytes, int, bytes]]]:
+    """Yield the sections that the spool holds and will hold, piece by piece, until the program has ended.
 
     Parameters
     ----------
     folder : str
     alive : int
-        The end of a pipe that the recorded program holds open at its other end.
+        The end of a pipe that the recorded program holds open at its other end. A program that closes it may
+        go on: then the process is asked.
+    pid : int
+        The program's.
     """
-    reader, running = Reader(folder), True
+    reader, process = Reader(folder), Process(pid)
+    held, running = True, True
     while running:
-        ready, _, _ = select.select([alive], [], [], _EVERY)
-        running = not ready
+        if held:
+            held = not select.select([alive], [], [], _EVERY)[0]
+        else:
+            time.sleep(_EVERY)
+        running = held or process.lives()
         yield from reader.read()
+        running = running and (held or not reader.closed)
     reader.close()
+    process.close()
 
 
 class Sink(Protocol):
@@ -139,10 +149,11 @@ class File:
         return said + (", and VizTracer's buffer was full for a while" if lost else "")
 
 
-def serve(folder: str, alive: int, sinks: Sequence[Sink], say: Callable[[str], None]) -> None:
+def serve(folder: str, alive: int, pid: int, sinks: Sequence[Sink], say: Callable[[str], None]) -> None:
     """Hand on what the spools in ``folder`` hold and will hold, until all processes have ended.
 
-    ``say`` gets one sentence when ``alive`` ends: the first process waits for it, and for no other process.
+    ``alive`` and ``pid`` are the first process's, as :func:`follow` has them.
+    ``say`` gets one sentence when it ends: the first process waits for it, and for no other process.
     """
     children = Children(folder)
 
@@ -154,7 +165,7 @@ def serve(folder: str, alive: int, sinks: Sequence[Sink], say: Callable[[str], N
                 sink.take(name, sections)
         return came
 
-    for came in follow(folder, alive):
+    for came in follow(folder, alive, pid):
         for sink in sinks:
             sink.take(folder, came)
         hand_on_children()
@@ -203,13 +214,13 @@ def teller(answer: int) -> Callable[[str], None]:
 
 
 def main(words: list[str]) -> None:
-    """Run as a process of its own: the folder, the output, and the two pipes' descriptors."""
-    folder, path, alive, answer = words[0], words[1], int(words[2]), int(words[3])
+    """Run as a process of its own: the folder, the output, the two pipes' descriptors, the program's id."""
+    folder, path, alive, answer, pid = words[0], words[1], int(words[2]), int(words[3]), int(words[4])
     stand_aside()
 
     say = teller(answer)
     try:
-        serve(folder, alive, [File(folder, path)], say)
+        serve(folder, alive, pid, [File(folder, path)], say)
     except OSError as error:
         say(f"{path}: can't be written: {error.strerror or error}")
     except Exception as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import sys
+import threading
 from types import FrameType
 from typing import Any
 
@@ -23,6 +24,7 @@ RLOCK_ACQUIRE, RLOCK_RELEASE = operation("RLock.acquire", WAIT), operation("RLoc
 _allocate = _thread.allocate_lock
 _RawLock = type(_allocate())
 _RawRLock: Any = _thread.RLock
+_threadings_rlock = threading.RLock
 _try_rlock, _release_rlock = _RawRLock.acquire, _RawRLock.release
 
 #: Modules whose locks are a part of something that is recorded as a whole; they count where they block.
@@ -363,6 +365,9 @@ def _make_rlock(frame: FrameType, cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 def make_rlock(*args: Any, **kwargs: Any) -> Any:
     """Replace ``threading.RLock``, which is a function."""
+    if threading._CRLock is not RLock:  # type: ignore[attr-defined]
+        # gevent has said that locks are to be Python's own, which it adapts.
+        return _threadings_rlock(*args, **kwargs)
     if (args or kwargs) and (3, 13) <= sys.version_info < (3, 15):
         import warnings
 

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import state
-from ..output.spool import Spool, out_of_the_way
+from ..output.descriptor import Descriptor
+from ..output.spool import Spool
 
 try:
     import fcntl
@@ -64,10 +65,8 @@ class Child:
         name = f"{PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
         made = os.path.join(folder, f".{name}")
         os.mkdir(made, 0o700)
-        # Kept, so that recording I/O does not record this.
-        self._close = os.close
-        self._alive = out_of_the_way(os.open(os.path.join(made, ALIVE), os.O_CREAT | os.O_RDWR, 0o600))
-        lock(self._alive, True)
+        self._alive = Descriptor(os.open(os.path.join(made, ALIVE), os.O_CREAT | os.O_RDWR, 0o600))
+        lock(self._alive.number, True)
         self._own = os.path.join(folder, name)
         # Seen by the writer only now that the lock is held.
         os.rename(made, self._own)
@@ -87,10 +86,7 @@ class Child:
 
     def abandon(self) -> None:
         """Let go of the lock, in any process that has it."""
-        try:  # noqa: SIM105
-            self._close(self._alive)
-        except OSError:
-            pass  # the program has closed it
+        self._alive.close()
 
     def discard(self) -> None:
         """Take it back: there is no such process."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 
-from ..output.spool import Reader
+from ..output.process import Process
+from ..output.spool import BEGIN, Reader
 from .child import ALIVE, PREFIX, lock
 
 Section = tuple[bytes, int, bytes]
@@ -50,19 +52,27 @@ class _Child:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._reader = Reader(folder)
+        self._process: Process | None = None
         self.ended = False
 
     def take(self) -> Iterator[tuple[str, list[Section] | None]]:
         # Asked before reading: what it wrote last is there then.
-        gone = not self._lives()
+        locked, alive = self._is_locked(), self._process is None or self._process.lives()
+        known = self._process is not None
         for came in self._reader.read():
+            if self._process is None and came and came[0][0] == BEGIN:
+                self._process = Process(json.loads(came[0][2])["pid"])
             yield self._folder, came
-        if gone:
-            self.ended = True
-            self._reader.close()
-            yield self._folder, None
+        # One that becomes a daemon closes all its descriptors, and with them gives the lock away.
+        if locked or (not self._reader.closed and (alive if known else self._process is not None)):
+            return
+        self.ended = True
+        self._reader.close()
+        if self._process is not None:
+            self._process.close()
+        yield self._folder, None
 
-    def _lives(self) -> bool:
+    def _is_locked(self) -> bool:
         fd = os.open(os.path.join(self._folder, ALIVE), os.O_RDWR)
         try:
             lock(fd, False)

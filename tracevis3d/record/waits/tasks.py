@@ -5,7 +5,6 @@ Tasks take turns on one thread, so their waits overlap there; a task by itself w
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from collections.abc import Callable
 from types import ModuleType
@@ -17,9 +16,6 @@ from ..output.spool import CONTENDED, FAILED
 from ..patches import Patches
 from .synchronization import number_of, register
 
-#: Tracks of tasks are numbered from here on, above every thread's native id.
-FIRST_TASK = 1_000_000_000
-_numbers = itertools.count(FIRST_TASK)
 _logs: dict[int, tuple[weakref.ref[Any], state.ThreadLog]] = {}
 _SLEEP = operation("asyncio.sleep", CALL)
 
@@ -35,10 +31,7 @@ def _log(current_task: Callable[[], Any]) -> state.ThreadLog:
     known = _logs.get(id(task))
     if known is not None and known[0]() is task:
         return known[1]
-    log = state.new_log()
-    log.tid = next(_numbers)
-    log.name = f"{task.get_name()} (asyncio)"
-    log.is_task = True
+    log = state.new_track(f"{task.get_name()} (asyncio)")
     key = id(task)
 
     def gone(_: object) -> None:

@@ -1,0 +1,61 @@
+"""Programs that tests run under ``tracevis3d record``, by each interpreter and engine that there is."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from tests.conftest import ROOT
+
+#: Interpreters to try beside our own: paths separated like those of PATH.
+PYTHONS = [sys.executable, *filter(None, os.environ.get("TRACEVIS3D_PYTHONS", "").split(os.pathsep))]
+
+
+def engines():
+    """Return each interpreter with each engine that it has."""
+    code = "import sys\ntry: import viztracer; print('viztracer')\nexcept ImportError: pass\n"
+    code += "print('monitoring') if hasattr(sys, 'monitoring') else print('profile')"
+    pairs = []
+    for python in PYTHONS:
+        found = subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.split()
+        pairs += [(python, engine) for engine in found]
+    return pairs
+
+
+def run(python, program, *options, **more):
+    words = [python, *options, str(program), "some", "words"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    # A shell's background jobs, and all that they start, ignore interrupts otherwise.
+    heed = {} if os.name != "posix" else {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=60, **heed, **more)
+
+
+def recording(python, engine, program, output, **more):
+    options = (
+        "-m",
+        "tracevis3d",
+        "record",
+        "-q",
+        "--threads",
+        "--io",
+        "--engine",
+        engine,
+        "-o",
+        str(output),
+        "--",
+    )
+    return run(python, program, *options, **more)
+
+
+def wait_for_end(path):
+    """Wait until the writer, which may outlive the program for a moment, has ended the file."""
+    for _ in range(600):
+        try:
+            json.loads(gzip.decompress(path.read_bytes()))
+            return
+        except (OSError, EOFError, ValueError):
+            time.sleep(0.05)
+    raise AssertionError("the file was never ended")

@@ -1,0 +1,1 @@
+"""What records the calls: one file for each way, and the choice between them."""

@@ -1,0 +1,60 @@
+"""What all engines offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ..patches import Patches
+
+#: By the name of a module, what is done to it when the program has imported it.
+Hooks = dict[str, Callable[[Any], None]]
+
+
+class Engine(Protocol):
+    """Records calls from :meth:`start` to :meth:`stop`."""
+
+    #: What it is called on the command line.
+    name: str
+    #: Whether times are float64 microseconds, and not int64 nanoseconds.
+    microseconds: bool
+    #: Whether it records where a thread switches between greenlets.
+    follows_greenlets: bool
+    clock: Callable[[], float]
+
+    def patch(self, patches: Patches) -> Hooks:
+        """Replace what would take the interpreter's hook away, before :meth:`start`."""
+
+    def start(self) -> None:
+        """Record the calls of this thread and of those that begin from now on."""
+
+    def stop(self) -> None:
+        """Record no more calls; those that still run end now."""
+
+    def dump(self, path: str) -> bool:
+        """Write the calls that ended since the last time to ``path``, if the engine keeps them itself."""
+
+    def abandon(self) -> None:
+        """Record nothing in a process that was forked."""
+
+
+def in_each_thread(patches: Patches, begin: Callable[[], None]) -> None:
+    """Have each thread that starts from now on call ``begin`` first.
+
+    ``threading.setprofile`` would do so too, but it is the program's: ``threading.getprofile`` shows it.
+    """
+    import threading
+
+    def make(original: Any) -> Any:
+        def start_thread(function: Any, *args: Any, **kwargs: Any) -> Any:
+            def run(*inner: Any, **named: Any) -> Any:
+                begin()
+                return function(*inner, **named)
+
+            return original(run, *args, **kwargs)
+
+        return start_thread
+
+    # The former up to Python 3.12, the latter since.
+    for name in ("_start_new_thread", "_start_joinable_thread"):
+        patches.wrap(threading, name, make)

@@ -1,0 +1,94 @@
+"""Calls by ``sys.monitoring``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from ..patches import Patches
+from ..state import local
+from .engine import Hooks
+
+#: Tools to try: numbers that have no name, because programs use those that have one.
+TOOLS = (4, 3)
+
+
+class Monitoring:
+    """``sys.monitoring``, from Python 3.12 on: one callback for what begins and one for what ends."""
+
+    name = "monitoring"
+    microseconds = False
+    follows_greenlets = True
+    clock: Callable[[], float] = staticmethod(time.perf_counter_ns)
+
+    def __init__(self, c_functions: bool) -> None:
+        self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+        self._tool = 0
+
+    def patch(self, patches: Patches) -> Hooks:
+        return {}
+
+    def start(self) -> None:
+        now = time.perf_counter_ns
+
+        def begin(code: CodeType, _: int) -> None:
+            local.call((code, now()))
+
+        def throw(code: CodeType, _: int, __: object) -> None:
+            local.call((code, now()))
+
+        def end(_: CodeType, __: int, ___: object) -> None:
+            local.call((None, now()))
+
+        self._tool = listen(begin, throw, end)
+
+    def stop(self) -> None:
+        m = self._monitoring
+        m.set_events(self._tool, 0)
+        m.free_tool_id(self._tool)
+
+    def dump(self, path: str) -> bool:
+        return False
+
+    def abandon(self) -> None:
+        self.stop()
+
+
+def listen(begin: Any, throw: Any, end: Any) -> int:
+    """Have functions called where calls begin, where an exception is thrown into one, and where they end.
+
+    Returns
+    -------
+    int
+        The tool, to be freed.
+
+    Raises
+    ------
+    RuntimeError
+        If all tools are taken.
+    """
+    m: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+    for tool in TOOLS:
+        try:
+            m.use_tool_id(tool, "tracevis3d")
+        except ValueError:
+            continue
+        break
+    else:
+        raise RuntimeError("the tools 3 and 4 of sys.monitoring are taken")
+    e = m.events
+    callbacks = {
+        e.PY_START: begin,
+        e.PY_RESUME: begin,
+        e.PY_THROW: throw,
+        e.PY_RETURN: end,
+        e.PY_YIELD: end,
+        e.PY_UNWIND: end,
+    }
+    for event, callback in callbacks.items():
+        m.register_callback(tool, event, callback)
+    m.set_events(tool, sum(callbacks))
+    return tool

@@ -1,0 +1,68 @@
+"""Calls by the C part of VizTracer."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .. import state
+from ..patches import Patches
+from .engine import Hooks
+
+#: So many calls may be under way in VizTracer's buffer between two flushes.
+_ENTRIES = 2_000_000
+
+
+class VizTracer:
+    """The C part of VizTracer: its ring buffer is emptied before it is full."""
+
+    name = "viztracer"
+    microseconds = True
+    follows_greenlets = False
+
+    def __init__(self, c_functions: bool) -> None:
+        from viztracer.snaptrace import Tracer
+
+        self._tracer: Any = Tracer(_ENTRIES)
+        self._tracer.ignore_c_function = not c_functions
+        # What lies in this folder is not recorded, nor what that calls.
+        self._tracer.lib_file_path = os.path.join(state.FOLDER, "shims")
+        self._tracer.process_name = "MainProcess"
+        self.clock: Callable[[], float] = self._tracer.getts
+        # The first use calibrates its clock.
+        self.clock()
+
+    def patch(self, patches: Patches) -> Hooks:
+        if sys.version_info >= (3, 12):
+            return {}
+
+        def losing(what: str) -> Callable[[Any], Any]:
+            def make(original: Any) -> Any:
+                def call(*args: Any, **kwargs: Any) -> Any:
+                    # Threads that begin set its own.
+                    if args[:1] != (self._tracer.threadtracefunc,):
+                        state.report("not recorded", f"{what}: VizTracer loses its hook")
+                    return original(*args, **kwargs)
+
+                return call
+
+            return make
+
+        patches.wrap(sys, "setprofile", losing("sys.setprofile"))
+        return {"cProfile": lambda module: patches.wrap(module.Profile, "enable", losing("cProfile"))}
+
+    def start(self) -> None:
+        self._tracer.start()
+
+    def stop(self) -> None:
+        self._tracer.stop("flush_as_finish")
+
+    def dump(self, path: str) -> bool:
+        self._tracer.dump(path)
+        return True
+
+    def abandon(self) -> None:
+        self._tracer.stop(None)
+        self._tracer.clear()
