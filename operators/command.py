@@ -4,14 +4,14 @@ from typing import Any
 
 import bpy
 
+from ..tracevis3d import cli
+
 #: Of the commands in Blender, which takes them away by these alone.
 _handles: list[Any] = []
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; returns the exit code."""
-    from ..tracevis3d import cli
-
     return cli.main(arguments, prog="blender --command tracevis3d")
 
 

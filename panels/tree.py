@@ -8,6 +8,7 @@ from ..operators.lists import call_tree
 from ..operators.state import filter_stacks, settings
 from ..tracevis3d.errors import TraceVisError
 from ..tracevis3d.features.call_tree.navigation import HINT
+from ..tracevis3d.filters.stack import parse
 from . import parts
 from .roles import ICONS, draw_legend
 
@@ -128,8 +129,6 @@ class TRACEVIS3D_PT_filters(parts.ViewPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
-        from ..tracevis3d.filters.stack import parse
-
         layout, collection = self.layout, settings.active(context)
         text = filter_stacks.stack_of(collection)
         try:

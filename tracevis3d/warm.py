@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from . import api
+from .kernels.layout.box_parts import box_parts, recode
+from .layout.buffers import Buffers
+from .layout.tube import sweep
+from .trace.model import Calls, Functions, Threads, Trace
+from .trace.strings import Strings
+
 
 def compile_what_drawing_needs() -> None:
     """Measure and draw a trace of three calls."""
-    import numpy as np
-
-    from . import api
-    from .trace.model import Calls, Functions, Threads, Trace
-    from .trace.strings import Strings
-
     calls = Calls(
         function=np.array([0, 1, 1], np.int32),
         parent=np.array([-1, 0, 0], np.int64),
@@ -32,12 +35,6 @@ def compile_what_drawing_needs() -> None:
 
 def compile_what_building_needs() -> None:
     """Sort one box by its shape, and sweep one tube, as the scene does with a drawing's elements."""
-    import numpy as np
-
-    from .kernels.layout.box_parts import box_parts, recode
-    from .layout.buffers import Buffers
-    from .layout.tube import sweep
-
     part = np.empty(1, np.int32)
     one = np.ones((1, 3), np.float32)
     box_parts(one, np.zeros(1, np.int32), np.float32(0.1), 1, 1, part, np.zeros(1, np.uint8))

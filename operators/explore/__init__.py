@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
+from ...tracevis3d.scene.window import element_metadata
 from .. import handlers
 from . import actions, background, keys, menu, modal, overlay, script, source
 from .motion import (
@@ -41,8 +42,6 @@ KIN = (
 
 def _before_loading() -> None:
     """Nothing of the file that goes may be kept."""
-    from ...tracevis3d.scene.window import element_metadata
-
     for moves in _MOVES:
         moves.motion.stop()
     overlay.forget()

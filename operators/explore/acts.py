@@ -7,6 +7,7 @@ import bpy
 from ...tracevis3d import units
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.layout.affine import box_around
+from ...tracevis3d.scene.window.related import best_matches
 from ...tracevis3d.views.actions import Change, State
 from ...tracevis3d.views.time_window import span_of
 from ..state import selection, settings, sources, trace_state
@@ -74,8 +75,6 @@ def apply(view: bpy.types.Collection, state: State, change: Change) -> bool:
 
 def _matched(view: bpy.types.Collection, hit: Any) -> dict[int, int]:
     """Return the best drawn match of the element that was hit: trace of the view -> call."""
-    from ...tracevis3d.scene.window.related import best_matches
-
     present = pointer.shown_in(bpy.context.scene)
     return best_matches([holds for _, shown, holds in present if shown.name in view.objects], hit.calls)
 

@@ -4,14 +4,13 @@ from typing import Any
 
 import bpy
 
+from ...tracevis3d.scene.window.related import Shown, lit, showing_selected
 from ...tracevis3d.trace.selection import Ints
 from ..state import selection, sources, trace_state
 from .background import background
 
 
 def _shown(present: list[tuple[Any, Any, Any]]) -> list[Any]:
-    from ...tracevis3d.scene.window.related import Shown
-
     keys = {view.name: trace_state.keys_of(view) for view, _, _ in present}
     return [Shown(shown.name, keys[view.name], holds) for view, shown, holds in present]
 
@@ -21,15 +20,11 @@ def of(present: list[tuple[Any, Any, Any]], calls: dict[str, Ints], what: set[st
 
     ``present`` comes from :func:`.pointer.shown_in`.
     """
-    from ...tracevis3d.scene.window.related import lit
-
     return lit(_shown(present), calls, what, sources.loaded, background.subtree_classes)
 
 
 def of_selection(present: list[tuple[Any, Any, Any]]) -> dict[str, Ints]:
     """Return object name -> elements of the selection, of all views of each trace."""
-    from ...tracevis3d.scene.window.related import showing_selected
-
     shown = _shown(present)
     selected = {key: selection.selected(key).calls for one in shown for key in one.keys}
     return showing_selected(shown, selected, sources.loaded)

@@ -9,6 +9,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 from mathutils import Quaternion
 
+from ...tracevis3d import api
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.layout.affine import Box, box_around, transformed_box
 from ...tracevis3d.layout.framing import part_within
@@ -335,8 +336,6 @@ class TRACEVIS3D_OT_compare_traces(Rebuilding, bpy.types.Operator):
 
 def drawn(traces: list[Any], frame: Any, progress: Progress) -> tuple[Any, Any, list[ListedFinding]]:
     """Return figure and drawing of a comparison of two traces, and what differs between them."""
-    from ...tracevis3d import api
-
     view = views.comparing(len(traces))
     assert view.findings is not None
     figure = api.view(view.name, *traces)
@@ -349,8 +348,6 @@ def read(
     paths: list[str], frame: Any, progress: Progress
 ) -> tuple[list[Any], Any, Any, list[ListedFinding]] | None:
     """Return two traces read from files, and what :func:`drawn` returns; None if one of them has no calls."""
-    from ...tracevis3d import api
-
     traces = []
     for i, path in enumerate(paths):
         progress(0.3 * i, f"reading {os.path.basename(path)}")

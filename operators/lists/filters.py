@@ -8,6 +8,10 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.filters import registry
+from ...tracevis3d.filters.editing import changed, from_texts, one_of, put, texts_of
+from ...tracevis3d.filters.stack import WHOLE, Applied, as_text, parse
+from ...tracevis3d.parameters import declared
 from .. import enum_items, preconditions, signals
 from ..mixin import OperatorMixin
 from ..state import filter_stacks, selection, settings, sources, trace_state
@@ -26,8 +30,6 @@ _WHAT = (
 
 @enum_items.kept
 def _name_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
-    from ...tracevis3d.filters import registry
-
     return [(n, registry.find(n).title, registry.find(n).sentence) for n in registry.names()]
 
 
@@ -45,8 +47,6 @@ def store(collection: bpy.types.Collection, text: str) -> None:
     TraceVisError
         If it can't be read, or names what the view's traces haven't; then nothing is changed.
     """
-    from ...tracevis3d.filters.stack import parse
-
     parse(text)
     traces = sources.in_memory(collection) or []
     query = replace(call_tree.query_of(collection), filters=text)
@@ -70,8 +70,6 @@ class _OnStack(OperatorMixin):
 
     def change(self, context: bpy.types.Context, do: Callable[[list[Any]], list[Any]]) -> set[str]:
         """Let ``do`` make a new stack from the view's, and store it; what can't be read is refused."""
-        from ...tracevis3d.filters.stack import as_text, parse
-
         collection = settings.active(context)
         try:
             store(collection, as_text(do(parse(filter_stacks.stack_of(collection)))))
@@ -107,9 +105,6 @@ class TRACEVIS3D_OT_filter_edit(_OnStack, bpy.types.Operator):
         return next((words for name, _, words in _name_items(None, None) if name == properties.name), "")
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
-        from ...tracevis3d.filters.editing import one_of, texts_of
-        from ...tracevis3d.filters.stack import WHOLE, Applied, parse
-
         collection = settings.active(context)
         try:
             stack = parse(filter_stacks.stack_of(collection))
@@ -127,9 +122,6 @@ class TRACEVIS3D_OT_filter_edit(_OnStack, bpy.types.Operator):
         return context.window_manager.invoke_props_dialog(self, width=420)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        from ...tracevis3d.filters import registry
-        from ...tracevis3d.parameters import declared
-
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
@@ -146,9 +138,6 @@ class TRACEVIS3D_OT_filter_edit(_OnStack, bpy.types.Operator):
         row.prop(self, "within", text=f"Only Within Call {self.scope:,}" if self.scope >= 0 else None)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.filters.editing import from_texts, put
-        from ...tracevis3d.filters.stack import WHOLE
-
         texts = {value.name: value.text for value in self.values}
         scope = self.scope if self.within else WHOLE
         return self.change(
@@ -183,8 +172,6 @@ class TRACEVIS3D_OT_filter_change(_OnStack, bpy.types.Operator):
         return str(items[properties.do].description)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.filters.editing import changed
-
         return self.change(context, lambda stack: changed(stack, self.index, self.do))
 
 

@@ -19,16 +19,19 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...tracevis3d.analysis import pattern_library
 from ...tracevis3d.analysis.compact import graph_of
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.features.call_tree import list_rows
 from ...tracevis3d.features.call_tree.list_rows import PAGE, ListQuery
 from ...tracevis3d.features.call_tree.lists import from_library
+from ...tracevis3d.filters import stack as filter_stack
 from ...tracevis3d.filters.facts import facts_of
 from ...tracevis3d.views.calls.actions import filter_for
 from .. import signals
+from ..environment import own_folder
 from ..state import filter_stacks, selection, settings
-from . import navigate, stepping
+from . import filters, navigate, stepping
 from .on_trace import OnTrace, in_memory
 
 KINDS = (
@@ -125,8 +128,6 @@ def library_path(scene: bpy.types.Scene) -> Path:
     """Return the library's file: the scene's own, or one in Blender's folder for this extension."""
     if scene.tracevis3d_library.strip():
         return Path(bpy.path.abspath(scene.tracevis3d_library))
-    from ..environment import own_folder
-
     return own_folder() / "library.json"
 
 
@@ -151,8 +152,6 @@ def _listing(collection: bpy.types.Collection, trace: Any) -> Any:
     TraceVisError
         If its filters or its library can't be read.
     """
-    from ...tracevis3d.analysis import pattern_library
-
     query = query_of(collection)
     if query.kind == "library":
         known = pattern_library.load(library_path(bpy.context.scene))
@@ -351,9 +350,6 @@ class TRACEVIS3D_OT_list_hide(OnRow, bpy.types.Operator):
         return f"{items[properties.effect].description}: all occurrences of the row, by a filter of the view"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.filters import stack as filter_stack
-        from . import filters
-
         def change(collection: bpy.types.Collection, trace: Any) -> str:
             state = of(collection)
             name, values = _filter_for(context, trace, state)
@@ -418,8 +414,6 @@ class TRACEVIS3D_OT_list_promote(OnRow, bpy.types.Operator):
         return context.window_manager.invoke_props_dialog(self)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.analysis import pattern_library
-
         path = library_path(context.scene)
 
         def promote(collection: bpy.types.Collection, trace: Any) -> str:
@@ -457,8 +451,6 @@ class TRACEVIS3D_OT_library_remove(OnRow, bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.analysis import pattern_library
-
         path = library_path(context.scene)
 
         def remove(collection: bpy.types.Collection, trace: Any) -> None:
@@ -479,9 +471,6 @@ class TRACEVIS3D_OT_library_use(OnList, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.filters import stack as filter_stack
-        from . import filters
-
         file = str(library_path(context.scene))
 
         def use(collection: bpy.types.Collection, _trace: Any) -> None:

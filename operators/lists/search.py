@@ -18,6 +18,9 @@ from ...tracevis3d.analysis.search import Found
 from ...tracevis3d.analysis.search_results import TypedQuery
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.progress import Progress, part
+from ...tracevis3d.scene import styles
+from ...tracevis3d.scene.window import pins
+from ...tracevis3d.scene.window.call_places import SoughtCall
 from .. import enum_items, preconditions, signals
 from ..state import selection, settings, sources, trace_state
 from ..task import LongOperator
@@ -301,10 +304,6 @@ def pin(scene: bpy.types.Scene, only: bpy.types.Collection | None = None) -> Non
 
     Where there are too many, some represent all: evenly spread, and the current one.
     """
-    from ...tracevis3d.scene import styles
-    from ...tracevis3d.scene.window import pins
-    from ...tracevis3d.scene.window.call_places import SoughtCall
-
     state = scene.tracevis3d_search
     trace, found = _known(state)
     for collection in [only] if only is not None else settings.all_in(scene):

@@ -6,8 +6,12 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
+from ...tracevis3d import api
 from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.live.endpoint import Keys, check, is_loopback
 from ...tracevis3d.progress import Progress, part
+from ...tracevis3d.scene.build import show_colors_as_data
+from ...tracevis3d.scene.live.live_view import LIVE
 from ...tracevis3d.views import registry as views
 from .. import preconditions
 from ..state import settings
@@ -22,8 +26,6 @@ def may_connect(endpoint: str) -> str:
 
     The setting *Allow Online Access* is about the network: this machine's own addresses need no leave.
     """
-    from ...tracevis3d.live.endpoint import is_loopback
-
     if is_loopback(endpoint) or bpy.app.online_access:
         return ""
     if bpy.app.online_access_override:
@@ -63,8 +65,6 @@ class TRACEVIS3D_OT_live_connect(bpy.types.Operator):
         return preconditions.poll(cls, context, preconditions.IDLE, preconditions.OBJECT_MODE)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.live.endpoint import Keys, check
-
         wanted = feed_settings.of(context)
         keys = Keys(bpy.path.abspath(wanted.key), bpy.path.abspath(wanted.peer))
         try:
@@ -106,8 +106,6 @@ class TRACEVIS3D_OT_live_show(bpy.types.Operator):
 
 def _own_scene(context: bpy.types.Context, feed: Feed) -> bpy.types.Scene:
     """Return a scene for the live view: the one that an earlier one left behind, or a new one."""
-    from ...tracevis3d.scene.live.live_view import LIVE
-
     name = "TraceVis3D Live"
     scene = bpy.data.scenes.get(name)
     if scene is None:
@@ -118,8 +116,6 @@ def _own_scene(context: bpy.types.Context, feed: Feed) -> bpy.types.Scene:
             for shown in remains:
                 bpy.data.objects.remove(shown)
             bpy.data.collections.remove(collection)
-    from ...tracevis3d.scene.build import show_colors_as_data
-
     show_colors_as_data(scene)
     scene.render.resolution_x, scene.render.resolution_y = 1920, 1080
     scene.render.engine = "BLENDER_WORKBENCH"
@@ -203,8 +199,6 @@ class TRACEVIS3D_OT_live_stop(LongOperator, bpy.types.Operator):
         )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d import api
-
         wanted = feed_settings.of(context)
         given = bpy.path.abspath(wanted.folder)
         folder = Path(given) if given else watched_feed.recordings_folder()

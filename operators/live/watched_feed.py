@@ -6,13 +6,17 @@ or another file is opened, incoming data is still kept, and the panel offers to 
 """
 
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import bpy
 
+from ...tracevis3d import api
 from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.live.subscriber import Subscriber
 from ...tracevis3d.parameters import read
+from ...tracevis3d.scene.live.live_view import LiveScene
 from ...tracevis3d.views.registry import live_form
 from .. import environment, handlers, signals
 from ..views import viewport
@@ -59,8 +63,6 @@ class Feed:
     def __init__(
         self, endpoint: str, keys: Any, view: str, window_s: float, style: str, values: dict[str, Any]
     ) -> None:
-        from ...tracevis3d.live.subscriber import Subscriber
-
         self.subscriber = Subscriber(endpoint, keys=keys)
         self.view, self.window_ns, self.style = view, int(window_s * 1e9), style
         self.values = values
@@ -160,8 +162,6 @@ class Feed:
 
     def show_in(self, scene: bpy.types.Scene) -> None:
         """Show the live view in a scene."""
-        from ...tracevis3d.scene.live.live_view import LiveScene
-
         self._lost_sight, self.trouble = False, ""
         made = live_form(self.view).make(self.subscriber.trace, self.window_ns)
         self._apply(made)
@@ -287,8 +287,6 @@ def redraw_panels() -> None:
 
 def missing() -> str:
     """Return one sentence on what is missing to connect; empty if nothing is."""
-    from importlib.util import find_spec
-
     if sentence := environment.missing_library():
         return sentence
     if find_spec("zmq") is None:
@@ -344,8 +342,6 @@ def unregister() -> None:
 
 def keep(feed: Feed) -> None:
     """Write the received data into the user's folder, as there is no user to ask."""
-    from ...tracevis3d import api
-
     try:
         path = free_name(recordings_folder(), feed.subscriber.program)
         api.save(feed.subscriber.finish(), path)

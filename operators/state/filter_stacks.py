@@ -8,6 +8,9 @@ import bpy
 from bpy.props import CollectionProperty, IntProperty, StringProperty
 
 from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.filters.editing import effects
+from ...tracevis3d.filters.stack import parse
+from ...tracevis3d.views import filtering
 from . import settings
 
 
@@ -26,10 +29,6 @@ def stack_of(collection: bpy.types.Collection) -> str:
 
 def store_effects(collection: bpy.types.Collection, traces: Sequence[Any]) -> None:
     """Store what each filter of the view's stack does to its traces, for the panel."""
-    from ...tracevis3d.filters.editing import effects
-    from ...tracevis3d.filters.stack import parse
-    from ...tracevis3d.views import filtering
-
     rows, text = collection.tracevis3d_filtered, stack_of(collection)
     rows.clear()
     if not text:

@@ -8,8 +8,10 @@ from typing import Any
 
 import bpy
 
+from ...tracevis3d import api
 from ...tracevis3d.errors import InputError
 from ...tracevis3d.progress import Progress, part
+from ...tracevis3d.trace import cache
 from .. import handlers, signals
 
 #: Hash of the source -> trace. Traces are never changed, so undo and redo need not know about them.
@@ -60,9 +62,6 @@ def finder_of(source: Any) -> Callable[[Progress], Any]:
 
 
 def _find(path: str, digest: str, progress: Progress) -> Any:
-    from ...tracevis3d import api
-    from ...tracevis3d.trace import cache
-
     if (digest or path) in _loaded:
         return _loaded[digest or path]
     if os.path.exists(path):
@@ -117,8 +116,6 @@ def _after_saving(_target: str) -> None:
 
 def look() -> None:
     """Note of each stored source where it can be found; panels show it, and never look themselves."""
-    from ...tracevis3d.trace import cache
-
     for collection in bpy.data.collections:
         if collection.library is not None:
             continue

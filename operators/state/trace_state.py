@@ -10,6 +10,8 @@ from typing import Any
 import bpy
 from bpy.props import CollectionProperty, IntProperty, StringProperty
 
+from . import sources
+
 HOME = ".TraceVis3D"
 
 #: Properties of a record; the modules that they belong to are listed before this one is registered.
@@ -27,8 +29,6 @@ def key_of(source: Any) -> str:
 
     It is the same text as ``trace.source.hash or trace.source.path``.
     """
-    from . import sources
-
     return source.hash or sources.absolute(source.path, source.id_data)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
+from ...tracevis3d import api
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.views import registry as views
 from .. import enum_items, preconditions
@@ -114,8 +115,6 @@ class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
         name, frame = view.name, settings.frame_of(context.scene)
 
         def work(progress: Progress) -> Any:
-            from ...tracevis3d import api
-
             share = 0.6 / len(look)
             traces = [find(part(progress, i * share, (i + 1) * share)) for i, find in enumerate(look)]
             figure = api.view(name, *traces)

@@ -5,6 +5,8 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
+from ...tracevis3d.scene import placement, styles
+from ...tracevis3d.scene.parts import PART
 from .. import preconditions, signals
 from ..state import settings
 from ..task import idle
@@ -22,16 +24,12 @@ _AXES = {"ROW": 0, "DEPTH": 1, "STACK": 2}
 
 def box(collection: bpy.types.Collection, standing: bool = True) -> Box:
     """Return lowest and highest coordinates of a view with its sign, where it is ``standing`` or is drawn."""
-    from ...tracevis3d.scene import placement
-
     stored = settings.of(collection)
     return placement.box(stored.low, stored.high, facing(collection), stored.place if standing else (0, 0, 0))
 
 
 def stand_beside(scene: bpy.types.Scene, collection: bpy.types.Collection) -> None:
     """Let a new view stand beside those that are in the scene."""
-    from ...tracevis3d.scene import placement
-
     others = [box(other) for other in settings.all_in(scene) if other != collection]
     axis = _AXES[scene.tracevis3d_direction]
     settings.of(collection).place = placement.free_place(*box(collection, standing=False), others, axis)
@@ -39,15 +37,11 @@ def stand_beside(scene: bpy.types.Scene, collection: bpy.types.Collection) -> No
 
 def lift(collection: bpy.types.Collection) -> None:
     """Take a view back to its own coordinates, in which it is built."""
-    from ...tracevis3d.scene import placement
-
     placement.put(collection, (0.0, 0.0, 0.0))
 
 
 def settle(scene: bpy.types.Scene) -> None:
     """Put all views of ``scene`` where they stand, and attend to the active one, or to all."""
-    from ...tracevis3d.scene import placement, styles
-
     present = settings.all_in(scene)
     active = settings.active_in(scene)
     if active is None:
@@ -81,8 +75,6 @@ def settle(scene: bpy.types.Scene) -> None:
 
 def camera_of(collection: bpy.types.Collection) -> bpy.types.Object | None:
     """Return the camera of a view's picture; it may have others, which are parts of what is drawn."""
-    from ...tracevis3d.scene.parts import PART
-
     eyes = (shown for shown in collection.objects if shown.type == "CAMERA" and PART not in shown)
     return next(eyes, None)
 
@@ -128,8 +120,6 @@ class TRACEVIS3D_OT_arrange(bpy.types.Operator):
         return _several(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.scene import placement
-
         scene = context.scene
         scene.tracevis3d_direction = self.direction
         taken: list[Box] = []

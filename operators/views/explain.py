@@ -7,6 +7,8 @@ from typing import Any
 import bpy
 
 from ...tracevis3d.progress import Progress, part
+from ...tracevis3d.scene import styles
+from ...tracevis3d.scene.window.viewpoints import place
 from ...tracevis3d.views import filtering
 from .. import preconditions
 from ..lists import differences
@@ -73,9 +75,6 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
 
 
 def _place(scene: bpy.types.Scene, collection: bpy.types.Collection, stops: list[Any]) -> None:
-    from ...tracevis3d.scene import styles
-    from ...tracevis3d.scene.window.viewpoints import place
-
     eye = next(shown for shown in collection.objects if shown.type == "CAMERA")
     shown: Any = SimpleNamespace(
         scene=scene,

@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
+from ...tracevis3d import api
 from ...tracevis3d.errors import InputError
 from ...tracevis3d.progress import Progress
 from .. import preconditions
@@ -47,8 +48,6 @@ class TRACEVIS3D_OT_find_source(LongOperator, bpy.types.Operator, ImportHelper):
         accept = self.accept
 
         def work(progress: Progress) -> Any:
-            from ...tracevis3d import api
-
             trace = api.load(path, progress=progress)
             if wanted and trace.source.hash != wanted and not accept:
                 raise InputError(

@@ -8,11 +8,19 @@ from typing import Any
 
 import bpy
 
+from ...tracevis3d import api, warm
 from ...tracevis3d.analysis.measures import self_time_of
 from ...tracevis3d.drawing.frame import Frame
 from ...tracevis3d.errors import MissingDependency
 from ...tracevis3d.formats import unpack
 from ...tracevis3d.progress import Progress, part
+from ...tracevis3d.scene import styles
+from ...tracevis3d.scene.build import build
+from ...tracevis3d.scene.output import engines
+from ...tracevis3d.scene.output.film import play
+from ...tracevis3d.scene.output.render import prepare
+from ...tracevis3d.scene.text.glyphs import typeface
+from ...tracevis3d.scene.window import detail_objects, viewpoints
 from ...tracevis3d.views import registry as views
 from ...tracevis3d.views import shown_facts
 from .. import handlers, signals
@@ -43,8 +51,6 @@ def read_and_draw(path: str, view: str, frame: Frame, progress: Progress) -> tup
 
     ``view`` is a view's name, or :data:`SUITED`.
     """
-    from ...tracevis3d import api
-
     progress(0.0, f"reading {os.path.basename(path)}")
     trace = api.load(path, progress=part(progress, 0.0, 0.8))
     figure = api.view(views.suited(trace) if view == SUITED else view, trace)
@@ -53,8 +59,6 @@ def read_and_draw(path: str, view: str, frame: Frame, progress: Progress) -> tup
 
 def drawing_of(figure: Any, frame: Frame, progress: Progress) -> Any:
     """Return the figure's drawing; in passing, compile what building it will need, if that was never done."""
-    from ...tracevis3d import warm
-
     drawing = figure.drawing(frame, part(progress, 0.0, 0.9))
     progress(0.9, "preparing the scene")
     warm.compile_what_building_needs()
@@ -65,25 +69,16 @@ def drawing_of(figure: Any, frame: Frame, progress: Progress) -> Any:
     return drawing
 
 
-def _load_the_scene_room() -> None:
-    from ...tracevis3d.scene import build  # noqa: F401
-    from ...tracevis3d.scene.output import film  # noqa: F401
-
-
 def _take_glyphs() -> None:
-    from ...tracevis3d.scene.text.glyphs import typeface
-
     typeface()
 
 
 def _try_engines() -> None:
-    from ...tracevis3d.scene.output import engines
-
     engines.suited("paper", False)
 
 
 #: What building the first view of a session needs, each a few hundredths of a second.
-PREPARATIONS = (_load_the_scene_room, _take_glyphs, _try_engines)
+PREPARATIONS = (_take_glyphs, _try_engines)
 
 
 def figure_of(collection: bpy.types.Collection, traces: list[Any]) -> Any:
@@ -94,8 +89,6 @@ def figure_of(collection: bpy.types.Collection, traces: list[Any]) -> Any:
 
 def figure_with(view: str, traces: list[Any], values: dict[str, Any], stack: str) -> Any:
     """Return the figure of a view with these parameters, without what a filter stack hides."""
-    from ...tracevis3d import api
-
     return replace(api.view(view, *traces, **values), filters=stack)
 
 
@@ -161,16 +154,11 @@ def choose_engine(scene: bpy.types.Scene, collection: bpy.types.Collection, film
     MissingDependency
         If it can't render here.
     """
-    from ...tracevis3d.scene import styles
-    from ...tracevis3d.scene.output import engines
-
     stored, render = settings.of(collection), scene.render
     style = styles.named(stored.style)
     name = engines.suited(style.name, film) if stored.engine == "auto" else stored.engine
     if render.engine == engines.identifier(name):
         return
-    from ...tracevis3d.scene.output.render import prepare
-
     frame = settings.frame_of(scene)
     shown: Any = SimpleNamespace(scene=scene, collection=collection, style=style, frame=frame)
     percentage = render.resolution_percentage
@@ -190,10 +178,6 @@ def show(
 
     A ``new`` view goes beside those that the scene has.
     """
-    from ...tracevis3d.scene.build import build
-    from ...tracevis3d.scene.output.film import play
-    from ...tracevis3d.scene.window import detail_objects, viewpoints
-
     stored = settings.of(collection)
     render = scene.render
     percentage = render.resolution_percentage

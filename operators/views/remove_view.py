@@ -2,8 +2,10 @@
 
 import bpy
 
+from ...tracevis3d.scene.build import clear
 from .. import preconditions
 from ..state import settings
+from . import arrange
 
 
 class TRACEVIS3D_OT_remove_view(bpy.types.Operator):
@@ -18,9 +20,6 @@ class TRACEVIS3D_OT_remove_view(bpy.types.Operator):
         return preconditions.poll(cls, context, preconditions.IDLE, preconditions.VIEW)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.scene.build import clear
-        from . import arrange
-
         collection = settings.active(context)
         clear(collection)
         bpy.data.collections.remove(collection)

@@ -9,6 +9,7 @@ from bpy_extras.io_utils import ExportHelper
 from ...tracevis3d.drawing import output
 from ...tracevis3d.errors import TraceVisError, UsageError
 from ...tracevis3d.places import check_folder
+from ...tracevis3d.scene import compat
 from .. import preconditions
 from ..state import settings
 from . import make_view
@@ -45,8 +46,6 @@ class _Rendering(ExportHelper):
         return False
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d.scene import compat
-
         path = bpy.path.abspath(self.filepath)
         render = context.scene.render
         suffix = Path(path).suffix.lower()

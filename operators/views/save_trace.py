@@ -6,6 +6,7 @@ import bpy
 from bpy.props import StringProperty
 from bpy_extras.io_utils import ExportHelper
 
+from ...tracevis3d import api
 from ...tracevis3d.formats import registry as formats
 from ...tracevis3d.progress import Progress, part
 from .. import preconditions
@@ -40,8 +41,6 @@ class TRACEVIS3D_OT_save_trace(LongOperator, bpy.types.Operator, ExportHelper):
         return False
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ...tracevis3d import api
-
         find, path = sources.finder(settings.active(context)), bpy.path.abspath(self.filepath)
 
         def work(progress: Progress) -> list[str]:

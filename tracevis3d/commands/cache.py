@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from ..places import cache_root
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
@@ -12,7 +14,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Show its size, or clear it."""
-    from ..places import cache_root
     from ..trace import cache
 
     if words.action == "clear":

@@ -6,6 +6,7 @@ import argparse
 
 from ..command_line.arguments import print_json, shown
 from ..command_line.terminal import table
+from ..parameters import declared
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +19,6 @@ def run(words: argparse.Namespace) -> None:
     """List them, or describe one."""
     from ..filters import registry
     from ..filters.stack import EFFECTS, WHAT
-    from ..parameters import declared
 
     chosen = [registry.find(words.filter)] if words.filter else registry.loadable()
     if words.json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
 
 from ..errors import UsageError
@@ -165,8 +166,6 @@ def _run_native(program: list[str], words: argparse.Namespace) -> None:
 
 
 def _become(options: str, program: list[str]) -> None:
-    import subprocess
-
     package = f"{__package__.rpartition('.')[0]}.record"
     root = __file__
     for _ in range(package.count(".") + 2):

@@ -6,6 +6,7 @@ import argparse
 
 from ..command_line.arguments import load, reading
 from ..command_line.terminal import Bar
+from ..drawing.frame import Frame
 from ..errors import UsageError
 
 
@@ -54,7 +55,6 @@ def run(words: argparse.Namespace) -> None:
     """Check the words, read the traces, draw, write."""
     from .. import api
     from ..command_line import warm_up
-    from ..drawing.frame import Frame
     from ..views import registry
 
     view = registry.find(words.view)

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..command_line.arguments import load, print_json, reading
 from ..command_line.terminal import Bar, table
+from ..errors import UsageError
+from ..units import duration, read_time
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -51,8 +53,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(words: argparse.Namespace) -> None:
     """Print the functions and the first of their calls."""
     from ..analysis.search import Query, facts, search
-    from ..errors import UsageError
-    from ..units import read_time
 
     query = Query(words.pattern, words.kind, words.full, words.case)
     query.test()
@@ -70,8 +70,6 @@ def run(words: argparse.Namespace) -> None:
 
 
 def _page(told: dict[str, Any]) -> str:
-    from ..units import duration
-
     functions, calls = told["functions"], told["first_calls"]
     lines = [f"{told['function_count']:,} functions, {told['calls']:,} calls"]
     if functions:

@@ -6,6 +6,7 @@ import argparse
 
 from ..command_line.arguments import print_json, shown
 from ..command_line.terminal import table
+from ..parameters import declared
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +17,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """List them, or describe one."""
-    from ..parameters import declared
     from ..views import registry
 
     chosen = [registry.find(words.view)] if words.view else registry.loadable()

@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 
 from ....tracevis3d.drawing.picked import Description
+from ....tracevis3d.scene.window.highlight import Highlight
 from ....tracevis3d.views.registry import live_form
 from ...live import feed_settings
 from ...live.watched_feed import Feed
@@ -93,8 +94,6 @@ def draw(view: Any, scale: float) -> None:
     if shown is None or not overlay.state.exploring:
         return
     if _state.drawn_for is not pointed:
-        from ....tracevis3d.scene.window.highlight import Highlight
-
         _state.drawn_for, _state.batch = pointed, Highlight(pointed.shape, *_LOOK)
     _state.batch.draw(shown.matrix_world, view, scale)
 

@@ -12,6 +12,8 @@ import bpy
 from ....tracevis3d.errors import TraceVisError
 from ....tracevis3d.layout.flight import eased
 from ....tracevis3d.progress import silent
+from ....tracevis3d.scene.build import build
+from ....tracevis3d.scene.window import detail_objects, element_metadata
 from ....tracevis3d.views.actions import Change
 from ...state import filter_stacks, settings, sources
 from ...views import arrange, make_view, viewport
@@ -71,8 +73,6 @@ class _Way:
             drawing = figure.drawing(frame, silent)
         except TraceVisError:
             return False
-        from ....tracevis3d.scene.build import build
-
         # What lists and panels say stays as it is on the way: that is renewed at the end.
         percentage, style = scene.render.resolution_percentage, settings.of(view).style
         with viewport.through_camera(scene):
@@ -86,8 +86,6 @@ class _Way:
 
 def _forget() -> None:
     """Highlight the selection at its present place."""
-    from ....tracevis3d.scene.window import element_metadata
-
     element_metadata.forget()
     overlay.redraw()
 
@@ -143,8 +141,6 @@ def start(view: bpy.types.Collection, change: Change, done: Callable[[], None]) 
         return True
     if not under_way:
         finish()
-    from ....tracevis3d.scene.window import detail_objects
-
     # Opened detail would move with the rest: it is made again at the end.
     detail_objects.leave(view)
     # The element under the mouse moves away from it.

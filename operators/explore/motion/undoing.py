@@ -6,6 +6,7 @@ which no step knows would keep pointing at them when they are freed. So there mu
 
 import bpy
 
+from ....tracevis3d.scene.window import detail_objects
 from ... import handlers, signals
 from ...state import settings
 from . import transition, window_time
@@ -13,8 +14,6 @@ from . import transition, window_time
 
 def leave_all() -> None:
     """Let all views show their picture's own boxes."""
-    from ....tracevis3d.scene.window import detail_objects
-
     for view in bpy.data.collections:
         if settings.is_view(view) and view.library is None:
             detail_objects.leave(view)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from ...command_line.arguments import complain, print_json
 from ...command_line.terminal import Bar
+from ...drawing.frame import Frame
 from ...errors import InputError, UsageError
 from ...units import read_time
 from .arguments import feed, read_keys
@@ -42,10 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Receive data; store it, or draw it."""
-    from pathlib import Path
-
     from ... import api
-    from ...drawing.frame import Frame
     from ...live.losses import place
     from ...live.subscriber import Subscriber
     from ...live.watch import pictures, watch

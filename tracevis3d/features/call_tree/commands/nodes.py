@@ -8,6 +8,7 @@ from typing import Any
 from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, paragraph, table
 from ....errors import UsageError
+from ....units import counted, duration
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -124,8 +125,6 @@ def _sequence(row: dict[str, Any]) -> str:
 
 
 def _told(row: dict[str, object]) -> str:
-    from ....units import counted, duration
-
     if "calls_each" in row:
         shapes = f", {row['shapes']:,} shapes" if row["shapes"] != 1 else ""
         hidden = f", {row['hidden']:,} hidden" if row["hidden"] else ""

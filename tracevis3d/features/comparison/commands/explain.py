@@ -7,6 +7,8 @@ from typing import Any
 
 from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, table
+from ....drawing.frame import Frame
+from ....drawing.output import Output, check
 from ....errors import UsageError
 from .match import comparing
 
@@ -49,8 +51,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(words: argparse.Namespace) -> None:
     """Find, and write or print."""
     from ....command_line import warm_up
-    from ....drawing.frame import Frame
-    from ....drawing.output import Output, check
     from ..matching.identity import read_renamed
     from ..matching.match import check_settings
     from ..report.story import explain, made_folder

@@ -6,7 +6,8 @@ import argparse
 
 from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar
-from ....units import percentage
+from ....errors import UsageError
+from ....units import duration, percentage, read_time
 from .phases import elements
 
 
@@ -28,8 +29,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Find what recurs in a trace and print it."""
-    from ....errors import UsageError
-    from ....units import duration, read_time
     from ..patterns import pattern_facts
 
     if (words.start is None) != (words.end is None):

@@ -6,7 +6,8 @@ import argparse
 
 from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, table
-from ....units import percentage
+from ....errors import UsageError
+from ....units import duration, percentage
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -36,8 +37,6 @@ def elements(parser: argparse.ArgumentParser) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Find the phases of a trace and print them."""
-    from ....errors import UsageError
-    from ....units import duration
     from ..patterns import phase_facts
     from ..phases import LEAST
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, columns, table
-from ....units import byte_size
+from ....errors import UsageError
+from ....units import byte_size, count, duration
 
 _MOST = 12
 
@@ -24,7 +25,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Print the facts about the memory of one trace."""
-    from ....errors import UsageError
     from ..summary import memory_facts
     from ..view.arrangement import memory_use
 
@@ -39,8 +39,6 @@ def run(words: argparse.Namespace) -> None:
 
 
 def _text(facts: dict[str, Any]) -> str:
-    from ....units import count, duration
-
     if not facts["blocks"]:
         return "No allocations are recorded in this trace: memray and heaptrack record them."
     time = duration if facts["has_times"] else (lambda n: f"{count(round(n))} records")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from ....command_line.arguments import load, print_json, reading
@@ -75,8 +76,6 @@ def _about(facts: dict[str, Any], name: str) -> dict[str, Any]:
     UsageError
         If there is no such object.
     """
-    from fnmatch import fnmatchcase
-
     names = [o["object"] for o in facts["objects"]]
     wanted = {o for o in names if fnmatchcase(o, name)} or {o for o in names if fnmatchcase(o, f"{name} *")}
     if not wanted:
