@@ -65,11 +65,11 @@ SUBJECTS = {
     "features/waits/running.py": ("waits/test_running",),
     **{
         f"features/waits/{name}.py": ("waits/test_twin_waits",)
-        for name in ("waits", "correspondences", "holds")
+        for name in ("waits", "correspondences", "holds", "summary")
     },
     **{
         f"features/waits/{name}.py": ("waits/test_waits", "waits/test_waits_command")
-        for name in ("operations", "rules", "summary")
+        for name in ("operations", "rules")
     },
     "features/interactions/hierarchy.py": ("interactions/test_interactions", "interactions/test_layers"),
     "features/interactions/interactions.py": ("interactions/test_twin_interactions",),

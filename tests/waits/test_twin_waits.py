@@ -14,6 +14,7 @@ from tracevis3d.features.waits.correspondences import every_release
 from tracevis3d.features.waits.holds import holders_at, next_holds
 from tracevis3d.features.waits.operations import operations
 from tracevis3d.features.waits.rules import read_rules
+from tracevis3d.features.waits.summary import summary
 from tracevis3d.features.waits.waits import IO, RELEASE, SOURCES, WAIT, Waits
 
 #: What is drawn, as it is recorded.
@@ -255,6 +256,113 @@ def test_queues(waits) -> None:
         assert queues.at[object] == (times[lengths.index(longest)] if times else 0)
         after = {time: length for o, time, length in changes if o == object}
         assert after == dict(zip(times, lengths))
+
+
+def by_owner(rows, owner, name, count, time):
+    """Return the rows that each owner has, counted and added up, the longest first."""
+    known = sorted({owner(r) for r in rows} - {-1})
+    found = [(o, [r.end - r.start for r in rows if owner(r) == o]) for o in known]
+    return [
+        {name[0]: name[1][o], count: len(lasted), time: sum(lasted)}
+        for o, lasted in sorted(found, key=lambda one: -sum(one[1]))
+    ]
+
+
+@given(programs(), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_the_facts_are_those_of_the_plain_twin(waits, every) -> None:
+    rows, told = rows_of(waits), summary(waits, every=every)
+    tids = [*waits.trace.threads.tid, None]
+    labels = [*waits.trace.functions.label, None]
+    listed = sorted((r for r in rows if r.kind == WAIT and (r.blocked or every)), key=lambda r: r.start)
+    ops = waits.ops
+    assert told["waits"] == [
+        {
+            "thread": tids[r.thread],
+            "object": {0: None, 1: (ops.of(r.row) or [None])[0]}.get(len(r.objects), ops.of(r.row)),
+            "kind": ops.names[ops.name[r.row]],
+            "start_ns": r.start,
+            "end_ns": r.end,
+            "woken_by": tids[waits.woken_by[r.row]],
+            "held_by": tids[waits.held_by[r.row]],
+            "held_by_source": None if waits.held_by[r.row] < 0 else SOURCES[waits.held_by_source[r.row]],
+            "function": labels[waits.function[r.row]],
+            "released_ns": None if waits.woken_at[r.row] < 0 else waits.woken_at[r.row],
+            "blocked": r.blocked,
+            "nested": r.nested,
+        }
+        for r in listed
+    ]
+    outer, again = None, set()
+    for r in rows:
+        if r.kind == WAIT and not r.nested:
+            outer = r
+        if r.nested and r.objects[:1] == outer.objects[:1] != [] and r.thread == outer.thread:
+            again.add(r.row)
+    objects = []
+    for o in range(len(ops.objects)):
+        asked = [r for r in rows if r.kind == WAIT and r.row not in again and o in r.objects]
+        mine = [r for r in asked if r.blocked]
+        held = [Hold(waits.held, i) for i in range(len(waits.held)) if waits.held.object[i] == o]
+        thread, function = ("thread", tids), ("function", labels)
+        longest = int(waits.queues.longest[o])
+        if asked or held:
+            objects.append({
+                "object": ops.objects[o],
+                "waits": len(mine),
+                "acquisitions": len(asked),
+                "contention": round(len(mine) / len(asked), 4) if asked else 0,
+                "waited_ns": sum(r.end - r.start for r in mine),
+                "longest_ns": max((r.end - r.start for r in mine), default=0),
+                "waiters": by_owner(mine, lambda r: r.thread, thread, "waits", "waited_ns"),
+                "holders": by_owner(held, lambda h: h.thread, thread, "holds", "held_ns"),
+                "held_up_by": by_owner(mine, lambda r: waits.held_by[r.row], thread, "waits", "waited_ns"),
+                "waited_in": by_owner(mine, lambda r: waits.function[r.row], function, "waits", "waited_ns"),
+                "held_in": by_owner(held, lambda h: waits.function[h.acquire], function, "holds", "held_ns"),
+                "part_of_another": bool(mine) and all(r.nested for r in mine),
+                "held_ns": sum(h.end - h.start for h in held),
+                "longest_hold_ns": max((h.end - h.start for h in held), default=0),
+                "never_released": sum(h.release < 0 for h in held),
+                "longest_queue": longest,
+                "longest_queue_at_ns": int(waits.queues.at[o]) if longest else None,
+            })  # fmt: skip
+    assert told["objects"] == sorted(objects, key=lambda one: -one["waited_ns"])
+    ended, of = waits.hubs()
+    own = [r for r in rows if r.kind == WAIT and r.blocked and not r.nested]
+    for t, thread in enumerate(told["threads"]):
+        mine = [r for r in own if r.thread == t]
+        by = by_owner(mine, lambda r: waits.woken_by[r.row], ("thread", tids), "waits", "waited_ns")
+        alone = [r.end - r.start for r in mine if waits.woken_by[r.row] < 0]
+        if alone:
+            by = [{"thread": None, "waits": len(alone), "waited_ns": sum(alone)}, *by]
+        assert thread == {
+            "thread": tids[t],
+            "process": waits.trace.threads.process[t],
+            "name": waits.trace.threads.name[t],
+            "waits": len(mine),
+            "waited_ns": sum(r.end - r.start for r in mine),
+            "io_ns": waits.io_time[t],
+            "waits_for": sorted(by, key=lambda one: -one["waited_ns"]),
+            "ended_ns": ended[t],
+            "ended_of_threads": of[t],
+        }
+    path = waits.path()
+    assert [list(step.values()) for step in told["critical_path"]] == [
+        [
+            tids[path.thread[i]], ["runs", "waits", "starts"][path.what[i]], path.start[i], path.end[i],
+            labels[waits.trace.calls.function[path.call[i]]] if path.call[i] >= 0 else None,
+            (ops.of(path.wait[i]) or [None])[0] if path.wait[i] >= 0 else None,
+        ]
+        for i in range(len(path))
+    ]  # fmt: skip
+
+
+class Hold:
+    """A time for which a thread holds an object."""
+
+    def __init__(self, held, i) -> None:
+        self.start, self.end, self.thread = int(held.start[i]), int(held.end[i]), int(held.thread[i])
+        self.acquire, self.release = int(held.acquire[i]), int(held.release[i])
 
 
 def test_a_semaphore_that_one_of_two_has_released_is_held_by_the_other() -> None:
