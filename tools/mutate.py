@@ -112,9 +112,10 @@ SUBJECTS = {
         "comparison/test_similarity_command",
     ),
     "features/memory/findings.py": ("memory/test_twin_findings",),
+    "features/memory/call_sites.py": ("memory/test_twin_call_sites",),
     **{
         f"features/memory/{name}.py": ("memory/test_allocations",)
-        for name in ("blocks", "call_sites", "curves", "pyramid", "summary")
+        for name in ("blocks", "curves", "pyramid", "summary")
     },
 }
 #: Changes: to the next number, to the other side of a bound, to the opposite operator.

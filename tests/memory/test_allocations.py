@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.features.memory.blocks import NEVER, find_blocks
+from tracevis3d.features.memory.blocks import NEVER, Oddity, find_blocks
 from tracevis3d.features.memory.call_sites import Sites
 from tracevis3d.features.memory.curves import curves, site_table
 from tracevis3d.features.memory.findings import cohorts, find_memory, holes
@@ -38,22 +39,22 @@ def memory_of(rows) -> Memory:
 
 
 def plain_blocks(memory: Memory):
-    """Return [row, free row, [access times]] of each block and how often something odd happened."""
+    """Return [row, free row, [access times]] of each block, and the rows at which something odd happened."""
     blocks, at = [], {}
-    odd = {"double_frees": 0, "unknown_frees": 0, "overwritten": 0, "unknown_accesses": 0}
+    odd = {"double_frees": [], "unknown_frees": [], "overwritten": [], "unknown_accesses": []}
     for row in range(len(memory)):
         where, kind = int(memory.address[row]), int(memory.kind[row])
         block = at.get(where)
         if kind == ALLOC:
             if block is not None and block[1] < 0:
                 block[1] = row
-                odd["overwritten"] += 1
+                odd["overwritten"].append(row)
             at[where] = [row, -1, []]
             blocks.append(at[where])
         elif block is None:
-            odd["unknown_frees" if kind == FREE else "unknown_accesses"] += 1
+            odd["unknown_frees" if kind == FREE else "unknown_accesses"].append(row)
         elif block[1] >= 0:
-            odd["double_frees" if kind == FREE else "unknown_accesses"] += 1
+            odd["double_frees" if kind == FREE else "unknown_accesses"].append(row)
         elif kind == FREE:
             block[1] = row
         else:
@@ -65,15 +66,21 @@ def plain_blocks(memory: Memory):
 @settings(deadline=None, max_examples=150)
 def test_blocks_are_paired_as_a_dictionary_pairs_them(rows) -> None:
     memory = memory_of(rows)
+    # Sizes below 0 are damage.
+    memory = replace(memory, size=np.where(memory.size > 30, 30 - memory.size, memory.size))
     end = int(memory.time.max(initial=0)) + 1
     found = find_blocks(memory, end)
     wanted, odd = plain_blocks(memory)
     assert list(zip(found.row.tolist(), found.free_row.tolist())) == [(b[0], b[1]) for b in wanted]
     parts = np.split(found.access, found.first_access[1:-1]) if len(found) else []
     assert [part.tolist() for part in parts] == [b[2] for b in wanted]
-    for name, count in odd.items():
-        assert getattr(found, name).count == count
-        assert (getattr(found, name).row >= 0) == (count > 0)
+    for name, at in odd.items():
+        assert getattr(found, name) == Oddity(len(at), at[0] if at else -1)
+    assert found.born.tolist() == [memory.time[b[0]] for b in wanted]
+    assert found.died.tolist() == [memory.time[b[1]] if b[1] >= 0 else 1 << 62 for b in wanted]
+    assert found.until.tolist() == [memory.time[b[1]] if b[1] >= 0 else end for b in wanted]
+    assert found.size.tolist() == [max(int(memory.size[b[0]]), 0) for b in wanted]
+    assert found.address.tolist() == [memory.address[b[0]] for b in wanted]
     touched = [max([int(memory.time[b[0]]), *b[2]]) for b in wanted]
     assert found.last_touch.tolist() == touched
 
@@ -150,13 +157,20 @@ def test_what_is_taken_together_looks_like_all_of_it(rows, cells, least, repeat,
         assert items.touches[i].sum() == len(touches)
 
 
-@given(ROWS, st.integers(1, 20), st.integers(1, 30))
+@given(ROWS, st.integers(1, 20), st.integers(1, 30), st.data())
 @settings(deadline=None, max_examples=100)
-def test_curves_by_looking_at_each_moment(rows, cells, recent) -> None:
+def test_curves_by_looking_at_each_moment(rows, cells, recent, data) -> None:
     memory = memory_of(rows)
     end = int(memory.time.max(initial=0)) + 1
     blocks = find_blocks(memory, end)
-    found = curves(blocks, (0, end), cells, recent)
+    start = data.draw(st.sampled_from([0, 0, end // 3]))
+    stop = data.draw(st.sampled_from([end, end, start, end - end // 4]))
+    found = curves(blocks, (start, stop), cells, recent)
+    span = max(stop - start, 1)
+    assert (found.start, found.recent) == (start, recent)
+    # Cells are whole nanoseconds, as few as there may be, and there is none behind the window.
+    assert found.step == -(-span // min(cells, span))
+    assert len(found) == -(-span // found.step)
     wanted, _ = plain_blocks(memory)
     live, after = 0, []
     size_of = {b[0]: int(memory.size[b[0]]) for b in wanted}
@@ -165,11 +179,12 @@ def test_curves_by_looking_at_each_moment(rows, cells, recent) -> None:
         live += size_of.get(row, 0) - ends.get(row, 0)
         after.append((int(memory.time[row]), live))
     for c in range(len(found)):
-        left, right = c * found.step, (c + 1) * found.step
+        left, right = start + c * found.step, start + (c + 1) * found.step
         before = [value for time, value in after if time < left]
         inside = [value for time, value in after if left <= time < right]
         assert found.live[c] == max([before[-1] if before else 0, *inside])
-        assert found.allocations[c] == sum(left <= t < right for t in blocks.born.tolist())
+        new = [blocks.size[j] for j, t in enumerate(blocks.born.tolist()) if left <= t < right]
+        assert (found.allocations[c], found.allocated[c]) == (len(new), sum(new))
         idle = sum(
             int(blocks.size[j]) for j, b, e in intervals(blocks)
             if b + recent <= right and (right < e or (e == end <= right and blocks.free_row[j] < 0))
@@ -187,15 +202,25 @@ def test_sites_are_followed_row_by_row(rows) -> None:
     of = (np.arange(len(blocks)) % 3).astype(np.int32)
     sites = Sites(of, np.full(3, -1, np.int32), np.zeros(3, np.int32), ("a", "b", "c"))
     table = site_table(blocks, sites)
-    live, peak = [0] * 4, [0] * 4
+    live, peak, peak_row = [0] * 4, [0] * 4, [-1] * 4
     for row in range(len(memory)):
         for group in (blocks.free_row, blocks.row):
             for i in np.flatnonzero(group == row).tolist():
                 for s in (int(of[i]), 3):
                     live[s] += int(blocks.size[i]) * (1 if group is blocks.row else -1)
-        peak = [max(p, now) for p, now in zip(peak, live, strict=True)]
+        for s in range(4):
+            if live[s] > peak[s]:
+                peak[s], peak_row[s] = live[s], row
     assert table.kept.tolist() == live
     assert table.peak.tolist() == peak
+    assert table.peak_row.tolist() == peak_row
+    mine = [[i for i in range(len(blocks)) if of[i] == s] for s in range(3)]
+    mine.append(list(range(len(blocks))))
+    assert table.blocks.tolist() == [len(m) for m in mine]
+    assert table.allocated.tolist() == [blocks.size[m].sum() for m in mine]
+    assert table.kept_blocks.tolist() == [(blocks.free_row[m] < 0).sum() for m in mine]
+    lived = [[int(blocks.until[i] - blocks.born[i]) for i in m] for m in mine]
+    assert table.lifetime.tolist() == pytest.approx([sum(times) / max(len(times), 1) for times in lived])
 
 
 def program(*rows) -> tuple[Trace, MemoryUse]:

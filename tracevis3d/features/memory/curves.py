@@ -98,8 +98,8 @@ def curves(blocks: Blocks, window: tuple[int, int], cells: int, recent: int) -> 
     live = before[:-1].copy()
     if len(running):
         inside = first[1:] > first[:-1]
-        # What is behind the last row counts for nothing: live bytes are never negative.
-        most = np.maximum.reduceat(np.append(running, 0), first[:-1])
+        # What is behind the window counts for nothing: live bytes are never negative.
+        most = np.maximum.reduceat(np.append(running[: first[-1]], 0), first[:-1])
         live[inside] = np.maximum(live[inside], most[inside])
     inside = (blocks.born >= start) & (blocks.born < edge[-1])
     cell = (blocks.born[inside] - start) // step
