@@ -57,7 +57,7 @@ def listed(stack: Sequence[Applied], facts: Facts, filtered: FilterResult, whole
     ----------
     stack : sequence of Applied
     facts : Facts
-    filtered : Filtered
+    filtered : FilterResult
         What the stack makes of the trace.
     whole : bool
         List hidden calls too, marked. Otherwise calls are left out that are hidden while some below them

@@ -37,7 +37,7 @@ def sequences(
         A key of :data:`SEQUENCE_SORTS`.
     contains : str
         Only sequences with a function whose name holds this text.
-    filtered : Filtered, optional
+    filtered : FilterResult, optional
         The hidden calls, to be counted.
 
     Raises

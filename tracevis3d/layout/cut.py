@@ -423,7 +423,7 @@ class CutIndex:
 
         Returns
         -------
-        int, int
+        (int, int)
             Equal where the thread has no call that deep.
         """
         base, stop = (int(x) for x in self.thread_level[thread : thread + 2])

@@ -37,7 +37,7 @@ def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
 
     Returns
     -------
-    int, int
+    (int, int)
 
     Raises
     ------
@@ -124,7 +124,7 @@ def bounded(trace: Trace, low: float, high: float) -> Window:
 
     Returns
     -------
-    int, int
+    (int, int)
     """
     first, last = call_span(trace)
     length = min(max(high - low, LEAST), max(last - first, LEAST))
@@ -145,7 +145,7 @@ def around(trace: Trace, call: int, margin: float = 0.04) -> Window:
 
     Returns
     -------
-    int, int
+    (int, int)
         Nanoseconds.
     """
     low, high = int(trace.calls.start[call]), int(trace.calls.end[call])
@@ -227,7 +227,7 @@ def window_on(path: Flight, share: float) -> Window:
 
     Returns
     -------
-    int, int
+    (int, int)
         Nanoseconds.
     """
     middle, width = path.at(share)
@@ -245,7 +245,7 @@ def span_of(trace: Trace, calls: ArrayLike) -> Window:
 
     Returns
     -------
-    int, int
+    (int, int)
         Nanoseconds.
     """
     which = np.asarray(calls, np.int64)

@@ -103,11 +103,32 @@ class CallPaths:
         return int(self.edge_first[node + 1] - self.edge_first[node])
 
     def below(self, node: int, ordinal: int) -> int:
-        """Return the node that an edge of a node leads to."""
+        """Return the node that an edge of a node leads to.
+
+        Parameters
+        ----------
+        node : int
+            A class, or a sequence.
+        ordinal : int
+            Which of its edges, from 0.
+
+        Returns
+        -------
+        int
+        """
         return int(self.edge_child[self.edge_first[node] + ordinal])
 
     def node(self, path: UniquePath) -> int:
         """Return the class that the path leads to.
+
+        Parameters
+        ----------
+        path : UniquePath
+            Ordinals of the edges from the root on.
+
+        Returns
+        -------
+        int
 
         Raises
         ------
@@ -127,7 +148,19 @@ class CallPaths:
         return path[:-1] if len(path) > 1 else None
 
     def child(self, path: UniquePath, ordinal: int = 0) -> UniquePath | None:
-        """Return the path of a callee; None if there are fewer. Shown or not doesn't matter."""
+        """Return the path of a callee; None if there are fewer. Shown or not doesn't matter.
+
+        Parameters
+        ----------
+        path : UniquePath
+            Ordinals of the edges from the root on.
+        ordinal : int
+            Which callee, from 0.
+
+        Returns
+        -------
+        UniquePath or None
+        """
         node = self.node(path)
         return (*path, ordinal) if 0 <= ordinal < self.edge_first[node + 1] - self.edge_first[node] else None
 
@@ -147,6 +180,10 @@ class CallPaths:
         path : UniquePath
         iterations : tuple of int
             For each edge of the path, which of its repetitions; the first where it is not given.
+
+        Returns
+        -------
+        int
         """
         at = self._call(path, iterations)
         return at if self._calls is None else int(self._calls[at])
@@ -155,6 +192,17 @@ class CallPaths:
         """Return the calls of the last step's repetitions, int64 (k,), ascending; at most ``most``.
 
         For a sequence these are all that it takes in.
+
+        Parameters
+        ----------
+        path : UniquePath
+            Ordinals of the edges from the root on; not empty.
+        most : int
+            How many at most.
+
+        Returns
+        -------
+        int64 (k,)
         """
         edge = int(self.edge_first[self.node(path[:-1])]) + path[-1]
         here = self._repeated(self._call(path, ()), edge, most)
@@ -169,6 +217,17 @@ class CallPaths:
         """Return the last call that a sequence takes in in one of its repetitions; for a call that itself.
 
         int, index into the trace's calls.
+
+        Parameters
+        ----------
+        path : UniquePath
+            Ordinals of the edges from the root on.
+        which : int
+            Which repetition of the last step, from 0.
+
+        Returns
+        -------
+        int
         """
         node, iterations = self.node(path), [0] * (len(path) - 1) + [which]
         while self.is_sequence(node):
@@ -207,6 +266,16 @@ class CallPaths:
         """Return the path of a call, and for each of its edges which repetition it is.
 
         A call that isn't in this tree is looked for at its nearest caller that is.
+
+        Parameters
+        ----------
+        call : int
+            Index into the trace's calls.
+
+        Returns
+        -------
+        (UniquePath, tuple of int)
+            As :meth:`call` takes them.
 
         Raises
         ------

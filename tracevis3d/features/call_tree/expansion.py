@@ -39,11 +39,24 @@ class Exceptional:
 
     @property
     def plain(self) -> bool:
+        """Return whether it says nothing, so that it can go."""
         return not (self.children or self.hidden or self.override) and self.levels is None
 
 
 class Step:
-    """A node on the way down a path, with what rules there."""
+    """A node on the way down a path, with what rules there.
+
+    Parameters
+    ----------
+    node : int
+        Its class.
+    levels : int
+        How many levels below it are expanded; :data:`ALL`: all.
+    hide : bool
+        Whether marked nodes below it are hidden.
+    exception : Exceptional or None
+        What was done by hand there; None: nothing.
+    """
 
     __slots__ = ("exception", "hide", "levels", "node")
 
@@ -98,7 +111,18 @@ class Expansion:
         return Step(self._paths.root, self._inner, self._hides(special), special)
 
     def below(self, step: Step, ordinal: int) -> Step:
-        """Return the child of a step."""
+        """Return the child of a step.
+
+        Parameters
+        ----------
+        step : Step
+        ordinal : int
+            Which child, from 0.
+
+        Returns
+        -------
+        Step
+        """
         exception = step.exception.children.get(ordinal) if step.exception is not None else None
         levels = ALL if step.levels == ALL else max(step.levels - 1, 0)
         if exception is not None and exception.levels is not None:
@@ -108,6 +132,16 @@ class Expansion:
 
     def steps(self, path: UniquePath) -> list[Step]:
         """Return the forest's root and all nodes of a path.
+
+        Parameters
+        ----------
+        path : UniquePath
+            Ordinals of the edges from the root on.
+
+        Returns
+        -------
+        list of Step
+            One more than the path has edges.
 
         Raises
         ------
@@ -192,7 +226,20 @@ class Expansion:
             exception.size += child.more - before
 
     def change(self, path: UniquePath, **values: Any) -> None:
-        """Set attributes of the exception at ``path`` and count the rows of it and its callers anew."""
+        """Set attributes of the exception at ``path`` and count the rows of it and its callers anew.
+
+        Parameters
+        ----------
+        path : UniquePath
+            Ordinals of the edges from the root on.
+        **values : object
+            Attributes of :class:`Exceptional`.
+
+        Raises
+        ------
+        UsageError
+            If there is no such path, or something but ``override`` is set for the whole tree.
+        """
         self._paths.node(path)
         if not path and set(values) != {"override"}:
             raise UsageError("the whole tree is expanded by expand_levels, and no one hides it")
@@ -230,7 +277,19 @@ class Expansion:
 
     @staticmethod
     def walk(exception: Exceptional, path: UniquePath) -> Iterator[tuple[UniquePath, Exceptional]]:
-        """Yield all exceptions below one, callers first."""
+        """Yield all exceptions below one, callers first.
+
+        Parameters
+        ----------
+        exception : Exceptional
+            Where it begins; it is not among them.
+        path : UniquePath
+            That of ``exception``.
+
+        Returns
+        -------
+        iterator of (UniquePath, Exceptional)
+        """
         todo = [(path, exception)]
         while todo:
             at, found = todo.pop()
@@ -239,7 +298,18 @@ class Expansion:
             todo += [((*at, ordinal), found.children[ordinal]) for ordinal in reversed(found.order)]
 
     def position(self, step: Step, ordinal: int) -> int:
-        """Return the rows of a step's children before the one with this ordinal."""
+        """Return the rows of a step's children before the one with this ordinal.
+
+        Parameters
+        ----------
+        step : Step
+        ordinal : int
+            Which child, from 0.
+
+        Returns
+        -------
+        int
+        """
         low, exception = int(self._paths.edge_first[step.node]), step.exception
         position = self.counts.sums(step.levels).rows(low, low + ordinal, step.hide)
         if exception is None or not exception.order:
@@ -250,14 +320,37 @@ class Expansion:
         return position + exception.shifts[bisect_left(exception.order, ordinal)]
 
     def child_at(self, step: Step, row: int) -> tuple[int, int]:
-        """Return the child of a step that holds a row, counted from the first child's, and its position."""
+        """Return the child of a step that holds a row, counted from the first child's, and its position.
+
+        Parameters
+        ----------
+        step : Step
+        row : int
+            From 0.
+
+        Returns
+        -------
+        (int, int)
+            The child's ordinal, and the rows before it.
+        """
         degree = self._paths.degree(step.node)
         # Of children at the same position all but the last have no rows.
         ordinal = bisect_right(range(degree), row, key=lambda k: self.position(step, k)) - 1
         return ordinal, self.position(step, ordinal)
 
     def next_shown(self, step: Step, ordinal: int) -> int | None:
-        """Return the next child of a step after ``ordinal`` that has rows; None if there is none."""
+        """Return the next child of a step after ``ordinal`` that has rows; None if there is none.
+
+        Parameters
+        ----------
+        step : Step
+        ordinal : int
+            A child, from 0.
+
+        Returns
+        -------
+        int or None
+        """
         if ordinal + 1 >= self._paths.degree(step.node):
             return None
         if not (step.hide and self.is_marked(self.below(step, ordinal + 1))):
@@ -269,6 +362,10 @@ class Expansion:
         """Return the changes made by hand as rows of path, levels, override and own mark, to be stored.
 
         The empty path represents the roots' parent, which has an override alone.
+
+        Returns
+        -------
+        list of (UniquePath, int or None, Override or None, bool)
         """
         top: list[tuple[UniquePath, int | None, Override | None, bool]] = []
         if self.top.override:

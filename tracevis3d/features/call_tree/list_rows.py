@@ -55,6 +55,16 @@ class ListQuery:
 def listing(trace: Trace, query: ListQuery) -> Listing:
     """Return a list of a trace; it is kept. What a library finds is :func:`.lists.from_library`.
 
+    Parameters
+    ----------
+    trace : Trace
+    query : ListQuery
+        Which list, in which order, under which filters.
+
+    Returns
+    -------
+    Listing
+
     Raises
     ------
     UsageError
@@ -73,19 +83,58 @@ def listing(trace: Trace, query: ListQuery) -> Listing:
 
 
 def summary(kind: str, rows: int) -> str:
-    """Return how many rows a list has, in words."""
+    """Return how many rows a list has, in words.
+
+    Parameters
+    ----------
+    kind : {"model", "utilities", "patterns", "sequences", "library"}
+        Which list.
+    rows : int
+        How many.
+
+    Returns
+    -------
+    str
+    """
     if kind == "library" and not rows:
         return "The library is empty: promote a pattern or a utility"
     return f"{rows:,} {_NOUNS.get(kind, kind)}"
 
 
 def page_of(first: int, rows: int) -> int:
-    """Return the first row of the page that row ``first`` of ``rows`` is on."""
+    """Return the first row of the page that row ``first`` of ``rows`` is on.
+
+    Parameters
+    ----------
+    first : int
+        From 0.
+    rows : int
+        How many there are.
+
+    Returns
+    -------
+    int
+        A multiple of :data:`PAGE`.
+    """
     return max(min(first, rows - 1), 0) // PAGE * PAGE
 
 
 def turned(first: int, rows: int, step: str) -> int:
-    """Return a row of the page that ``step`` (FIRST, PREVIOUS, NEXT, LAST) leads to from row ``first``."""
+    """Return a row of the page that ``step`` (FIRST, PREVIOUS, NEXT, LAST) leads to from row ``first``.
+
+    Parameters
+    ----------
+    first : int
+        From 0.
+    rows : int
+        How many there are.
+    step : {"FIRST", "PREVIOUS", "NEXT", "LAST"}
+        Where to.
+
+    Returns
+    -------
+    int
+    """
     wanted = {"FIRST": 0, "PREVIOUS": first - PAGE, "NEXT": first + PAGE, "LAST": rows}[step]
     return max(min(wanted, rows - 1), 0)
 
@@ -98,6 +147,11 @@ def occurrence(starts: Ints, now: int, step: int) -> int | None:
     starts : int64 (n,)
         Ascending.
     now, step : int
+
+    Returns
+    -------
+    int or None
+        Index into ``starts``.
     """
     place = int(np.searchsorted(starts, now, "right" if step > 0 else "left")) - (step < 0)
     return place if 0 <= place < len(starts) else None
@@ -125,7 +179,19 @@ class RowTexts:
 
 
 def row_texts(query: ListQuery, row: dict[str, Any]) -> RowTexts:
-    """Return a row, as :class:`~.listing.Listing` has it, in words."""
+    """Return a row, as :class:`~.listing.Listing` has it, in words.
+
+    Parameters
+    ----------
+    query : ListQuery
+        Which list it is from.
+    row : dict of str to object
+        Its columns by name.
+
+    Returns
+    -------
+    RowTexts
+    """
     if query.kind == "library":
         return _library_row(row)
     if query.kind == "sequences":

@@ -46,6 +46,21 @@ def model(
 ) -> Listing:
     """Return the functions that are called, with their occurrences: SEAT's Model view.
 
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    filtered : FilterResult, optional
+        The hidden calls, to be counted; None: none.
+    sort : str
+        A key of :data:`.nodes.SORTS`.
+    contains : str
+        Only functions whose names hold this text.
+
+    Returns
+    -------
+    Listing
+
     Raises
     ------
     UsageError
@@ -58,7 +73,19 @@ def model(
 
 
 def utilities(facts: Facts, contains: str = "") -> Listing:
-    """Return the functions with any utilityhood, the highest first: SEAT's Utility view."""
+    """Return the functions with any utilityhood, the highest first: SEAT's Utility view.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    contains : str
+        Only functions whose names hold this text.
+
+    Returns
+    -------
+    Listing
+    """
     order = np.argsort(-facts.utilityhood, kind="stable")
     keys = order[(facts.utilityhood[order] > 0) & named_in(facts, contains)[order]]
     table = nodes.FunctionTable(facts, None)
@@ -91,8 +118,12 @@ def repeated(
         A key of :data:`PATTERN_SORTS`.
     contains : str
         Only patterns of functions whose names hold this text.
-    filtered : Filtered, optional
+    filtered : FilterResult, optional
         The hidden calls, to be counted.
+
+    Returns
+    -------
+    Listing
 
     Raises
     ------
@@ -150,7 +181,21 @@ def repeated(
 
 
 def from_library(facts: Facts, known: pattern_library.Library, contains: str = "") -> Listing:
-    """Return which entries of a library occur here, and which don't: patterns, then utilities."""
+    """Return which entries of a library occur here, and which don't: patterns, then utilities.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    known : Library
+        The library.
+    contains : str
+        Only entries whose names hold this text.
+
+    Returns
+    -------
+    Listing
+    """
     trace, subtrees = facts.trace, facts.graph.subtrees
     found = pattern_library.find(known.patterns, trace, facts.graph)
     labels, count = trace.functions.label, len(found)

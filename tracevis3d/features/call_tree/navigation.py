@@ -94,6 +94,11 @@ class TreeNavigation:
     def press(self, key: str) -> None:
         """Do what a key of :data:`KEYS` does.
 
+        Parameters
+        ----------
+        key : str
+            Its name.
+
         Raises
         ------
         UsageError
@@ -182,6 +187,15 @@ class TreeNavigation:
         On the label it selects: with ctrl one row more or less, with shift all rows from the one selected
         before.
 
+        Parameters
+        ----------
+        path : UniquePath
+            That of the row.
+        part : {'label', 'sign'}
+            Where on the row.
+        ctrl, shift : bool
+            Whether these keys are held.
+
         Raises
         ------
         UsageError
@@ -217,6 +231,11 @@ class TreeNavigation:
     def go(self, number: int) -> None:
         """Make a row the current one by its number, from 1, and bring it into the window.
 
+        Parameters
+        ----------
+        number : int
+            From 1.
+
         Raises
         ------
         UsageError
@@ -229,6 +248,15 @@ class TreeNavigation:
         """Make the row so many rows on the current one, back if negative; return how many were skipped.
 
         It stops at the ends (SEAT, section 5.3.4).
+
+        Parameters
+        ----------
+        rows : int
+            Negative: back.
+
+        Returns
+        -------
+        int
         """
         if not self.size:
             return 0
@@ -266,6 +294,15 @@ class TreeNavigation:
         """Take on the state that :meth:`written` returned; return how many opened paths no longer exist.
 
         The tree must be new: what was opened in it by hand stays. Texts that are damaged count as empty.
+
+        Parameters
+        ----------
+        words : mapping of str to str
+            As they were stored.
+
+        Returns
+        -------
+        int
         """
         try:
             stored = json.loads(words.get("opened") or "[]")
@@ -336,6 +373,16 @@ class TreeNavigation:
 def numbered(tree: PartialTree, number: int) -> UniquePath:
     """Return the path of a row as people count them, from 1.
 
+    Parameters
+    ----------
+    tree : PartialTree
+    number : int
+        From 1.
+
+    Returns
+    -------
+    UniquePath
+
     Raises
     ------
     UsageError
@@ -362,6 +409,19 @@ def carried(words: Mapping[str, str], old: PartialTree, new: PartialTree) -> dic
 
     Filters of single calls change which calls a row represents, so the same place has other ordinals. What
     was opened at a call that the other tree lacks is dropped; window and selection move to its caller.
+
+    Parameters
+    ----------
+    words : mapping of str to str
+        As :meth:`TreeNavigation.written` returned them.
+    old : PartialTree
+        The tree that they were stored for.
+    new : PartialTree
+        The tree that they are wanted for, of the same trace.
+
+    Returns
+    -------
+    dict of str to str
     """
 
     def moved(text: str) -> UniquePath | None:

@@ -35,7 +35,7 @@ class FunctionTable:
     Parameters
     ----------
     facts : Facts
-    filtered : Filtered, optional
+    filtered : FilterResult, optional
         What a filter stack makes of the trace.
     """
 
@@ -57,6 +57,15 @@ class FunctionTable:
 
     def order(self, sort: str) -> NDArray[np.int64]:
         """Return the functions by an order of :data:`SORTS`, int64 (functions,).
+
+        Parameters
+        ----------
+        sort : str
+            A key of :data:`SORTS`.
+
+        Returns
+        -------
+        int64 (functions,)
 
         Raises
         ------
@@ -160,7 +169,22 @@ def functions_below(trace: Trace, call: int) -> list[dict[str, Any]]:
 
 
 def shape(graph: CompactTrace, node: int, labels: Sequence[str], most: int = 3) -> str:
-    """Return a subtree's callees in a few words: ``read ×3, parse, … 12 more``."""
+    """Return a subtree's callees in a few words: ``read ×3, parse, … 12 more``.
+
+    Parameters
+    ----------
+    graph : CompactTrace
+    node : int
+        The subtree's class.
+    labels : sequence of str
+        The functions' names.
+    most : int
+        How many different callees are named.
+
+    Returns
+    -------
+    str
+    """
     part = slice(int(graph.edges.first[node]), int(graph.edges.first[node + 1]))
     children = graph.edges.child[part].tolist()
     counts = graph.edges.count[part].tolist()
@@ -174,12 +198,29 @@ def shape(graph: CompactTrace, node: int, labels: Sequence[str], most: int = 3) 
 
 
 def occurrences_of(graph: CompactTrace, node: int, most: int | None = None) -> NDArray[np.int64]:
-    """Return the calls of a distinct subtree, int64 (k,), ascending; at most ``most``."""
+    """Return the calls of a distinct subtree, int64 (k,), ascending; at most ``most``.
+
+    Parameters
+    ----------
+    graph : CompactTrace
+    node : int
+        The subtree's class.
+    most : int, optional
+        How many calls; None: all.
+
+    Returns
+    -------
+    int64 (k,)
+    """
     return np.flatnonzero(graph.subtrees.of_call == node)[:most].astype(np.int64)
 
 
 def list_sizes(graph: CompactTrace) -> dict[str, int]:
     """Return how long the lists of callees of all distinct subtrees are together, with ever more folded.
+
+    Parameters
+    ----------
+    graph : CompactTrace
 
     Returns
     -------

@@ -55,7 +55,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Page:
-    """The result of :meth:`PartialTree.construct`: the rows, and the parents that link them to the root."""
+    """The result of :meth:`PartialTree.construct`: the rows, and the parents that link them to the root.
+
+    Attributes
+    ----------
+    rows : list of Row
+        In order.
+    linking : list of UniquePath
+        The callers of the first row, the root first.
+    """
 
     rows: list[Row]
     linking: list[UniquePath]
@@ -105,7 +113,7 @@ class PartialTree(CallPaths):
 
     @property
     def show_filtered(self) -> bool:
-        """The tree's setting: whether rows marked as hidden are shown."""
+        """Show what filters hide, or hide it again."""
         return self._counts.show
 
     @show_filtered.setter
@@ -150,6 +158,15 @@ class PartialTree(CallPaths):
         """Return the longest beginning of the path that has a row; None if none has.
 
         Ordinals that don't exist end it, too: so a path that was stored can be looked for in another tree.
+
+        Parameters
+        ----------
+        path : UniquePath
+            Ordinals of the edges from the root on.
+
+        Returns
+        -------
+        UniquePath or None
         """
         step, end = self._expansion.root_step(), 0
         for ordinal in path:
@@ -169,7 +186,15 @@ class PartialTree(CallPaths):
     # -- what a person does -----------------------------------------------------------------------------
 
     def expand(self, path: UniquePath, levels: int = 1) -> None:
-        """Expand a path by ``levels`` levels; :data:`ALL` also forgets what was collapsed below by hand."""
+        """Expand a path by ``levels`` levels; :data:`ALL` also forgets what was collapsed below by hand.
+
+        Parameters
+        ----------
+        path : UniquePath
+            Ordinals of the edges from the root on.
+        levels : int
+            How many; 0 collapses it.
+        """
         if levels == ALL:
             special = self._expansion.find(path)
             if special is not None:
@@ -216,6 +241,16 @@ class PartialTree(CallPaths):
     def offset(self, path: UniquePath) -> int:
         """Return the number of the path's row: how many rows stand before it (section 5.3.3.4).
 
+        Parameters
+        ----------
+        path : UniquePath
+            Ordinals of the edges from the root on.
+
+        Returns
+        -------
+        int
+            From 0.
+
         Raises
         ------
         UsageError
@@ -232,6 +267,15 @@ class PartialTree(CallPaths):
     def path_at(self, row: int) -> UniquePath:
         """Return the path of a row.
 
+        Parameters
+        ----------
+        row : int
+            From 0.
+
+        Returns
+        -------
+        UniquePath
+
         Raises
         ------
         UsageError
@@ -240,11 +284,35 @@ class PartialTree(CallPaths):
         return tuple(ordinal for ordinal, _ in self._descend(row))
 
     def forward(self, path: UniquePath, count: int) -> tuple[UniquePath, int]:
-        """Skip ``count`` rows forward; return the new path, and how many could be skipped (5.3.4.1)."""
+        """Skip ``count`` rows forward; return the new path, and how many could be skipped (5.3.4.1).
+
+        Parameters
+        ----------
+        path : UniquePath
+            That of a row.
+        count : int
+            How many rows.
+
+        Returns
+        -------
+        (UniquePath, int)
+        """
         return self._skip(path, count)
 
     def backward(self, path: UniquePath, count: int) -> tuple[UniquePath, int]:
-        """Skip ``count`` rows backward; return the new path, and how many could be skipped (5.3.4.2)."""
+        """Skip ``count`` rows backward; return the new path, and how many could be skipped (5.3.4.2).
+
+        Parameters
+        ----------
+        path : UniquePath
+            That of a row.
+        count : int
+            How many rows.
+
+        Returns
+        -------
+        (UniquePath, int)
+        """
         found, skipped = self._skip(path, -count)
         return found, -skipped
 
@@ -259,6 +327,10 @@ class PartialTree(CallPaths):
             May be negative. Beyond the ends it stops at them.
         count : int
             At most so many rows.
+
+        Returns
+        -------
+        Page
         """
         if self.size == 0 or count <= 0:
             return Page([], [])

@@ -36,7 +36,19 @@ class RowSums:
         return len(self.marked) - 1 if self.every is None else int(self.every[-1])
 
     def rows(self, low: int, high: int, hide: bool) -> int:
-        """Return the rows of the edges from ``low`` to ``high``."""
+        """Return the rows of the edges from ``low`` to ``high``.
+
+        Parameters
+        ----------
+        low, high : int
+            The edges ``[low, high)``.
+        hide : bool
+            Marked ones have none.
+
+        Returns
+        -------
+        int
+        """
         rows = high - low if self.every is None else int(self.every[high] - self.every[low])
         return rows - int(self.marked[high] - self.marked[low]) if hide else rows
 

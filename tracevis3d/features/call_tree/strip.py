@@ -40,6 +40,16 @@ class Strip:
 def strip(trace: Trace, stack: str) -> Strip:
     """Return the strip of a trace under a filter stack; it is kept with the trace.
 
+    Parameters
+    ----------
+    trace : Trace
+    stack : str
+        The filter stack; empty: nothing is hidden.
+
+    Returns
+    -------
+    Strip
+
     Raises
     ------
     UsageError

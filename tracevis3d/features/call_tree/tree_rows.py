@@ -62,7 +62,14 @@ class TreeQuery:
 
 
 def prepare(trace: Trace, query: TreeQuery) -> None:
-    """Compute what a tree needs, to be kept with the trace."""
+    """Compute what a tree needs, to be kept with the trace.
+
+    Parameters
+    ----------
+    trace : Trace
+    query : TreeQuery
+        The list that will be asked for.
+    """
     _ = graph_of(trace).edges
     found = query.listed(trace)
     if query.folded:
@@ -72,6 +79,16 @@ def prepare(trace: Trace, query: TreeQuery) -> None:
 
 def tree_of(trace: Trace, query: TreeQuery) -> PartialTree:
     """Return the tree of a trace, open to some level.
+
+    Parameters
+    ----------
+    trace : Trace
+    query : TreeQuery
+        The settings of the list.
+
+    Returns
+    -------
+    PartialTree
 
     Raises
     ------
@@ -91,7 +108,23 @@ def tree_of(trace: Trace, query: TreeQuery) -> PartialTree:
 
 
 def carried_over(trace: Trace, texts: dict[str, str], key: str, tree: PartialTree) -> dict[str, str]:
-    """Return texts of a navigation that were stored under another key as those of ``tree``."""
+    """Return texts of a navigation that were stored under another key as those of ``tree``.
+
+    Parameters
+    ----------
+    trace : Trace
+    texts : dict of str to str
+        As :meth:`.navigation.TreeNavigation.written` returned them.
+    key : str
+        That of the query they were stored for.
+    tree : PartialTree
+        The one that they are wanted for.
+
+    Returns
+    -------
+    dict of str to str
+        Empty if the other tree can't be made any more.
+    """
     try:
         before = tree_of(trace, TreeQuery.of_key(key))
     except TraceVisError:
@@ -130,7 +163,16 @@ class RowTexts:
 
 
 class TreeTexts:
-    """The words of a tree's rows."""
+    """The words of a tree's rows.
+
+    Parameters
+    ----------
+    trace : Trace
+    query : TreeQuery
+        The settings of the list.
+    tree : PartialTree
+        Made by :func:`tree_of` with that query.
+    """
 
     def __init__(self, trace: Trace, query: TreeQuery, tree: PartialTree) -> None:
         self._tree, self._listed = tree, query.listed(trace)
@@ -162,7 +204,21 @@ class TreeTexts:
         return " \u203a ".join(["\u2026"] * (len(way) > _CALLERS) + names)
 
     def row(self, row: Row, chosen: bool, current: bool) -> RowTexts:
-        """Return a row in words."""
+        """Return a row in words.
+
+        Parameters
+        ----------
+        row : Row
+            Of a page of the tree.
+        chosen : bool
+            Whether it is selected.
+        current : bool
+            Whether it is the current one.
+
+        Returns
+        -------
+        RowTexts
+        """
         tree, name, about = self._tree, self.label(row.node), ""
         sequence = tree.is_sequence(row.node)
         if row.iterations > 1:
@@ -199,6 +255,16 @@ def selected_calls(navigation: TreeNavigation, most: int) -> tuple[list[int], in
     """Return the calls that the selected rows represent, and that of the current one; -1 if none is.
 
     All repetitions of a row's last step are taken, ``most`` calls in all.
+
+    Parameters
+    ----------
+    navigation : TreeNavigation
+    most : int
+        How many calls.
+
+    Returns
+    -------
+    (list of int, int)
     """
     calls: list[int] = []
     tree = navigation.tree

@@ -35,6 +35,15 @@ def find_similar(state: State) -> Change:
 def compare_with(state: State) -> Change:
     """Return a comparison with another trace that has a call in focus.
 
+    Parameters
+    ----------
+    state : State
+        With the call, and the other trace.
+
+    Returns
+    -------
+    Change
+
     Raises
     ------
     UsageError
@@ -66,7 +75,22 @@ def focus(state: State) -> Change:
 
 
 def focus_word(trace: Trace, call: int, source: int, traces: int) -> str:
-    """Return how the parameter ``focus`` names a call; in a fan of traces, its function."""
+    """Return how the parameter ``focus`` names a call; in a fan of traces, its function.
+
+    Parameters
+    ----------
+    trace : Trace
+    call : int
+        Its index.
+    source : int
+        Which of the view's traces it is in.
+    traces : int
+        How many the view has.
+
+    Returns
+    -------
+    str
+    """
     if traces == 2:
         return f"{'AB'[source]}:{call}"
     return label_of_call(trace, call).replace(">", "*")
@@ -84,7 +108,22 @@ def move_window(state: State) -> Change:
 
 
 def dragged(slab: Range, whole: Range, begin: float, now: float) -> Range:
-    """Return where a slab on ``whole`` lies that was pressed at ``begin`` and dragged to ``now``."""
+    """Return where a slab on ``whole`` lies that was pressed at ``begin`` and dragged to ``now``.
+
+    Parameters
+    ----------
+    slab : Range
+        The part of the overview that the wall shows.
+    whole : Range
+        All of the overview.
+    begin, now : float
+        Places along it.
+
+    Returns
+    -------
+    Range
+        At least a small part of ``whole``, and within it.
+    """
     low, high = slab
     least = _LEAST * (whole[1] - whole[0])
     if begin < low + _END * (high - low):

@@ -35,7 +35,20 @@ def _story(traces: Sequence[Trace], values: Mapping[str, Any], top: int, progres
 
 
 def find(traces: Sequence[Trace], values: Mapping[str, Any], progress: Progress) -> list[ListedFinding]:
-    """Return what differs between two traces, the largest difference first."""
+    """Return what differs between two traces, the largest difference first.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        Two.
+    values : mapping of str to object
+        The parameters of the view that draws them.
+    progress : Progress
+
+    Returns
+    -------
+    list of ListedFinding
+    """
     story = _story(traces, values, MOST, progress)
     found = []
     for i, sentence in enumerate(story.sentences):
@@ -74,6 +87,10 @@ def drawn(
         What all listed differences want: what another one has set is taken back.
     values : dict
         The parameters as they are.
+
+    Returns
+    -------
+    dict
     """
     touched = ({name for one in each for name in one} | _SET) - _MATCHING
     if wanted is None:
@@ -86,7 +103,26 @@ def drawn(
 def tour(
     traces: Sequence[Trace], values: Mapping[str, Any], frame: Frame, top: int, walk: str, progress: Progress
 ) -> Tour:
-    """Return the comparison with a viewpoint for each difference, or along the way from a match."""
+    """Return the comparison with a viewpoint for each difference, or along the way from a match.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        Two.
+    values : mapping of str to object
+        The parameters of the view that draws them.
+    frame : Frame
+        Of the picture.
+    top : int
+        How many differences.
+    walk : str
+        The match that a tour begins with; empty: the differences.
+    progress : Progress
+
+    Returns
+    -------
+    Tour
+    """
     story = _story(traces, values, top, part(progress, 0.0, 0.5))
     shown = {**values, **viewpoints.default_settings(story, bool(walk))}
     return Tour(*viewpoints.with_stops(story, frame, walk, shown, part(progress, 0.5, 1.0)))

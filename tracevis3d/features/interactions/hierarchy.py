@@ -149,6 +149,10 @@ def element_hierarchy(
         ``auto``: packages if functions have any, else folders, else nothing but the root.
     most : int
         Elements at most: those that are called least are merged, container by container.
+
+    Returns
+    -------
+    Elements
     """
     return shared_hierarchy((trace,), level, by, most)[0]
 
@@ -162,6 +166,18 @@ def shared_hierarchy(
     """Find the elements of several traces in one hierarchy: those at the same path are the same.
 
     Level and containers are chosen for the first trace.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One or more.
+    level, by, most : Level or {'auto'}
+        See :func:`element_hierarchy`.
+
+    Returns
+    -------
+    tuple of Elements
+        One for each trace.
     """
     functions = traces[0].functions
     if by == "auto":
@@ -433,7 +449,19 @@ def _number(root: _Node, order: list[tuple[_Node, int]], between: str) -> None:
 
 
 def reordered(hierarchy: Hierarchy, rank: Iterable[float]) -> tuple[Hierarchy, Int32s]:
-    """Return the hierarchy with the children of each node sorted by ``rank`` (n,), and old -> new element."""
+    """Return the hierarchy with the children of each node sorted by ``rank`` (n,), and old -> new element.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        It stays as it is.
+    rank : float (n,)
+        Of each node; equal ones keep their order.
+
+    Returns
+    -------
+    (Hierarchy, int32 (elements,))
+    """
     n = len(hierarchy)
     value = np.asarray(list(rank), np.float64)
     children: list[list[int]] = [[] for _ in range(n)]

@@ -54,7 +54,17 @@ class Interactions:
         return len(self.caller)
 
     def range(self, start: int, end: int) -> tuple[int, int]:
-        """Return the slice of calls that start from ``start`` up to ``end``, both included."""
+        """Return the slice of calls that start from ``start`` up to ``end``, both included.
+
+        Parameters
+        ----------
+        start, end : int
+            Nanoseconds.
+
+        Returns
+        -------
+        (int, int)
+        """
         low, high = np.searchsorted(self.time, [start, end + 1], "left")
         return int(low), int(high)
 
@@ -62,6 +72,15 @@ class Interactions:
         """Return how often each pair is among the calls ``low`` up to ``high``, int64 (pairs,).
 
         Takes time for the pairs and two blocks of calls, however long the stretch is.
+
+        Parameters
+        ----------
+        low, high : int
+            The slice ``[low, high)``.
+
+        Returns
+        -------
+        int64 (pairs,)
         """
         first, last = -(-low // self._block), high // self._block
         if first >= last:
@@ -95,6 +114,10 @@ def interactions(trace: Trace, elements: Elements, relation: str = "calls") -> I
     trace : Trace
     elements : Elements
     relation : {"calls", "flows"}
+
+    Returns
+    -------
+    Interactions
     """
     calls = trace.calls
     if relation == "flows":
@@ -156,6 +179,20 @@ def rarest(found: Interactions, low: int, high: int, most: int, at_most: int = 3
 
     These are the calls that a picture of many calls hides (ExtraVis, section 5). Of equally rare ones those
     between elements that do most otherwise come first. An element's calls of itself are none of them.
+
+    Parameters
+    ----------
+    found : Interactions
+    low, high : int
+        The slice ``[low, high)`` of the calls.
+    most : int
+        How many pairs.
+    at_most : int
+        How often a pair may occur.
+
+    Returns
+    -------
+    list of Rare
     """
     counts = found.counts(low, high)
     busy = found.activity(counts)

@@ -43,6 +43,20 @@ def phase_facts(
     """Return the phases of a run, which of them recur, its rounds, its rarest interactions, and its layers.
 
     Times are nanoseconds from the trace's start.
+
+    Parameters
+    ----------
+    trace : Trace
+    level, by : Level or str
+        As :func:`.hierarchy.element_hierarchy` takes them.
+    least : float
+        Share of the variation that each cut has to explain.
+    outliers : int
+        How many of the rarest interactions are listed.
+
+    Returns
+    -------
+    dict
     """
     elements = element_hierarchy(trace, level, by)  # type: ignore[arg-type]
     found = interactions(trace, elements)
@@ -80,7 +94,20 @@ def phase_facts(
 
 
 def layer_facts(elements: Elements, found: Interactions, most: int) -> list[Facts]:
-    """Return the pairs that call against the layers, those that do so most first."""
+    """Return the pairs that call against the layers, those that do so most first.
+
+    Parameters
+    ----------
+    elements : Elements
+    found : Interactions
+        The calls between them.
+    most : int
+        How many pairs.
+
+    Returns
+    -------
+    list of dict
+    """
     counts = found.counts(0, len(found))
     _, against = layers(elements.hierarchy, found.caller, found.callee, counts)
     which = np.flatnonzero(against)
@@ -97,7 +124,23 @@ def layer_facts(elements: Elements, found: Interactions, most: int) -> list[Fact
 
 
 def phase_fact(trace: Trace, elements: Elements, found: Interactions, phases: Phases, i: int) -> Facts:
-    """Return one phase: when, how many calls, within which call, and its characteristic interactions."""
+    """Return one phase: when, how many calls, within which call, and its characteristic interactions.
+
+    Parameters
+    ----------
+    trace : Trace
+    elements : Elements
+    found : Interactions
+        The calls between them.
+    phases : Phases
+        Those of the trace.
+    i : int
+        Which phase.
+
+    Returns
+    -------
+    dict
+    """
     low, high = int(phases.edge[i]), int(phases.edge[i + 1])
     inside = enclosing_call(trace, found, low, high)
     told = characteristic(found, found.counts(low, high), found.counts(0, len(found)))
@@ -112,7 +155,22 @@ def phase_fact(trace: Trace, elements: Elements, found: Interactions, phases: Ph
 
 
 def outlier_facts(elements: Elements, found: Interactions, low: int, high: int, most: int) -> list[Facts]:
-    """Return the rarest interactions of a stretch, with the time of the first such call."""
+    """Return the rarest interactions of a stretch, with the time of the first such call.
+
+    Parameters
+    ----------
+    elements : Elements
+    found : Interactions
+        The calls between them.
+    low, high : int
+        The slice ``[low, high)`` of the calls.
+    most : int
+        How many.
+
+    Returns
+    -------
+    list of dict
+    """
     return [
         {
             "caller": elements.hierarchy.title(int(elements.hierarchy.node[found.caller[rare.pair]])),
@@ -147,6 +205,10 @@ def pattern_facts(
         Share of the calls that a repeat of the stretch has in common with it.
     most : int
         Entries of each list.
+
+    Returns
+    -------
+    dict
     """
     subtrees = distinct_subtrees(trace.calls)
     facts: Facts = {

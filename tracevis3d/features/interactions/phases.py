@@ -68,6 +68,10 @@ def find_phases(found: Interactions, low: int = 0, high: int | None = None, leas
     low, high : int
     least : float
         Share of the variation that each cut has to explain; smaller finds more phases.
+
+    Returns
+    -------
+    Phases
     """
     high = len(found) if high is None else high
     n = high - low
@@ -95,6 +99,12 @@ def joined(phases: Phases) -> Phases:
 
 def window_features(found: Interactions, low: int, high: int) -> tuple[Ints, Floats] | None:
     """Cut the interactions ``low`` up to ``high`` into windows of equal length.
+
+    Parameters
+    ----------
+    found : Interactions
+    low, high : int
+        The slice ``[low, high)`` of the calls.
 
     Returns
     -------
@@ -209,6 +219,15 @@ def shared_kinds(parts: Sequence[tuple[Interactions, Phases]]) -> list[NDArray[n
     """Number what the phases of several traces do together, int32 (phases,) each.
 
     The traces' elements are numbered alike. Of phases that do the same the first has the lowest number.
+
+    Parameters
+    ----------
+    parts : sequence of (Interactions, Phases)
+        Of each trace its interactions and its phases.
+
+    Returns
+    -------
+    list of int32 (phases,)
     """
     codes = [f.caller.astype(np.int64) * f.elements + f.callee for f, _ in parts]
     known = np.unique(np.concatenate(codes)) if codes else np.empty(0, np.int64)
@@ -226,7 +245,17 @@ def shared_kinds(parts: Sequence[tuple[Interactions, Phases]]) -> list[NDArray[n
 
 @dataclass(frozen=True)
 class Run:
-    """Phases that recur in the same order: ``period`` of them, ``times`` times, from ``first`` on."""
+    """Phases that recur in the same order: ``period`` of them, ``times`` times, from ``first`` on.
+
+    Attributes
+    ----------
+    first : int
+        The first phase.
+    period : int
+        How many phases recur together.
+    times : int
+        How often, 2 or more.
+    """
 
     first: int
     period: int
@@ -237,6 +266,15 @@ def phase_runs(kind: NDArray[np.int32]) -> list[Run]:
     """Find where kinds of phases follow each other in the same order, several times in a row.
 
     Of all runs that begin at a phase the longest counts, of equally long ones that of the shortest period.
+
+    Parameters
+    ----------
+    kind : int32 (phases,)
+        What each phase does, as a number.
+
+    Returns
+    -------
+    list of Run
     """
     n, runs, at = len(kind), [], 0
     while at < n:
@@ -264,7 +302,20 @@ def letter(kind: int) -> str:
 
 
 def enclosing_call(trace: Trace, found: Interactions, low: int, high: int) -> int:
-    """Return the innermost call that the interactions ``low`` up to ``high`` lie in; -1 if none does."""
+    """Return the innermost call that the interactions ``low`` up to ``high`` lie in; -1 if none does.
+
+    Parameters
+    ----------
+    trace : Trace
+    found : Interactions
+        Of the trace.
+    low, high : int
+        The slice ``[low, high)`` of the calls.
+
+    Returns
+    -------
+    int
+    """
     calls = found.call[low:high]
     if not len(calls):
         return -1
@@ -280,6 +331,21 @@ def characteristic(found: Interactions, counts: Ints, overall: Ints, most: int =
     """Return the pairs that characterize a stretch: frequent in it, and more than in the whole run.
 
     Ranked by their part of the Kullback-Leibler divergence of the stretch from the whole.
+
+    Parameters
+    ----------
+    found : Interactions
+    counts : int64 (pairs,)
+        Of the stretch.
+    overall : int64 (pairs,)
+        Of the whole run.
+    most : int
+        How many pairs.
+
+    Returns
+    -------
+    list of int
+        The most characteristic first.
     """
     here = counts / max(int(counts.sum()), 1)
     usual = overall / max(int(overall.sum()), 1)
@@ -325,6 +391,10 @@ def find_repeats(found: Interactions, low: int, high: int, least: float = 0.8) -
     low, high : int
     least : float
         Share of the calls that a repeat has to have in common with the stretch.
+
+    Returns
+    -------
+    Repeats
     """
     length = high - low
     pair = np.ascontiguousarray(found.pair)
@@ -343,7 +413,20 @@ def find_repeats(found: Interactions, low: int, high: int, least: float = 0.8) -
 
 
 def describe(hierarchy: Hierarchy, found: Interactions, pair: int) -> str:
-    """Write a pair of elements for people."""
+    """Write a pair of elements for people.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+    found : Interactions
+        The calls between its elements.
+    pair : int
+        Which one.
+
+    Returns
+    -------
+    str
+    """
     a, b = (int(hierarchy.node[e]) for e in (found.caller[pair], found.callee[pair]))
     names = hierarchy.distinct
     if a == b:

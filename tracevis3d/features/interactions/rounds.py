@@ -55,6 +55,16 @@ def find_rounds(found: Interactions, low: int = 0, high: int | None = None) -> l
     """Find where the interactions ``low`` up to ``high`` go round, in order; none overlaps another.
 
     The longest rounds count before those inside them. Linear in the calls: the number of windows is bounded.
+
+    Parameters
+    ----------
+    found : Interactions
+    low, high : int
+        The slice ``[low, high)`` of the calls; all by default.
+
+    Returns
+    -------
+    list of Rounds
     """
     high = len(found) if high is None else high
     features = window_features(found, low, high)

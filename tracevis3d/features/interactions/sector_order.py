@@ -53,6 +53,10 @@ def shortest_ways(
     caller, callee : int32 (pairs,)
         Elements.
     count : int (pairs,)
+
+    Returns
+    -------
+    SectorOrder
     """
     apart = caller != callee
     ways = _Ways(caller[apart], callee[apart], np.sqrt(count[apart].astype(np.float64)), hierarchy.elements)

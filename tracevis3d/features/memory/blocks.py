@@ -101,6 +101,10 @@ def find_blocks(memory: Memory, end: int) -> Blocks:
     memory : Memory
     end : int
         Nanoseconds: when the recording ends.
+
+    Returns
+    -------
+    Blocks
     """
     kind = np.ascontiguousarray(memory.kind)
     address = np.ascontiguousarray(memory.address)

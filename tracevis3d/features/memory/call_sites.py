@@ -56,6 +56,16 @@ def find_sites(trace: Trace, blocks: Blocks) -> Sites:
     """Return the call site of each block: the innermost function, with its line, that is no allocator.
 
     It is taken from the stack that was recorded with the allocation, else from the call around it.
+
+    Parameters
+    ----------
+    trace : Trace
+    blocks : Blocks
+        Those of the trace.
+
+    Returns
+    -------
+    Sites
     """
     passes = np.array([passes_on(label) for label in trace.functions.label], np.bool_)
     memory = trace.memory

@@ -77,6 +77,10 @@ def curves(blocks: Blocks, window: tuple[int, int], cells: int, recent: int) -> 
         At most.
     recent : int
         Nanoseconds after which untouched memory counts as idle.
+
+    Returns
+    -------
+    Curves
     """
     start, span = window[0], max(window[1] - window[0], 1)
     step = -(-span // min(cells, span))
@@ -148,7 +152,18 @@ def _idle(blocks: Blocks, edge: Ints, recent: int) -> NDArray[np.float64]:
 
 
 def site_table(blocks: Blocks, sites: Sites) -> SiteTable:
-    """Return what each call site does, in linear time."""
+    """Return what each call site does, in linear time.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    sites : Sites
+        Of the same blocks.
+
+    Returns
+    -------
+    SiteTable
+    """
     n, rows = len(sites), int(max(blocks.row.max(initial=-1), blocks.free_row.max(initial=-1))) + 1
     freed = blocks.free_row >= 0
     born, ended = np.full(rows, -1, np.int32), np.full(rows, -1, np.int32)

@@ -95,6 +95,10 @@ def find_memory(
     table : SiteTable
     has_addresses : bool
         Whether addresses are real.
+
+    Returns
+    -------
+    tuple of MemoryFinding
     """
     if not len(blocks):
         return ()
@@ -115,7 +119,22 @@ KINDS = ("leak", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort")
 
 
 def live_grid(blocks: Blocks, of: NDArray[np.int32], groups: int, cells: int = GRID) -> Ints:
-    """Return the live bytes of each group at the end of each cell of the recording, int64 (groups, cells)."""
+    """Return the live bytes of each group at the end of each cell of the recording, int64 (groups, cells).
+
+    Parameters
+    ----------
+    blocks : Blocks
+    of : int32 (blocks,)
+        The group of each block.
+    groups : int
+        How many there are.
+    cells : int
+        Into how many the recording is cut.
+
+    Returns
+    -------
+    int64 (groups, cells)
+    """
     span = max(blocks.end, 1)
     grid = np.zeros((groups, cells + 1), np.int64)
     # The first edge at or after a time, at which the block is seen (born) or no longer (died).
@@ -220,7 +239,20 @@ def _churn(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list
 
 
 def holes(blocks: Blocks, time_ns: int, after_row: int | None = None) -> Holes:
-    """Return how much of the addresses between blocks is free at a moment (after a row, if given)."""
+    """Return how much of the addresses between blocks is free at a moment (after a row, if given).
+
+    Parameters
+    ----------
+    blocks : Blocks
+    time_ns : int
+        The moment.
+    after_row : int, optional
+        A row of the recording, where times are too coarse.
+
+    Returns
+    -------
+    Holes
+    """
     if after_row is None:
         live = (blocks.born <= time_ns) & (blocks.died > time_ns)
     else:
@@ -263,6 +295,16 @@ def cohorts(blocks: Blocks, cells: int = GRID) -> tuple[NDArray[np.int32], Ints]
 
     A cohort is the blocks that are born in the same cell of time and die in the same (Moreta and Telea 2007:
     same-lifetime clusters). Its key is ``born * (cells + 1) + died``, ``died`` being ``cells`` for never.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    cells : int
+        Into how many the recording is cut.
+
+    Returns
+    -------
+    (int32 (n,), int64 (k,))
     """
     span = max(blocks.end, 1)
     born = np.minimum(blocks.born.astype(np.float64) * cells // span, cells - 1).astype(np.int64)

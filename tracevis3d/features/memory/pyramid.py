@@ -134,6 +134,10 @@ class Pyramid:
             Narrower blocks are merged until they have this width.
         breaks : int64 (k,), optional
             Positions across which nothing is merged.
+
+        Returns
+        -------
+        Items
         """
         begin = int(np.searchsorted(self._reach, left, "right"))
         stop = max(int(np.searchsorted(self.low, right, "left")), begin)

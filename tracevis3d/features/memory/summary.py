@@ -69,6 +69,10 @@ def memory_facts(use: MemoryUse, most: int = 20) -> dict[str, Any]:
     use : MemoryUse
     most : int
         Call sites that are listed.
+
+    Returns
+    -------
+    dict
     """
     blocks, sites, table = use.blocks, use.sites, use.table
     end = blocks.end
@@ -136,7 +140,18 @@ def memory_facts(use: MemoryUse, most: int = 20) -> dict[str, Any]:
 
 
 def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
-    """Return a finding in a sentence."""
+    """Return a finding in a sentence.
+
+    Parameters
+    ----------
+    finding : MemoryFinding
+    use : MemoryUse
+        The memory that it was found in.
+
+    Returns
+    -------
+    str
+    """
     count = finding.details.get("blocks", 0)
 
     def when(ns: int) -> str:
@@ -175,7 +190,19 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
 
 
 def moment(ns: int, use: MemoryUse) -> str:
-    """Write a time, or how many records come before it where there are no times."""
+    """Write a time, or how many records come before it where there are no times.
+
+    Parameters
+    ----------
+    ns : int
+        Nanoseconds, or records.
+    use : MemoryUse
+        Whether it has times.
+
+    Returns
+    -------
+    str
+    """
     if not use.has_times:
         return f"{ns:,} records"
     return duration(ns)

@@ -83,6 +83,15 @@ def every_release(ops: Operations) -> Correspondences:
     O(n log n + k) for n operations with their objects and k pairs. A wait and a release that share several
     objects are one pair.
 
+    Parameters
+    ----------
+    ops : Operations
+        All operations of the trace.
+
+    Returns
+    -------
+    Correspondences
+
     Raises
     ------
     InputError
@@ -111,6 +120,15 @@ def waking_releases(ops: Operations) -> Correspondences:
 
     A wait for all of its objects has one for each that was released within it, the last of which woke it. A
     wait in which none is found takes that of the last wait within it: a queue waits by a condition.
+
+    Parameters
+    ----------
+    ops : Operations
+        All operations of the trace.
+
+    Returns
+    -------
+    Correspondences
     """
     waits = np.flatnonzero((ops.kind == WAIT) & ops.blocked)
     matching = _Matching(ops, waits)

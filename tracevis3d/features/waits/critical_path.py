@@ -67,6 +67,10 @@ def critical_path(
         first of them that ends without having been woken just then: the others follow from who woke them.
     time : int, optional
         The moment, in nanoseconds; by default the end of the thread's last call.
+
+    Returns
+    -------
+    CriticalPath
     """
     calls, threads = trace.calls, trace.threads
     n = len(threads)

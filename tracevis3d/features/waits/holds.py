@@ -44,7 +44,19 @@ class Holds:
 
 
 def holds(ops: Operations, span_ns: int) -> Holds:
-    """Return who held what when, of the objects that can be held."""
+    """Return who held what when, of the objects that can be held.
+
+    Parameters
+    ----------
+    ops : Operations
+        All operations of the trace.
+    span_ns : int
+        Length of the trace: what is never released is held until then.
+
+    Returns
+    -------
+    Holds
+    """
     acquiring = np.flatnonzero(ops.holds & (ops.kind == WAIT))
     releasing = np.flatnonzero((ops.kind == RELEASE) & (ops.gives >= 0))
     a, a_object = ops.per_object(acquiring)
@@ -75,7 +87,20 @@ def holds(ops: Operations, span_ns: int) -> Holds:
 
 
 def holders_at(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
-    """Return the hold that an object was in at a time, int64 (n,); -1: none, -2: more than one."""
+    """Return the hold that an object was in at a time, int64 (n,); -1: none, -2: more than one.
+
+    Parameters
+    ----------
+    held : Holds
+    object : int32 (n,)
+        Objects.
+    time : int64 (n,)
+        Nanoseconds.
+
+    Returns
+    -------
+    int64 (n,)
+    """
     n, m = len(held), len(object)
     objects = np.concatenate([held.object, object]).astype(np.int64)
     question = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8)])
@@ -91,7 +116,20 @@ def holders_at(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
 
 
 def next_holds(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
-    """Return the first hold of an object that begins after a time, int64 (n,); -1: none does."""
+    """Return the first hold of an object that begins after a time, int64 (n,); -1: none does.
+
+    Parameters
+    ----------
+    held : Holds
+    object : int32 (n,)
+        Objects.
+    time : int64 (n,)
+        Nanoseconds.
+
+    Returns
+    -------
+    int64 (n,)
+    """
     n, m = len(held), len(object)
     objects = np.concatenate([held.object, object]).astype(np.int64)
     question = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8)])

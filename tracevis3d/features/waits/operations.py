@@ -202,6 +202,16 @@ def operations(trace: Trace, rules: Rules) -> Operations:
     """Return the operations of ``trace``, by ``rules``.
 
     Linear in the number of calls whose functions a rule names, of recorded operations and of arrows.
+
+    Parameters
+    ----------
+    trace : Trace
+    rules : Rules
+        In the order in which they are tried.
+
+    Returns
+    -------
+    Operations
     """
     rows = _Rows()
     recorded = bool(np.any(trace.sync.kind != IO))

@@ -29,9 +29,32 @@ GIFT = "object"
 
 @dataclass(frozen=True)
 class Rule:
-    """The meaning of operations of some names; the fields are those of ``rules/default.toml``.
+    """The meaning of operations of some names; the fields are those of ``rule_files/default.toml``.
 
-    ``blocks`` is in nanoseconds; ``own`` is True for the user's rules.
+    Attributes
+    ----------
+    names : tuple of str
+        Patterns of functions' or operations' names.
+    kind : str
+        ``wait``, ``release``, ``io``, or ``other``.
+    object : str
+        The name of what calls act on that record no object, as a pattern; empty: it is not known.
+    holds : bool
+        Whether who has waited holds the object then.
+    wants : str
+        The gift that a wait is for.
+    gives : str
+        The gift that a release gives at its start, or a wait at its end; empty: none.
+    all : bool
+        Whether it waits for all of its objects, not for any.
+    thread : str
+        How the object names a thread whose end is waited for; empty: it names none.
+    within : tuple of str
+        Patterns of functions: only calls directly below these count.
+    blocks : int
+        Nanoseconds: waits that take less did not block, where that is not recorded.
+    own : bool
+        Whether it is one of the user's files.
     """
 
     names: tuple[str, ...]
@@ -64,7 +87,15 @@ class Rule:
 
 @dataclass(frozen=True)
 class FlowRule:
-    """Arrows of these names wake the thread that they come to."""
+    """Arrows of these names wake the thread that they come to.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Patterns of arrows' names.
+    object : str
+        How the object is named.
+    """
 
     names: tuple[str, ...]
     object: str = "tasks of {target}"
@@ -77,7 +108,15 @@ class FlowRule:
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules in the order in which they are tried."""
+    """Rules in the order in which they are tried.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+        Of calls and recorded operations.
+    flows : tuple of FlowRule
+        Of arrows.
+    """
 
     rules: tuple[Rule, ...]
     flows: tuple[FlowRule, ...]
@@ -107,6 +146,15 @@ def default_rules() -> Rules:
 
 def read_rules(paths: Sequence[str | os.PathLike[str]] = ()) -> Rules:
     """Return the rules of the files at ``paths`` (TOML or JSON), in their order, then the library's own.
+
+    Parameters
+    ----------
+    paths : sequence of path
+        TOML or JSON.
+
+    Returns
+    -------
+    Rules
 
     Raises
     ------

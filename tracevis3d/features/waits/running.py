@@ -18,6 +18,16 @@ def running(waits: Waits, edges: Ints) -> Floats:
     """Return how many threads run on average between each two of ``edges`` (n + 1,): float64 (n,).
 
     A thread runs while it is within a call and does not wait; transfers count as running.
+
+    Parameters
+    ----------
+    waits : Waits
+    edges : int64 (n + 1,)
+        Nanoseconds, ascending.
+
+    Returns
+    -------
+    float64 (n,)
     """
     calls, ops, own = waits.trace.calls, waits.ops, waits.own
     roots = np.flatnonzero(calls.depth == 1)
@@ -78,7 +88,21 @@ def longest_quiet(waits: Waits) -> Quiet:
 
 
 def shares(waits: Waits, low: int, high: int, parts: int = 2000) -> Floats:
-    """Return for each number of threads, from 0, the share of the time in which about so many run."""
+    """Return for each number of threads, from 0, the share of the time in which about so many run.
+
+    Parameters
+    ----------
+    waits : Waits
+    low, high : int
+        Nanoseconds.
+    parts : int
+        Into how many pieces that time is cut.
+
+    Returns
+    -------
+    float64 (k,)
+        They add up to 1.
+    """
     edges = np.unique(np.linspace(low, max(high, low + 1), parts + 1).astype(np.int64))
     many = np.rint(running(waits, edges)).astype(np.int64)
     found: Floats = np.bincount(many, np.diff(edges).astype(np.float64)) / max(int(edges[-1] - edges[0]), 1)

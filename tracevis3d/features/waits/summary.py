@@ -24,7 +24,24 @@ def waits_facts(
     end: str | None = None,
     at: str | None = None,
 ) -> dict[str, Any]:
-    """Return who waits for whom: see :func:`tracevis3d.api.waits`."""
+    """Return who waits for whom: see :func:`tracevis3d.api.waits`.
+
+    Parameters
+    ----------
+    trace : Trace
+    rules : sequence of str
+        Paths of rule files, beside the built-in rules.
+    every : bool
+        List waits that did not block too.
+    end : str, optional
+        The thread whose end the critical path leads to: its name or id.
+    at : str, optional
+        The moment that it leads to, as people write times.
+
+    Returns
+    -------
+    dict
+    """
     found = find_waits(trace, rules)
     thread = int(named_threads(trace, end, "end")[0]) if end else None
     return summary(found, found.path(thread, read_time("at", at) if at else None), every)
@@ -40,6 +57,10 @@ def summary(waits: Waits, path: CriticalPath | None = None, every: bool = False)
         That to the end of the trace if left out.
     every : bool
         List waits that did not block too.
+
+    Returns
+    -------
+    dict
     """
     trace, ops = waits.trace, waits.ops
     labels = trace.functions.label

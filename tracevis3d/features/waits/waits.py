@@ -170,7 +170,19 @@ class Waits:
         return np.rint(sums).astype(np.int64)
 
     def path(self, thread: int | None = None, time: int | None = None) -> CriticalPath:
-        """Return the critical path to an end; see :func:`.critical_path.critical_path`."""
+        """Return the critical path to an end; see :func:`.critical_path.critical_path`.
+
+        Parameters
+        ----------
+        thread : int, optional
+            The thread whose end is looked at; None: that which ends last.
+        time : int, optional
+            The moment, in nanoseconds; None: the end of the thread's last call.
+
+        Returns
+        -------
+        CriticalPath
+        """
         return critical_path(self.trace, self.ops, self.woke, thread, time)
 
     def kind_of_call(self, kind: int) -> NDArray[np.uint8]:
@@ -224,6 +236,16 @@ class Matrix:
 
 def find_waits(trace: Trace, rule_files: Sequence[str] = ()) -> Waits:
     """Return what synchronizes the threads of ``trace``, by the rules of files and the library's own.
+
+    Parameters
+    ----------
+    trace : Trace
+    rule_files : sequence of str
+        Paths of TOML or JSON files; their rules go first.
+
+    Returns
+    -------
+    Waits
 
     Raises
     ------

@@ -81,7 +81,7 @@ def filter_for(trace: Trace, call: int, what: str, others: bool) -> tuple[str, d
 
     Returns
     -------
-    str, dict of str to str
+    (str, dict of str to str)
         The filter's name, and its parameters as texts.
 
     Raises

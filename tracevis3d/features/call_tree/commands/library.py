@@ -35,7 +35,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Change the library if requested; show it, or its entries that occur in a trace."""
+    """Change the library if requested; show it, or its entries that occur in a trace.
+
+    Parameters
+    ----------
+    words : Namespace
+        As the parser read them.
+
+    Raises
+    ------
+    UsageError
+        If the words don't go together, or name what there is not.
+    """
     from ....analysis import pattern_library
     from ....filters.facts import Facts
 

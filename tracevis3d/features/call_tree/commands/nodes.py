@@ -48,7 +48,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Print the list, with the trace's statistics above it."""
+    """Print the list, with the trace's statistics above it.
+
+    Parameters
+    ----------
+    words : Namespace
+        As the parser read them.
+
+    Raises
+    ------
+    UsageError
+        If there is no such order, or the words don't go together.
+    """
     from ....analysis.search import Query, matching_functions
     from ....filters.facts import Facts
     from ....filters.patterns import Parameters

@@ -51,7 +51,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Print the rows of the window, and the callers that link them to the root."""
+    """Print the rows of the window, and the callers that link them to the root.
+
+    Parameters
+    ----------
+    words : Namespace
+        As the parser read them.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, or there is no such row, call or path.
+    """
     from ....filters.facts import Facts
     from ....filters.listed import listed
     from ....filters.stack import apply, parse

@@ -22,7 +22,19 @@ SHARE = (0.86, 0.8)
 
 
 def whole(picture: Layout, p: Parameters, frame: Frame) -> Camera:
-    """Return the camera that sees all of the tree."""
+    """Return the camera that sees all of the tree.
+
+    Parameters
+    ----------
+    picture : Layout
+    p : Parameters
+    frame : Frame
+        Of the picture.
+
+    Returns
+    -------
+    Camera
+    """
     if len(picture.balls):
         elevation = np.radians(p.elevation)
         middle, far = picture.balls[:, :3], picture.balls[:, 3:]
@@ -65,6 +77,19 @@ def on_the_way(p: Parameters, place: tuple[Floats, Floats], whole_tree: Camera) 
 
     What is there (:func:`.opened.goal`) then fills the picture. What is seen is a box that gets smaller by
     the same share in each step, so that what is ahead stays where it is in the picture.
+
+    Parameters
+    ----------
+    p : Parameters
+        ``approach`` says how far on the way.
+    place : (float64 (3,), float64 (3,))
+        The corners of the box to come to.
+    whole_tree : Camera
+        Where the way begins.
+
+    Returns
+    -------
+    Camera
     """
     low, high = place
     begin, end = np.array([whole_tree.low, whole_tree.high]), np.array([low, high])

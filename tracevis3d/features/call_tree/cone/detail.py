@@ -22,7 +22,17 @@ from .prepared import prepare
 
 
 class LevelOfDetail:
-    """A cone tree that can be looked at from all sides; see ``views.detail``."""
+    """A cone tree that can be looked at from all sides; see ``views.detail``.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One.
+    parameters : Parameters
+        Those of the view.
+    frame : Frame
+        Of the picture that it adds to.
+    """
 
     source = 0
     kinds: tuple[str, ...] = (*KINDS, "path")
@@ -34,7 +44,20 @@ class LevelOfDetail:
         self.camera = whole(self._ready.picture, self._ready.parameters, frame)
 
     def look_from(self, eye: Projection, kept: NDArray[np.int64]) -> Detail | None:
-        """Return all that represents calls, with the subtrees opened that look large from there."""
+        """Return all that represents calls, with the subtrees opened that look large from there.
+
+        Parameters
+        ----------
+        eye : Projection
+            In the drawing's coordinates.
+        kept : int64 (k,)
+            What the last look has opened, ascending.
+
+        Returns
+        -------
+        Detail or None
+            None: nothing is opened.
+        """
         ready, p = self._ready, self._ready.parameters
         if p.layout != "cone":
             return None

@@ -62,7 +62,20 @@ class Paint:
 
     @classmethod
     def of(cls, picture: Layout, colors: Coloring, faded: NDArray[np.bool_]) -> Paint:
-        """Return the colours of a picture; linking parents are seen through, as what a filter fades is."""
+        """Return the colours of a picture; linking parents are seen through, as what a filter fades is.
+
+        Parameters
+        ----------
+        picture : Layout
+        colors : Coloring
+            Of calls.
+        faded : bool (n,)
+            Nodes that a filter fades.
+
+        Returns
+        -------
+        Paint
+        """
         pale = faded | picture.linking
         return cls(*_colors(picture, colors, pale), pale, len(colors.palette))
 
@@ -70,7 +83,23 @@ class Paint:
 def elements(
     picture: Layout, paint: Paint, path: Ints, p: Parameters, shown: NDArray[np.bool_] | None = None
 ) -> list[Any]:
-    """Return what represents calls, or for those of ``shown`` (n,), and the path."""
+    """Return what represents calls, or for those of ``shown`` (n,), and the path.
+
+    Parameters
+    ----------
+    picture : Layout
+    paint : Paint
+        Its colours.
+    path : int64 (k,)
+        The nodes of the path that is drawn as a tube.
+    p : Parameters
+    shown : bool (n,), optional
+        All by default.
+
+    Returns
+    -------
+    list of Element
+    """
     color, pale = paint.color, paint.pale
     found: list[Any] = [
         *_shells(picture, color, p),
@@ -92,7 +121,19 @@ def elements(
 
 
 def surroundings(picture: Layout, paint: Paint, p: Parameters) -> list[Any]:
-    """Return the surroundings of the tree: shadows on the floor, and rims of balls."""
+    """Return the surroundings of the tree: shadows on the floor, and rims of balls.
+
+    Parameters
+    ----------
+    picture : Layout
+    paint : Paint
+        Its colours.
+    p : Parameters
+
+    Returns
+    -------
+    list of Element
+    """
     return [
         *_shadows(picture, paint.neutral["surface"], p),
         *_horizons(picture, paint.neutral["line"]),
@@ -100,7 +141,19 @@ def surroundings(picture: Layout, paint: Paint, p: Parameters) -> list[Any]:
 
 
 def meaning(picture: Layout, call: Ints) -> dict[str, Meaning]:
-    """Return what the elements represent; ``call`` (n,) as numbered for pointing."""
+    """Return what the elements represent; ``call`` (n,) as numbered for pointing.
+
+    Parameters
+    ----------
+    picture : Layout
+    call : int64 (n,)
+        Which call each node leads to; -1: none.
+
+    Returns
+    -------
+    dict of str to Meaning
+        By kind of element.
+    """
     told = Meaning(
         calls=((0, call),),
         values=(

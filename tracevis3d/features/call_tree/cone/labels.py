@@ -67,6 +67,24 @@ def labels(
     they cover little of what is drawn. The path's and the focus's come first; of a closed subtree there is at
     least the number of its calls. Only those of ``named`` (n,) have one; what is not ``shown`` (n,) takes no
     place.
+
+    Parameters
+    ----------
+    picture : Layout
+    projection : Projection
+        From where it is seen.
+    named : bool (n,)
+        Nodes that may have a name.
+    path : int64 (k,)
+        The nodes of the path that is drawn as a tube.
+    p : Parameters
+        ``labels`` is the most that are written.
+    shown : bool (n,), optional
+        All by default.
+
+    Returns
+    -------
+    list of Labels
     """
     frame = projection.frame
     toward = -projection.forward

@@ -164,6 +164,18 @@ class Layout:
         """Return points of the rings that callees stand on, at angles ``turn`` (t,): float64 (k, t, 3).
 
         In a plan, the rings around all that is below.
+
+        Parameters
+        ----------
+        which : int64 (k,)
+            Nodes.
+        turn : float64 (t,)
+            Radians, from +x on.
+        p : Parameters
+
+        Returns
+        -------
+        float64 (k, t, 3)
         """
         flat = p.opening == 0
         reach = (self.disc if flat else self.ring)[which]
@@ -183,6 +195,10 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
     p : Parameters
     original : int64 (calls,), optional
         What the calls are called in parameters, ascending, where filters hide some.
+
+    Returns
+    -------
+    Layout
 
     Raises
     ------
@@ -359,6 +375,25 @@ def find_focus(
 ) -> tuple[int, ...]:  # fmt: skip
     """Return the path to the call in focus: which of ``threads``, which of its roots, which edges then.
 
+    Parameters
+    ----------
+    trace : Trace
+    graph : CompactTrace
+        Its compact trace.
+    threads : int64 (r,)
+        Those that are shown, in order.
+    text : str
+        A call's number, or a path of names or ordinals; empty: there is no focus.
+    original : int64 (calls,), optional
+        What the calls are called in parameters, ascending, where filters hide some.
+    name : str
+        The parameter that the text is from.
+
+    Returns
+    -------
+    tuple of int
+        Empty: there is none.
+
     Raises
     ------
     UsageError
@@ -416,7 +451,21 @@ def _steps(text: str) -> list[tuple[str, float]]:
 
 
 def shown_way(forest: Edges, nodes: cone.Shown, path: tuple[int, ...]) -> Ints:
-    """Return the shown nodes on a way, from the root on, as far as it is shown."""
+    """Return the shown nodes on a way, from the root on, as far as it is shown.
+
+    Parameters
+    ----------
+    forest : Edges
+        Edges of the graph and its roots.
+    nodes : Shown
+        Those that are shown.
+    path : tuple of int
+        As :func:`find_focus` returns it.
+
+    Returns
+    -------
+    int64 (k,)
+    """
     if not path:
         return np.empty(0, np.int64)
     # Roots are the first nodes, in the order of the shown threads.
@@ -460,12 +509,38 @@ def _means(trace: Trace, graph: CompactTrace, what: str) -> Floats:
 
 
 def extents(trace: Trace, graph: CompactTrace) -> Ints:
-    """Return how many calls are in a subtree of each class, or in a thread."""
+    """Return how many calls are in a subtree of each class, or in a thread.
+
+    Parameters
+    ----------
+    trace : Trace
+    graph : CompactTrace
+        Its compact trace.
+
+    Returns
+    -------
+    int64 (m + threads,)
+    """
     return np.append(graph.subtrees.extent, trace.threads.count).astype(np.int64)
 
 
 def worth_of(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) -> Floats:
-    """Return how interesting each node is: the logarithm of its calls or time; threads come first."""
+    """Return how interesting each node is: the logarithm of its calls or time; threads come first.
+
+    Parameters
+    ----------
+    trace : Trace
+    graph : CompactTrace
+        Its compact trace.
+    extent : int64 (m + threads,)
+        See :func:`extents`.
+    p : Parameters
+        ``interest`` says what counts.
+
+    Returns
+    -------
+    float64 (m + threads,)
+    """
     worth = np.log2(1.0 + extent)
     if p.interest == "duration":
         worth[: len(graph)] = np.log2(1.0 + _means(trace, graph, "duration"))
@@ -492,7 +567,24 @@ def _shares(
 def own_radius(
     trace: Trace, graph: CompactTrace, nodes: cone.Shown, p: Parameters, of: NDArray[np.int32] | None = None
 ) -> Floats:
-    """Return the radius of each shown node, or of nodes of some classes, in units of the layout."""
+    """Return the radius of each shown node, or of nodes of some classes, in units of the layout.
+
+    Parameters
+    ----------
+    trace : Trace
+    graph : CompactTrace
+        Its compact trace.
+    nodes : Shown
+        Those that are shown.
+    p : Parameters
+        ``size`` says what the radius shows.
+    of : int32 (k,), optional
+        Classes, in place of the shown nodes.
+
+    Returns
+    -------
+    float64 (n,) or (k,)
+    """
     least, most = _NODE
     return np.asarray(least + (most - least) * _shares(trace, graph, nodes, p.size, of))
 
@@ -513,7 +605,19 @@ def _with_closed(nodes: cone.Shown, own: Floats, below: Ints) -> Floats:
 
 
 def closed_radius(own: Floats, below: Ints) -> Floats:
-    """Return the radius of a closed subtree's disc: by its node, and by the logarithm of its calls."""
+    """Return the radius of a closed subtree's disc: by its node, and by the logarithm of its calls.
+
+    Parameters
+    ----------
+    own : float64 (n,)
+        The nodes' own radii.
+    below : int64 (n,)
+        Calls in their subtrees.
+
+    Returns
+    -------
+    float64 (n,)
+    """
     return np.asarray(own + _CLOSED * np.log10(np.maximum(below, 1)))
 
 

@@ -48,7 +48,17 @@ class Occupied:
         self._names: list[tuple[float, float, float, float]] = []
 
     def mark(self, pixel: Floats, depth: Floats, weight: Floats | float) -> None:
-        """Take the cells of ``pixel`` (n, 2), as much of them as ``weight`` says, by what is so deep (n,)."""
+        """Take the cells of ``pixel`` (n, 2), as much of them as ``weight`` says, by what is so deep (n,).
+
+        Parameters
+        ----------
+        pixel : float64 (n, 2)
+            Places in the picture.
+        depth : float64 (n,)
+            Distances in front of the eye, in scene units.
+        weight : float64 (n,) or float
+            0 to 1.
+        """
         at = np.floor(pixel / _CELL).astype(np.int64)
         seen = (at >= 0).all(axis=1) & (at[:, 0] < self.grid.shape[1]) & (at[:, 1] < self.grid.shape[0])
         seen &= depth > self.before
@@ -59,7 +69,18 @@ class Occupied:
             np.minimum.at(self.wall, (at[seen, 1], at[seen, 0]), depth[seen])
 
     def share(self, left: float, bottom: float, right: float, top: float) -> float:
-        """Return which part of a rectangle is taken; 1 where there is a name already or the picture ends."""
+        """Return which part of a rectangle is taken; 1 where there is a name already or the picture ends.
+
+        Parameters
+        ----------
+        left, bottom, right, top : float
+            Pixels.
+
+        Returns
+        -------
+        float
+            0 to 1.
+        """
         if any(left < x1 and x0 < right and bottom < y1 and y0 < top for x0, y0, x1, y1 in self._names):
             return 1.0
         rows, columns = self.grid.shape
@@ -72,13 +93,36 @@ class Occupied:
         return float(across.mean() + (_LETTER if across.max() > _COVERED else 0.0))
 
     def nearest(self, left: float, bottom: float, right: float, top: float) -> float:
-        """Return how deep the nearest of what takes part of a rectangle is; infinite if there is nothing."""
+        """Return how deep the nearest of what takes part of a rectangle is; infinite if there is nothing.
+
+        Parameters
+        ----------
+        left, bottom, right, top : float
+            Pixels.
+
+        Returns
+        -------
+        float
+            Distance in front of the eye, in scene units.
+        """
         i, j = max(int(bottom / _CELL), 0), int(np.ceil(top / _CELL))
         k, m = max(int(left / _CELL), 0), int(np.ceil(right / _CELL))
         return float(self.depth[i:j, k:m].min(initial=np.inf))
 
     def hidden(self, pixel: Floats, depth: Floats) -> NDArray[np.bool_]:
-        """Return which points (n, 2) of a depth (n,) are behind something solid."""
+        """Return which points (n, 2) of a depth (n,) are behind something solid.
+
+        Parameters
+        ----------
+        pixel : float64 (n, 2)
+            Places in the picture.
+        depth : float64 (n,)
+            Distances in front of the eye, in scene units.
+
+        Returns
+        -------
+        bool (n,)
+        """
         at = np.floor(pixel / _CELL).astype(np.int64)
         rows, columns = self.grid.shape
         inside = (at >= 0).all(axis=1) & (at[:, 0] < columns) & (at[:, 1] < rows)
@@ -87,7 +131,13 @@ class Occupied:
         return found
 
     def take(self, left: float, bottom: float, right: float, top: float) -> None:
-        """Keep a rectangle for a name."""
+        """Keep a rectangle for a name.
+
+        Parameters
+        ----------
+        left, bottom, right, top : float
+            Pixels.
+        """
         self._names.append((left, bottom, right, top))
 
 
@@ -97,6 +147,21 @@ def occupied(
     """Return what the tree takes of the picture: balls, closed cones, links, rings and the path.
 
     Of nodes that are not ``shown`` (n,) nothing is there.
+
+    Parameters
+    ----------
+    picture : Layout
+    path : int64 (k,)
+        The nodes of the path that is drawn as a tube.
+    projection : Projection
+        From where it is seen.
+    p : Parameters
+    shown : bool (n,)
+        Nodes that are drawn.
+
+    Returns
+    -------
+    Occupied
     """
     before = 0.0 if projection.perspective else -np.inf
     there = Occupied(projection.frame.width, projection.frame.height, before)

@@ -57,6 +57,11 @@ def nearer(
         Calls of the subtrees that are open by now, ascending: they stay open until they are clearly smaller.
     shown : bool (n,), optional
         Nodes of the picture; others are not there.
+
+    Returns
+    -------
+    (Layout, int64 (k,))
+        The calls ascend.
     """
     picture, p = ready.picture, ready.parameters
     there = np.ones(len(picture), np.bool_) if shown is None else shown
@@ -75,7 +80,22 @@ def nearer(
 def in_the_way(
     picture: Layout, place: tuple[Floats, Floats], approach: float, projection: Projection
 ) -> NDArray[np.bool_]:
-    """Return which nodes stand between the camera and the place that it goes to (:func:`goal`), bool (n,)."""
+    """Return which nodes stand between the camera and the place that it goes to (:func:`goal`), bool (n,).
+
+    Parameters
+    ----------
+    picture : Layout
+    place : (float64 (3,), float64 (3,))
+        The corners of the box that the camera goes to.
+    approach : float
+        How far on the way, 0 to 1.
+    projection : Projection
+        From where it is seen.
+
+    Returns
+    -------
+    bool (n,)
+    """
     low, high = place
     if not projection.perspective:
         return np.zeros(len(picture), np.bool_)
@@ -125,7 +145,19 @@ def goal(ready: Prepared) -> tuple[Floats, Floats]:
 
 
 def rooms_of(picture: Layout, which: Ints, p: Parameters) -> Rooms:
-    """Return some of the picture's nodes with the rooms that they have."""
+    """Return some of the picture's nodes with the rooms that they have.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : int64 (k,)
+        Nodes.
+    p : Parameters
+
+    Returns
+    -------
+    Rooms
+    """
     nodes, (plan, axis, sign) = picture.nodes, _axes(p)
     # The calls of a thread come after none of them.
     first = picture.trace.threads.first

@@ -16,6 +16,17 @@ def find_path(picture: Layout, p: Parameters) -> Ints:
 
     From the first root each step goes to the shown callee with the most time, or calls, in all its
     repetitions; it ends where nothing below is shown.
+
+    Parameters
+    ----------
+    picture : Layout
+    p : Parameters
+        ``path`` says which one.
+
+    Returns
+    -------
+    int64 (k,)
+        Empty: there is none.
     """
     if p.path == "none" or not len(picture):
         return np.empty(0, np.int64)

@@ -42,7 +42,7 @@ class Prepared:
         Callees of each call of ``whole`` that filters hide where others are shown; empty without filters.
     facts : dict
         What filters did, for the report.
-    picture : Composition
+    picture : Layout
     colors : Coloring
     """
 
@@ -87,6 +87,17 @@ class Prepared:
 
 def prepare(trace: Trace, parameters: Parameters, progress: Progress = silent) -> Prepared:
     """Choose what is shown of a trace, and place it.
+
+    Parameters
+    ----------
+    trace : Trace
+    parameters : Parameters
+        Those of the view.
+    progress : Progress
+
+    Returns
+    -------
+    Prepared
 
     Raises
     ------

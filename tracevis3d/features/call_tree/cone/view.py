@@ -46,6 +46,10 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     frame : Frame
     progress : Progress
 
+    Returns
+    -------
+    Drawing
+
     Raises
     ------
     UsageError

@@ -24,7 +24,21 @@ Ints = NDArray[np.int64]
 
 
 def measured(shown: Measure | None, p: Parameters, cut: Cut) -> tuple[Scale, Floats, Floats]:
-    """Return the scale of the measure, and its values for calls and clusters."""
+    """Return the scale of the measure, and its values for calls and clusters.
+
+    Parameters
+    ----------
+    shown : Measure or None
+        The measure; None: all boxes are equally thick.
+    p : Parameters
+        ``scale`` says how it maps to thickness.
+    cut : Cut
+        The calls and clusters that are drawn.
+
+    Returns
+    -------
+    (Scale, float64 (calls,), float64 (clusters,))
+    """
     if shown is None:
         return Scale("linear", 0.0, 0.0), np.zeros(len(cut.calls)), np.zeros(len(cut.clusters))
     calls, clusters = shown.calls(cut.calls), shown.clusters(cut.clusters)
@@ -33,7 +47,22 @@ def measured(shown: Measure | None, p: Parameters, cut: Cut) -> tuple[Scale, Flo
 
 
 def call_boxes(picture: Layout, cut: Cut, colors: Coloring, share: Floats) -> Boxes:
-    """Return the boxes of the calls of ``cut``; ``share`` (n,) is how thick each is, 0 to 1."""
+    """Return the boxes of the calls of ``cut``; ``share`` (n,) is how thick each is, 0 to 1.
+
+    Parameters
+    ----------
+    picture : Layout
+    cut : Cut
+        The calls that are drawn.
+    colors : Coloring
+        Of calls.
+    share : float64 (n,)
+        How thick each is, 0 to 1.
+
+    Returns
+    -------
+    Boxes
+    """
     calls, ids = picture.trace.calls, cut.calls
     level = calls.depth[ids].astype(np.int64) - picture.first_depth
     return _boxes(
@@ -51,7 +80,22 @@ def call_boxes(picture: Layout, cut: Cut, colors: Coloring, share: Floats) -> Bo
 
 
 def cluster_boxes(picture: Layout, cut: Cut, colors: Coloring, share: Floats) -> Boxes:
-    """Return the boxes of the clusters of ``cut``; ``share`` (c,) is how thick each is, 0 to 1."""
+    """Return the boxes of the clusters of ``cut``; ``share`` (c,) is how thick each is, 0 to 1.
+
+    Parameters
+    ----------
+    picture : Layout
+    cut : Cut
+        The clusters that are drawn.
+    colors : Coloring
+        Of calls; a cluster has that of its longest one.
+    share : float64 (c,)
+        How thick each is, 0 to 1.
+
+    Returns
+    -------
+    Boxes
+    """
     c = cut.clusters
     low = c.depth.astype(np.int64) - picture.first_depth
     high = c.bottom.astype(np.int64) - picture.first_depth

@@ -21,7 +21,17 @@ from .names import names_on_fronts
 
 
 class LevelOfDetail:
-    """An icicle with level of detail; see :class:`....views.detail.LevelOfDetail`."""
+    """An icicle with level of detail; see :class:`....views.detail.LevelOfDetail`.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One.
+    parameters : object
+        Those of the view.
+    frame : Frame
+        Of the picture that it adds to.
+    """
 
     def __init__(self, traces: Sequence[Trace], parameters: object, frame: Frame) -> None:
         (self._trace,) = traces
@@ -39,7 +49,21 @@ class LevelOfDetail:
         self._buffers = CutBuffers()
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
-        """Return calls and clusters of the whole window, and names on those within ``seen``."""
+        """Return calls and clusters of the whole window, and names on those within ``seen``.
+
+        Parameters
+        ----------
+        pane : int
+            There is one, 0.
+        seen : (float, float)
+            Nanoseconds.
+        pixels_per_unit : float
+            Pixels of a scene unit in the zoomed part.
+
+        Returns
+        -------
+        Detail
+        """
         picture, p, window = self._picture, self._picture.parameters, self.panes[pane].window
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
         cut = cut_nearer(

@@ -44,6 +44,10 @@ class Layout:
 
     Attributes
     ----------
+    trace : Trace
+        What is drawn.
+    parameters : Parameters
+        Those of the view.
     window : (int, int)
         Nanoseconds.
     threads : int64 (lanes,)
@@ -91,6 +95,17 @@ class Layout:
 
 def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str]:
     """Choose what to show and lay out the lanes; also return the cut, and a note on threads left out.
+
+    Parameters
+    ----------
+    trace : Trace
+    p : Parameters
+    frame : Frame
+        Of the picture.
+
+    Returns
+    -------
+    (Layout, Cut, str)
 
     Raises
     ------

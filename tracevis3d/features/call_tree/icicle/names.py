@@ -17,7 +17,22 @@ Ints = NDArray[np.int64]
 
 
 def names_on_fronts(picture: Layout, boxes: Boxes, clusters: Boxes, most: int) -> Labels:
-    """Return the functions' names for the widest boxes, on their front faces."""
+    """Return the functions' names for the widest boxes, on their front faces.
+
+    Parameters
+    ----------
+    picture : Layout
+    boxes : Boxes
+        Of calls and clusters.
+    clusters : Boxes
+        Those of clusters.
+    most : int
+        How many names.
+
+    Returns
+    -------
+    Labels
+    """
     trace = picture.trace
     height = np.minimum(0.74 * boxes.size[:, 2], picture.text)
     fits = (height * picture.pixels_per_unit >= picture.least_text) & (boxes.size[:, 0] >= 2.2 * height)
@@ -81,6 +96,20 @@ def names_on_tops(picture: Layout, boxes: Boxes, clusters: Boxes, most: int) -> 
 
     That is on the step before the thickest box that stands on it, or between two of them. Only for a
     measure that never grows towards the leaves: then nothing reaches out over a top.
+
+    Parameters
+    ----------
+    picture : Layout
+    boxes : Boxes
+        Of calls and clusters.
+    clusters : Boxes
+        Those of clusters.
+    most : int
+        How many names.
+
+    Returns
+    -------
+    Labels
     """
     trace = picture.trace
     slant = max(picture.camera.direction[2], 0.0)

@@ -21,7 +21,18 @@ _DEPTH_STEPS = [factor * 10**power for power in range(10) for factor in (1, 2, 5
 
 
 def terraces(picture: Layout, color: int) -> list[Boxes]:
-    """Return the steps that the lanes stand on, and the risers behind them."""
+    """Return the steps that the lanes stand on, and the risers behind them.
+
+    Parameters
+    ----------
+    picture : Layout
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    list of Boxes
+    """
     lanes, n = picture.lanes, len(picture.lanes)
     if not n:
         return []
@@ -62,7 +73,20 @@ def time_axis(picture: Layout) -> Axis:
 
 
 def grid(picture: Layout, axis: Axis, color: int) -> Lines:
-    """Return a line for each tick of the time axis that climbs the terraces behind the boxes."""
+    """Return a line for each tick of the time axis that climbs the terraces behind the boxes.
+
+    Parameters
+    ----------
+    picture : Layout
+    axis : Axis
+        That of time.
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    Lines
+    """
     lanes = picture.lanes
     path = [(picture.front, 0.0)]
     for floor, height, back in zip(lanes.floor.tolist(), lanes.height.tolist(), lanes.back.tolist()):
@@ -132,7 +156,22 @@ def lane_names(picture: Layout) -> Labels:
 
 
 def measure_ruler(picture: Layout, shown: Measure, scale: Scale, color: int) -> tuple[Lines, Labels]:
-    """Return a ruler along y on the floor at the right end, and its texts, which stand upright."""
+    """Return a ruler along y on the floor at the right end, and its texts, which stand upright.
+
+    Parameters
+    ----------
+    picture : Layout
+    shown : Measure
+        The measure.
+    scale : Scale
+        From the measure to thickness.
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    (Lines, Labels)
+    """
     # Texts stand below each other in the picture, as far apart as the floor is seen from above.
     seen = picture.reach * math.hypot(picture.camera.direction[2], 0.3 * picture.camera.direction[0])
     at, texts = scale.ticks(shown.text, 6, apart=1.15 * picture.small_text / max(seen, 1e-6))

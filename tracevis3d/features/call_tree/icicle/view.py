@@ -53,6 +53,10 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         Of the picture: it determines the size of a pixel.
     progress : Progress
 
+    Returns
+    -------
+    Drawing
+
     Raises
     ------
     UsageError

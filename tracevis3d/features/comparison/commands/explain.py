@@ -49,7 +49,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Find, and write or print."""
+    """Find, and write or print.
+
+    Parameters
+    ----------
+    words : Namespace
+        As the parser read them.
+
+    Raises
+    ------
+    UsageError
+        If the words don't go together, or a number is out of range.
+    """
     from ....command_line import warm_up
     from ..matching.identity import read_renamed
     from ..matching.match import check_settings

@@ -27,7 +27,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Compare the traces pair by pair and print the results."""
+    """Compare the traces pair by pair and print the results.
+
+    Parameters
+    ----------
+    words : Namespace
+        As the parser read them.
+
+    Raises
+    ------
+    UsageError
+        If a setting is off.
+    """
     from ..matching.many_traces import CELLS, facts, similarities
     from ..matching.match import check_settings
 

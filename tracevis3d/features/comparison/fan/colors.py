@@ -33,6 +33,21 @@ def of_bridges(
 
     Groups of different pairs within calls of one function have one colour, so that it can be followed from
     wall to wall.
+
+    Parameters
+    ----------
+    stage : Stage
+    pairs : sequence of Pair
+        Those that bridges join.
+    paint : Paint
+        It gets the colours.
+    p : Parameters
+        ``color`` says what they show.
+
+    Returns
+    -------
+    (list of int32 (m,), tuple of Legend)
+        Indices into the palette, one array for each pair.
     """
     if p.color == "permutation":
         return _apart(stage, pairs, paint)

@@ -47,6 +47,10 @@ def matrix(
         Places of the walls that bridges join.
     paint : Paint
     p : Parameters
+
+    Returns
+    -------
+    (list of Boxes or Lines, list of Labels, list of Legend)
     """
     n, floor = len(cells), stage.floor
     first, low = paint.add(ramp(_ANCHORS, _STEPS)), _lowest(cells)

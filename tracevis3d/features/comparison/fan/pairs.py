@@ -42,6 +42,10 @@ def chosen_pairs(text: str, order: Sequence[int]) -> list[tuple[int, int]]:
     order : sequence of int
         Traces from the back to the front.
 
+    Returns
+    -------
+    list of (int, int)
+
     Raises
     ------
     UsageError
@@ -109,7 +113,23 @@ class Pair:
 def compared(
     stage: Stage, places: tuple[int, int], comparison: match.Comparison, most: int, p: Parameters
 ) -> Pair:
-    """Choose and group the matches between two walls, ``most`` at most."""
+    """Choose and group the matches between two walls, ``most`` at most.
+
+    Parameters
+    ----------
+    stage : Stage
+    places : (int, int)
+        Those of the walls, from the back.
+    comparison : Comparison
+        Of the traces on the walls.
+    most : int
+        How many matches.
+    p : Parameters
+
+    Returns
+    -------
+    Pair
+    """
     walls = [stage.walls[k] for k in places]
     like = matching.likeness(comparison, (walls[0].drawn, walls[1].drawn))
     chosen = matching.choose(like, tuple(w.window for w in walls), p.matches)
@@ -140,12 +160,19 @@ def bridges(
 
     Parameters
     ----------
+    stage : Stage
+    pair : Pair
+        The two walls and their matches.
     color, ghost, shining
         Of each match; see :func:`..view.tubes.tubes`.
     first_id : int
         Id of the pair's first match.
     p : Parameters
         ``tubes`` holds for the pair.
+
+    Returns
+    -------
+    (list of Tubes or Lines, float64 (m,))
     """
     moved = matching.displacement(pair.comparison, pair.chosen)
     picture = stage.pair(pair.back, pair.front, p.band)

@@ -75,7 +75,20 @@ class Stand(Fold):
         return (0.0, math.cos(self.rise), math.sin(self.rise))
 
     def boxes(self, low: Floats, high: Floats, thick: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the y and z, from low to high, of boxes from ``low`` to ``high`` along the wall."""
+        """Return the y and z, from low to high, of boxes from ``low`` to ``high`` along the wall.
+
+        Parameters
+        ----------
+        low, high : float64 (n,)
+            From the wall's foot, in scene units.
+        thick : float64 (n,)
+            How far each stands out.
+
+        Returns
+        -------
+        (float64 (n,), float64 (n,), float64 (n,), float64 (n,))
+            y from and to, z from and to.
+        """
         cosine, sine = math.cos(self.rise), math.sin(self.rise)
         return (
             self.foot + low * cosine - thick * sine,
@@ -151,7 +164,19 @@ class Stage:
     same_scale: bool
 
     def pair(self, back: int, front: int, band: float) -> Layout:
-        """Return two walls, by their places, as a comparison of two; ``band`` is a share of the gap."""
+        """Return two walls, by their places, as a comparison of two; ``band`` is a share of the gap.
+
+        Parameters
+        ----------
+        back, front : int
+            Places, from the back.
+        band : float
+            A share of the gap between them.
+
+        Returns
+        -------
+        Layout
+        """
         behind, before = self.walls[back], self.walls[front]
         # In the plane in which bridges are bundled the roots of both lie outermost.
         walls = (replace(behind, fold=replace(behind.fold, side=1)), before)
@@ -169,6 +194,14 @@ def fan_contents(
     traces: Sequence[Trace], p: Parameters, frame: Frame
 ) -> tuple[tuple[Content, ...], tuple[float, ...], bool]:
     """Choose what each wall shows.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        Three or more.
+    p : Parameters
+    frame : Frame
+        Of the picture.
 
     Returns
     -------
@@ -219,6 +252,10 @@ def compose_fan(
     frame : Frame
     same : bool
         Whether all windows have one scale.
+
+    Returns
+    -------
+    Stage
     """
     n = len(order)
     rise = [math.radians(p.fan) * (n - k) / n for k in range(n)]

@@ -53,6 +53,10 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
     frame : Frame
     progress : Progress
 
+    Returns
+    -------
+    Drawing
+
     Raises
     ------
     UsageError

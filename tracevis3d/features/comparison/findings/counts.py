@@ -17,7 +17,20 @@ Ints = NDArray[np.int64]
 
 
 def by_function(evidence: Evidence, nodes: Ints, trace: int) -> Iterator[Ints]:
-    """Yield the paths of ``nodes`` that end in the same function, the longest path first."""
+    """Yield the paths of ``nodes`` that end in the same function, the longest path first.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    nodes : int64 (k,)
+        Paths.
+    trace : int
+        0 for A, 1 for B.
+
+    Returns
+    -------
+    iterator of int64 (k,)
+    """
     if not len(nodes):
         return
     function = evidence.paths.function[trace, nodes]

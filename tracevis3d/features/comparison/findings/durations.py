@@ -41,6 +41,16 @@ def times(evidence: Evidence, noise: Noise) -> list[Finding]:
 
     A path is reported at the deepest place that still has the difference: the same time in its callers
     is not reported again. Differences spread over many paths are reported for the function that takes them.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    noise : Noise
+        What repeated runs would differ by.
+
+    Returns
+    -------
+    list of Finding
     """
     paths = evidence.paths
     known = evidence.state < 2
@@ -106,6 +116,21 @@ class Noise:
         """Return whether ``change`` of what usually takes ``usual`` is one of the program.
 
         It was spent at the paths ``inside``.
+
+        Parameters
+        ----------
+        change : float
+            Nanoseconds more in B; negative: less.
+        usual : float
+            Nanoseconds that A's time and the pace lead to expect.
+        inside : int64 (k,)
+            Paths.
+        extra : float64 (paths,)
+            Nanoseconds more in B than expected, of each path's own time.
+
+        Returns
+        -------
+        bool
         """
         now = usual + change
         if usual > 0 and now > 0 and max(now / usual, usual / now) <= _LEAST_FACTOR:

@@ -149,7 +149,19 @@ class Evidence:
         return found
 
     def label(self, node: int, trace: int | None = None) -> str:
-        """Return the short name of a path's last function, in one trace or in the one that has it."""
+        """Return the short name of a path's last function, in one trace or in the one that has it.
+
+        Parameters
+        ----------
+        node : int
+            The path.
+        trace : int, optional
+            0 for A, 1 for B; None: the first that has it.
+
+        Returns
+        -------
+        str
+        """
         if trace is None:
             trace = 0 if self.paths.calls[0, node] else 1
         return self.labels[int(self.paths.function[trace, node])]
@@ -198,7 +210,24 @@ class Evidence:
         }
 
     def longest_calls(self, nodes: Ints, trace: int, most: int, window: Range | None = None) -> list[int]:
-        """Return the longest calls of some paths in a trace that reach into ``window``, at most ``most``."""
+        """Return the longest calls of some paths in a trace that reach into ``window``, at most ``most``.
+
+        Parameters
+        ----------
+        nodes : int64 (k,)
+            Paths.
+        trace : int
+            0 for A, 1 for B.
+        most : int
+            How many calls.
+        window : Range, optional
+            Nanoseconds; None: the whole trace.
+
+        Returns
+        -------
+        list of int
+            The longest first.
+        """
         calls, of_call = self.comparison.traces[trace].calls, self.paths.of_call[trace]
         chosen = np.zeros(len(self.paths), np.bool_)
         chosen[nodes] = True
@@ -211,7 +240,20 @@ class Evidence:
         return [int(call) for call in held[order]]
 
     def share(self, time: float, calls: float) -> float:
-        """Return the score of what takes so much time, or so many calls."""
+        """Return the score of what takes so much time, or so many calls.
+
+        Parameters
+        ----------
+        time : float
+            Nanoseconds.
+        calls : float
+            How many.
+
+        Returns
+        -------
+        float
+            0 to 1, of the traces' time or calls, whichever is more.
+        """
         return min(1.0, max(abs(time) / self.most_time, abs(calls) / self.most_calls))
 
     @cached_property
@@ -241,7 +283,19 @@ class Evidence:
 
 
 def weighted_median(value: Floats, weight: Floats) -> float:
-    """Return the value below which half of the weight lies."""
+    """Return the value below which half of the weight lies.
+
+    Parameters
+    ----------
+    value : float64 (n,)
+        At least one.
+    weight : float64 (n,)
+        Not negative.
+
+    Returns
+    -------
+    float
+    """
     order = np.argsort(value, kind="stable")
     total = np.cumsum(weight[order])
     return float(value[order][np.searchsorted(total, total[-1] / 2)])

@@ -99,6 +99,11 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
     top : int
         Findings that are returned at most.
     progress : Progress
+
+    Returns
+    -------
+    Findings
+        The most important first.
     """
     progress(0.0, "merging the call paths")
     evidence = Evidence(comparison)

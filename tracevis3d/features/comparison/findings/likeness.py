@@ -21,6 +21,14 @@ def most_alike(evidence: Evidence, trace: int, calls: list[int]) -> list[dict[st
 
     Of the calls that are nearly as similar as the best, those of the same function, and of these the longest.
 
+    Parameters
+    ----------
+    evidence : Evidence
+    trace : int
+        0 for A, 1 for B: that of ``calls``.
+    calls : list of int
+        Their indices.
+
     Returns
     -------
     list of dict or None
@@ -74,7 +82,19 @@ def _shares(evidence: Evidence, trace: int, calls: list[int]) -> list[Floats]:
 
 
 def groups_of(evidence: Evidence, pairs: list[tuple[int, int]]) -> list[tuple[int, int] | None]:
-    """Return the root calls (G_A, G_B) of the group of matches that each pair of calls is in."""
+    """Return the root calls (G_A, G_B) of the group of matches that each pair of calls is in.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    pairs : list of (int, int)
+        Of a call of A and one of B.
+
+    Returns
+    -------
+    list of (int, int) or None
+        None: they are in no group.
+    """
     if not pairs:
         return []
     comparison = evidence.comparison

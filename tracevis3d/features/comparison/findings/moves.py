@@ -17,7 +17,18 @@ _MOST_ASKED = 60
 
 
 def likened(evidence: Evidence, found: list[Finding]) -> list[Finding]:
-    """Add the most similar call of the other trace to findings about calls of one trace: ``most_alike``."""
+    """Add the most similar call of the other trace to findings about calls of one trace: ``most_alike``.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    found : list of Finding
+        They stay as they are.
+
+    Returns
+    -------
+    list of Finding
+    """
     told = list(found)
     for s in range(2):
         wanted = [
@@ -43,8 +54,13 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
 
     Parameters
     ----------
+    evidence : Evidence
     found : list of Finding
         With ``most_alike``, the most important first.
+
+    Returns
+    -------
+    list of Finding
     """
     paths = evidence.paths
     top = np.where(evidence.state == ALONE, np.arange(len(paths)), -1).astype(np.int32)

@@ -51,6 +51,14 @@ def find_pairs(evidence: Evidence) -> Pairs:
 
     Calls of a path whose subtrees are the same are paired in turn if there are equally many; then those that
     remain, in turn.
+
+    Parameters
+    ----------
+    evidence : Evidence
+
+    Returns
+    -------
+    Pairs
     """
     paths, traces = evidence.paths, evidence.comparison.traces
     chosen = (evidence.state < 2) & (paths.calls[0] == paths.calls[1])
@@ -114,7 +122,18 @@ def _in_turn(calls: list[Ints], keys: list[Ints]) -> tuple[Ints, Ints]:
 
 
 def out_of_order(evidence: Evidence, pairs: Pairs) -> list[Finding]:
-    """Return calls in a different order: neighbours that move together are one finding, callers only."""
+    """Return calls in a different order: neighbours that move together are one finding, callers only.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    pairs : Pairs
+        Of the calls that both traces have.
+
+    Returns
+    -------
+    list of Finding
+    """
     traces, found = evidence.comparison.traces, []
     moved = np.flatnonzero(~pairs.in_order)
     if not len(moved):
@@ -178,6 +197,18 @@ def offsets(evidence: Evidence, pairs: Pairs, noise: Noise) -> list[Finding]:
     Two calls that follow each other in both traces with nothing worth a look between them are a wait
     apart. A wait that is longer or shorter than the pace lets expect moves all that follows, which is one
     finding. Everything before the first root call counts as a wait.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    pairs : Pairs
+        Of the calls that both traces have.
+    noise : Noise
+        What repeated runs would differ by.
+
+    Returns
+    -------
+    list of Finding
     """
     calls = [t.calls for t in evidence.comparison.traces]
     kept = np.flatnonzero(pairs.in_order)

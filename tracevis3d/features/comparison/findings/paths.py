@@ -153,6 +153,14 @@ def common_paths(comparison: Comparison) -> CommonPaths:
 
     Takes time in proportion to the number of paths, of which there are no more than calls; the calls are
     looked at once, to find their paths.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    CommonPaths
     """
     sides = (_Side(comparison, 0), _Side(comparison, 1))
     made = _Laying(sides, len(comparison.identity), comparison.settings.tau)

@@ -19,6 +19,14 @@ def stretches(evidence: Evidence) -> list[Finding]:
     """Return the longest stretches of neighbouring calls that have no match, nor any call below them.
 
     Stretches within the same call path, in the same functions, are one finding.
+
+    Parameters
+    ----------
+    evidence : Evidence
+
+    Returns
+    -------
+    list of Finding
     """
     found: list[Finding] = []
     for s in range(2):
@@ -41,7 +49,19 @@ def stretches(evidence: Evidence) -> list[Finding]:
 
 
 def unmatched_runs(evidence: Evidence, trace: int) -> tuple[Ints, Ints]:
-    """Return the outermost calls at both ends of each run of neighbours without any match."""
+    """Return the outermost calls at both ends of each run of neighbours without any match.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    trace : int
+        0 for A, 1 for B.
+
+    Returns
+    -------
+    (int64 (k,), int64 (k,))
+        The first and the last call of each.
+    """
     calls = evidence.comparison.traces[trace].calls
     matched = evidence.comparison.matched(trace).astype(np.uint8)
     mark_above(plain(calls.parent), matched)

@@ -105,6 +105,10 @@ def find_paths(calls: Calls, unit: NDArray[np.int32], low: int = 0, high: int | 
         Of all calls.
     low, high : int
         All calls by default.
+
+    Returns
+    -------
+    Paths
     """
     stop = len(calls) if high is None else high
     part_of = slice(low, stop)
@@ -173,6 +177,15 @@ class Groups:
         """Return the pairs of paths whose longest heads are longest, the shorter of the two taken.
 
         Indices, int64 (k,).
+
+        Parameters
+        ----------
+        count : int
+            How many are wanted.
+
+        Returns
+        -------
+        int64 (k,)
         """
         length = np.minimum(self.a.length[self.root_a], self.b.length[self.root_b])
         most = min(count, len(length))
@@ -180,7 +193,21 @@ class Groups:
         return np.asarray(chosen[np.lexsort((chosen, -length[chosen]))], np.int64)
 
     def roots_of(self, calls_a: Calls, calls_b: Calls, a: Ints, b: Ints) -> GroupRoots:
-        """Return the group of each of the matches ``(a[i], b[i])``: calls within the paths' calls."""
+        """Return the group of each of the matches ``(a[i], b[i])``: calls within the paths' calls.
+
+        Parameters
+        ----------
+        calls_a, calls_b : Calls
+            Those of the two traces.
+        a : int64 (m,)
+            Calls of A.
+        b : int64 (m,)
+            Calls of B.
+
+        Returns
+        -------
+        GroupRoots
+        """
         first = np.searchsorted(self.root_a, np.arange(len(self.a) + 1)).astype(np.int64)
         roots = GroupRoots(*(np.empty(len(a), np.int64) for _ in range(3)))
         assign_groups(
@@ -217,6 +244,20 @@ def find_groups(
     A's paths are gone through from the roots down, with the paths of B that are still open: those without
     a match at or above the two. A path of B is closed where it matches, and where the two sets have nothing
     in common, as then nothing below has.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        Of the units of the two traces.
+    threshold : Fraction
+        τ: two units match if their similarity is above it.
+    a, b : Paths
+        The paths of either trace.
+    progress : Progress
+
+    Returns
+    -------
+    Groups
     """
     states = _States(similarity, threshold)
     n = len(a)
@@ -302,8 +343,15 @@ def count_literal(
 
     Parameters
     ----------
+    similarity : Similarity
+        Of the units of the two traces.
+    threshold : Fraction
+        τ: two units match if their similarity is above it.
+    calls_a, calls_b : Calls
+        Those of the two traces.
     a, b : Paths
         Of all calls.
+    progress : Progress
 
     Returns
     -------

@@ -101,6 +101,10 @@ def without_place(name: str, file: str = "") -> str:
         Such as ``Parser.parse (/usr/lib/x.py:12)``.
     file : str
         The function's file, if known: then the line may be missing.
+
+    Returns
+    -------
+    str
     """
     if not name.endswith(")"):
         return name
@@ -143,6 +147,10 @@ def identify(
         Pairs of names that represent one function; they may come from :func:`similar_names`, edited.
     fuzzy : float, optional
         Also pair, by :func:`similar_names`, names that only one trace has, from this score on.
+
+    Returns
+    -------
+    Identity
 
     Raises
     ------
@@ -206,6 +214,11 @@ def similar_names(a: Trace, b: Trace, kind: str = "name", *, least: float = SIMI
         The identity whose names are compared.
     least : float
         Lowest score, 0 to 100.
+
+    Returns
+    -------
+    list of Renamed
+        The most similar first.
     """
     identity = identify(a, b, kind, fuzzy=least)
     return identity.renamed
@@ -213,6 +226,15 @@ def similar_names(a: Trace, b: Trace, kind: str = "name", *, least: float = SIMI
 
 def read_renamed(path: str | os.PathLike[str]) -> list[Renamed]:
     """Read pairs of names from a JSON file: a list of objects with the texts ``a`` and ``b``.
+
+    Parameters
+    ----------
+    path : path
+        The JSON file.
+
+    Returns
+    -------
+    list of Renamed
 
     Raises
     ------

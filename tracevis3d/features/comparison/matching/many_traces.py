@@ -83,6 +83,16 @@ class Similarities:
     def cells(self, name: str) -> Floats:
         """Return the matrix called ``name``, a key of :data:`CELLS`.
 
+        Parameters
+        ----------
+        name : str
+            A key of :data:`CELLS`.
+
+        Returns
+        -------
+        float64 (n, n)
+            0 to 1, from the row's trace to the column's.
+
         Raises
         ------
         UsageError
@@ -122,6 +132,10 @@ def similarities(
     cache : bool
         Keep what each pair comes to, and use existing results.
     progress : Progress
+
+    Returns
+    -------
+    Similarities
 
     Raises
     ------
@@ -184,6 +198,16 @@ def mean_best(comparison: match.Comparison, progress: Progress = silent) -> tupl
 
     The best similarity of a call is that of its unit with the most similar unit of the other trace, 0 if
     that is not above τ. A trace whose calls take no time at all has them weigh alike.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    progress : Progress
+
+    Returns
+    -------
+    (float, float)
+        0 to 1, of A and of B.
     """
     known, tau = comparison.similarity, comparison.settings.tau
     best_a, best_b = np.zeros(len(known.calls_a)), np.zeros(len(known.calls_b))
@@ -230,6 +254,10 @@ def best_order(similar: Floats) -> Ints:
     ----------
     similar : float64 (n, n)
         Symmetric.
+
+    Returns
+    -------
+    int64 (n,)
     """
     n = len(similar)
     order = _best_path(similar) if n <= _EXACT else _turned(similar)
@@ -289,6 +317,11 @@ def merges(similar: Floats) -> list[Merge]:
     ----------
     similar : float64 (n, n)
         Symmetric.
+
+    Returns
+    -------
+    list of Merge
+        In the order in which they are made.
     """
     found: list[Merge] = []
     clusters: list[tuple[int, ...]] = [(i,) for i in range(len(similar))]
@@ -304,7 +337,19 @@ def merges(similar: Floats) -> list[Merge]:
 
 
 def clusters(similar: Floats, cut: float = CUT) -> list[tuple[int, ...]]:
-    """Return the clusters that :func:`merges` has made before the mean similarity falls below ``cut``."""
+    """Return the clusters that :func:`merges` has made before the mean similarity falls below ``cut``.
+
+    Parameters
+    ----------
+    similar : float64 (n, n)
+        Symmetric.
+    cut : float
+        0 to 1.
+
+    Returns
+    -------
+    list of tuple of int
+    """
     found: list[tuple[int, ...]] = [(i,) for i in range(len(similar))]
     for merge in merges(similar):
         if merge.similarity < cut:
@@ -318,6 +363,17 @@ def facts(
     traces: Sequence[Trace], found: Similarities, cells: str = "best", cut: float = CUT
 ) -> dict[str, Any]:
     """Return what ``tracevis3d similarity --json`` prints.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        Those that were compared.
+    found : Similarities
+        What :func:`similarities` found.
+    cells : str
+        A key of :data:`CELLS`: what order and clusters go by.
+    cut : float
+        Clusters are at least so similar, 0 to 1.
 
     Returns
     -------

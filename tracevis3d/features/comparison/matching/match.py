@@ -45,6 +45,15 @@ Ints = NDArray[np.int64]
 def threshold(tau: float | str | Fraction) -> Fraction:
     """Return τ as the exact fraction of its decimal text, so that 0.3 is 3/10.
 
+    Parameters
+    ----------
+    tau : float, str or Fraction
+        A number as text, or as Python writes it.
+
+    Returns
+    -------
+    Fraction
+
     Raises
     ------
     UsageError
@@ -64,7 +73,24 @@ def threshold(tau: float | str | Fraction) -> Fraction:
 def check_settings(
     tau: float | str | Fraction, identity: str, measure: str, rewrite: Iterable[Sequence[str]] = ()
 ) -> None:
-    """Raise UsageError if one of these is off: before minutes are spent on reading."""
+    """Raise UsageError if one of these is off: before minutes are spent on reading.
+
+    Parameters
+    ----------
+    tau : float, str or Fraction
+        See :func:`threshold`.
+    identity : str
+        One of :data:`.identity.KINDS`.
+    measure : str
+        One of :data:`.similarity.MEASURES`.
+    rewrite : iterable of sequence of str
+        Pairs of a regular expression and its replacement.
+
+    Raises
+    ------
+    UsageError
+        If one of these is off.
+    """
     threshold(tau)
     if identity not in KINDS:
         raise UsageError(f"there is no identity {identity!r}: choose one of {', '.join(KINDS)}")
@@ -274,6 +300,17 @@ class Comparison:
         """Return the groups of the matches strictly below call ``a`` of A and call ``b`` of B.
 
         They explain the match of the two, if they match.
+
+        Parameters
+        ----------
+        a : int
+            A call of A.
+        b : int
+            A call of B.
+
+        Returns
+        -------
+        Groups
         """
         below = []
         of = (self.similarity.unit_a, self.similarity.unit_b)
@@ -356,6 +393,11 @@ def compare(
     cache : bool
         Keep the results, and use existing ones.
     progress : Progress
+
+    Returns
+    -------
+    Comparison
+        What it says is computed when it is asked for.
 
     Raises
     ------

@@ -41,6 +41,15 @@ json.dump(out, sys.stdout)
 def check_rules(rules: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
     """Return the rules ``(pattern, replacement)`` if they can be used.
 
+    Parameters
+    ----------
+    rules : iterable of sequence of str
+        Pairs of a regular expression and its replacement.
+
+    Returns
+    -------
+    list of (str, str)
+
     Raises
     ------
     UsageError
@@ -70,6 +79,19 @@ def substitute(
     texts: Sequence[str], rules: Iterable[Sequence[str]], *, seconds: float = SECONDS
 ) -> list[str]:
     """Apply each rule ``(pattern, replacement)`` in turn to each text, as ``re.sub`` does.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        They stay as they are.
+    rules : iterable of sequence of str
+        Pairs of a regular expression and its replacement.
+    seconds : float
+        The time limit: an expression of a user may take for ever.
+
+    Returns
+    -------
+    list of str
 
     Raises
     ------

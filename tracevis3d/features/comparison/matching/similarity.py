@@ -159,14 +159,48 @@ class Similarity(Protocol):
         """Return the similarity of unit ``unit`` of A with all units of B; takes well below a millisecond."""
 
     def count(self, thresholds: list[Fraction], progress: Progress = silent) -> PairCounts:
-        """Count the pairs above each of the ascending ``thresholds``."""
+        """Count the pairs above each of the ascending ``thresholds``.
+
+        Parameters
+        ----------
+        thresholds : list of Fraction
+            Ascending, 0 to 1.
+        progress : Progress
+
+        Returns
+        -------
+        PairCounts
+            Of units and of calls, for each threshold.
+        """
 
     def hits(self, threshold: Fraction, progress: Progress = silent) -> Iterator[Hits]:
-        """Go through the units of A, in blocks, with what matches them."""
+        """Go through the units of A, in blocks, with what matches them.
+
+        Parameters
+        ----------
+        threshold : Fraction
+            Two units match if their similarity is above it, strictly.
+        progress : Progress
+
+        Returns
+        -------
+        iterator of Hits
+        """
 
 
 def similarity(measure: str, a: Side, b: Side) -> Similarity:
     """Return the measure called ``measure`` for two traces.
+
+    Parameters
+    ----------
+    measure : str
+        One of :data:`MEASURES`.
+    a, b : Side
+        What is compared of either trace.
+
+    Returns
+    -------
+    Similarity
 
     Raises
     ------
@@ -187,7 +221,17 @@ def similarity(measure: str, a: Side, b: Side) -> Similarity:
 
 
 def duration_weights(a: Side, b: Side) -> Ints:
-    """Return what each function counts in the measure ``duration``: int64 (functions,), from 1."""
+    """Return what each function counts in the measure ``duration``: int64 (functions,), from 1.
+
+    Parameters
+    ----------
+    a, b : Side
+        What is compared of either trace.
+
+    Returns
+    -------
+    int64 (functions,)
+    """
     shares = np.zeros(a.functions)
     for side in (a, b):
         own = self_times(side.calls)
@@ -197,7 +241,15 @@ def duration_weights(a: Side, b: Side) -> Ints:
 
 
 class SetSimilarity:
-    """Jaccard similarity of the sets of functions, each function counting 1 or its weight."""
+    """Jaccard similarity of the sets of functions, each function counting 1 or its weight.
+
+    Parameters
+    ----------
+    a, b : Side
+        What is compared of either trace.
+    weight : int64 (functions,), optional
+        What each function counts.
+    """
 
     def __init__(self, a: Side, b: Side, weight: Ints | None = None) -> None:
         self.unit_a, self.unit_b = a.sets.of_class, b.sets.of_class
@@ -208,6 +260,7 @@ class SetSimilarity:
         self._nothing = np.zeros(a.functions, np.int64)
 
     def row(self, unit: int) -> Row:
+        """Return the similarity of one unit: see :meth:`Similarity.row`."""
         join = self.join
         a, b = join.a, join.b
         mark_set(unit, a.base, a.first, a.added, join.weight, self._marked)
@@ -218,6 +271,18 @@ class SetSimilarity:
 
     def count(self, thresholds: list[Fraction], progress: Progress = silent) -> PairCounts:
         # What is compared with each size takes room for each threshold.
+        """Count the pairs above thresholds: see :meth:`Similarity.count`.
+
+        Parameters
+        ----------
+        thresholds : list of Fraction
+            Ascending, 0 to 1.
+        progress : Progress
+
+        Returns
+        -------
+        PairCounts
+        """
         at_once = max(1, LEAST_BYTES // (4 * LANES * max(1, self.join.sizes)))
         first = self._count(thresholds[:at_once], progress)
         if len(thresholds) <= at_once:
@@ -252,6 +317,18 @@ class SetSimilarity:
         return PairCounts(pairs, weight, met[join.place] > 0)
 
     def hits(self, threshold: Fraction, progress: Progress = silent) -> Iterator[Hits]:
+        """Go through the units of A: see :meth:`Similarity.hits`.
+
+        Parameters
+        ----------
+        threshold : Fraction
+            Two units match if their similarity is above it, strictly.
+        progress : Progress
+
+        Returns
+        -------
+        iterator of Hits
+        """
         blocks = self.join.blocks(HIT_BYTES)[::-1]
         found = _in_threads(
             lambda block: self.join.count_block(block, [threshold], keep=True).hit, blocks, progress

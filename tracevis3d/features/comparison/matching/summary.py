@@ -28,6 +28,12 @@ _DEEPEST = 32
 def summary(comparison: Comparison, most: int = MOST) -> dict[str, Any]:
     """Return the facts of a comparison.
 
+    Parameters
+    ----------
+    comparison : Comparison
+    most : int
+        How many of the largest groups.
+
     Returns
     -------
     dict
@@ -148,6 +154,14 @@ def group_facts(comparison: Comparison, groups: Groups, most: int = MOST) -> lis
 
     Groups whose roots have the same callers, down to their sets of functions, are one entry.
 
+    Parameters
+    ----------
+    comparison : Comparison
+    groups : Groups
+        Those of the comparison, or of a part of it.
+    most : int
+        How many of the largest.
+
     Returns
     -------
     list of dict
@@ -184,6 +198,10 @@ def histogram_rows(bars: Sequence[int], tau: float, longest: int = _LONGEST_BAR)
         Bars that hold nothing above it are light.
     longest : int
         Characters of the longest bar.
+
+    Returns
+    -------
+    list of (str, str)
     """
     # Two of a comparison's bars make one row.
     pairs = [sum(bars[k : k + 2]) for k in range(0, len(bars), 2)]

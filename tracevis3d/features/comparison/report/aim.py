@@ -28,7 +28,19 @@ _FRAMED = 12
 
 
 def settings(findings: Findings, finding: Finding) -> dict[str, str]:
-    """Return the parameters of a figure of ``finding``, as texts that the command line takes, too."""
+    """Return the parameters of a figure of ``finding``, as texts that the command line takes, too.
+
+    Parameters
+    ----------
+    findings : Findings
+        With their evidence.
+    finding : Finding
+        One of them.
+
+    Returns
+    -------
+    dict of str to str
+    """
     found = {**of_comparison(findings.evidence.comparison), "annotate": "0", "repeats": "0"}
     shown = windows(findings.evidence, finding)
     if shown != (None, None) and (first := _first_depth(findings.evidence, finding)) > 1:
@@ -81,7 +93,20 @@ def _first_depth(evidence: Evidence, finding: Finding) -> int:
 
 
 def mark(evidence: Evidence, finding: Finding, shown: tuple[Range | None, Range | None]) -> str:
-    """Return the calls to frame: the longest ones of the finding in the windows."""
+    """Return the calls to frame: the longest ones of the finding in the windows.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    finding : Finding
+    shown : (Range or None, Range or None)
+        The windows of A and B, in nanoseconds; None for all of a trace.
+
+    Returns
+    -------
+    str
+        As the parameter ``mark`` takes it; empty: nothing is framed.
+    """
     if finding.kind in ("pace", "alike"):
         return ""
     if finding.kind == "only" and max(finding.calls) > _FRAMED:
@@ -123,6 +148,16 @@ def windows(evidence: Evidence, finding: Finding) -> tuple[Range | None, Range |
     """Return the time windows of A and B that show the finding; None for all of a trace.
 
     Where one trace has nothing to show, what the common caller does there is shown.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    finding : Finding
+
+    Returns
+    -------
+    Range or None, Range or None
+        Nanoseconds.
     """
     if finding.kind in ("pace", "alike", "wrapped"):
         return None, None

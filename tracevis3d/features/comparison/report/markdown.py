@@ -17,7 +17,24 @@ if TYPE_CHECKING:
 
 
 def report(story: Story, output: Output, *, figures: bool, scene: bool, size: str | None = None) -> str:
-    """Return the report's text."""
+    """Return the report's text.
+
+    Parameters
+    ----------
+    story : Story
+    output : Output
+        How figures are drawn.
+    figures : bool
+        Whether there is a figure of each finding.
+    scene : bool
+        Whether there is a scene with viewpoints.
+    size : str, optional
+        Of figures, as text; None: the usual one.
+
+    Returns
+    -------
+    str
+    """
     a, b = story.traces
     names = [trace.source.path or f"trace {name}" for trace, name in zip((a, b), "AB")]
     parts = [
@@ -47,7 +64,19 @@ def report(story: Story, output: Output, *, figures: bool, scene: bool, size: st
 
 
 def table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
-    """Return a table in Markdown."""
+    """Return a table in Markdown.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        Each as long as the header.
+    header : sequence of str
+        The texts above the columns.
+
+    Returns
+    -------
+    str
+    """
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 

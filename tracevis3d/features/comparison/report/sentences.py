@@ -47,7 +47,19 @@ def _below(f: Finding) -> str:
 
 
 def way(path: Sequence[str], steps: int = _STEPS) -> str:
-    """Write the end of a call path."""
+    """Write the end of a call path.
+
+    Parameters
+    ----------
+    path : sequence of str
+        Labels, the root first.
+    steps : int
+        How many of the last are written.
+
+    Returns
+    -------
+    str
+    """
     shown = " > ".join(path[-steps:])
     return f"`… > {shown}`" if len(path) > steps else f"`{shown}`"
 

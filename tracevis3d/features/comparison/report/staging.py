@@ -43,7 +43,21 @@ class Stage:
 
     @classmethod
     def of(cls, story: Story, frame: Frame, settings: dict[str, Any], progress: Progress = silent) -> Stage:
-        """Draw the comparison with the parameters ``settings``."""
+        """Draw the comparison with the parameters ``settings``.
+
+        Parameters
+        ----------
+        story : Story
+        frame : Frame
+            Of the picture.
+        settings : dict of str to object
+            The parameters of the view ``compare``.
+        progress : Progress
+
+        Returns
+        -------
+        Stage
+        """
         view = registry.find("compare")
         drawing = view.draw(story.traces, read(view.parameters, settings), frame, progress)
         nothing = np.empty(0, np.int64)
@@ -80,7 +94,19 @@ class Target:
 
 
 def shares(story: Story, spans: tuple[Range | None, Range | None]) -> tuple[Span, Span]:
-    """Return time windows as shares of the traces from their first call to the end of the last."""
+    """Return time windows as shares of the traces from their first call to the end of the last.
+
+    Parameters
+    ----------
+    story : Story
+    spans : (Range or None, Range or None)
+        Windows of A and B, in nanoseconds; None for all of a trace.
+
+    Returns
+    -------
+    (Span, Span)
+        0 to 1 each.
+    """
     found: list[Span] = []
     for trace, span in zip(story.traces, spans):
         if span is None:
@@ -93,6 +119,21 @@ def shares(story: Story, spans: tuple[Range | None, Range | None]) -> tuple[Span
 
 
 def below(story: Story, trace: int, call: int, ids: Ints) -> Flags:
-    """Return which of the calls ``ids`` are ``call`` or lie below it."""
+    """Return which of the calls ``ids`` are ``call`` or lie below it.
+
+    Parameters
+    ----------
+    story : Story
+    trace : int
+        0 for A, 1 for B.
+    call : int
+        Its index.
+    ids : int64 (k,)
+        Calls of the same trace.
+
+    Returns
+    -------
+    bool (k,)
+    """
     extent = int(story.traces[trace].calls.extent[call])
     return (ids >= call) & (ids < call + extent)

@@ -75,12 +75,39 @@ class Story:
         return settings(self.findings, self[index])
 
     def drawing(self, index: int, output: Output, progress: Progress = silent) -> Drawing:
-        """Return the figure of a finding."""
+        """Return the figure of a finding.
+
+        Parameters
+        ----------
+        index : int
+            Which finding, from 0.
+        output : Output
+            Its frame is read.
+        progress : Progress
+
+        Returns
+        -------
+        Drawing
+        """
         view = registry.find("compare")
         return view.draw(self.traces, read(view.parameters, self.settings(index)), output.frame, progress)
 
     def command(self, index: int, output: Output, size: str | None = None) -> str:
-        """Return the command line that renders the figure of a finding."""
+        """Return the command line that renders the figure of a finding.
+
+        Parameters
+        ----------
+        index : int
+            Which finding, from 0.
+        output : Output
+            Style and engine.
+        size : str, optional
+            Of the figure, as text; None: the usual one.
+
+        Returns
+        -------
+        str
+        """
         words = ["tracevis3d", "render", "compare", *(trace.source.path for trace in self.traces)]
         words += ["-o", self.names[index]]
         for option, value, usual in (("style", output.style, "paper"), ("engine", output.engine, "auto")):
@@ -203,6 +230,15 @@ def _trace_facts(trace: Trace) -> dict[str, Any]:
 def made_folder(folder: str | os.PathLike[str]) -> Path:
     """Return the folder, made if it wasn't there.
 
+    Parameters
+    ----------
+    folder : path
+        With its parents.
+
+    Returns
+    -------
+    Path
+
     Raises
     ------
     InputError
@@ -218,11 +254,37 @@ def made_folder(folder: str | os.PathLike[str]) -> Path:
 
 
 def tell(comparison: Comparison, top: int = TOP, progress: Progress = silent) -> Story:
-    """Find the differences between two compared traces."""
+    """Find the differences between two compared traces.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    top : int
+        How many findings.
+    progress : Progress
+
+    Returns
+    -------
+    Story
+    """
     return Story(comparison, find(comparison, top, progress))
 
 
 def explain(a: Trace, b: Trace, *, top: int = TOP, progress: Progress = silent, **settings: Any) -> Story:
-    """Compare two traces, with the settings of :func:`..matching.match.compare`, and return the findings."""
+    """Compare two traces, with the settings of :func:`..matching.match.compare`, and return the findings.
+
+    Parameters
+    ----------
+    a, b : Trace
+    top : int
+        How many findings.
+    progress : Progress
+    **settings : object
+        ``tau``, ``identity``, ``measure`` and more.
+
+    Returns
+    -------
+    Story
+    """
     comparison = compare(a, b, **settings, progress=part(progress, 0.0, 0.5))
     return tell(comparison, top, part(progress, 0.5, 1.0))

@@ -37,6 +37,10 @@ def steps(story: Story, stage: Stage, text: str) -> list[Target]:
     text : str
         A call path, or the number of a group in the legend.
 
+    Returns
+    -------
+    list of Target
+
     Raises
     ------
     UsageError
@@ -100,7 +104,20 @@ def _weight(story: Story, stage: Stage) -> NDArray[np.float64]:
 
 
 def explaining(story: Story, stage: Stage, match: int) -> list[int]:
-    """Return the outermost drawn matches strictly below both calls of ``match``, the most important first."""
+    """Return the outermost drawn matches strictly below both calls of ``match``, the most important first.
+
+    Parameters
+    ----------
+    story : Story
+    stage : Stage
+        The drawing with its matches.
+    match : int
+        Its index among those that are drawn.
+
+    Returns
+    -------
+    list of int
+    """
     a, b = int(stage.a[match]), int(stage.b[match])
     inside = below(story, 0, a, stage.a) & below(story, 1, b, stage.b) & (stage.a != a) & (stage.b != b)
     weight = _weight(story, stage)

@@ -36,7 +36,18 @@ _NARROWEST = 0.2
 
 
 def default_settings(story: Story, walk: bool = False) -> dict[str, Any]:
-    """Return the parameters of the comparison with the viewpoints, whose calls are framed."""
+    """Return the parameters of the comparison with the viewpoints, whose calls are framed.
+
+    Parameters
+    ----------
+    story : Story
+    walk : bool
+        For a tour along matches: nothing is framed but its calls.
+
+    Returns
+    -------
+    dict
+    """
     found: dict[str, Any] = {
         **of_comparison(story.comparison), "annotate": 0, "repeats": 0, "context": False,
     }  # fmt: skip
@@ -67,6 +78,10 @@ def with_stops(
     settings : dict, optional
         Parameters of the comparison; :func:`default_settings` if left out.
     progress : Progress
+
+    Returns
+    -------
+    (Drawing, list of Viewpoint)
     """
     settings = default_settings(story, bool(walk)) if settings is None else settings
     stage = Stage.of(story, frame, settings, progress)
@@ -232,6 +247,17 @@ def write_scene(
     story: Story, path: str | os.PathLike[str], output: Output, walk: str = "", progress: Progress = silent
 ) -> None:
     """Write the scene with its viewpoints as a .blend.
+
+    Parameters
+    ----------
+    story : Story
+    path : path
+        The .blend.
+    output : Output
+        Style, engine and size.
+    walk : str
+        See :meth:`.story.Story.write`.
+    progress : Progress
 
     Raises
     ------

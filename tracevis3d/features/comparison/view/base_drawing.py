@@ -60,7 +60,22 @@ _STILL: dict[str, Any] = {f.name: f.default for f in fields(Parameters) if f.nam
 def base_drawing(
     traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Progress
 ) -> tuple[Drawing, Sweep]:
-    """Return the drawing of two traces without tubes, and what these are swept from; the last is cached."""
+    """Return the drawing of two traces without tubes, and what these are swept from; the last is cached.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        Two.
+    p : Parameters
+        Those that only move tubes don't matter.
+    frame : Frame
+        Of the picture.
+    progress : Progress
+
+    Returns
+    -------
+    (Drawing, Sweep)
+    """
     return _base_drawing(traces, replace(p, **_STILL), frame, progress=progress)
 
 

@@ -49,6 +49,10 @@ def boxes_of(
         Share of each one's time that matches explain: boxes are the thicker, the more.
     paint : Paint, optional
         Clusters get paler colours in it, the less of their time is filled.
+
+    Returns
+    -------
+    list of Boxes
     """
     calls, cut = wall.trace.calls, wall.cut
     n, c = len(cut.calls), cut.clusters
@@ -125,6 +129,15 @@ def explained(comparison: Comparison, wall: Wall) -> Floats:
     """Return the share of the time of what is drawn on a wall that matches below explain: float64 (drawn,).
 
     A call's time is explained where a call below it, or itself if it calls none, has a match.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    wall : Wall
+
+    Returns
+    -------
+    float64 (drawn,)
     """
     calls = wall.trace.calls
     matched = comparison.matched(wall.source)
@@ -166,7 +179,18 @@ class Runs:
 
     @classmethod
     def of(cls, comparison: Comparison, wall: Wall) -> Runs:
-        """Find exact and similar repetitions on a wall."""
+        """Find exact and similar repetitions on a wall.
+
+        Parameters
+        ----------
+        comparison : Comparison
+        wall : Wall
+            What is drawn on it.
+
+        Returns
+        -------
+        Runs
+        """
         side, calls = comparison.sides[wall.source], wall.trace.calls
         found = []
         for runs in (find_runs(side.subtrees), find_alike(side.subtrees, side.sets)):
@@ -189,7 +213,7 @@ def repetitions(
 
     Parameters
     ----------
-    picture : Composition
+    picture : Layout
     runs : (Runs, Runs)
         On both walls.
     source : int
@@ -197,6 +221,10 @@ def repetitions(
     most : int
     color : int
         Palette index.
+
+    Returns
+    -------
+    list of Lines or Boxes, Labels or None
     """
     wall, own = picture.walls[source], runs[source]
     widest: dict[tuple[int, int], float] = {}

@@ -56,7 +56,19 @@ MOVED = parse("b9bcc1 d98880 d0342c b0000f")
 
 
 def ramp(anchors: Colors, n: int) -> Colors:
-    """Return ``n`` colours through ``anchors``, which are evenly spaced."""
+    """Return ``n`` colours through ``anchors``, which are evenly spaced.
+
+    Parameters
+    ----------
+    anchors : float32 (k, 4)
+        Red, green, blue and alpha.
+    n : int
+        How many colours.
+
+    Returns
+    -------
+    float32 (n, 4)
+    """
     at, given = np.linspace(0, 1, n), np.linspace(0, 1, len(anchors))
     return np.stack([np.interp(at, given, anchors[:, c]) for c in range(4)], axis=1).astype(np.float32)
 
@@ -66,7 +78,20 @@ def _index(first: int, n: int, share: Floats) -> Indices:
 
 
 def positions(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> tuple[Floats, Floats]:
-    """Return where each match's call of A, and of B, starts within its group's root: float64 (m,), 0 to 1."""
+    """Return where each match's call of A, and of B, starts within its group's root: float64 (m,), 0 to 1.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    chosen : Chosen
+        The matches that are drawn.
+    grouping : Grouping
+        Their groups.
+
+    Returns
+    -------
+    (float64 (m,), float64 (m,))
+    """
     found = []
     for trace, ids, roots in zip(comparison.traces, (chosen.a, chosen.b), (grouping.a, grouping.b)):
         calls, root = trace.calls, roots[grouping.of]
@@ -83,7 +108,25 @@ def of_matches(
     paint: Paint,
     p: Parameters,
 ) -> tuple[Indices, tuple[Legend, ...]]:
-    """Return the colour of each match, and the legend."""
+    """Return the colour of each match, and the legend.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    picture : Layout
+    chosen : Chosen
+        The matches that are drawn.
+    grouping : Grouping
+        Their groups.
+    paint : Paint
+        It gets the colours.
+    p : Parameters
+        ``color`` says what they show.
+
+    Returns
+    -------
+    (int32 (m,), tuple of Legend)
+    """
     palette = PALETTES[p.palette]
     if p.color == "permutation":
         a, b = picture.walls
@@ -145,7 +188,25 @@ def _group_name(comparison: Comparison, a: int, b: int) -> str:
 
 
 def fade(color: Indices, similarity: Floats, thin: NDArray[np.bool_], tau: float, paint: Paint) -> Indices:
-    """Return colours in which thin tubes are the paler the less similar their calls are."""
+    """Return colours in which thin tubes are the paler the less similar their calls are.
+
+    Parameters
+    ----------
+    color : int32 (m,)
+        Of the matches.
+    similarity : float64 (m,)
+        Of their calls.
+    thin : bool (m,)
+        Those that are lines.
+    tau : float
+        The threshold of matches.
+    paint : Paint
+        It gets the paler colours.
+
+    Returns
+    -------
+    int32 (m,)
+    """
     out = color.copy()
     step = np.minimum(((similarity - tau) / max(1.0 - tau, 1e-9) * FADES).astype(np.int64), FADES - 1)
     step = np.maximum(step, 0)
@@ -163,7 +224,23 @@ def fade(color: Indices, similarity: Floats, thin: NDArray[np.bool_], tau: float
 def of_similarity(
     faded: NDArray[np.bool_], shining: NDArray[np.bool_], tau: float, paint: Paint
 ) -> list[LegendEntry]:
-    """Return what the legend says of :func:`fade`, and of wide tubes that shine, where there are such."""
+    """Return what the legend says of :func:`fade`, and of wide tubes that shine, where there are such.
+
+    Parameters
+    ----------
+    faded : bool (m,)
+        Matches whose colour is paler.
+    shining : bool (m,)
+        Tubes with a highlight.
+    tau : float
+        The threshold of matches.
+    paint : Paint
+        It gets the colours of the entries.
+
+    Returns
+    -------
+    list of LegendEntry
+    """
     entries = []
     if faded.any():
         pale = paint.add(OTHER * np.array([1, 1, 1, _FAINTEST], np.float32))
@@ -183,6 +260,10 @@ def own_of(drawn: Ints, matched: Ints, color: Indices) -> Indices:
         The calls that matches belong to, the most important first.
     color : int32 (m,)
         Of the matches.
+
+    Returns
+    -------
+    int32 (drawn,)
     """
     own = np.full(len(drawn), -1, np.int32)
     if len(matched):
@@ -194,7 +275,18 @@ def own_of(drawn: Ints, matched: Ints, color: Indices) -> Indices:
 
 
 def only_seen(legend: Legend, used: Indices) -> Legend:
-    """Return the legend without the entries, and the ramp, in whose colours nothing is drawn."""
+    """Return the legend without the entries, and the ramp, in whose colours nothing is drawn.
+
+    Parameters
+    ----------
+    legend : Legend
+    used : int32 (n,)
+        The colours that something is drawn in.
+
+    Returns
+    -------
+    Legend
+    """
     seen = np.unique(used)
     entries = tuple(entry for entry in legend.entries if (seen == entry.color).any())
     if legend.ramp and not ((seen >= legend.ramp[0]) & (seen <= legend.ramp[1])).any():
@@ -203,14 +295,36 @@ def only_seen(legend: Legend, used: Indices) -> Legend:
 
 
 def all_seen(legends: Iterable[Legend], used: Sequence[Indices]) -> tuple[Legend, ...]:
-    """Return the legends without entries whose colours are not ``used``."""
+    """Return the legends without entries whose colours are not ``used``.
+
+    Parameters
+    ----------
+    legends : iterable of Legend
+    used : sequence of int32 (n,)
+        The colours that something is drawn in.
+
+    Returns
+    -------
+    tuple of Legend
+    """
     every = np.concatenate([np.empty(0, np.int32), *used])
     kept = (only_seen(legend, every) for legend in legends)
     return tuple(legend for legend in kept if legend.entries or legend.ramp)
 
 
 def with_entries(legends: tuple[Legend, ...], more: Sequence[LegendEntry]) -> tuple[Legend, ...]:
-    """Return legends, the last one with ``more`` entries."""
+    """Return legends, the last one with ``more`` entries.
+
+    Parameters
+    ----------
+    legends : tuple of Legend
+    more : sequence of LegendEntry
+        Put at the end of the last legend, or of a new one.
+
+    Returns
+    -------
+    tuple of Legend
+    """
     if not more:
         return legends
     last = legends[-1] if legends else Legend("")
@@ -249,6 +363,10 @@ class WallPaint:
             Similarity of the best match, 0 if none.
         own : int32 (drawn,)
             Colour of the match that the call is drawn with; -1 if none.
+
+        Returns
+        -------
+        int32 (drawn,)
         """
         if self.tau <= 1.0:
             calm = _index(self.first, _RAMP, (best - self.tau) / max(1 - self.tau, 1e-9))
@@ -257,7 +375,19 @@ class WallPaint:
         return np.where(best > 0, calm, self.none).astype(np.int32)
 
     def told(self, used: Iterable[Indices], merged: bool) -> Legend:
-        """Return the legend of what is drawn in the colours ``used``, clusters among it if ``merged``."""
+        """Return the legend of what is drawn in the colours ``used``, clusters among it if ``merged``.
+
+        Parameters
+        ----------
+        used : iterable of int32 (n,)
+            Those of both walls.
+        merged : bool
+            Whether there are clusters.
+
+        Returns
+        -------
+        Legend
+        """
         kept = only_seen(self.legend, np.concatenate([np.empty(0, np.int32), *used]))
         if not merged:
             return kept
@@ -267,7 +397,21 @@ class WallPaint:
 
 
 def of_walls(tau: float, paint: Paint, p: Parameters) -> WallPaint:
-    """Return what the boxes of both walls are coloured by, and the legend."""
+    """Return what the boxes of both walls are coloured by, and the legend.
+
+    Parameters
+    ----------
+    tau : float
+        The threshold of matches.
+    paint : Paint
+        It gets the colours.
+    p : Parameters
+        ``walls`` says what they show.
+
+    Returns
+    -------
+    WallPaint
+    """
     none = paint.add(UNMATCHED)
     alone = LegendEntry("no match", none)
     if p.walls == "similarity":

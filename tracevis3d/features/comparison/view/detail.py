@@ -21,7 +21,17 @@ from .parameters import Parameters
 
 
 class LevelOfDetail:
-    """Two walls with level of detail; see ``views.detail``. A fan has none."""
+    """Two walls with level of detail; see ``views.detail``. A fan has none.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        Two; of more there is no detail.
+    parameters : Parameters
+        Those of the view.
+    frame : Frame
+        Of the picture that it adds to.
+    """
 
     def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
         self._p = parameters
@@ -40,7 +50,21 @@ class LevelOfDetail:
         self._palette = drawing.palette
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
-        """Return the calls and clusters of one wall, and names on those within ``seen``."""
+        """Return the calls and clusters of one wall, and names on those within ``seen``.
+
+        Parameters
+        ----------
+        pane : int
+            0 for A, 1 for B.
+        seen : (float, float)
+            Nanoseconds.
+        pixels_per_unit : float
+            Pixels of a scene unit in the zoomed part.
+
+        Returns
+        -------
+        Detail
+        """
         sweep, p = self._sweep, self._p
         picture = sweep.picture
         wall = picture.walls[pane]

@@ -52,6 +52,15 @@ def focused(trace: Trace, text: str, trace_name: str = "A") -> Flags:
         A, ``B:12`` of B.
     trace_name : str
         ``A`` or ``B``.
+
+    Returns
+    -------
+    bool (calls,)
+
+    Raises
+    ------
+    UsageError
+        If a call's number is beyond the last.
     """
     calls = trace.calls
     if one := _CALL.fullmatch(text.strip()):
@@ -76,7 +85,18 @@ def focused(trace: Trace, text: str, trace_name: str = "A") -> Flags:
 
 
 def named(comparison: Comparison, text: str) -> str:
-    """Return ``text``, or the function's name where it is a call's number."""
+    """Return ``text``, or the function's name where it is a call's number.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    text : str
+        As the parameter ``focus`` has it.
+
+    Returns
+    -------
+    str
+    """
     one = _CALL.fullmatch(text.strip())
     if not one:
         return text
@@ -104,6 +124,18 @@ def _called(trace: Trace, word: str) -> Flags:
 def stacks(comparison: Comparison, text: str, name: str = "focus") -> tuple[Flags, Flags]:
     """Return which calls of A and of B lie within the call stacks that ``text`` names.
 
+    Parameters
+    ----------
+    comparison : Comparison
+    text : str
+        See :func:`focused`.
+    name : str
+        The parameter that it is from.
+
+    Returns
+    -------
+    (bool (calls of A,), bool (calls of B,))
+
     Raises
     ------
     UsageError
@@ -119,6 +151,20 @@ def within(comparison: Comparison, chosen: Chosen, text: str, name: str = "focus
     """Return which matches lie within the call stacks that ``text`` names: bool (m,).
 
     A trace in which nothing is called so doesn't restrict them.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    chosen : Chosen
+        The matches.
+    text : str
+        See :func:`focused`.
+    name : str
+        The parameter that it is from.
+
+    Returns
+    -------
+    bool (m,)
     """
     a, b = stacks(comparison, text, name)
     return np.asarray((a[chosen.a] if a.any() else True) & (b[chosen.b] if b.any() else True))
@@ -135,7 +181,7 @@ def highlight(
 
     Parameters
     ----------
-    picture : Composition
+    picture : Layout
     lines : (Skyline, Skyline)
     chosen : Chosen
         Matches between what the overview is about.
@@ -143,6 +189,10 @@ def highlight(
         The call stacks that are looked at.
     color : int
         Palette index.
+
+    Returns
+    -------
+    list of Boxes or Lines
     """
     made: list[Boxes | Lines] = []
     ids = (chosen.a, chosen.b)
@@ -217,7 +267,20 @@ def _outermost(wall: Wall, calls: Ints, stack: Flags) -> Ints:
 
 
 def closer(picture: Layout, elements: Sequence[Tubes | Lines], which: Flags) -> Camera | None:
-    """Return the camera that looks at the matches ``which`` and the walls at their ends; None without any."""
+    """Return the camera that looks at the matches ``which`` and the walls at their ends; None without any.
+
+    Parameters
+    ----------
+    picture : Layout
+    elements : sequence of Tubes or Lines
+        The tubes and lines of the matches.
+    which : bool (m,)
+        Matches.
+
+    Returns
+    -------
+    Camera or None
+    """
     points = []
     for element in elements:
         if element.look == "ghost":

@@ -110,6 +110,16 @@ class Wall:
         """Return the middle along x of calls, their widths, and the middles' distances from the roots' edge.
 
         What lies outside the window is cut off.
+
+        Parameters
+        ----------
+        ids : int64 (n,)
+            Calls.
+
+        Returns
+        -------
+        (float64 (n,), float64 (n,), float64 (n,))
+            Scene units.
         """
         calls = self.trace.calls
         start = np.clip(calls.start[ids], *self.window)
@@ -142,7 +152,25 @@ class Wall:
         self, start: Ints, end: Ints, low_level: Ints, high_level: Ints, thread: NDArray[np.int32],
         thick: Floats, gap: float,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:  # fmt: skip
-        """Return ``low`` and ``size`` of boxes, as :func:`..layout.icicle.place_boxes` does, on this wall."""
+        """Return ``low`` and ``size`` of boxes, as :func:`..layout.icicle.place_boxes` does, on this wall.
+
+        Parameters
+        ----------
+        start, end : int64 (n,)
+            Nanoseconds.
+        low_level, high_level : int64 (n,)
+            Levels from the first that is shown.
+        thread : int32 (n,)
+            That of each box.
+        thick : float64 (n,)
+            How far each stands out.
+        gap : float
+            Share of a level's height that is left free.
+
+        Returns
+        -------
+        (float32 (n, 3), float32 (n, 3))
+        """
         upright, size = place_boxes(
             start, end, low_level, high_level, self.lane_of[thread], thick, self.lanes,
             window=self.window, width=self.width, gap=gap,
@@ -245,7 +273,23 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """The contents of one wall: window, threads and calls."""
+    """The contents of one wall: window, threads and calls.
+
+    Attributes
+    ----------
+    trace : Trace
+        What the wall shows.
+    window : (int, int)
+        Nanoseconds.
+    threads : int64 (lanes,)
+        Those that are shown, in order.
+    lane_of : int64 (threads,)
+        Lane of each thread of the trace; -1: not drawn.
+    cut : Cut
+        The calls and clusters.
+    note : str
+        What is left out of the threads; empty: nothing.
+    """
 
     trace: Trace
     window: tuple[int, int]
@@ -271,6 +315,10 @@ def content(
         How much of the walls' width is the window's.
     scale : float, optional
         Pixels that a unit along the wall covers; without it, what it covers if the walls fill the picture.
+
+    Returns
+    -------
+    Content
     """
     window = time_window(trace, *((p.start_a, p.end_a), (p.start_b, p.end_b))[s])
     deepest = np.maximum(np.diff(cut_index(trace).thread_level) - p.first_depth, 1).astype(np.float64)
@@ -304,6 +352,20 @@ def seen_contents(
     """Choose what both walls show, what is narrow in the picture merged, and whether both have one scale.
 
     A wall that stands farther from the camera is seen smaller, so that more of it is merged.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        Two.
+    p : Parameters
+    frame : Frame
+        Of the picture.
+    context : bool
+        Whether there is room for overviews of the whole traces.
+
+    Returns
+    -------
+    ((Content, Content), bool)
     """
     widths, same = shares((traces[0], traces[1]), p)
     first = [content(t, p, s, frame, widths[s]) for s, t in enumerate(traces)]
@@ -314,7 +376,19 @@ def seen_contents(
 
 
 def wall_scales(picture: Layout, frame: Frame) -> tuple[float, float]:
-    """Return how many pixels a unit along x covers in the middle of each wall."""
+    """Return how many pixels a unit along x covers in the middle of each wall.
+
+    Parameters
+    ----------
+    picture : Layout
+    frame : Frame
+        Of the picture.
+
+    Returns
+    -------
+    (float, float)
+        Of A and of B.
+    """
     projection = fit(picture.camera, frame, _SHARE)
     found = []
     for wall in picture.walls:
@@ -326,7 +400,19 @@ def wall_scales(picture: Layout, frame: Frame) -> tuple[float, float]:
 
 
 def shares(traces: tuple[Trace, Trace], p: Parameters) -> tuple[tuple[float, float], bool]:
-    """Return the share of the width that each window takes, and whether both have one scale."""
+    """Return the share of the width that each window takes, and whether both have one scale.
+
+    Parameters
+    ----------
+    traces : (Trace, Trace)
+        Two.
+    p : Parameters
+        The windows, and ``scale``.
+
+    Returns
+    -------
+    ((float, float), bool)
+    """
     spans = [
         float(high - low)
         for low, high in (
@@ -346,6 +432,24 @@ def compose(
     """Lay out both walls, B moved by ``shift`` nanoseconds against A.
 
     ``context`` makes room for overviews of the whole traces, with rulers of their own.
+
+    Parameters
+    ----------
+    contents : (Content, Content)
+        Those of A and B.
+    p : Parameters
+    frame : Frame
+        Of the picture.
+    same : bool
+        Whether both have one time scale.
+    shift : int
+        Nanoseconds.
+    context : bool
+        See above.
+
+    Returns
+    -------
+    Layout
     """
     spans = [c.window[1] - c.window[0] for c in contents]
     if same:
@@ -424,7 +528,22 @@ def _height(p: Parameters, frame: Frame, gap: float, beyond: float, bands: float
 
 
 def level_lanes(contents: Sequence[Content], p: Parameters, total: float) -> list[Lanes]:
-    """Lay out the levels of all walls to one scale: the same depth is equally high on each."""
+    """Lay out the levels of all walls to one scale: the same depth is equally high on each.
+
+    Parameters
+    ----------
+    contents : sequence of Content
+        Those of all walls.
+    p : Parameters
+        ``taper``, and the levels that are shown.
+    total : float
+        Height of the wall, in scene units.
+
+    Returns
+    -------
+    list of Lanes
+        One for each wall.
+    """
     levels, cover = [], np.zeros(1)
     for c in contents:
         calls, clusters, cut = c.trace.calls, c.cut.clusters, c.cut
@@ -500,7 +619,18 @@ def _camera(p: Parameters, walls: list[Wall], gap: float, beyond: float) -> Came
 
 
 def pixel_scale(camera: Camera, frame: Frame) -> float:
-    """Return how many pixels a unit covers along x in the middle."""
+    """Return how many pixels a unit covers along x in the middle.
+
+    Parameters
+    ----------
+    camera : Camera
+    frame : Frame
+        Of the picture.
+
+    Returns
+    -------
+    float
+    """
     projection = fit(camera, frame, _SHARE)
     middle = (np.array(camera.low) + np.array(camera.high)) / 2
     at = projection.pixels(middle + np.array([(0.0, 0.0, 0.0), (0.01, 0.0, 0.0)]))

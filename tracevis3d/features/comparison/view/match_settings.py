@@ -25,6 +25,15 @@ def asked(parameters: Any) -> tuple[tuple[str, Any], ...]:
 def comparing(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of :func:`..matching.match.compare` that parameters of the view ask for.
 
+    Parameters
+    ----------
+    values : mapping of str to object
+        The parameters by name.
+
+    Returns
+    -------
+    dict
+
     Raises
     ------
     UsageError
@@ -42,6 +51,17 @@ def comparing(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def pairs(name: str, text: str) -> list[tuple[str, str]]:
     """Read pairs of texts, which are written as JSON.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    text : str
+        A list of lists of two texts, as JSON; empty: none.
+
+    Returns
+    -------
+    list of (str, str)
 
     Raises
     ------

@@ -80,6 +80,11 @@ def choose(like: Likeness, windows: tuple[tuple[int, int], ...], rule: str, both
         A key of :data:`MATCHES`.
     both : bool
         With the rule ``best``: that of each call of B, too, not of A's calls alone.
+
+    Returns
+    -------
+    Chosen
+        The most important first.
     """
     comparison = like.comparison
     if rule == "all":
@@ -136,6 +141,18 @@ class Likeness:
         """Return how similar the most similar call of the other trace is to others than the drawn calls, too.
 
         Units of A that were not asked yet are asked; see :attr:`best`.
+
+        Parameters
+        ----------
+        trace : int
+            0 for A, 1 for B: that of ``calls``.
+        calls : int64 (n,)
+            Their indices.
+
+        Returns
+        -------
+        float64 (n,)
+            0 where none is above τ.
         """
         best_a, best_b = self._bests
         if trace == 1:
@@ -154,6 +171,18 @@ def likeness(comparison: Comparison, calls: tuple[Ints, Ints], anywhere: bool = 
     """Ask how similar the calls ``calls[0]`` of A and ``calls[1]`` of B are.
 
     With ``anywhere`` false, what is best for B's calls is looked for among the drawn calls of A only.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    calls : (int64 (n,), int64 (m,))
+        Those of A and of B.
+    anywhere : bool
+        Whether all calls of A are asked, and not the drawn ones alone.
+
+    Returns
+    -------
+    Likeness
     """
     units, of_a = np.unique(comparison.unit_of_a(calls[0]), return_inverse=True)
     units_b, of_b = np.unique(comparison.unit_of_b(calls[1]), return_inverse=True)
@@ -233,6 +262,18 @@ def places(trace: Trace, ids: Ints, window: tuple[int, int]) -> tuple[Floats, Fl
 
     The order is that of all calls that start in the window. Unlike time it is the same in two runs of which
     one takes longer here and there.
+
+    Parameters
+    ----------
+    trace : Trace
+    ids : int64 (n,)
+        Calls.
+    window : (int, int)
+        Nanoseconds.
+
+    Returns
+    -------
+    (float64 (n,), float64 (n,))
     """
     calls, threads = trace.calls, trace.threads
     thread = calls.thread[ids]
@@ -248,7 +289,19 @@ def places(trace: Trace, ids: Ints, window: tuple[int, int]) -> tuple[Floats, Fl
 
 
 def unmatched_calls(comparison: Comparison, trace: int) -> Ints:
-    """Return the calls that have no match, nor any below them, whose callers are not such."""
+    """Return the calls that have no match, nor any below them, whose callers are not such.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    trace : int
+        0 for A, 1 for B.
+
+    Returns
+    -------
+    int64 (k,)
+        Ascending.
+    """
     calls, matched = comparison.traces[trace].calls, comparison.matched(trace)
     before = np.concatenate([[0], np.cumsum(matched)])
     here = np.arange(len(calls))
@@ -287,6 +340,18 @@ def group(comparison: Comparison, chosen: Chosen, divide: bool) -> Grouping:
 
     Programs whose main function matches have one group around everything. With ``divide`` a group of more
     than three tenths of the time is replaced by the groups of the matches below its root, until none is.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    chosen : Chosen
+        The matches.
+    divide : bool
+        Whether groups that hold nearly all are divided.
+
+    Returns
+    -------
+    Grouping
     """
     calls = (comparison.traces[0].calls, comparison.traces[1].calls)
     m = len(chosen)
@@ -367,6 +432,16 @@ def displacement(comparison: Comparison, chosen: Chosen) -> Floats:
 
     Matches are ranked by the start of their call in A and by that in B. Those on a longest sequence that
     rises in both keep the order; the others have moved by the difference of their ranks, as a share of all.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    chosen : Chosen
+        The matches.
+
+    Returns
+    -------
+    float64 (m,)
     """
     m = len(chosen)
     if not m:

@@ -34,11 +34,15 @@ def names(picture: Layout, wall: Wall, boxes: Boxes, most: int) -> Labels:
 
     Parameters
     ----------
-    picture : Composition
+    picture : Layout
     wall : Wall
     boxes : Boxes
         The wall's calls.
     most : int
+
+    Returns
+    -------
+    Labels
     """
     up = wall.fold.upwards
     pixels = picture.pixels_per_unit * picture.seen_along(up)
@@ -141,7 +145,18 @@ def _ruler_at(picture: Layout, wall: Wall, beyond: float) -> tuple[float, float]
 
 
 def trace_names(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> Labels:
-    """Return which trace each wall shows and what its ruler shows, at the left end of the ruler."""
+    """Return which trace each wall shows and what its ruler shows, at the left end of the ruler.
+
+    Parameters
+    ----------
+    picture : Layout
+    lines : (Skyline, Skyline) or None
+        The overviews of A and B, where there are any.
+
+    Returns
+    -------
+    Labels
+    """
     anchor, text = np.zeros((2, 3), np.float32), []
     for s, wall in enumerate(picture.walls):
         y, z = _ruler_at(picture, wall, picture.beyond + 2.75 * picture.text)
@@ -167,7 +182,18 @@ def _ticks(window: tuple[int, int], wall: Wall) -> ticks.Ticks:
 
 
 def rulers(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> tuple[Axis, ...]:
-    """Return the rulers of time along the outer edges of both walls, and of overviews of more than that."""
+    """Return the rulers of time along the outer edges of both walls, and of overviews of more than that.
+
+    Parameters
+    ----------
+    picture : Layout
+    lines : (Skyline, Skyline) or None
+        The overviews of A and B, where there are any.
+
+    Returns
+    -------
+    tuple of Axis
+    """
     made = []
     for s, wall in enumerate(picture.walls):
         line = lines[s] if lines else None

@@ -19,7 +19,17 @@ _MOST_COUNTED = 1_000_000_000
 
 
 def title(comparison: match.Comparison, picture: Layout) -> str:
-    """Return which traces are compared, and how much of their time is in calls that match."""
+    """Return which traces are compared, and how much of their time is in calls that match.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    picture : Layout
+
+    Returns
+    -------
+    str
+    """
     names = [name_of(w) for w in picture.walls]
     shares = []
     for s, trace in enumerate(comparison.traces):
@@ -46,7 +56,26 @@ def notes(
     comparison: match.Comparison, picture: Layout, chosen: Chosen, shown: Chosen, aligned: str,
     p: Parameters, more: list[str],
 ) -> tuple[str, ...]:  # fmt: skip
-    """Return notes about omitted and merged elements, and about shapes; ``more`` comes from the overview."""
+    """Return notes about omitted and merged elements, and about shapes; ``more`` comes from the overview.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    picture : Layout
+    chosen : Chosen
+        The matches that were chosen.
+    shown : Chosen
+        Those of them that are drawn.
+    aligned : str
+        What B is aligned by; empty: nothing.
+    p : Parameters
+    more : list of str
+        What the overview says.
+
+    Returns
+    -------
+    tuple of str
+    """
     tubes_ = min(p.tubes, len(shown))
     notes = [
         f"{tubes_:,} matches are tubes, {len(shown) - tubes_:,} lines; "

@@ -97,6 +97,10 @@ def time_in_intervals(start: Ints, end: Ints, window: tuple[int, int], bars: int
     start, end : int64 (m,)
     window : (int, int)
     bars : int
+
+    Returns
+    -------
+    float64 (bars,)
     """
     span = max(window[1] - window[0], 1)
     order = np.argsort(start, kind="stable")
@@ -169,11 +173,15 @@ def skylines(
     Parameters
     ----------
     comparison : Comparison
-    picture : Composition
+    picture : Layout
     chosen : Chosen
         Matches between calls within ``windows``.
     windows : two of (int, int)
         What the bars are about.
+
+    Returns
+    -------
+    (Skyline, Skyline)
     """
     walls = picture.walls
     starts = [w.trace.calls.start[ids] for w, ids in zip(walls, (chosen.a, chosen.b))]
@@ -207,9 +215,13 @@ def overview(
     Parameters
     ----------
     lines : (Skyline, Skyline)
-    picture : Composition
+    picture : Layout
     paint : Paint
     p : Parameters
+
+    Returns
+    -------
+    (list of Boxes or Lines, tuple of Legend, list of str, tuple of Axis)
     """
     made: list[Boxes | Lines] = []
     highest = max(float(line.total.max(initial=0)) for line in lines)

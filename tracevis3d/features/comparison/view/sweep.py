@@ -25,7 +25,35 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """All that tubes are swept from, but for the parameters of :data:`.parameters.MOVING`."""
+    """All that tubes are swept from, but for the parameters of :data:`.parameters.MOVING`.
+
+    Attributes
+    ----------
+    picture : Layout
+        The walls.
+    shown : Chosen
+        The matches that are drawn.
+    tree : ControlTree
+        What they are bundled along.
+    color : int32 (m,)
+        Of each match.
+    ghost : bool (m,)
+        Those that are drawn as context.
+    shining : bool (m,)
+        Those with a highlight.
+    moved : float64 (m,)
+        Share of the greatest lift.
+    marked : int64 (k,)
+        Matches with a mark.
+    mark : int
+        The marks' colour, as index into the palette.
+    near : bool (m,)
+        Matches that the camera ``focus`` looks at.
+    like : Likeness
+        How similar calls are.
+    own : int32 (m,)
+        The colour of each match that is shown to calls.
+    """
 
     picture: Layout
     shown: Chosen
@@ -45,7 +73,19 @@ class Sweep:
     own: NDArray[np.int32]
 
     def finish(self, drawing: Drawing, p: Parameters) -> Drawing:
-        """Return ``drawing``, which has no tubes yet, with all that follows their course."""
+        """Return ``drawing``, which has no tubes yet, with all that follows their course.
+
+        Parameters
+        ----------
+        drawing : Drawing
+            It stays as it is.
+        p : Parameters
+            Those that move tubes.
+
+        Returns
+        -------
+        Drawing
+        """
         swept = tubes(
             self.picture, self.shown, self.tree, self.color, self.ghost, self.shining, self.moved, p
         )

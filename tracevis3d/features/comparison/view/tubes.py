@@ -39,7 +39,22 @@ _buffers = Buffers()
 
 
 def control(picture: Layout, chosen: Chosen, grouping: Grouping, p: Parameters) -> ControlTree:
-    """Return the control trees of the groups in the plane of the two icicles: x, and v across."""
+    """Return the control trees of the groups in the plane of the two icicles: x, and v across.
+
+    Parameters
+    ----------
+    picture : Layout
+    chosen : Chosen
+        The matches that are drawn.
+    grouping : Grouping
+        Their groups.
+    p : Parameters
+        ``resolution`` says what is too narrow.
+
+    Returns
+    -------
+    ControlTree
+    """
     floor = p.resolution / picture.pixels_per_unit
 
     def place(wall: Wall) -> Any:
@@ -71,7 +86,7 @@ def tubes(
 
     Parameters
     ----------
-    picture : Composition
+    picture : Layout
     chosen : Chosen
         The most important first: they become tubes.
     tree : ControlTree
@@ -83,6 +98,10 @@ def tubes(
     moved : float64 (m,)
         Share of the greatest lift.
     p : Parameters
+
+    Returns
+    -------
+    list of Tubes or Lines
     """
     m = len(chosen)
     least = _LEAST_PX / picture.pixels_per_unit
@@ -146,7 +165,19 @@ def _rise(point: NDArray[np.float32], first: Ints, lift: Floats, gap: float) -> 
 
 
 def middles(elements: list[Tubes | Lines], m: int) -> NDArray[np.float32]:
-    """Return the middle point of each of ``m`` matches, float32 (m, 3); NaN for one that isn't drawn."""
+    """Return the middle point of each of ``m`` matches, float32 (m, 3); NaN for one that isn't drawn.
+
+    Parameters
+    ----------
+    elements : list of Tubes or Lines
+        Those of the matches.
+    m : int
+        How many matches there are.
+
+    Returns
+    -------
+    float32 (m, 3)
+    """
     out = np.full((m, 3), np.nan, np.float32)
     for element in elements:
         out[element.id] = element.point[(element.first[:-1] + element.first[1:]) // 2]

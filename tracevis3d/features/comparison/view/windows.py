@@ -20,7 +20,18 @@ from .parameters import Parameters
 
 
 def followed(comparison: match.Comparison, p: Parameters) -> Parameters:
-    """Return the parameters with B's window as ``moment`` says, where none is given."""
+    """Return the parameters with B's window as ``moment`` says, where none is given.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    p : Parameters
+        They stay as they are.
+
+    Returns
+    -------
+    followed : Parameters
+    """
     if p.moment == "own" or p.start_b.strip() or p.end_b.strip():
         return p
     a, b = comparison.traces
@@ -63,7 +74,29 @@ def _where_matched(comparison: match.Comparison, window: tuple[int, int]) -> tup
 def alignment(
     comparison: match.Comparison, chosen: Chosen, grouping: Grouping, contents: Sequence[Any], p: Parameters
 ) -> tuple[int, str]:
-    """Return by how much B moves, in nanoseconds, and a note."""
+    """Return by how much B moves, in nanoseconds, and a note.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    chosen : Chosen
+        The matches.
+    grouping : Grouping
+        Their groups.
+    contents : sequence of object
+        Those of A and B.
+    p : Parameters
+        ``align`` says what is aligned.
+
+    Returns
+    -------
+    (int, str)
+
+    Raises
+    ------
+    UsageError
+        If there is no such group, or no match of that name.
+    """
     text = p.align.strip()
     if not text or not len(chosen):
         return 0, ""

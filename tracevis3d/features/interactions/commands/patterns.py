@@ -28,7 +28,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Find what recurs in a trace and print it."""
+    """Find what recurs in a trace and print it.
+
+    Parameters
+    ----------
+    words : Namespace
+        As the parser read them.
+
+    Raises
+    ------
+    UsageError
+        If a stretch has one end alone, or a number is out of range.
+    """
     from ..patterns import pattern_facts
 
     if (words.start is None) != (words.end is None):

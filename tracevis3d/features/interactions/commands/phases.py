@@ -36,7 +36,18 @@ def elements(parser: argparse.ArgumentParser) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Find the phases of a trace and print them."""
+    """Find the phases of a trace and print them.
+
+    Parameters
+    ----------
+    words : Namespace
+        As the parser read them.
+
+    Raises
+    ------
+    UsageError
+        If ``--least`` is not between 0 and 1.
+    """
     from ..patterns import phase_facts
     from ..phases import LEAST
 

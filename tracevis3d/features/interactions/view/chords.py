@@ -71,6 +71,18 @@ def choose(drum: Drum, p: Parameters, first_of_all: NDArray[np.bool_] | None = N
     """Sum the calls of each slice by pair, and choose those that are drawn.
 
     ``first_of_all``: pairs (pairs,) that are drawn in any case.
+
+    Parameters
+    ----------
+    drum : Drum
+    p : Parameters
+        ``slices`` says into how many the window is cut.
+    first_of_all : bool (pairs,), optional
+        None: the busiest alone.
+
+    Returns
+    -------
+    Chosen
     """
     found, n = drum.found, drum.high - drum.low
     pair = found.pair[drum.low : drum.high]
@@ -107,6 +119,17 @@ def choose(drum: Drum, p: Parameters, first_of_all: NDArray[np.bool_] | None = N
 def pulled(picture: Layout, drum: Drum, p: Parameters) -> NDArray[np.bool_]:
     """Return which pairs are to be pulled out of their bundles, bool (pairs,).
 
+    Parameters
+    ----------
+    picture : Layout
+    drum : Drum
+    p : Parameters
+        ``pull`` names them.
+
+    Returns
+    -------
+    bool (pairs,)
+
     Raises
     ------
     UsageError
@@ -133,6 +156,19 @@ def routes(picture: Layout, drum: Drum, p: Parameters, straight: bool = False) -
     """Return the curve of each pair in the closed drum's cross-section, (pairs, samples, 2), and its ends.
 
     Where ``straight`` they are not bundled.
+
+    Parameters
+    ----------
+    picture : Layout
+    drum : Drum
+    p : Parameters
+        ``beta`` says how closely they follow the hierarchy.
+    straight : bool
+        Whether they go straight.
+
+    Returns
+    -------
+    (float64 (pairs, samples, 2), float64 (pairs, 2))
     """
     h, sectors, found = picture.hierarchy, picture.sectors, drum.found
     radius = drum.bend.radius
@@ -160,6 +196,20 @@ def radii(count: Ints, most: int, p: Parameters) -> Floats:
     """Return the radius at the caller's end: the section's area is in proportion to the number of calls.
 
     ``most`` has the greatest radius.
+
+    Parameters
+    ----------
+    count : int64 (n,)
+        Calls.
+    most : int
+        The largest number.
+    p : Parameters
+        ``thickness`` scales all.
+
+    Returns
+    -------
+    float64 (n,)
+        Scene units.
     """
     thick = THICKEST * p.thickness * np.sqrt(count / float(max(most, 1)))
     return np.asarray(np.maximum(thick, THINNEST if p.thickness > 0 else 0.0))
@@ -169,6 +219,18 @@ def opacities(curve: Floats, p: Parameters) -> Floats:
     """Return how much each of ``curve`` (n, samples, 2) covers: the longer, the less (Holten 2006, 4.2).
 
     That of the longest one is ``1 - fade``.
+
+    Parameters
+    ----------
+    curve : float64 (n, samples, 2)
+        In the drum's cross-section.
+    p : Parameters
+        ``fade`` says how far.
+
+    Returns
+    -------
+    float64 (n,)
+        0 to 1.
     """
     length = np.linalg.norm(np.diff(curve, axis=1), axis=2).sum(axis=1)
     return np.asarray(1.0 - p.fade * np.minimum(length / max(float(length.max(initial=0.0)), 1e-9), 1.0))
@@ -184,7 +246,28 @@ def tubes(
     p: Parameters,
     straight: bool = False,
 ) -> Tubes:
-    """Return the tubes of ``chosen`` with radii at the caller's end and colours of both ends."""
+    """Return the tubes of ``chosen`` with radii at the caller's end and colours of both ends.
+
+    Parameters
+    ----------
+    picture : Layout
+    drum : Drum
+    chosen : Chosen
+        The pairs, slice by slice.
+    radius : float64 (n,)
+        At the caller's end.
+    colors : (int32 (n,), int32 (n,))
+        At the caller's end and at the callee's.
+    kind : str
+        What the tubes are called.
+    p : Parameters
+    straight : bool
+        Whether they are not bundled.
+
+    Returns
+    -------
+    Tubes
+    """
     curve, ends = routes(picture, drum, p, straight)
     bend, n = drum.bend, len(chosen)
     flat = bend.chords(curve[chosen.pair], ends[chosen.pair])
@@ -224,8 +307,17 @@ def flat_bundles(
 
     Parameters
     ----------
+    picture : Layout
+    drum : Drum
     colors : float32 (pairs, 3), (pairs, 3)
         sRGB, 0 to 1, at the caller's and the callee's end of each pair.
+    p : Parameters
+    frame : Frame
+        Of the picture: how fine the image is.
+
+    Returns
+    -------
+    Image
     """
     curve, _ = routes(picture, drum, p)
     radius = drum.bend.radius

@@ -152,6 +152,16 @@ class Arrangement:
 def arrange(traces: Sequence[Trace], p: Parameters) -> Arrangement:
     """Find elements, sectors and the calls of the window.
 
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One or two.
+    p : Parameters
+
+    Returns
+    -------
+    Arrangement
+
     Raises
     ------
     UsageError
@@ -169,7 +179,22 @@ def arrange(traces: Sequence[Trace], p: Parameters) -> Arrangement:
 
 
 def place_along(found: Interactions, low: int, high: int, window: tuple[int, int], axis: str) -> Floats:
-    """Return where the interactions ``low`` up to ``high`` lie along the axis, 0 to 1, float64."""
+    """Return where the interactions ``low`` up to ``high`` lie along the axis, 0 to 1, float64.
+
+    Parameters
+    ----------
+    found : Interactions
+    low, high : int
+        The slice ``[low, high)`` of the calls.
+    window : (int, int)
+        Nanoseconds.
+    axis : {"calls", "time"}
+        What runs along it.
+
+    Returns
+    -------
+    float64 (high - low,)
+    """
     if axis == "time":
         return np.asarray((found.time[low:high] - window[0]) / max(window[1] - window[0], 1), np.float64)
     return np.asarray((np.arange(high - low) + 0.5) / max(high - low, 1), np.float64)
@@ -177,6 +202,16 @@ def place_along(found: Interactions, low: int, high: int, window: tuple[int, int
 
 def compose(traces: Sequence[Trace], p: Parameters) -> Layout:
     """Compute the layout.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One or two.
+    p : Parameters
+
+    Returns
+    -------
+    Layout
 
     Raises
     ------
@@ -303,7 +338,19 @@ def _camera(drums: tuple[Drum, ...], sectors: Sectors, p: Parameters) -> Camera:
 
 
 def camera_axes(direction: Vector, up: Vector) -> tuple[Floats, Floats]:
-    """Return the unit vectors that point to the right and up in the picture."""
+    """Return the unit vectors that point to the right and up in the picture.
+
+    Parameters
+    ----------
+    direction : (float, float, float)
+        From what is seen towards the camera.
+    up : (float, float, float)
+        Upwards in the picture, about.
+
+    Returns
+    -------
+    (float64 (3,), float64 (3,))
+    """
     forward = -np.array(direction) / np.linalg.norm(direction)
     right = np.cross(forward, np.array(up))
     right /= np.linalg.norm(right)

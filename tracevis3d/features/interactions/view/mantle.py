@@ -26,7 +26,20 @@ _BEFORE = 1.8
 
 
 def spans(hierarchy: Hierarchy, sectors: Sectors, found: Interactions) -> Floats:
-    """Return the outer ends of each pair's bar along the mantle, float64 (pairs, 2), 0 to 1."""
+    """Return the outer ends of each pair's bar along the mantle, float64 (pairs, 2), 0 to 1.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+    sectors : Sectors
+        Where its elements lie.
+    found : Interactions
+        The calls between them.
+
+    Returns
+    -------
+    float64 (pairs, 2)
+    """
     h = hierarchy
     a, b = h.node[found.caller], h.node[found.callee]
     forward = sectors.middle[a] <= sectors.middle[b]
@@ -46,6 +59,22 @@ def sequence(
     """Return the calls of the window as an image on the mantle; None if there are none to show.
 
     ``tone``: place on the ramp of each pair that has one colour, float64 (pairs,).
+
+    Parameters
+    ----------
+    picture : Layout
+    drum : Drum
+    ramp : uint8 (k, 4)
+        Colours from caller to callee.
+    p : Parameters
+    frame : Frame
+        Of the picture: how fine the image is.
+    tone : float64 (pairs,), optional
+        Place on the ramp, 0 to 1, of pairs that have one colour.
+
+    Returns
+    -------
+    Image or None
     """
     found = drum.found
     if p.mantle == "none" or drum.high <= drum.low or drum.bend.length <= 0:
@@ -88,7 +117,22 @@ def _seen(picture: Layout, drum: Drum, s: Floats, p: Parameters) -> NDArray[np.b
 
 
 def around(drum: Drum, t: Floats, inset: float, low: float = 0.0, high: float = 1.0) -> NDArray[np.float32]:
-    """Return lines across the mantle at shares of the time, float32 (n, points, 3)."""
+    """Return lines across the mantle at shares of the time, float32 (n, points, 3).
+
+    Parameters
+    ----------
+    drum : Drum
+    t : float64 (n,)
+        Shares of the time, 0 to 1.
+    inset : float
+        How far inside of the mantle, in scene units.
+    low, high : float
+        Shares of the way around.
+
+    Returns
+    -------
+    float32 (n, points, 3)
+    """
     s = np.linspace(low, high, _AROUND)
     lines = drum.bend.mantle(np.tile(s, (len(t), 1)), np.tile(np.asarray(t)[:, None], (1, _AROUND)), inset)
     return lines.astype(np.float32)
@@ -106,13 +150,35 @@ def _lines(
 
 
 def phase_lines(drum: Drum, color: int) -> Lines:
-    """Return a line across the mantle where a phase begins."""
+    """Return a line across the mantle where a phase begins.
+
+    Parameters
+    ----------
+    drum : Drum
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    Lines
+    """
     t = drum.at(drum.phases.edge[1:-1])
     return _lines("phase border", around(drum, t, 0.02), _HAIR, color, drum.source)
 
 
 def rims(drum: Drum, color: int) -> Lines:
-    """Return the mantle's edges: where time begins and ends, and, of an opened drum, its seams."""
+    """Return the mantle's edges: where time begins and ends, and, of an opened drum, its seams.
+
+    Parameters
+    ----------
+    drum : Drum
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    Lines
+    """
     ends = around(drum, np.array([0.0, 1.0]), 0.0)
     if drum.bend.length <= 0:
         return _lines("rim", ends[:0], _HAIR, color, drum.source)
@@ -127,9 +193,14 @@ def brackets(drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Lines:
 
     Parameters
     ----------
+    drum : Drum
     edge : float64 (n, 2)
         Start and end, as shares of the time.
     color : int32 (n,)
+
+    Returns
+    -------
+    Lines
     """
     lines = []
     for start, end in edge.tolist():
@@ -145,8 +216,18 @@ def pins(picture: Layout, drum: Drum, rare: list[Rare], path: NDArray[np.float32
 
     Parameters
     ----------
+    picture : Layout
+    drum : Drum
+    rare : list of Rare
+        The lone calls.
     path : float32 (n, points, 3)
         The way of each call, from caller to callee.
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    Marks
     """
     found, sectors = drum.found, picture.sectors
     node = picture.hierarchy.node

@@ -42,6 +42,10 @@ class Meanings:
             In ``Trace.calls``; -1: none.
         values : dict of str to float (n,), optional
         texts : dict of str to sequence of str (n,), optional
+
+        Returns
+        -------
+        int
         """
         rows = self._rows.setdefault(kind, [])
         first = sum(len(row[1]) for row in rows)
@@ -86,7 +90,19 @@ class Meanings:
 
 
 def of_sectors(meanings: Meanings, picture: Layout, drum: Drum) -> int:
-    """Describe each node of the hierarchy and how much it calls; return the root's id."""
+    """Describe each node of the hierarchy and how much it calls; return the root's id.
+
+    Parameters
+    ----------
+    meanings : Meanings
+        They are added to it.
+    picture : Layout
+    drum : Drum
+
+    Returns
+    -------
+    int
+    """
     h, found = picture.hierarchy, drum.found
     first, stop = h.first_element()
     columns = {}
@@ -103,7 +119,23 @@ def of_sectors(meanings: Meanings, picture: Layout, drum: Drum) -> int:
 
 
 def of_phases(meanings: Meanings, picture: Layout, drum: Drum, kind: str, phases: Phases) -> int:
-    """Describe each phase: its time, its outer call, and who calls whom in it; return the first id."""
+    """Describe each phase: its time, its outer call, and who calls whom in it; return the first id.
+
+    Parameters
+    ----------
+    meanings : Meanings
+        They are added to it.
+    picture : Layout
+    drum : Drum
+    kind : str
+        What the elements are called.
+    phases : Phases
+        Those of the drum, or its finer steps.
+
+    Returns
+    -------
+    int
+    """
     found, trace = drum.found, drum.trace
     columns: dict[str, list[str]] = {"kind": [], "from": [], "to": [], "within": [], "told by": []}
     for i in range(len(phases)):

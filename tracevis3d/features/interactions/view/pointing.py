@@ -67,7 +67,19 @@ class Where:
         return self._given.windows[source]
 
     def time_at(self, source: int, share: float) -> int:
-        """Return the time at a share of the axis, 0 to 1, in nanoseconds."""
+        """Return the time at a share of the axis, 0 to 1, in nanoseconds.
+
+        Parameters
+        ----------
+        source : int
+            Which of the view's traces.
+        share : float
+            Along the axis.
+
+        Returns
+        -------
+        int
+        """
         start, end = self.window(source)
         low, high = self._given.ranges[source]
         if share <= 0 or share >= 1 or self._by_time or low == high:
@@ -75,7 +87,19 @@ class Where:
         return int(self._given.found[source].time[low + int(share * (high - low))])
 
     def share_at(self, source: int, time: int) -> float:
-        """Return where a time lies along the axis, 0 to 1."""
+        """Return where a time lies along the axis, 0 to 1.
+
+        Parameters
+        ----------
+        source : int
+            Which of the view's traces.
+        time : int
+            Nanoseconds.
+
+        Returns
+        -------
+        float
+        """
         start, end = self.window(source)
         low, high = self._given.ranges[source]
         if time <= start or time >= end or self._by_time or low == high:
@@ -84,7 +108,21 @@ class Where:
         return before / (high - low)
 
     def spot(self, source: int, share: float, around: float) -> Spot:
-        """Return the calls at a share of the axis and at a place around the mantle, both 0 to 1."""
+        """Return the calls at a share of the axis and at a place around the mantle, both 0 to 1.
+
+        Parameters
+        ----------
+        source : int
+            Which of the view's traces.
+        share : float
+            Along the axis.
+        around : float
+            Around the mantle, from seam to seam.
+
+        Returns
+        -------
+        Spot
+        """
         given = self._given
         found, (low, high) = given.found[source], given.ranges[source]
         h, sectors = given.hierarchy, given.sectors
@@ -117,7 +155,21 @@ class Where:
         )
 
     def describe(self, source: int, share: float, around: float) -> Description:
-        """Return the description of a place: the number of calls, their elements, and their times."""
+        """Return the description of a place: the number of calls, their elements, and their times.
+
+        Parameters
+        ----------
+        source : int
+            Which of the view's traces.
+        share : float
+            Along the axis, 0 to 1.
+        around : float
+            Around the mantle, 0 to 1 from seam to seam.
+
+        Returns
+        -------
+        Description
+        """
         spot = self.spot(source, share, around)
         several = spot.calls[1] > spot.calls[0]
         span = " to ".join(units.count(i) for i in (spot.calls if several else spot.calls[:1]))

@@ -62,6 +62,10 @@ class Bend:
             0 to 1 from seam to seam.
         unroll : float, optional
             Another stage than the bend's own.
+
+        Returns
+        -------
+        (float64 (..., 2), float64 (..., 2), float64 (..., 2))
         """
         u = self.unroll if unroll is None else unroll
         sigma = (np.asarray(s, np.float64) - 0.5) * self.circumference
@@ -80,13 +84,39 @@ class Bend:
         return place, tangent, normal
 
     def space(self, flat: Floats, t: Floats) -> Floats:
-        """Return points (..., 3) from places in the cross-section (..., 2) and shares of the time (...)."""
+        """Return points (..., 3) from places in the cross-section (..., 2) and shares of the time (...).
+
+        Parameters
+        ----------
+        flat : float64 (..., 2)
+            In the cross-section.
+        t : float64 (...)
+            0 to 1.
+
+        Returns
+        -------
+        float64 (..., 3)
+        """
         basis = np.array([self.along, self.inward])
         along_time = np.asarray(t, np.float64)[..., None] * (self.length * np.array(self.time))
         return np.asarray(flat @ basis + along_time + np.array(self.origin))
 
     def mantle(self, s: Floats, t: Floats, inset: float = 0.0) -> Floats:
-        """Return points on the mantle, ``inset`` inside of it."""
+        """Return points on the mantle, ``inset`` inside of it.
+
+        Parameters
+        ----------
+        s : float64 (...)
+            0 to 1 from seam to seam.
+        t : float64 (...)
+            Shares of the time, 0 to 1.
+        inset : float
+            Scene units.
+
+        Returns
+        -------
+        float64 (..., 3)
+        """
         place, _, normal = self.section(s)
         return self.space(place + inset * normal, t)
 
@@ -100,6 +130,10 @@ class Bend:
             How far outside of the mantle; before the start of time on the flat sheet.
         height : float64 (...)
             Above the ring: against time on the drum, towards the reader on the sheet.
+
+        Returns
+        -------
+        float64 (..., 3)
         """
         place, _, normal = self.section(s)
         fold = self.unroll * math.pi / 2
@@ -183,6 +217,10 @@ def place_sectors(
         Share of the mantle that is left free, more between nodes further up.
     rings : int
         Levels at most; deeper ones share the innermost ring's inner neighbours' place.
+
+    Returns
+    -------
+    Sectors
     """
     n = len(parent)
     depth = np.zeros(n, np.int32)
@@ -225,6 +263,21 @@ def control_points(
     """Return the inner hierarchy's control points, float32 (n, 3): the root in the middle, elements outside.
 
     In the cross-section of the closed drum, z 0 (ExtraVis, figure 7: the inner circle, which is not drawn).
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+        Of each node; -1 for the root.
+    element : int32 (n,)
+        That of a leaf; -1 for an inner node.
+    middle : float64 (n,)
+        Where each node's sector has its middle, 0 to 1 around.
+    radius : float
+        Of the drum.
+
+    Returns
+    -------
+    float32 (n, 3)
     """
     n = len(parent)
     depth, below = np.zeros(n), np.zeros(n)
@@ -238,7 +291,23 @@ def control_points(
 
 
 def petals(ends: Floats, width: Floats, radius: float, samples: int) -> Floats:
-    """Return small loops into the drum for calls within an element, float64 (n, samples, 2)."""
+    """Return small loops into the drum for calls within an element, float64 (n, samples, 2).
+
+    Parameters
+    ----------
+    ends : float64 (n,)
+        Where each element's sector has its middle, 0 to 1 around.
+    width : float64 (n,)
+        Of the loop, as a share of the way around.
+    radius : float
+        Of the drum.
+    samples : int
+        Points of a loop.
+
+    Returns
+    -------
+    float64 (n, samples, 2)
+    """
     share = np.linspace(-0.5, 0.5, samples)
     s = ends[:, None] + share[None] * width[:, None]
     reach = np.minimum(0.16 * radius, 2.2 * width * 2 * np.pi * radius)
@@ -251,6 +320,17 @@ def spread(wanted: Floats, least: float) -> Floats:
     """Return places (n,) that are ``least`` apart, in the order of ``wanted``, and moved as little as can be.
 
     Least squares by pooling what would overlap (isotonic regression).
+
+    Parameters
+    ----------
+    wanted : float64 (n,)
+        Ascending.
+    least : float
+        The least distance of neighbours.
+
+    Returns
+    -------
+    float64 (n,)
     """
     shifted = np.asarray(wanted, np.float64) - least * np.arange(len(wanted))
     value: list[float] = []

@@ -29,11 +29,18 @@ def ring(
 
     Parameters
     ----------
+    picture : Layout
+    drum : Drum
     activity : float64 (elements,)
         Calls that each takes part in, in the window.
     most : float
         The greatest of all drums.
     color : int32 (nodes,)
+    p : Parameters
+
+    Returns
+    -------
+    Wedges
     """
     h, sectors = picture.hierarchy, picture.sectors
     nodes = np.arange(1, len(h)) if len(h) > 1 else np.empty(0, np.int64)
@@ -79,6 +86,22 @@ def names(
     """Return the names of the busiest elements and of their containers, and the lines that lead to them.
 
     Names stand in columns beside the ring, so that they read level whatever their sectors' angle.
+
+    Parameters
+    ----------
+    picture : Layout
+    activity : float64 (elements,)
+        Calls that each takes part in, in the window.
+    text : float
+        Line height in scene units.
+    color : int
+        That of the lines, as index into the palette.
+    p : Parameters
+        ``labels`` is the most that are written.
+
+    Returns
+    -------
+    list of Labels, Lines or None
     """
     h, sectors, drum = picture.hierarchy, picture.sectors, picture.drums[0]
     if len(h) < 2 or p.labels == 0:

@@ -19,6 +19,19 @@ def frequencies(pair: NDArray[np.int32], pairs: int, window: int = WINDOW) -> ND
     """Return how often each call's pair is among the ``window`` calls around it, int32 (n,).
 
     That is f_i times the number of calls in the window: computed once, for every power.
+
+    Parameters
+    ----------
+    pair : int32 (n,)
+        That of each call.
+    pairs : int
+        How many there are.
+    window : int
+        How many calls are looked at around each.
+
+    Returns
+    -------
+    int32 (n,)
     """
     count = np.empty(len(pair), np.int32)
     neighbour_counts(np.ascontiguousarray(pair), window, np.zeros(pairs, np.int32), count)
@@ -29,6 +42,19 @@ def contributions(power: float, window: int = WINDOW, calls: int | None = None) 
     """Return W = f^p for each count from 0 to ``window``, float64: 0 where nothing is (equation 2).
 
     ``calls``: how many there are, where that may be fewer than the window.
+
+    Parameters
+    ----------
+    power : float
+        p of equation 2.
+    window : int
+        The largest count.
+    calls : int, optional
+        How many calls there are; None: more than the window.
+
+    Returns
+    -------
+    float64 (window + 1,)
     """
     size = window if calls is None else max(min(window, calls), 1)
     share = np.arange(window + 1) / size
@@ -39,12 +65,40 @@ def contributions(power: float, window: int = WINDOW, calls: int | None = None) 
 
 
 def even_rows(low: int, high: int, rows: int) -> Floats:
-    """Return the edges of ``rows`` rows that hold equally many calls, float64 (rows + 1,)."""
+    """Return the edges of ``rows`` rows that hold equally many calls, float64 (rows + 1,).
+
+    Parameters
+    ----------
+    low, high : int
+        The slice ``[low, high)`` of the calls.
+    rows : int
+        How many.
+
+    Returns
+    -------
+    float64 (rows + 1,)
+        Numbers of calls.
+    """
     return np.linspace(low, high, rows + 1)
 
 
 def timed_rows(time: NDArray[np.int64], start: int, end: int, rows: int) -> Floats:
-    """Return the edges of rows of equal time, in calls; ``time`` (n,) never decreases."""
+    """Return the edges of rows of equal time, in calls; ``time`` (n,) never decreases.
+
+    Parameters
+    ----------
+    time : int64 (n,)
+        Nanoseconds.
+    start, end : int
+        Nanoseconds.
+    rows : int
+        How many.
+
+    Returns
+    -------
+    float64 (rows + 1,)
+        Numbers of calls.
+    """
     moment = start + (end - start) * np.arange(rows + 1) / rows
     edge = np.searchsorted(time, moment, "left").astype(np.float64)
     edge[-1] = np.searchsorted(time, end, "right")
@@ -81,6 +135,10 @@ def sequence_image(
         Room for the image, to be used again.
     tone : float64 (pairs,), optional
         Place on the ramp, 0 to 1, of bars of one colour; negative for those that go along the ramp.
+
+    Returns
+    -------
+    uint8 (rows, columns, 4)
     """
     shape = (len(edge) - 1, columns, 4)
     image = np.empty(shape, np.uint8) if buffers is None else buffers.take("sequence", shape, np.uint8)
@@ -101,6 +159,23 @@ def visibility(
     """Return which share of each row's colour the calls of the pair ``wanted`` have, float64 (rows,).
 
     6.25 % for one of 16 calls under linear antialiasing (figure 10).
+
+    Parameters
+    ----------
+    pair : int32 (n,)
+        That of each call.
+    count : int32 (n,)
+        From :func:`frequencies`.
+    weight : float64 (window + 1,)
+        From :func:`contributions`.
+    edge : float64 (rows + 1,)
+        From :func:`even_rows` or :func:`timed_rows`.
+    wanted : int
+        The pair that is looked for.
+
+    Returns
+    -------
+    float64 (rows,)
     """
     w = np.where(pair == wanted, weight[count], 0.0)
     everything = weight[count]

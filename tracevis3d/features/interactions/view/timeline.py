@@ -43,6 +43,21 @@ def strips(
     """Return the phases as a strip of boxes along time, the finer steps as a narrower one, with their names.
 
     Phases of one kind have one colour and letter.
+
+    Parameters
+    ----------
+    picture : Layout
+    drum : Drum
+    first_color : int
+        Palette index of the first kind's colour.
+    colors : int
+        How many there are, used again and again.
+    text : float
+        Line height in scene units.
+
+    Returns
+    -------
+    (list of Boxes, list of Labels)
     """
     if len(drum.phases) < 2 or drum.bend.length <= 0:
         return [], []
@@ -71,7 +86,21 @@ def strips(
 
 
 def bars(picture: Layout, drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Boxes | None:
-    """Return bars above the phases at stretches (n, 2) of the time; None where the drum is flat."""
+    """Return bars above the phases at stretches (n, 2) of the time; None where the drum is flat.
+
+    Parameters
+    ----------
+    picture : Layout
+    drum : Drum
+    edge : float64 (n, 2)
+        Start and end, as shares of the time.
+    color : int32 (n,)
+        Of each bar.
+
+    Returns
+    -------
+    Boxes or None
+    """
     if drum.bend.length <= 0 or not len(edge):
         return None
     below = foot(picture) + _BAR
@@ -126,6 +155,19 @@ def recurring(picture: Layout, drum: Drum, color: int, text: float) -> tuple[Lin
     """Return a brace below rounds, and below steps that recur in a row, with how often they do.
 
     A brace has a tooth where each round begins.
+
+    Parameters
+    ----------
+    picture : Layout
+    drum : Drum
+    color : int
+        Index into the palette.
+    text : float
+        Line height in scene units.
+
+    Returns
+    -------
+    Lines or None, Labels or None
     """
     braces = [drum.at(rounds.edge) for rounds in drum.rounds]
     for run in phase_runs(drum.steps.kind):
@@ -164,7 +206,21 @@ def recurring(picture: Layout, drum: Drum, color: int, text: float) -> tuple[Lin
 
 
 def axis(picture: Layout, drum: Drum, p: Parameters, text: float) -> Axis | None:
-    """Return the ruler of calls or of time; None where the drum is flat."""
+    """Return the ruler of calls or of time; None where the drum is flat.
+
+    Parameters
+    ----------
+    picture : Layout
+    drum : Drum
+    p : Parameters
+        ``axis`` says what is counted.
+    text : float
+        Line height in scene units.
+
+    Returns
+    -------
+    Axis or None
+    """
     bend = drum.bend
     if bend.length <= 0:
         return None

@@ -77,6 +77,10 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     frame : Frame
     progress : Progress
 
+    Returns
+    -------
+    Drawing
+
     Raises
     ------
     UsageError
@@ -262,7 +266,18 @@ def _drum(
 
 
 def against_layers(picture: Layout, drum: Drum) -> NDArray[np.bool_]:
-    """Return which pairs of a drum call against the layers, bool (pairs,)."""
+    """Return which pairs of a drum call against the layers, bool (pairs,).
+
+    Parameters
+    ----------
+    picture : Layout
+    drum : Drum
+        Its counts are read.
+
+    Returns
+    -------
+    bool (pairs,)
+    """
     found = drum.found
     return layers(picture.hierarchy, found.caller, found.callee, drum.counts)[1]
 
@@ -389,6 +404,16 @@ def presence(picture: Layout, activity: list[NDArray[np.float64]]) -> NDArray[np
     """Return where each node is called: -1 in both traces, 0 in A alone, 1 in B alone, 2 moved.
 
     An element of one trace alone has moved if there is one of the same name elsewhere in the other alone.
+
+    Parameters
+    ----------
+    picture : Layout
+    activity : list of float64 (elements,)
+        Calls that each element takes part in, of each trace.
+
+    Returns
+    -------
+    int32 (nodes,)
     """
     h = picture.hierarchy
     here = []

@@ -24,7 +24,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(words: argparse.Namespace) -> None:
-    """Print the facts about the memory of one trace."""
+    """Print the facts about the memory of one trace.
+
+    Parameters
+    ----------
+    words : Namespace
+        As the parser read them.
+
+    Raises
+    ------
+    UsageError
+        If ``--most`` is below 1.
+    """
     from ..summary import memory_facts
     from ..view.arrangement import memory_use
 

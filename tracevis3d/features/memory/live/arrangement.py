@@ -158,6 +158,15 @@ class Arrangement:
         """Go some of the way to where items belong; return whether more is left.
 
         ``rising``: what has sunk may rise again.
+
+        Parameters
+        ----------
+        rising : bool
+            Whether what has sunk may rise again.
+
+        Returns
+        -------
+        bool
         """
         way = self._goal - self.x[: len(self._goal)]
         far = float(np.abs(way).max(initial=0.0))

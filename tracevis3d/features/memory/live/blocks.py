@@ -59,6 +59,8 @@ class LiveBlocks:
     growing : GrowingTrace
     pause_ns : int
         Nanoseconds without a touch from which on a block counts as idle.
+    brief_ns : int
+        Nanoseconds: blocks that lived shorter are forgotten when they end.
 
     Attributes
     ----------
@@ -97,6 +99,13 @@ class LiveBlocks:
 
     def follow(self, batch: Mapping[str, Any], edge: int) -> Intervals:
         """Take a batch of memory; what ended before ``edge`` may be forgotten.
+
+        Parameters
+        ----------
+        batch : mapping of str to object
+            Columns of rows of memory by name, as the protocol has them.
+        edge : int
+            Nanoseconds.
 
         Returns
         -------
@@ -251,6 +260,10 @@ class LiveBlocks:
         least : float
             Narrower blocks are merged until they have this width, as a share of the visible part.
         by_site, logarithmic : bool
+
+        Returns
+        -------
+        Intervals
         """
         k, totals = self.k, self.totals
         self.by_site, self.logarithmic = by_site, logarithmic

@@ -21,7 +21,20 @@ _CHARACTER, _HALF = 0.5, 0.3
 
 
 def ruler(blocks: LiveBlocks, arrangement: Arrangement, beside: float) -> Labels:
-    """Return the ruler in front, for bytes side by side."""
+    """Return the ruler in front, for bytes side by side.
+
+    Parameters
+    ----------
+    blocks : LiveBlocks
+    arrangement : Arrangement
+        Where items lie.
+    beside : float
+        Where they begin along time, in scene units.
+
+    Returns
+    -------
+    Labels
+    """
     found = LabelList("tick", 0)
     if blocks.logarithmic or not len(arrangement.order):
         return found.labels()
@@ -41,7 +54,20 @@ def ruler(blocks: LiveBlocks, arrangement: Arrangement, beside: float) -> Labels
 
 
 def districts(blocks: LiveBlocks, arrangement: Arrangement, beside: float) -> Labels:
-    """Return the names of call sites in front of where they reach; those that are widest win."""
+    """Return the names of call sites in front of where they reach; those that are widest win.
+
+    Parameters
+    ----------
+    blocks : LiveBlocks
+    arrangement : Arrangement
+        Where items lie.
+    beside : float
+        Where they begin along time, in scene units.
+
+    Returns
+    -------
+    Labels
+    """
     site, span = arrangement.districts()
     span = np.clip(span, 0.0, WIDTH)
     wide = span[:, 1] - span[:, 0]
@@ -74,7 +100,26 @@ class _Taken:
 def on_items(
     blocks: LiveBlocks, arrangement: Arrangement, watch: SiteWatch, now: int, window_ns: int, beside: float
 ) -> tuple[Labels, Labels]:
-    """Return the findings, above their items, and the names of the largest blocks."""
+    """Return the findings, above their items, and the names of the largest blocks.
+
+    Parameters
+    ----------
+    blocks : LiveBlocks
+    arrangement : Arrangement
+        Where items lie.
+    watch : SiteWatch
+        The findings about call sites.
+    now : int
+        Nanoseconds.
+    window_ns : int
+        The length of time that is shown.
+    beside : float
+        Where they begin along time, in scene units.
+
+    Returns
+    -------
+    (Labels, Labels)
+    """
     k, items = blocks.k, blocks.items
     warnings, names, taken = LabelList("warning"), LabelList("name"), _Taken()
 

@@ -48,6 +48,11 @@ def color_of(
         Whether an item is one block.
     second : int64 (n,)
         1 for every second rib of merged items, else 0.
+
+    Returns
+    -------
+    int64 (n,)
+        Indices into the palette.
     """
     idle = age > 0
     block = np.where(idle, IDLE + np.minimum((height * SHADES).astype(np.int64), SHADES - 1), IN_USE)

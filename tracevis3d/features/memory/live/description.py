@@ -16,7 +16,24 @@ from .site_watch import SiteWatch
 def describe_item(
     growing: GrowingTrace, blocks: LiveBlocks, item: int, idle: bool, at: int, now: int
 ) -> Description:
-    """Return the description of an item at the moment ``at``: of its block, or of the merged ones."""
+    """Return the description of an item at the moment ``at``: of its block, or of the merged ones.
+
+    Parameters
+    ----------
+    growing : GrowingTrace
+        Its names are read.
+    blocks : LiveBlocks
+    item : int
+        Its number.
+    idle : bool
+        Whether the piece pointed at is one without a touch.
+    at, now : int
+        Nanoseconds.
+
+    Returns
+    -------
+    Description
+    """
     k, facts = blocks.k, blocks.items[item]
     first = int(facts[k.FIRST])
     here = ("here", f"{'idle' if idle else 'in use'}, {duration(max(now - at, 0))} ago")
@@ -62,7 +79,20 @@ def _of_block(
 
 
 def describe_site(blocks: LiveBlocks, watch: SiteWatch, site: int) -> Description:
-    """Return the description of a call site."""
+    """Return the description of a call site.
+
+    Parameters
+    ----------
+    blocks : LiveBlocks
+    watch : SiteWatch
+        The findings about call sites.
+    site : int
+        Its number; -1: several.
+
+    Returns
+    -------
+    Description
+    """
     found = Description(blocks.sites.name(site), "call site")
     if 0 <= site < len(blocks.sites):
         live, living, allocated, _ = blocks.site_facts[site].tolist()

@@ -83,6 +83,10 @@ class SiteHistory:
         ----------
         total : int
             Live bytes of all.
+
+        Returns
+        -------
+        list of Found
         """
         if not self.is_full or total <= 0:
             return []
@@ -135,6 +139,10 @@ def find_plateaus(
     live, idle, owner : int64 (items,)
         Live bytes, nanoseconds since the last touch, call site.
     window, total : int
+
+    Returns
+    -------
+    list of Found
     """
     which = np.flatnonzero((idle >= window) & (live > 0))
     which = which[np.argsort(-live[which], kind="stable")]
@@ -149,7 +157,19 @@ def find_plateaus(
 
 
 def in_turn(found: Sequence[Found], most: int) -> list[Found]:
-    """Return the first of each kind in turn: no kind takes all the room."""
+    """Return the first of each kind in turn: no kind takes all the room.
+
+    Parameters
+    ----------
+    found : sequence of Found
+        The most important first.
+    most : int
+        How many at most.
+
+    Returns
+    -------
+    list of Found
+    """
     kinds: dict[str, list[Found]] = {}
     for one in found:
         kinds.setdefault(one.kind, []).append(one)

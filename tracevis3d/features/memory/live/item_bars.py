@@ -31,6 +31,10 @@ def item_bars(blocks: LiveBlocks, found: Intervals, window_ns: int, parity: int 
     parity, cells : int
         Which of the two shades merged items have: ``parity``, or by turns from one cell to the next, of so
         many nanoseconds.
+
+    Returns
+    -------
+    Bars
     """
     if not len(found):
         return Bars.empty()
@@ -61,7 +65,18 @@ def _bytes_of(blocks: LiveBlocks, item: NDArray[np.int64]) -> NDArray[np.float64
 
 
 def merged(blocks: LiveBlocks, begin: int, end: int) -> Intervals:
-    """Return what merged items did from ``begin`` to ``end``."""
+    """Return what merged items did from ``begin`` to ``end``.
+
+    Parameters
+    ----------
+    blocks : LiveBlocks
+    begin, end : int
+        Nanoseconds.
+
+    Returns
+    -------
+    Intervals
+    """
     k = blocks.k
     which = np.flatnonzero((blocks.items[:, k.ALONE] == 0) & (blocks.items[:, k.LIVING] > 0))
     given = blocks.items[which]
@@ -74,7 +89,20 @@ def merged(blocks: LiveBlocks, begin: int, end: int) -> Intervals:
 
 
 def ongoing(blocks: LiveBlocks, now: int, window_ns: int) -> list[Intervals]:
-    """Return the state of single blocks: the idle ones, and their earlier use."""
+    """Return the state of single blocks: the idle ones, and their earlier use.
+
+    Parameters
+    ----------
+    blocks : LiveBlocks
+    now : int
+        Nanoseconds.
+    window_ns : int
+        The length of time that is shown.
+
+    Returns
+    -------
+    list of Intervals
+    """
     k = blocks.k
     which = np.flatnonzero((blocks.items[:, k.ALONE] == 1) & (blocks.items[:, k.LIVING] > 0))
     given = blocks.items[which]
@@ -91,7 +119,19 @@ def ongoing(blocks: LiveBlocks, now: int, window_ns: int) -> list[Intervals]:
 
 
 def item_sections(arrangement: Arrangement, given: Bars, own: Any, out: Sections) -> None:
-    """Write the cross-sections of the bars ``own`` of ``given``, which are items, into ``out``."""
+    """Write the cross-sections of the bars ``own`` of ``given``, which are items, into ``out``.
+
+    Parameters
+    ----------
+    arrangement : Arrangement
+        Where items lie.
+    given : Bars
+        Bars of a page.
+    own : bool (n,) or int64 (k,)
+        Which of them are items.
+    out : float32 (n, 2, 4, 2)
+        As :func:`~tracevis3d.drawing.stream.box_sections` returns them.
+    """
     item = given.key[own]
     low, high = arrangement.x[item, 0], arrangement.x[item, 1]
     apart = np.minimum(_GAP, 0.1 * (high - low))

@@ -66,6 +66,13 @@ class Memory(LiveView):
         """Let blocks lie by call site or in the order of their creation, as wide as bytes or their logarithm.
 
         Blocks that stand alone slide to their new places; what is merged sinks, and rises there.
+
+        Parameters
+        ----------
+        by_site : bool
+            By call site; else in the order of their creation.
+        logarithmic : bool
+            As wide as the logarithm of their bytes.
         """
         if (by_site, logarithmic) == (self.by_site, self.logarithmic):
             return
@@ -74,7 +81,13 @@ class Memory(LiveView):
         self.moving = True
 
     def zoom(self, left: float, right: float) -> None:
-        """Show the widths from ``left`` to ``right``, as shares of all."""
+        """Show the widths from ``left`` to ``right``, as shares of all.
+
+        Parameters
+        ----------
+        left, right : float
+            0 to 1.
+        """
         left, right = min(max(left, 0.0), 1.0 - _LEAST_SIGHT), min(max(right, _LEAST_SIGHT), 1.0)
         right = max(right, left + _LEAST_SIGHT)
         if (left, right) != self.sight:
@@ -82,7 +95,20 @@ class Memory(LiveView):
             self._wants_cut = self.moving = True
 
     def zoom_at(self, across: float, factor: float) -> tuple[float, float]:
-        """Return what is in sight after zooming by ``factor`` about a place in scene units across."""
+        """Return what is in sight after zooming by ``factor`` about a place in scene units across.
+
+        Parameters
+        ----------
+        across : float
+            Scene units.
+        factor : float
+            Above 1: nearer.
+
+        Returns
+        -------
+        (float, float)
+            Shares of all widths, 0 to 1.
+        """
         left, right = self.sight
         share = min(max(across / WIDTH, 0.0), 1.0)
         at = left + share * (right - left)

@@ -38,13 +38,34 @@ class Settings:
 
 
 def apply(view: Memory, settings: Any) -> None:
-    """Let a live view lie and show what ``settings`` say."""
+    """Let a live view lie and show what ``settings`` say.
+
+    Parameters
+    ----------
+    view : Memory
+        The live view.
+    settings : Settings
+    """
     view.arrange(settings.order == "site", settings.width == "log")
     if settings.left < settings.right:
         view.zoom(settings.left, settings.right)
 
 
 def wheel(view: Memory, across: float, factor: float) -> dict[str, float]:
-    """Return the settings that show ``factor`` times less of the bytes, about a place across."""
+    """Return the settings that show ``factor`` times less of the bytes, about a place across.
+
+    Parameters
+    ----------
+    view : Memory
+        The live view.
+    across : float
+        Scene units.
+    factor : float
+        Above 1: nearer.
+
+    Returns
+    -------
+    dict of str to float
+    """
     left, right = view.zoom_at(across, factor)
     return {"left": left, "right": right}

@@ -23,6 +23,11 @@ _DEEPEST = 32
 class Sites:
     """Call sites: the innermost function of a stack that does not merely pass an allocation on, and its line.
 
+    Parameters
+    ----------
+    growing : GrowingTrace
+        Its stacks and functions are read.
+
     Attributes
     ----------
     names : list of str

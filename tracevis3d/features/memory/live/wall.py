@@ -81,7 +81,15 @@ class Wall:
         return [piece]
 
     def sections(self, given: Bars, out: Sections) -> None:
-        """Write the cross-sections of the bars that are pieces of curves into ``out``."""
+        """Write the cross-sections of the bars that are pieces of curves into ``out``.
+
+        Parameters
+        ----------
+        given : Bars
+            Bars of a page.
+        out : float32 (n, 2, 4, 2)
+            As :func:`~tracevis3d.drawing.stream.box_sections` returns them.
+        """
         for number, (bottom, top) in enumerate(_STRIPES):
             curve = given.key == KEY - number
             n = int(np.count_nonzero(curve))
@@ -108,7 +116,19 @@ class Wall:
         return found.labels()
 
     def describe(self, bar: Bars, at: int) -> Description:
-        """Return the description of a piece of a curve."""
+        """Return the description of a piece of a curve.
+
+        Parameters
+        ----------
+        bar : Bars
+            One.
+        at : int
+            Nanoseconds.
+
+        Returns
+        -------
+        Description
+        """
         number = KEY - int(bar.key[0])
         begin, end = bar.time[0].tolist()
         share = min(max((at - begin) / max(end - begin, 1), 0.0), 1.0)

@@ -55,12 +55,36 @@ Order = tuple[str, str, str, tuple[int, int]]
 
 
 def order_of(p: Parameters, window: tuple[int, int]) -> Order:
-    """Return what the arrangement of a window follows from."""
+    """Return what the arrangement of a window follows from.
+
+    Parameters
+    ----------
+    p : Parameters
+        ``order``, ``width`` and ``sites`` are read.
+    window : (int, int)
+        Nanoseconds.
+
+    Returns
+    -------
+    Order
+    """
     return p.order, p.width, p.sites, window
 
 
 def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement:
     """Order the blocks of a window; the arrangement of the last parameters is cached.
+
+    Parameters
+    ----------
+    trace : Trace
+    p : Parameters
+        ``order``, ``width`` and ``sites`` are read.
+    window : (int, int)
+        Nanoseconds.
+
+    Returns
+    -------
+    Arrangement
 
     Raises
     ------
@@ -72,7 +96,29 @@ def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement
 
 @cached_with_trace(most=1)
 def arranged(trace: Trace, by: str, measure: str, names: str, window: tuple[int, int]) -> Arrangement:
-    """Return the blocks of a window in order; the last arrangement of a trace is kept."""
+    """Return the blocks of a window in order; the last arrangement of a trace is kept.
+
+    Parameters
+    ----------
+    trace : Trace
+    by : str
+        A value of the parameter ``order``.
+    measure : str
+        A value of the parameter ``width``.
+    names : str
+        Call sites with commas between them; empty: all.
+    window : (int, int)
+        Nanoseconds.
+
+    Returns
+    -------
+    Arrangement
+
+    Raises
+    ------
+    UsageError
+        If no call site has such a name, or the recording has no addresses to order by.
+    """
     use = memory_use(trace)
     blocks, sites = use.blocks, use.sites
     if by == "address" and not use.has_addresses:

@@ -80,7 +80,20 @@ def time_axis(picture: Layout) -> Axis:
 
 
 def height_axis(picture: Layout, scale: Heights, beside: float = 0.0) -> Axis | None:
-    """Return the ruler of heights, so far beside the far corner; None for the flat picture."""
+    """Return the ruler of heights, so far beside the far corner; None for the flat picture.
+
+    Parameters
+    ----------
+    picture : Layout
+    scale : Heights
+        Of heights.
+    beside : float
+        Scene units.
+
+    Returns
+    -------
+    Axis or None
+    """
     if picture.reach < 0.3:
         return None
     p = picture.parameters
@@ -111,7 +124,19 @@ def height_axis(picture: Layout, scale: Heights, beside: float = 0.0) -> Axis | 
 
 
 def site_names(picture: Layout, hair: int) -> tuple[Lines, Labels] | None:
-    """Return the names of call sites behind their districts, and lines to them; those with most bytes win."""
+    """Return the names of call sites behind their districts, and lines to them; those with most bytes win.
+
+    Parameters
+    ----------
+    picture : Layout
+    hair : int
+        The lines' colour, as index into the palette.
+
+    Returns
+    -------
+    (Lines, Labels) or None
+        None: there are no districts, or no names are wanted.
+    """
     made, p = picture.arrangement, picture.parameters
     if not len(made.site_first) or not p.labels:
         return None
@@ -177,7 +202,20 @@ def longest(labels: Labels) -> float:
 def findings(
     picture: Layout, cut: Pieces, color: int
 ) -> tuple[list[Marks | Lines], list[Labels], Legend | None]:
-    """Mark the findings: at the block that shows one best, or along the curve on the wall."""
+    """Mark the findings: at the block that shows one best, or along the curve on the wall.
+
+    Parameters
+    ----------
+    picture : Layout
+    cut : Pieces
+        The pieces that are drawn.
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    list of Marks or Lines, list of Labels, Legend or None
+    """
     shown = _chosen(picture.use.findings, picture.parameters.findings)
     items, use = picture.items, picture.use
     entries: list[LegendEntry] = []

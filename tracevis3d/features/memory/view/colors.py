@@ -48,13 +48,40 @@ class BlockColors:
 
     def shade(self, item: NDArray[np.int64], alone: NDArray[np.bool_], idle: NDArray[np.bool_],
               second: NDArray[np.bool_]) -> Indices:  # fmt: skip
-        """Return palette indices of pieces of items."""
+        """Return palette indices of pieces of items.
+
+        Parameters
+        ----------
+        item : int64 (n,)
+            That of each piece.
+        alone : bool (n,)
+            Whether it is one block.
+        idle : bool (n,)
+            Whether it is a piece without a touch.
+        second : bool (n,)
+            Every second item, so that neighbours differ.
+
+        Returns
+        -------
+        int32 (n,)
+        """
         shade = 4 * ~alone + 2 * idle + second
         return (self.first + _SHADES * self.kind[item] + shade).astype(np.int32)
 
 
 def block_colors(picture: Layout, paint: Paint) -> BlockColors:
-    """Choose the kinds, and put their shades into the palette."""
+    """Choose the kinds, and put their shades into the palette.
+
+    Parameters
+    ----------
+    picture : Layout
+    paint : Paint
+        It gets the colours.
+
+    Returns
+    -------
+    BlockColors
+    """
     p, items, use = picture.parameters, picture.items, picture.use
     chosen = PALETTES[p.palette]
     most = min(p.entries, len(chosen.kinds))

@@ -24,7 +24,17 @@ if TYPE_CHECKING:
 
 
 class LevelOfDetail:
-    """A terrain in which neighbours come apart when one zooms in; see ``views.detail``."""
+    """A terrain in which neighbours come apart when one zooms in; see ``views.detail``.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One.
+    parameters : Parameters
+        Those of the view.
+    frame : Frame
+        Of the picture that it adds to.
+    """
 
     def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
         (trace,) = traces
@@ -40,7 +50,21 @@ class LevelOfDetail:
         self._heights = heights(self._picture)
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
-        """Return the blocks of the whole window, within ``seen`` each that can be seen by itself."""
+        """Return the blocks of the whole window, within ``seen`` each that can be seen by itself.
+
+        Parameters
+        ----------
+        pane : int
+            There is one, 0.
+        seen : (float, float)
+            Bytes, or what else the axis counts.
+        pixels_per_unit : float
+            Pixels of a scene unit in the zoomed part.
+
+        Returns
+        -------
+        Detail
+        """
         picture, (low, high) = self._picture, self.panes[pane].window
         pyramid = picture.arrangement.pyramid
         coarse = picture.parameters.resolution * (high - low) / (WIDTH * picture.pixels_per_unit)

@@ -39,13 +39,23 @@ class Layout:
 
     Attributes
     ----------
+    trace : Trace
+        What is drawn.
+    use : MemoryUse
+        Its memory.
+    parameters : Parameters
+        Those of the view.
     window : (int, int)
         Nanoseconds.
+    arrangement : Arrangement
+        Where blocks lie side by side.
     span : (float, float)
         The part of the arrangement's axis that is shown.
     items : Items
     recent : int
         Nanoseconds.
+    camera : Camera
+        From where it is seen.
     pixels_per_unit : float
     text : float
         Line height of the smaller texts.
@@ -88,6 +98,17 @@ class Layout:
 def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
     """Choose the window and merge blocks that are too narrow to be seen.
 
+    Parameters
+    ----------
+    trace : Trace
+    p : Parameters
+    frame : Frame
+        Of the picture.
+
+    Returns
+    -------
+    Layout
+
     Raises
     ------
     UsageError
@@ -121,7 +142,18 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
 
 
 def breaks(picture: Layout, least: float) -> Ints:
-    """Return the positions across which nothing is merged: bounds of sites and regions."""
+    """Return the positions across which nothing is merged: bounds of sites and regions.
+
+    Parameters
+    ----------
+    picture : Layout
+    least : float
+        Narrower districts are no bound.
+
+    Returns
+    -------
+    int64 (k,)
+    """
     made = picture.arrangement
     if len(made.regions):
         return made.regions

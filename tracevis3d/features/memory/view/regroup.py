@@ -27,6 +27,21 @@ def on_the_way(
 
     Blocks keep their identity: who stands alone in either order is one block all the way. What is taken
     together holds other blocks in each order, so it sinks into the ground in the one, and rises in the other.
+
+    Parameters
+    ----------
+    before, after : Layout
+        The layouts in the two orders.
+    share : float
+        0 to 1.
+    scale : Heights
+        Of heights, the same all the way.
+    paint : Paint
+        It gets the colours.
+
+    Returns
+    -------
+    (list of Wedges, BlockColors, dict of str to Meaning)
     """
     made: list[Wedges] = []
     alone_before = np.zeros(len(before.use.blocks), np.bool_)

@@ -110,7 +110,18 @@ class Places:
 
 
 def pieces(picture: Layout, scale: Heights) -> Pieces:
-    """Cut the items' profiles into pieces."""
+    """Cut the items' profiles into pieces.
+
+    Parameters
+    ----------
+    picture : Layout
+    scale : Heights
+        Of heights.
+
+    Returns
+    -------
+    Pieces
+    """
     items, pyramid, p = picture.items, picture.arrangement.pyramid, picture.parameters
     n, cells = items.since.shape
     edge = pyramid.start + pyramid.step * np.arange(cells + 1, dtype=np.int64)
@@ -158,6 +169,22 @@ def terrain(
 
     Ids of blocks are their indices in the order of creation; those of several are the items' numbers, from
     ``number`` on. Items lie where they are in their order, unless ``places`` says otherwise.
+
+    Parameters
+    ----------
+    picture : Layout
+    cut : Pieces
+        The pieces that are drawn.
+    colors : BlockColors
+        Of blocks.
+    places : Places, optional
+        Where items lie; None: where their order has them.
+    number : int
+        The id of the first merged item.
+
+    Returns
+    -------
+    (Wedges, Wedges)
     """
     items, pyramid = picture.items, picture.arrangement.pyramid
     if places is None:
@@ -194,6 +221,18 @@ def footprints(picture: Layout, color: int, places: Places) -> tuple[Wedges, flo
     """Return the ground that large blocks take, all along the time, and the bytes of the smallest of them.
 
     Freed memory leaves no ridge where it was: its width still shows what it took.
+
+    Parameters
+    ----------
+    picture : Layout
+    color : int
+        Index into the palette.
+    places : Places
+        Where items lie.
+
+    Returns
+    -------
+    (Wedges, float)
     """
     items, pyramid, p = picture.items, picture.arrangement.pyramid, picture.parameters
     size = picture.use.blocks.size[pyramid.order[items.first]] if len(items) else np.empty(0, np.int64)
@@ -213,7 +252,19 @@ def footprints(picture: Layout, color: int, places: Places) -> tuple[Wedges, flo
 
 
 def floor(color: int, behind: float) -> Wedges:
-    """Return the ground that the blocks lie on, and so much behind it as names need."""
+    """Return the ground that the blocks lie on, and so much behind it as names need.
+
+    Parameters
+    ----------
+    color : int
+        Index into the palette.
+    behind : float
+        Scene units.
+
+    Returns
+    -------
+    Wedges
+    """
     corner = np.array(
         [[(0, y, -0.03), (WIDTH, y, -0.03), (WIDTH, y, -0.01), (0, y, -0.01)] for y in (0.0, DEPTH + behind)],
         np.float32,

@@ -21,7 +21,22 @@ _STRIPES = ((0.0, 0.46), (0.52, 0.73), (0.79, 1.0))
 
 
 def on_wall(picture: Layout, y: Floats, up: Floats, off: float = 0.0) -> Floats:
-    """Return points of the wall (n, 3): at ``y``, ``up`` from 0 to 1, ``off`` scene units before it."""
+    """Return points of the wall (n, 3): at ``y``, ``up`` from 0 to 1, ``off`` scene units before it.
+
+    Parameters
+    ----------
+    picture : Layout
+    y : float64 (n,)
+        Places along time.
+    up : float64 (n,)
+        0 to 1 of the wall's height.
+    off : float
+        Scene units.
+
+    Returns
+    -------
+    float64 (n, 3)
+    """
     stand, lie = picture.fold
     y, up = np.broadcast_arrays(np.asarray(y, np.float64), np.asarray(up, np.float64))
     height = WALL * up
@@ -36,7 +51,22 @@ def series_of(picture: Layout) -> Curves:
 def draw_curves(
     picture: Layout, found: Curves, colors: tuple[int, int, int], hair: int
 ) -> tuple[list[Lines], list[Labels], Legend]:
-    """Return live bytes, allocations and the idle share as curves, with their scales and the legend."""
+    """Return live bytes, allocations and the idle share as curves, with their scales and the legend.
+
+    Parameters
+    ----------
+    picture : Layout
+    found : Curves
+        The series of the window.
+    colors : (int, int, int)
+        Those of live bytes, allocations and the idle share, as indices into the palette.
+    hair : int
+        The scales' colour.
+
+    Returns
+    -------
+    (list of Lines, list of Labels, Legend)
+    """
     use = picture.use
     middle = found.start + found.step * (np.arange(len(found)) + 0.5)
     y = picture.y(middle.astype(np.int64))

@@ -26,7 +26,18 @@ _START_PX, _START_SHARE, _LEAST_PX = 3.0, 0.3, 4.0
 
 
 def call_blocks(picture: Layout, colors: CallColors) -> list[Wedges]:
-    """Return the calls, their start shading, and the clusters of what is too short (SyncTrace, IV-B2)."""
+    """Return the calls, their start shading, and the clusters of what is too short (SyncTrace, IV-B2).
+
+    Parameters
+    ----------
+    picture : Layout
+    colors : CallColors
+        Of calls.
+
+    Returns
+    -------
+    list of Wedges
+    """
     row, ids = _joined([cut.calls for cut in picture.cuts])
     calls = picture.trace.calls
     level = calls.depth[ids].astype(np.int64) - 1
@@ -115,7 +126,18 @@ def _pixels(picture: Layout) -> Floats:
 
 
 def idle_blocks(picture: Layout, color: int) -> Wedges:
-    """Return the time in which a thread without calls waited for something to do."""
+    """Return the time in which a thread without calls waited for something to do.
+
+    Parameters
+    ----------
+    picture : Layout
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    Wedges
+    """
     ops = picture.waits.ops
     rows = np.flatnonzero(
         (ops.kind == WAIT) & ops.blocked & (ops.call < 0) & (picture.row_of[ops.thread] >= 0)
@@ -131,7 +153,18 @@ def idle_blocks(picture: Layout, color: int) -> Wedges:
 
 
 def plates(picture: Layout, color: int) -> Wedges:
-    """Return the surfaces that the rows' blocks lie on."""
+    """Return the surfaces that the rows' blocks lie on.
+
+    Parameters
+    ----------
+    picture : Layout
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    Wedges
+    """
     n = len(picture.rows)
     row = np.arange(n)
     zero, one = np.zeros(n), np.ones(n)

@@ -56,6 +56,8 @@ class CallColors:
         For each colour of calls that of its start.
     first : int
         The palette index of the first colour of calls.
+    legends : tuple of Legend
+        What the colours mean.
     """
 
     of: Callable[[Ints], Indices]
@@ -65,7 +67,19 @@ class CallColors:
     legends: tuple[Legend, ...]
 
     def clusters(self, calls: Ints, level: Ints) -> Indices:
-        """Return the colours of a cluster's bars: that of its longest call, paler with each level."""
+        """Return the colours of a cluster's bars: that of its longest call, paler with each level.
+
+        Parameters
+        ----------
+        calls : int64 (n,)
+            The clusters' longest calls.
+        level : int64 (n,)
+            From the cluster's top, from 0.
+
+        Returns
+        -------
+        int32 (n,)
+        """
         step = np.clip(level, 0, len(_PALE) - 1)
         return np.asarray(self.pale[step, self.of(calls) - self.first], np.int32)
 
@@ -75,7 +89,18 @@ class CallColors:
 
 
 def color_calls(picture: Layout, paint: Paint) -> CallColors:
-    """Choose the colours of calls, by the parameter ``color``."""
+    """Choose the colours of calls, by the parameter ``color``.
+
+    Parameters
+    ----------
+    picture : Layout
+    paint : Paint
+        It gets the colours.
+
+    Returns
+    -------
+    CallColors
+    """
     p = picture.parameters
     by = p.color
     if by == "auto" and len(picture.waits.ops):
@@ -108,7 +133,21 @@ def _moved(legend: Legend, by: int) -> Legend:
 
 
 def shares(waits: Waits, calls: Ints, times: tuple[Ints, Ints]) -> tuple[Floats, Floats]:
-    """Return which shares of their durations calls wait and do I/O: dur^w / dur and dur^o / dur."""
+    """Return which shares of their durations calls wait and do I/O: dur^w / dur and dur^o / dur.
+
+    Parameters
+    ----------
+    waits : Waits
+    calls : int64 (n,)
+        Their indices.
+    times : (int64 (calls,), int64 (calls,))
+        Nanoseconds that each call waits, and does I/O.
+
+    Returns
+    -------
+    (float64 (n,), float64 (n,))
+        0 to 1.
+    """
     all_ = waits.trace.calls
     time = np.maximum(all_.end[calls] - all_.start[calls], 1)
     return times[0][calls] / time, times[1][calls] / time
@@ -120,6 +159,19 @@ def kinds(waited: Floats, transferred: Floats, printed: bool) -> tuple[Indices, 
     Printed (SyncTrace, section IV-B3): computing where there is neither waiting nor I/O, else I/O where the
     waiting is less than half of it, else waiting. The default: what takes most of the time; waiting and I/O
     of less than half of it still tint the call by their share.
+
+    Parameters
+    ----------
+    waited : float64 (n,)
+        Share of a call's time in which it waits.
+    transferred : float64 (n,)
+        Share in which it does I/O.
+    printed : bool
+        By the paper's rule.
+
+    Returns
+    -------
+    (int32 (n,), float64 (n,))
     """
     if printed:
         kind = np.where(waited + transferred <= 0, 0, np.where(waited < 0.5 * transferred, 2, 1))
@@ -150,7 +202,18 @@ def _by_time(waits: Waits, printed: bool) -> tuple[Colors, Callable[[Ints], Indi
 
 
 def thread_colors(picture: Layout, paint: Paint) -> Indices:
-    """Return a palette index for each row: no two neighbours are alike, nor the last and the first."""
+    """Return a palette index for each row: no two neighbours are alike, nor the last and the first.
+
+    Parameters
+    ----------
+    picture : Layout
+    paint : Paint
+        It gets the colours.
+
+    Returns
+    -------
+    int32 (rows,)
+    """
     palette = PALETTES[picture.parameters.palette].kinds
     first = paint.add(palette)
     return (first + cycle(len(picture.rows), len(palette))).astype(np.int32)
@@ -164,6 +227,20 @@ def object_colors(
     Objects that several threads wait for get colours, those that are waited for longest first; the others
     are grey. With ``highlighted`` (an object's name): red for waits for just that object, brown where it is
     one of several, grey else.
+
+    Parameters
+    ----------
+    picture : Layout
+    paint : Paint
+        It gets the colours.
+    rows : int64 (n,)
+        Waits, as rows of the operations.
+    highlighted : str
+        Empty: none.
+
+    Returns
+    -------
+    (int32 (n,), list of int, tuple of Legend)
     """
     ops, palette = picture.waits.ops, PALETTES[picture.parameters.palette].kinds
     gray = paint.add(_GRAY[None])

@@ -130,6 +130,20 @@ def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None)
     """Return the funnels of ``which``, and a sphere at each release that is in sight.
 
     ``through`` (k, 3) are points that they pass, in place of being drawn to the core's axis.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+        The correspondences that are drawn.
+    color : int32 (k,)
+        Of each of them.
+    through : float64 (k, 3) or None
+        None: they are drawn to the core's axis.
+
+    Returns
+    -------
+    list of Element
     """
     theatre, p = picture.theatre, picture.parameters
     front = THICK + 0.01
@@ -186,7 +200,20 @@ def _swept(
 
 
 def several(picture: Layout, which: Shown, color: Indices) -> list[Marks]:
-    """Return a sign over each wait for several objects: a diamond for all, a cone for any of them."""
+    """Return a sign over each wait for several objects: a diamond for all, a cone for any of them.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+        The correspondences that are drawn.
+    color : int32 (k,)
+        Of each of them.
+
+    Returns
+    -------
+    list of Marks
+    """
     ops, theatre = picture.waits.ops, picture.theatre
     many = np.diff(ops.first)[which.wait] > 1
     made = []
@@ -204,6 +231,18 @@ def markers(picture: Layout, which: Shown, color: Indices) -> list[Wedges]:
     """Return the wait markers: the wait's time on the releasing thread's row, its start shaded.
 
     Markers of several waiting threads on one row are nested: each further thread's is larger.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+        The correspondences that are drawn.
+    color : int32 (k,)
+        Of each of them.
+
+    Returns
+    -------
+    list of Wedges
     """
     ops = picture.waits.ops
     low = np.clip(picture.share(which.release_row, ops.start[which.wait]), 0.0, 1.0)
@@ -251,6 +290,18 @@ def aggregated(picture: Layout, which: Shown, colors: Indices) -> Wedges:
 
     A cluster is a run of such waits of one thread that are less than the resolution apart. Its shape reaches
     from the cluster's start and end to the first and the last of its releases.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+        Those that are too short to be drawn one by one.
+    colors : int32 (rows,)
+        Of each row's thread.
+
+    Returns
+    -------
+    Wedges
     """
     ops = picture.waits.ops
     order = np.lexsort((ops.start[which.wait], which.release_row, which.row))
@@ -284,7 +335,18 @@ def aggregated(picture: Layout, which: Shown, colors: Indices) -> Wedges:
 
 
 def rail(picture: Layout, color: int) -> tuple[Lines, int]:
-    """Return the critical path as a rail through the scene, and its length in steps."""
+    """Return the critical path as a rail through the scene, and its length in steps.
+
+    Parameters
+    ----------
+    picture : Layout
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    (Lines, int)
+    """
     p, waits = picture.parameters, picture.waits
     end = named_threads(picture.trace, p.path_end, "path_end") if p.path_end.strip() else None
     at = read_time("path_at", p.path_at) if p.path_at.strip() else None
@@ -333,6 +395,14 @@ _RAIL_OUT = 0.35
 
 def object_lanes(picture: Layout, objects: Sequence[int], first_color: int) -> tuple[list[Element], Floats]:
     """Return the lanes of objects in the core: lines along time, thicker where threads queue.
+
+    Parameters
+    ----------
+    picture : Layout
+    objects : sequence of int
+        Those that get a lane.
+    first_color : int
+        The palette index of the first one's colour; the others follow.
 
     Returns
     -------

@@ -27,6 +27,15 @@ class LevelOfDetail:
     """Threads with level of detail, where time is straight and the same for all rows.
 
     See :class:`....views.detail.LevelOfDetail`.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One.
+    parameters : Parameters
+        Those of the view.
+    frame : Frame
+        Of the picture that it adds to.
     """
 
     def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
@@ -47,7 +56,21 @@ class LevelOfDetail:
         self._buffers = CutBuffers()
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
-        """Return the calls and clusters of all rows, and names on those within ``seen``."""
+        """Return the calls and clusters of all rows, and names on those within ``seen``.
+
+        Parameters
+        ----------
+        pane : int
+            There is one, 0.
+        seen : (float, float)
+            Nanoseconds.
+        pixels_per_unit : float
+            Pixels of a scene unit in the zoomed part.
+
+        Returns
+        -------
+        Detail
+        """
         picture, window = self._picture, self.panes[pane].window
         finer = picture.pixels_per_unit / pixels_per_unit
         cuts = tuple(

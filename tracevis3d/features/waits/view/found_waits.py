@@ -10,6 +10,16 @@ from ..waits import Waits, find_waits
 def waits_of(trace: Trace, rules: str) -> Waits:
     """Return the waits of a trace; ``rules`` are paths of rule files with commas between them.
 
+    Parameters
+    ----------
+    trace : Trace
+    rules : str
+        Empty: the library's own rules alone.
+
+    Returns
+    -------
+    Waits
+
     Raises
     ------
     InputError

@@ -72,6 +72,12 @@ class Layout:
 
     Attributes
     ----------
+    trace : Trace
+        What is drawn.
+    waits : Waits
+        Its waits.
+    parameters : Parameters
+        Those of the view.
     rows : tuple of Row
         From the top; the main thread, if there is one, is the first.
     row_of : int64 (threads,)
@@ -84,6 +90,8 @@ class Layout:
         Distance outward at which each level begins.
     low, high : int64 (rows,)
         The rows' windows.
+    height : float64 (rows,)
+        Of each row's levels together, in scene units.
     overviews : tuple of Overview
         Of the main thread and of focused ones, where they are shown.
     skyline : (float, float) or None
@@ -91,8 +99,12 @@ class Layout:
     theatre : Theatre
     camera : Camera
     pixels_per_unit : float
+    least_text : float
+        Pixels that a line of text needs to be read.
     text : float
         Line height of texts, in scene units.
+    left_out : int
+        Threads that are not shown, for a note.
     """
 
     trace: Trace
@@ -116,7 +128,19 @@ class Layout:
     left_out: int
 
     def share(self, row: Ints, time: Ints) -> Floats:
-        """Return where times lie in their rows' windows, from 0 to 1; not clipped."""
+        """Return where times lie in their rows' windows, from 0 to 1; not clipped.
+
+        Parameters
+        ----------
+        row : int64 (n,)
+            Which rows.
+        time : int64 (n,)
+            Nanoseconds.
+
+        Returns
+        -------
+        float64 (n,)
+        """
         span = np.maximum(self.high[row] - self.low[row], 1)
         return np.asarray((time - self.low[row]) / span, np.float64)
 
@@ -140,6 +164,19 @@ class Layout:
 
 def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Layout:
     """Choose what to show and lay out the rows.
+
+    Parameters
+    ----------
+    trace : Trace
+    waits : Waits
+        Those of the trace.
+    p : Parameters
+    frame : Frame
+        Of the picture.
+
+    Returns
+    -------
+    Layout
 
     Raises
     ------

@@ -66,8 +66,19 @@ def overview(trace: Trace, row: int, thread: int, reach: float, resolution_ns: f
 
     Parameters
     ----------
+    trace : Trace
+    row : int
+        Its number.
+    thread : int
+        The row's.
+    reach : float
+        Distance outward, in levels.
     resolution_ns : float
         The time that a pixel covers, times the row's bound, if the row showed the whole trace.
+
+    Returns
+    -------
+    Overview
     """
     low, high = call_span(trace)
     cut = cut_index(trace).cut(low, high + 1, 1, None, max(_COARSER * resolution_ns, 1.0), [thread])
@@ -78,7 +89,20 @@ def overview(trace: Trace, row: int, thread: int, reach: float, resolution_ns: f
 
 
 def bars(picture: Layout, colors: CallColors, surface: int) -> list[Element]:
-    """Return the calls of the overviews, on plates."""
+    """Return the calls of the overviews, on plates.
+
+    Parameters
+    ----------
+    picture : Layout
+    colors : CallColors
+        Of calls.
+    surface : int
+        The plates' colour, as index into the palette.
+
+    Returns
+    -------
+    list of Element
+    """
     made: list[Element] = []
     for one in picture.overviews:
         ids, clusters = one.cut.calls, one.cut.clusters
@@ -106,7 +130,18 @@ def bars(picture: Layout, colors: CallColors, surface: int) -> list[Element]:
 
 
 def frames(picture: Layout, color: int) -> list[Element]:
-    """Return a frame around each row's window in its overview, and lines from there to the row's ends."""
+    """Return a frame around each row's window in its overview, and lines from there to the row's ends.
+
+    Parameters
+    ----------
+    picture : Layout
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    list of Element
+    """
     lines: list[Floats] = []
     ids: list[int] = []
     theatre, front = picture.theatre, _THICK + 0.012

@@ -21,13 +21,36 @@ _THICK = 0.03
 
 
 def place(below: float, reach: float) -> tuple[float, float]:
-    """Return between which distances outward the skyline lies, above what reaches ``below``."""
+    """Return between which distances outward the skyline lies, above what reaches ``below``.
+
+    Parameters
+    ----------
+    below : float
+        Distance outward that other things reach.
+    reach : float
+        That of the row's levels.
+
+    Returns
+    -------
+    (float, float)
+    """
     low = below + max(_APART * reach, _LEAST_APART)
     return low, low + max(_SHARE * reach, _LEAST)
 
 
 def skyline(picture: Layout, color: int) -> tuple[Wedges | None, Labels | None]:
-    """Return blocks as high as the number of running threads, and the text beside them."""
+    """Return blocks as high as the number of running threads, and the text beside them.
+
+    Parameters
+    ----------
+    picture : Layout
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    Wedges or None, Labels or None
+    """
     if picture.skyline is None:
         return None, None
     low, high = picture.skyline

@@ -15,7 +15,19 @@ _MOST = 600
 
 
 def rows(traces: Sequence[Trace], drawing: Drawing) -> list[ListRow]:
-    """Return the threads: those shown first, in their order."""
+    """Return the threads: those shown first, in their order.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One.
+    drawing : Drawing
+        Of the view.
+
+    Returns
+    -------
+    list of ListRow
+    """
     threads = traces[0].threads
     shown = [
         thread
@@ -36,7 +48,19 @@ def rows(traces: Sequence[Trace], drawing: Drawing) -> list[ListRow]:
 
 
 def look(row: ListRow, parameters: Mapping[str, Any]) -> RowLook:
-    """Return the buttons beside a thread."""
+    """Return the buttons beside a thread.
+
+    Parameters
+    ----------
+    row : ListRow
+        A thread.
+    parameters : mapping of str to object
+        Those of the view.
+
+    Returns
+    -------
+    RowLook
+    """
     main = parameters["main"]
     is_main = row.key == main or (main == "auto" and row.place == 0)
     shown = row.place >= 0 and row.key not in _words(parameters["hide"])
@@ -56,7 +80,23 @@ def look(row: ListRow, parameters: Mapping[str, Any]) -> RowLook:
 def change(
     row: ListRow, choice: str, every: Sequence[ListRow], parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the parameters that a button beside a thread changes."""
+    """Return the parameters that a button beside a thread changes.
+
+    Parameters
+    ----------
+    row : ListRow
+        The thread whose button was pressed.
+    choice : str
+        Which button.
+    every : sequence of ListRow
+        All rows, in order.
+    parameters : mapping of str to object
+        Those of the view; they stay as they are.
+
+    Returns
+    -------
+    dict
+    """
     key = row.key
     shown = [other.key for other in every if other.place >= 0]
     hidden, focused = _words(parameters["hide"]), _words(parameters["focus"])

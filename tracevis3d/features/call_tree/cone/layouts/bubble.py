@@ -49,6 +49,10 @@ def children(parent: NDArray[np.int64]) -> tuple[Edges, NDArray[np.int64]]:
     ----------
     parent : int64 (n,)
         Smaller than the node's own number; -1 for a root.
+
+    Returns
+    -------
+    (Edges, int64 (edges,))
     """
     n = len(parent)
     up = n - 1 - parent
@@ -70,6 +74,10 @@ def lay(parent: NDArray[np.int64], own: Floats, *, gap: float = 0.08) -> Bubbles
         Radius of each node; above 0.
     gap : float
         Room around each bubble, as a share of its node's radius.
+
+    Returns
+    -------
+    Bubbles
     """
     n = len(parent)
     edges, order = children(parent)

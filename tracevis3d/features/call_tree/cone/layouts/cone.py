@@ -56,6 +56,10 @@ def lay(edges: Edges, own: NDArray[np.float64], *, gap: float = 0.15, most: int 
         Room around each disc, as a share of its node's radius.
     most : int
         More callees than this are laid on several rings, in a spiral from the inside out.
+
+    Returns
+    -------
+    Cones
     """
     m, degree = len(own), int(np.diff(edges.first).max(initial=1))
     cones = Cones(np.empty(m), np.empty(m), np.empty(len(edges)), np.empty(len(edges)))
@@ -134,6 +138,10 @@ def choose(
         Ordinal of the root and of the edges down to the call in focus.
     weight : float
         How much interest a step away from the focus costs.
+
+    Returns
+    -------
+    Shown
     """
     count = min(len(roots), budget)
     focus = focus if focus and focus[0] < count else ()

@@ -51,6 +51,10 @@ def lay(parent: NDArray[np.int64], own: Floats) -> Tree:
         Smaller than the node's own number; -1 for the root.
     own : float64 (n,)
         Radius of each node; above 0.
+
+    Returns
+    -------
+    Tree
     """
     n = len(parent)
     edges, order = children(parent)
@@ -82,6 +86,16 @@ def frames(tree: Tree, focus: int = 0) -> Floats:
     """Return the matrices from each node's surroundings to those of one of them: float64 (n, 4, 4).
 
     The focus's own callees lie towards +z. Those of other trees than the focus's are NaN.
+
+    Parameters
+    ----------
+    tree : Tree
+    focus : int
+        The node at the centre.
+
+    Returns
+    -------
+    float64 (n, 4, 4)
     """
     n = len(tree.parent)
     matrix = np.full((n, 16), np.nan)
@@ -93,7 +107,19 @@ def frames(tree: Tree, focus: int = 0) -> Floats:
 
 
 def place(tree: Tree, focus: int = 0) -> Floats:
-    """Return where the nodes are, seen from one of them: float64 (n, 4), the focus at (0, 0, 0, 1)."""
+    """Return where the nodes are, seen from one of them: float64 (n, 4), the focus at (0, 0, 0, 1).
+
+    Parameters
+    ----------
+    tree : Tree
+    focus : int
+        The node at the centre.
+
+    Returns
+    -------
+    float64 (n, 4)
+        In the hyperboloid model; NaN in other trees than the focus's.
+    """
     return frames(tree, focus)[:, :, 3].copy()
 
 
@@ -101,6 +127,15 @@ def boost(point: Floats) -> Floats:
     """Return the Lorentz matrix float64 (4, 4) that moves ``point`` (4,) to the centre, straight along.
 
     Points ``p`` (n, 4) become ``p @ matrix.T``; the distances between them stay.
+
+    Parameters
+    ----------
+    point : float64 (4,)
+        In the hyperboloid model.
+
+    Returns
+    -------
+    float64 (4, 4)
     """
     x, w = np.asarray(point[:3], np.float64), float(point[3])
     matrix = np.empty((4, 4))
@@ -111,7 +146,19 @@ def boost(point: Floats) -> Floats:
 
 
 def between(start: Floats, end: Floats, share: float) -> Floats:
-    """Return the point (4,) at a share (0 to 1) of the straight way from ``start`` (4,) to ``end`` (4,)."""
+    """Return the point (4,) at a share (0 to 1) of the straight way from ``start`` (4,) to ``end`` (4,).
+
+    Parameters
+    ----------
+    start, end : float64 (4,)
+        In the hyperboloid model.
+    share : float
+        0 to 1.
+
+    Returns
+    -------
+    float64 (4,)
+    """
     length = float(distances(start[None], end[None])[0])
     if share >= 1.0 or length < 1e-9:
         return np.asarray(end, np.float64)
@@ -165,7 +212,17 @@ def _part_of_turn(rotation: Floats, share: float) -> Floats:
 
 
 def distances(a: Floats, b: Floats) -> Floats:
-    """Return the hyperbolic distances between points (n, 4) each, float64 (n,)."""
+    """Return the hyperbolic distances between points (n, 4) each, float64 (n,).
+
+    Parameters
+    ----------
+    a, b : float64 (n, 4)
+        In the hyperboloid model.
+
+    Returns
+    -------
+    float64 (n,)
+    """
     product = a[:, 3] * b[:, 3] - (a[:, :3] * b[:, :3]).sum(axis=1)
     return np.asarray(np.arccosh(np.maximum(product, 1.0)))
 

@@ -148,6 +148,10 @@ def inside(ground: Ground, rooms: Rooms, which: Ints) -> tuple[Rooms, Floats]:
     rooms : Rooms
     which : int64 (k,)
         Those that have callees.
+
+    Returns
+    -------
+    (Rooms, float64 (k,))
     """
     edges = ground.edges
     classes, of = np.unique(rooms.node[which], return_inverse=True)
@@ -190,7 +194,18 @@ def inside(ground: Ground, rooms: Rooms, which: Ints) -> tuple[Rooms, Floats]:
 
 
 def openable(ground: Ground, rooms: Rooms) -> NDArray[np.bool_]:
-    """Return which rooms have callees, and room for them, bool (n,)."""
+    """Return which rooms have callees, and room for them, bool (n,).
+
+    Parameters
+    ----------
+    ground : Ground
+    rooms : Rooms
+        Closed cones.
+
+    Returns
+    -------
+    bool (n,)
+    """
     leads = ground.degree(rooms.node) > 0
     roomy = ground.flat | (rooms.ball <= _BALL * rooms.height)
     return np.asarray(leads & roomy & (rooms.disc > _SMALLEST))
@@ -234,6 +249,10 @@ def open_near(
     most : int
         Of more callees than these the most worth appear alone; the others keep their places.
     hold : float
+
+    Returns
+    -------
+    Opened
     """
     rooms, level = closed, np.zeros(len(closed))
 
@@ -304,6 +323,11 @@ def way(ground: Ground, closed: Rooms, start: int, ordinals: tuple[int, ...]) ->
     start : int
     ordinals : tuple of int
         Which edge of each class leads on.
+
+    Returns
+    -------
+    Rooms
+        ``start`` first.
     """
     found = last = closed.taken(np.array([start]))
     for ordinal in ordinals:

@@ -27,12 +27,16 @@ def bands(picture: Layout, wall: Wall, boxes: Boxes, most: int) -> tuple[Boxes, 
 
     Parameters
     ----------
-    picture : Composition
+    picture : Layout
     wall : Wall
     boxes : Boxes
         The wall's calls.
     most : int
         Bands at most, the widest first.
+
+    Returns
+    -------
+    (Boxes, Labels)
     """
     line = picture.text
     first, rows, texts = _rows(wall, boxes, line, most)

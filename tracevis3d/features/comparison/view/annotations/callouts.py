@@ -63,6 +63,18 @@ def marked(trace: Trace, text: str, trace_name: str) -> Marked:
 
     Of the calls of one word the outermost. A word with ``itself`` at its end names of each call the longest
     time in which it runs and none of those that it calls.
+
+    Parameters
+    ----------
+    trace : Trace
+    text : str
+        Names, call paths or calls' numbers, with commas between them.
+    trace_name : {"A", "B"}
+        Which trace it is.
+
+    Returns
+    -------
+    Marked
     """
     calls, parent = trace.calls, trace.calls.parent
     chosen, own = np.zeros(len(calls), np.bool_), np.zeros(len(calls), np.bool_)
@@ -86,11 +98,15 @@ def callouts(picture: Layout, text: str, color: int) -> tuple[list[Boxes | Lines
 
     Parameters
     ----------
-    picture : Composition
+    picture : Layout
     text : str
         See :func:`marked`.
     color : int
         Palette index.
+
+    Returns
+    -------
+    (list of Boxes or Lines, list of Labels)
 
     Raises
     ------

@@ -59,7 +59,7 @@ def frames(
 
     Parameters
     ----------
-    picture : Composition
+    picture : Layout
     wall : Wall
     ids : int64 (n,)
         Calls.
@@ -115,6 +115,10 @@ def plates(
     width : float64 (n,)
         Of what each is about: the widest stay where they would overlap.
     pen : Pen
+
+    Returns
+    -------
+    (Boxes, Labels)
     """
     n = len(ids)
     deep = np.full(n, _PLATE)

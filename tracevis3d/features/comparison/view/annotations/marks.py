@@ -26,7 +26,21 @@ _MANY = 3
 
 
 def outlying(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> Ints:
-    """Return the matches whose calls' relative positions differ most, those that matter most first."""
+    """Return the matches whose calls' relative positions differ most, those that matter most first.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    chosen : Chosen
+        The matches that are drawn.
+    grouping : Grouping
+        Their groups.
+
+    Returns
+    -------
+    int64 (k,)
+        Indices into ``chosen``.
+    """
     a, b = positions(comparison, chosen, grouping)
     apart = np.abs(a - b)
     which = np.flatnonzero(apart > OUTLIER)
@@ -34,7 +48,23 @@ def outlying(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> Ints
 
 
 def outliers(which: Ints, swept: Any, matches: int, color: int) -> Marks:
-    """Return marks on the matches ``which`` of ``matches``, above the middles of their tubes."""
+    """Return marks on the matches ``which`` of ``matches``, above the middles of their tubes.
+
+    Parameters
+    ----------
+    which : int64 (k,)
+        Matches.
+    swept : list of Tubes or Lines
+        What stands for the matches.
+    matches : int
+        How many there are.
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    Marks
+    """
     point = middles(swept, matches)[which]
     n = len(which)
     return Marks(
@@ -48,11 +78,16 @@ def multiplicities(picture: Layout, chosen: Chosen, most: int) -> list[Labels]:
 
     Parameters
     ----------
-    picture : Composition
+    picture : Layout
     chosen : Chosen
         Matches that are drawn.
     most : int
         Calls on each wall, at most.
+
+    Returns
+    -------
+    list of Labels
+        One for each wall.
     """
     made = []
     for wall, ids in zip(picture.walls, (chosen.a, chosen.b)):

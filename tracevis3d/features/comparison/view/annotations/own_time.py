@@ -14,6 +14,10 @@ def longest_own_stretch(calls: Calls, call: int) -> tuple[int, int]:
     ----------
     calls : Calls
     call : int
+
+    Returns
+    -------
+    (int, int)
     """
     below = np.arange(call + 1, call + int(calls.extent[call]))
     children = below[calls.parent[below] == call]

@@ -54,7 +54,19 @@ class Annotation:
 
 
 def annotate(lines: tuple[Skyline, Skyline], most: int) -> list[Annotation]:
-    """Return the most important bars of each kind of both walls, at most ``most`` of a kind and wall."""
+    """Return the most important bars of each kind of both walls, at most ``most`` of a kind and wall.
+
+    Parameters
+    ----------
+    lines : (Skyline, Skyline)
+        The overviews of A and B.
+    most : int
+        How many.
+
+    Returns
+    -------
+    list of Annotation
+    """
     highest = max(float(line.total.max(initial=0)) for line in lines)
     far = farthest(lines)
     found: list[Annotation] = []
@@ -132,9 +144,13 @@ def signs(
     ----------
     told : list of Annotation
     lines : (Skyline, Skyline)
-    picture : Composition
+    picture : Layout
     ink : int
         Palette index of the lines.
+
+    Returns
+    -------
+    (list of Labels, list of Lines)
     """
     labels, leads = [], []
     height = 0.85 * picture.text

@@ -57,7 +57,19 @@ class Side:
         return len(self.call)
 
     def find(self, group: Ints, call: Ints) -> Ints:
-        """Return the node of each call in its group."""
+        """Return the node of each call in its group.
+
+        Parameters
+        ----------
+        group : int64 (n,)
+            Groups.
+        call : int64 (n,)
+            A call in each of them.
+
+        Returns
+        -------
+        int64 (n,)
+        """
         most = int(self.call.max(initial=0)) + 1
         return np.searchsorted(self.group * most + self.call, group * most + call)
 

@@ -61,7 +61,23 @@ class Fold:
 
     @classmethod
     def of(cls, side: int, opening: float, gap: float, height: float) -> Fold:
-        """Return how a wall stands at ``opening``, 0 to 180 degrees between the two walls."""
+        """Return how a wall stands at ``opening``, 0 to 180 degrees between the two walls.
+
+        Parameters
+        ----------
+        side : {1, -1}
+            1 for A, behind the gap; -1 for B, before it.
+        opening : float
+            Degrees; 180: both lie flat.
+        gap : float
+            Between the walls' inner edges, in scene units.
+        height : float
+            Of the wall, in scene units.
+
+        Returns
+        -------
+        Fold
+        """
         return cls(side, math.radians(90.0 * (1.0 - opening / 180.0)), gap, height)
 
     def across(self, h: Floats) -> Floats:
@@ -95,6 +111,13 @@ class Fold:
         A plate is level, so that the steeper the wall the more of the plate's inner half it would hide; where
         the camera looks from the front it stands upright before the wall.
 
+        Parameters
+        ----------
+        half : float
+            Half of the plate's width across, in scene units.
+        least : float
+            The least distance, in scene units.
+
         Returns
         -------
         float64 (3,)
@@ -105,6 +128,13 @@ class Fold:
 
     def boxes(self, low: Floats, high: Floats, thick: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the y and z, from low to high, of boxes that reach from ``low`` to ``high`` along the wall.
+
+        Parameters
+        ----------
+        low, high : float64 (n,)
+            Distances from the roots' edge, in scene units.
+        thick : float64 (n,)
+            How far each stands out.
 
         Returns
         -------
@@ -158,6 +188,20 @@ class Fold:
         """Return the y and z, from low to high, of bars that stand behind the wall, ``low`` beyond its roots.
 
         Their length points away from the wall where it lies flat, and up where it stands.
+
+        Parameters
+        ----------
+        low : float
+            Where the bars begin: distance beyond the roots' edge, in scene units.
+        length : float64 (n,)
+            Scene units.
+        thick : float64 (n,)
+            Scene units.
+
+        Returns
+        -------
+        (float64 (n,), float64 (n,), float64 (n,), float64 (n,))
+            y from and to, z from and to.
         """
         y, z = self.stage(low)
         near = np.full(len(length), y)
@@ -173,7 +217,22 @@ class Fold:
     def plate(
         self, low: float, length: float, thick: float, sunk: float
     ) -> tuple[float, float, float, float]:
-        """Return the y and z, from low to high, of a plate that lies ``sunk`` under the stage's surface."""
+        """Return the y and z, from low to high, of a plate that lies ``sunk`` under the stage's surface.
+
+        Parameters
+        ----------
+        low : float
+            Where it begins: distance beyond the roots' edge.
+        length, thick : float
+            Scene units.
+        sunk : float
+            Scene units under the surface.
+
+        Returns
+        -------
+        (float, float, float, float)
+            y from and to, z from and to.
+        """
         ends = np.array([self.stage(low), self.stage(low + length)])
         (y0, z0), (y1, z1) = ends.min(axis=0).tolist(), ends.max(axis=0).tolist()
         if self.front:

@@ -30,7 +30,18 @@ _LETTER = 0.52
 
 
 def thread_names(picture: Layout, color: Indices) -> tuple[list[Labels], Marks]:
-    """Return the rows' names, and a sphere in the colour of each thread beside it."""
+    """Return the rows' names, and a sphere in the colour of each thread beside it.
+
+    Parameters
+    ----------
+    picture : Layout
+    color : int32 (rows,)
+        Of each row's thread.
+
+    Returns
+    -------
+    (list of Labels, Marks)
+    """
     n = len(picture.rows)
     names = [_title(picture, row.thread) for row in picture.rows]
     row = np.arange(n)
@@ -157,7 +168,18 @@ def _lives(picture: Layout) -> tuple[list[str], list[int]]:
 
 
 def quiet_names(picture: Layout, colors: CallColors) -> list[Labels]:
-    """Return, where no waits are known, how long each thread calls nothing: there it may have waited."""
+    """Return, where no waits are known, how long each thread calls nothing: there it may have waited.
+
+    Parameters
+    ----------
+    picture : Layout
+    colors : CallColors
+        Of calls.
+
+    Returns
+    -------
+    list of Labels
+    """
     if len(picture.waits.own) or picture.parameters.paper > 0:
         return []
     quiet, groups = longest_quiet(picture.waits), []
@@ -185,7 +207,20 @@ def quiet_names(picture: Layout, colors: CallColors) -> list[Labels]:
 
 
 def wait_names(picture: Layout, which: Shown, colors: CallColors) -> list[Labels]:
-    """Return, on each wait that is wide enough, for whom it is and how long."""
+    """Return, on each wait that is wide enough, for whom it is and how long.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+        The waits that are drawn.
+    colors : CallColors
+        Of calls.
+
+    Returns
+    -------
+    list of Labels
+    """
     if picture.parameters.paper > 0:
         return []
     ops = picture.waits.ops
@@ -237,7 +272,22 @@ def _up(picture: Layout, row: int) -> Vector:
 def function_names(
     picture: Layout, color: Indices, most: int, seen: tuple[float, float] = (0.0, 1.0)
 ) -> list[Labels]:
-    """Return functions' names on the calls that have room for them between two shares of the window."""
+    """Return functions' names on the calls that have room for them between two shares of the window.
+
+    Parameters
+    ----------
+    picture : Layout
+    color : int32 (calls,)
+        Of the calls of all rows, in order.
+    most : int
+        How many names.
+    seen : (float, float)
+        Shares of the window, 0 to 1.
+
+    Returns
+    -------
+    list of Labels
+    """
     if picture.parameters.paper > 0 or not most:
         return []
     calls, labels = picture.trace.calls, picture.trace.functions.label
@@ -305,7 +355,20 @@ def time_axis(picture: Layout) -> Axis | None:
 
 
 def object_names(picture: Layout, objects: list[int], anchor: Floats) -> Labels | None:
-    """Return the names of the objects at the left ends of their lanes."""
+    """Return the names of the objects at the left ends of their lanes.
+
+    Parameters
+    ----------
+    picture : Layout
+    objects : list of int
+        Those that have lanes.
+    anchor : float64 (objects, 2)
+        y and z of each lane.
+
+    Returns
+    -------
+    Labels or None
+    """
     if picture.parameters.paper > 0 or not objects:
         return None
     at = np.column_stack([np.full(len(objects), -0.1), anchor])

@@ -20,7 +20,26 @@ _LETTERS = 165
 
 
 def signs(picture: Layout, chosen: corr.Shown, several: int, merged: int, color: int, rail: int) -> Legend:
-    """Return the legend of elements that are not calls."""
+    """Return the legend of elements that are not calls.
+
+    Parameters
+    ----------
+    picture : Layout
+    chosen : Shown
+        The correspondences that are drawn.
+    several : int
+        Signs over waits for several objects.
+    merged : int
+        Clusters of short waits.
+    color : int
+        That of funnels, as index into the palette.
+    rail : int
+        That of the critical path.
+
+    Returns
+    -------
+    Legend
+    """
     entries = []
     if len(chosen):
         entries.append(LegendEntry("funnel: from a wait to the release (ball) that ended it", color))
@@ -38,7 +57,20 @@ def signs(picture: Layout, chosen: corr.Shown, several: int, merged: int, color:
 
 
 def longest_pairs(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> Legend:
-    """Say who waits for whom longest, and for what, in the colours of the drawing."""
+    """Say who waits for whom longest, and for what, in the colours of the drawing.
+
+    Parameters
+    ----------
+    picture : Layout
+    chosen : Shown
+        The correspondences that are drawn.
+    color : int32 (k,)
+        Of each of them.
+
+    Returns
+    -------
+    Legend
+    """
     ops, threads = picture.waits.ops, picture.trace.threads
     mine, by = ops.thread[chosen.wait], ops.thread[chosen.release]
     # As much of them as lies in their rows' windows.

@@ -12,7 +12,18 @@ from ..layout import Layout
 
 
 def title(trace: Trace, waits: Waits) -> str:
-    """Return a note of the shown threads, time, and how much of it threads wait."""
+    """Return a note of the shown threads, time, and how much of it threads wait.
+
+    Parameters
+    ----------
+    trace : Trace
+    waits : Waits
+        Those of the trace.
+
+    Returns
+    -------
+    str
+    """
     threads = int(np.count_nonzero(trace.threads.count))
     waited = int(waits.waited.sum())
     text = f"{trace.source.name}: {units.counted(threads, 'thread')}, {units.duration(trace.span_ns)}"
@@ -22,7 +33,22 @@ def title(trace: Trace, waits: Waits) -> str:
 
 
 def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Shown) -> tuple[str, ...]:
-    """Return notes about omitted and merged elements, and about shapes; empty texts say nothing."""
+    """Return notes about omitted and merged elements, and about shapes; empty texts say nothing.
+
+    Parameters
+    ----------
+    picture : Layout
+    found : Shown
+        The correspondences in the window.
+    chosen : Shown
+        Those that are drawn.
+    short : Shown
+        Those that are too short to be drawn one by one.
+
+    Returns
+    -------
+    tuple of str
+    """
     p, trace, waits = picture.parameters, picture.trace, picture.waits
     notes = []
     if not sum(cut.total for cut in picture.cuts):

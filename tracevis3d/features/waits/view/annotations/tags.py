@@ -31,7 +31,20 @@ def short(text: str) -> str:
 
 
 def called(picture: Layout, thread: int, beside: int) -> str:
-    """Return what a thread is called beside another: with its id where both have one name."""
+    """Return what a thread is called beside another: with its id where both have one name.
+
+    Parameters
+    ----------
+    picture : Layout
+    thread : int
+        Its number.
+    beside : int
+        The thread that it stands beside.
+
+    Returns
+    -------
+    str
+    """
     threads = picture.trace.threads
     name = short(threads.name[thread]) or str(threads.tid[thread])
     alike = thread != beside and threads.name[thread] == threads.name[beside]
@@ -39,7 +52,20 @@ def called(picture: Layout, thread: int, beside: int) -> str:
 
 
 def spoken(picture: Layout, which: Shown, i: int) -> tuple[str, ...]:
-    """Return the texts of a wait, the most important first."""
+    """Return the texts of a wait, the most important first.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+        Correspondences.
+    i : int
+        Which of them.
+
+    Returns
+    -------
+    tuple of str
+    """
     ops, threads = picture.waits.ops, picture.trace.threads
     wait, release = int(which.wait[i]), int(ops.thread[which.release[i]])
     lasted = units.duration(int(ops.lasted[wait]))
@@ -57,6 +83,20 @@ def tags(picture: Layout, which: Shown, color: Indices, frame: Frame) -> tuple[W
     """Return plates and texts for the waits that have room for them, the longest first.
 
     Plates stand where the camera sees the middle of their wait, in front of everything else.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+        The correspondences that are drawn.
+    color : int32 (k,)
+        Of each of them.
+    frame : Frame
+        Of the picture.
+
+    Returns
+    -------
+    Wedges or None, Labels or None
     """
     if picture.parameters.paper > 0 or not len(which):
         return None, None

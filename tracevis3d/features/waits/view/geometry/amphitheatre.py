@@ -35,6 +35,17 @@ def folded(heights: Floats, fold: float) -> Floats:
     """Return the heights of levels of which the first ``fold`` are folded (SyncTrace, section IV-C).
 
     Levels shrink one after another, from the first; the last of a broken number is on its way.
+
+    Parameters
+    ----------
+    heights : float64 (levels,)
+        Unfolded.
+    fold : float
+        How many levels.
+
+    Returns
+    -------
+    float64 (levels,)
     """
     level = np.arange(len(heights))
     share = np.clip(fold - level, 0.0, 1.0)
@@ -73,6 +84,10 @@ def share_height(levels: Floats, weight: Floats, *, spacing: float, least: float
         No row of weight 1 is lower.
     most : float
         No level of height 1 is higher.
+
+    Returns
+    -------
+    Rows
     """
     n = len(levels)
     if not n:
@@ -145,7 +160,23 @@ class Theatre:
     axis: tuple[float, float]
 
     def place(self, row: Ints, share: Floats, out: Floats, front: Floats | float) -> Floats:
-        """Return the points (n, 3) of rows at shares of their windows, distances outward and in front."""
+        """Return the points (n, 3) of rows at shares of their windows, distances outward and in front.
+
+        Parameters
+        ----------
+        row : int64 (n,)
+            Which rows.
+        share : float64 (n,)
+            0 to 1 where their windows begin and end.
+        out : float64 (n,)
+            Distances outward, in levels.
+        front : float64 (n,) or float
+            Distances in front of the row's surface.
+
+        Returns
+        -------
+        float64 (n, 3)
+        """
         straight = np.empty((len(row), 3))
         cosine, sine = np.cos(self.angle[row]), np.sin(self.angle[row])
         reach = self.stretch[row] * out
@@ -158,7 +189,23 @@ class Theatre:
         return (1.0 - self.paper) * straight + self.paper * self.on_paper(row, share, out, front)
 
     def on_paper(self, row: Ints, share: Floats, out: Floats, front: Floats | float) -> Floats:
-        """Return where points are in the paper's picture, (n, 3)."""
+        """Return where points are in the paper's picture, (n, 3).
+
+        Parameters
+        ----------
+        row : int64 (n,)
+            Which rows.
+        share : float64 (n,)
+            0 to 1 where their windows begin and end.
+        out : float64 (n,)
+            Distances outward, in levels.
+        front : float64 (n,) or float
+            Distances in front of the row's surface.
+
+        Returns
+        -------
+        float64 (n, 3)
+        """
         first, last = self.sector[row, 0], self.sector[row, 1]
         bent = last > first
         angle = first + share * (last - first)
@@ -180,7 +227,19 @@ class Theatre:
         return np.asarray((1.0 - self.paper) * straight + self.paper * flat)
 
     def sections(self, row: Ints, low: Floats, high: Floats) -> Ints:
-        """Return how many sections a block from share ``low`` to ``high`` needs to look bent, 2 or more."""
+        """Return how many sections a block from share ``low`` to ``high`` needs to look bent, 2 or more.
+
+        Parameters
+        ----------
+        row : int64 (n,)
+            Which rows.
+        low, high : float64 (n,)
+            Shares of their windows.
+
+        Returns
+        -------
+        int64 (n,)
+        """
         if self.paper <= 0.0:
             return np.full(len(row), 2, np.int64)
         turn = np.degrees((high - low) * (self.sector[row, 1] - self.sector[row, 0]))
@@ -200,6 +259,10 @@ class Theatre:
             Distances outward.
         back, front : float64 (n,)
             Distances in front.
+
+        Returns
+        -------
+        (float32 (m, 4, 3), int64 (n + 1,))
         """
         count = self.sections(row, low, high)
         first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
@@ -229,6 +292,10 @@ def half_cylinder(
         The reader's height above straight ahead, radians: the half cylinder opens towards them.
     lanes : float
         0: on the half cylinder, 1: all in one plane, upright.
+
+    Returns
+    -------
+    (float64 (n,), float64 (n,), float64 (n,), float64 (n,))
     """
     middle = (rows.low + rows.high) / 2
     up = middle >= 0
@@ -263,6 +330,16 @@ def semicircle(weight: Floats) -> Floats:
     """Return the sections (n, 2) of rows on the semicircle below the centre, from left to right.
 
     Each gets the same angle times its weight.
+
+    Parameters
+    ----------
+    weight : float64 (n,)
+        Of each row.
+
+    Returns
+    -------
+    float64 (n, 2)
+        Radians.
     """
     share = np.concatenate([[0.0], np.cumsum(weight)]) / max(float(weight.sum()), 1e-12)
     angle = np.pi * (1.0 + share)

@@ -25,7 +25,17 @@ def steps() -> Floats:
 
 
 def paths(start: Floats, core: Floats, end: Floats) -> Floats:
-    """Return points (n, SAMPLES, 3) of quadratic curves from ``start`` to ``end``, pulled to ``core``."""
+    """Return points (n, SAMPLES, 3) of quadratic curves from ``start`` to ``end``, pulled to ``core``.
+
+    Parameters
+    ----------
+    start, core, end : float64 (n, 3)
+        Their control points.
+
+    Returns
+    -------
+    float64 (n, SAMPLES, 3)
+    """
     t = steps()[None, :, None]
     return np.asarray((1 - t) ** 2 * start[:, None] + 2 * t * (1 - t) * core[:, None] + t**2 * end[:, None])
 
@@ -36,7 +46,21 @@ def widths(power: float) -> Floats:
 
 
 def middles(left: Floats, right: Floats, core: Floats, end: Floats, power: float) -> Floats:
-    """Return the middles of funnels, (n, SAMPLES, 3); ``left`` and ``right`` (n, 3) are the wait's ends."""
+    """Return the middles of funnels, (n, SAMPLES, 3); ``left`` and ``right`` (n, 3) are the wait's ends.
+
+    Parameters
+    ----------
+    left, right : float64 (n, 3)
+        The wait's start and end.
+    core, end : float64 (n, 3)
+        What the curves are pulled to, and the release.
+    power : float
+        How fast funnels get narrow; :data:`PAPER_POWER` gives the paper's shape.
+
+    Returns
+    -------
+    float64 (n, SAMPLES, 3)
+    """
     return np.asarray(paths(right, core, end) - (right - left)[:, None] / 2 * widths(power)[None, :, None])
 
 
@@ -54,6 +78,10 @@ def ribbons(
         :data:`PAPER_POWER` gives the paper's shape.
     thick : float
         Towards the reader (-y).
+
+    Returns
+    -------
+    (float32 (n * SAMPLES, 4, 3), int64 (n + 1,))
     """
     middle = middles(left, right, core, end, power)
     half = (right - left)[:, None] / 2 * widths(power)[None, :, None]
