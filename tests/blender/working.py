@@ -54,9 +54,9 @@ def shown_at(view):
     graph = bpy.context.evaluated_depsgraph_get()
     names = {o.name for o in view.objects if o.get("tracevis3d_kind") in ("call", "cluster")}
     points = [
-        i.matrix_world.translation.to_tuple()
-        for i in graph.object_instances
-        if i.is_instance and i.parent.original.name in names
+        (shown.matrix_world @ vertex.co).to_tuple()
+        for shown in map(graph.objects.get, names)
+        for vertex in shown.data.vertices
     ]
     return np.min(points, axis=0), np.max(points, axis=0)
 

@@ -15,6 +15,7 @@ from tracevis3d.drawing.primitives import Boxes, Camera, Drawing, Labels  # noqa
 from tracevis3d.errors import Cancelled, UsageError  # noqa: E402
 from tracevis3d.scene.build import build, clear  # noqa: E402
 from tracevis3d.scene.camera import fit  # noqa: E402
+from tracevis3d.scene.geometry import forms  # noqa: E402
 from tracevis3d.scene.text import labels as chosen  # noqa: E402
 from tracevis3d.scene.text.glyphs import typeface  # noqa: E402
 
@@ -62,6 +63,7 @@ def test_everything_is_built_and_no_text_overlaps(style):
 def test_each_box_is_one_instance_at_its_place():
     drawing = everything(200)
     built = build(drawing, frame=Frame(320, 180))
+    forms.show(built.collection.objects, forms.Form.FULL)
     graph = bpy.context.evaluated_depsgraph_get()
     placed = [
         np.array(i.matrix_world)
@@ -88,6 +90,7 @@ def test_time_hides_and_cuts():
     drawing = everything(200)
     built = build(drawing, frame=Frame(320, 180))
     shown = next(o for o in built.collection.objects if o.get("tracevis3d_kind") == "call")
+    forms.show([shown], forms.Form.FULL)
     compat.set_input(shown.modifiers[0], "Now", 0.4)
     shown.update_tag()
     graph = bpy.context.evaluated_depsgraph_get()

@@ -16,6 +16,7 @@ from tracevis3d.drawing.output import Output  # noqa: E402
 from tracevis3d.errors import Cancelled, InputError, MissingDependency, UsageError  # noqa: E402
 from tracevis3d.scene import build  # noqa: E402
 from tracevis3d.scene.color import srgb  # noqa: E402
+from tracevis3d.scene.geometry import forms  # noqa: E402
 from tracevis3d.scene.output import engines, render  # noqa: E402
 from tracevis3d.scene.output.film import film, play  # noqa: E402
 from tracevis3d.scene.output.produce import produce  # noqa: E402
@@ -168,6 +169,7 @@ def test_time_runs_in_the_nodes():
     frames = play(built, 2.0, 10)
     assert frames == 20
     shown = next(o for o in built.collection.objects if o.get("tracevis3d_kind") == "call")
+    forms.show([shown], forms.Form.FULL)
 
     def visible(frame: int) -> int:
         built.scene.frame_set(frame)

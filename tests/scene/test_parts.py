@@ -12,6 +12,7 @@ from tracevis3d.drawing.frame import Frame  # noqa: E402
 from tracevis3d.scene import compat  # noqa: E402
 from tracevis3d.scene.build import build  # noqa: E402
 from tracevis3d.scene.digest import digest  # noqa: E402
+from tracevis3d.scene.geometry import forms  # noqa: E402
 from tracevis3d.scene.parts import PART  # noqa: E402
 
 pytestmark = pytest.mark.blender
@@ -56,9 +57,9 @@ def state(collection):
             of_part.append(content(shown.data))
         if shown.type == "CAMERA":
             of_part += [shown.data.lens, shown.data.shift_x, shown.data.clip_end]
+        of_part += [content(held.data) for held in forms.held_by(shown)]
         for modifier in shown.modifiers:
             if compat.has_input(modifier, "Template"):
-                of_part.append(content(compat.get_input(modifier, "Template").data))
                 of_part.append(compat.get_input(modifier, "Material").name)
                 of_part.append(bool(compat.get_input(modifier, "Timed")))
         of_part.append(shown.parent.type if shown.parent else None)

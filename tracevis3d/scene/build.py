@@ -15,10 +15,10 @@ from ..drawing.frame import Frame
 from ..drawing.primitives import Boxes, Camera, Drawing, Image, Lines, Marks, Tubes, Wedges
 from ..layout.lettering import Typeface, set_texts
 from ..progress import Progress, silent
-from . import camera, clock, compat, lighting, styles
+from . import camera, clock, lighting, styles
 from .color import is_dark, mixed
 from .digest import digest
-from .geometry import boxes, images, marks, tubes, wedges
+from .geometry import boxes, economy, forms, images, marks, tubes, wedges
 from .parts import PART, Parts, names_part
 from .styles import Light, Style
 from .text import axes as rulers_of
@@ -161,19 +161,23 @@ class _Making:
 
     def elements(self, progress: Progress) -> None:
         """Make the objects of the drawing's elements."""
+        coarse = economy.coarseness(self.drawing, self.style, self.light)
+        within = economy.tolerance(self.drawing, coarse)
         for i, element in enumerate(self.drawing.elements):
             progress(0.3 + 0.5 * i / len(self.drawing.elements), f"building {element.kind}s")
             name, part = f"{self.name} {element.kind}", f"{element.kind} {element.source}"
             look = (self.palette, self.style, self.light)
             if isinstance(element, Boxes):
-                shown = self.parts.instanced(part, name, boxes.lay(element, *look))
+                shown = self.parts.instanced(part, name, boxes.lay(element, *look, coarse))
             elif isinstance(element, Marks):
-                shown = self.parts.instanced(part, name, marks.lay(element, *look))
+                shown = self.parts.instanced(part, name, marks.lay(element, *look, coarse))
             else:
-                make, key = partial(_shown, element, *look, name), digest(element, *look)
+                make = partial(_shown, element, *look, name, coarse, within)
+                key = digest(element, *look, coarse, within)
                 if isinstance(element, (Tubes, Lines)):
                     keys = key, digest(tubes.still(element), *look)
-                    shown = self.parts.moving(part, name, keys, make, partial(_moved, element, look))
+                    move = partial(_moved, element, (*look, coarse, within))
+                    shown = self.parts.moving(part, name, keys, make, move)
                 else:
                     shown = self.parts.whole(part, name, key, make)
             shown["tracevis3d_kind"], shown["tracevis3d_source"] = element.kind, element.source
@@ -325,13 +329,15 @@ def _shown(
     style: Style,
     light: Light,
     name: str,
+    coarse: int,
+    within: float,
 ) -> Any:
     """Return the object that shows an element that is one mesh."""
     if isinstance(element, Image):
-        return images.show(element, style, name)
+        return images.show(element, style, name, coarse)
     if isinstance(element, Wedges):
         return wedges.show(element, palette, style, light, name)
-    return tubes.show(element, palette, style, light, name)
+    return tubes.show(element, palette, style, light, name, coarse, within)
 
 
 def _moved(element: Tubes | Lines, look: tuple[Any, ...], shown: Any) -> None:
@@ -344,15 +350,10 @@ def clear(collection: Any) -> None:
 
 
 def discard(objects: list[Any]) -> None:
-    """Remove objects, the templates of their instances, and the data that nothing else uses."""
+    """Remove objects, those that their node groups show, and the data that nothing else uses."""
     removed: list[Any] = []
     for shown in objects:
-        for modifier in shown.modifiers:
-            if compat.has_input(modifier, "Template"):
-                template = compat.get_input(modifier, "Template")
-                if template is not None:
-                    removed.append(template)
-        removed.append(shown)
+        removed += [*forms.held_by(shown), shown]
     data = [shown.data for shown in removed if shown.data is not None]
     bpy.data.batch_remove(removed)
     bpy.data.batch_remove([block for block in data if block.users == 0])

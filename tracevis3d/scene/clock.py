@@ -66,7 +66,17 @@ def _reveal_group() -> Any:
 
 def reveal(shown: Any, start: NDArray[np.float32]) -> None:
     """Let the points of an object's mesh appear at their ``start`` (n,), a share of the drawn time."""
-    meshes.set_attribute(shown.data, "start", "FLOAT", "POINT", start)
+    set_start(shown.data, start)
+    play_reveal(shown)
+
+
+def set_start(mesh: Any, start: NDArray[np.float32]) -> None:
+    """Write when the points of a mesh appear: ``start`` (n,), a share of the drawn time."""
+    meshes.set_attribute(mesh, "start", "FLOAT", "POINT", start)
+
+
+def play_reveal(shown: Any) -> None:
+    """Let the points of what an object shows appear at their :func:`start <set_start>`."""
     modifier: Any = shown.modifiers.new("TraceVis3D", "NODES")
     modifier.node_group = _reveal_group()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,10 @@ _WIDEST_CHAMFER = 0.16
 #: Boxes of lower buckets than this, across the view, are plain: under 4 chamfers wide.
 _NARROW = 2
 _WIDTH_OF_RIB = 2.4  # in chamfers
+#: In the economical form a box ends so much of a chamfer before its neighbour begins: they stay apart.
+_GAP = 0.5
+#: Ribs of a cluster in the economical form.
+_FEW_RIBS = 3
 
 
 def chamfer_width(boxes: Boxes, style: Style) -> float:
@@ -80,19 +86,54 @@ def _ribs(code: int, facing: int) -> int:
     return int(min(max(3, round(height / _WIDTH_OF_RIB)), 61)) | 1
 
 
-def lay(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light) -> Instances:
-    """Return the instances that show ``boxes``; ``palette`` is sRGB (k, 4)."""
-    facing = int(np.argmax(np.abs(light.facing)))
+def _facing(light: Light) -> int:
+    return int(np.argmax(np.abs(light.facing)))
+
+
+def triangles(boxes: Boxes, style: Style, light: Light, coarse: int) -> int:
+    """Return how many triangles the economical form has at a coarseness."""
+    count = 12 * len(boxes)
+    if boxes.look == "cluster" and coarse == 0:
+        across = np.delete(boxes.size, _facing(light), axis=1)
+        wide = (across >= np.float32(chamfer_width(boxes, style)) * 2**_NARROW).all(axis=1)
+        count += 4 * (_FEW_RIBS - 1) * int(np.count_nonzero(wide))
+    return count
+
+
+def lay(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light, coarse: int = 0) -> Instances:
+    """Return the instances that show ``boxes``.
+
+    Parameters
+    ----------
+    boxes : Boxes
+    palette : float32 (k, 4)
+        sRGB.
+    style, light
+    coarse : int
+        Of the economical form: from 1 on, boxes of clusters have no ribs in it.
+    """
+    facing = _facing(light)
     part, codes = _codes(boxes, chamfer_width(boxes, style), len(palette))
 
-    def template(name: str) -> Any:
-        shape_of = codes % templates.BUCKETS**3
-        parts = []
-        for same in np.split(codes, np.flatnonzero(np.diff(shape_of)) + 1) if len(codes) else ():
-            code = int(same[0])
-            ribs = _ribs(code, facing) if boxes.look == "cluster" else 0
-            shape = templates.box(_shares(code, facing), facing, ribs)
-            parts.append((shape, palette[same // templates.BUCKETS**3]))
+    cluster = boxes.look == "cluster"
+
+    def full(code: int) -> templates.Shape:
+        return templates.box(_shares(code, facing), facing, _ribs(code, facing) if cluster else 0)
+
+    def plain(code: int) -> templates.Shape:
+        # What has no chamfer has no gap either, nor room for ribs.
+        shares = _shares(code, facing)
+        x, y, z = shares or (0.0, 0.0, 0.0)
+        ribs = (_FEW_RIBS if shares is not None and coarse == 0 else 1) if cluster else 0
+        return templates.plain_box((_GAP * x, _GAP * y, _GAP * z), facing, ribs)
+
+    def template(name: str, shape_of: Callable[[int], templates.Shape]) -> Any:
+        same_shape = np.split(codes, np.flatnonzero(np.diff(codes % templates.BUCKETS**3)) + 1)
+        parts = [
+            (shape_of(int(same[0])), palette[same // templates.BUCKETS**3])
+            for same in same_shape
+            if len(same)
+        ]
         return templates.template(name, parts, style, light, materials.veil(boxes.look))
 
     return Instances(
@@ -102,8 +143,9 @@ def lay(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light) 
         boxes.id,
         boxes.time,
         materials.surface(boxes.look, style),
-        digest(codes, palette[codes // templates.BUCKETS**3], style, light, boxes.look),
-        template,
+        digest(codes, palette[codes // templates.BUCKETS**3], style, light, boxes.look, coarse),
+        partial(template, shape_of=full),
+        partial(template, shape_of=plain),
     )
 
 

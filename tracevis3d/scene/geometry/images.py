@@ -5,6 +5,7 @@ Colours on points are what Workbench, EEVEE and Cycles all show, and what surviv
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -15,7 +16,10 @@ from ...drawing.primitives import Image
 from .. import clock, materials
 from ..color import linear
 from ..styles import Style
-from . import meshes
+from . import forms, meshes
+
+#: Pixels of the economical form.
+_PIXELS = 160_000
 
 
 def grid_faces(alpha: NDArray[np.uint8]) -> NDArray[np.int32]:
@@ -27,8 +31,73 @@ def grid_faces(alpha: NDArray[np.uint8]) -> NDArray[np.int32]:
     return np.stack([corner[seen] for corner in corners], axis=1)
 
 
-def show(element: Image, style: Style, name: str) -> Any:
-    """Return the object that shows an image."""
+def _blocks(element: Image, coarse: int) -> tuple[int, int]:
+    """Return how many rows and columns of pixels are one in the economical form."""
+    high, wide = element.pixel.shape[:2]
+    # Pixels that lie close together are joined first: what is seen is about as fine along both.
+    apart = [float(np.linalg.norm(np.diff(element.point, axis=axis), axis=2).mean()) for axis in (0, 1)]
+    rows = columns = 1
+    while (high // rows) * (wide // columns) > _PIXELS / 2 ** (coarse / 2) and max(rows, columns) < 64:
+        if (rows * apart[0] <= columns * apart[1] and high // rows > 2) or wide // columns <= 2:
+            rows += 1
+        else:
+            columns += 1
+    return rows, columns
+
+
+def _economical(element: Image, coarse: int) -> Image:
+    """Return an image of fewer pixels, each the mean of those that it takes the place of."""
+    blocks = _blocks(element, coarse)
+    if blocks == (1, 1):
+        return element
+    pixel = element.pixel.astype(np.float32)
+    pixel[..., :3] *= pixel[..., 3:]
+    at = []
+    for axis, block in enumerate(blocks):
+        size = pixel.shape[axis]
+        # The first and the last pixel stay where they are: a surface that closes stays closed.
+        places = np.round(np.linspace(0, size - 1, max(2, size // block))).astype(np.int64)
+        begin = np.append(0, (places[:-1] + places[1:] + 1) // 2)
+        count = np.diff(np.append(begin, size)).astype(np.float32)
+        pixel = np.add.reduceat(pixel, begin, axis=axis)
+        pixel /= np.expand_dims(count, (1 - axis, 2))
+        at.append(places)
+    pixel[..., :3] /= np.maximum(pixel[..., 3:], 1e-6)
+    pixel[..., 3] = np.where(pixel[..., 3] > 0, np.maximum(pixel[..., 3], 1.0), 0.0)
+    return replace(
+        element,
+        point=element.point[np.ix_(*at)],
+        pixel=np.round(np.clip(pixel, 0, 255)).astype(np.uint8),
+        time=element.time[at[0]] if len(element.time) else element.time,
+    )
+
+
+def triangles(element: Image, coarse: int) -> int:
+    """Return how many triangles the economical form has at a coarseness."""
+    return 2 * len(grid_faces(_economical(element, coarse).pixel[..., 3]))
+
+
+def show(element: Image, style: Style, name: str, coarse: int = 0) -> Any:
+    """Return the object that shows an image.
+
+    Parameters
+    ----------
+    element : Image
+    style : Style
+    name : str
+    coarse : int
+        Of the economical form.
+    """
+    shown = bpy.data.objects.new(name, _mesh(element, style, name))
+    if (fewer := _economical(element, coarse)) is not element:
+        forms.set_economical(shown, _mesh(fewer, style, f"{name} economical"))
+    if len(element.time) and len(shown.data.vertices):
+        clock.play_reveal(shown)
+    shown.visible_shadow = False
+    return shown
+
+
+def _mesh(element: Image, style: Style, name: str) -> Any:
     columns = element.pixel.shape[1]
     face = grid_faces(element.pixel[..., 3])
     used, corner = np.unique(face, return_inverse=True)
@@ -39,7 +108,6 @@ def show(element: Image, style: Style, name: str) -> Any:
         corner,
         np.arange(0, len(corner), 4, dtype=np.int32),
     )
-    shown = bpy.data.objects.new(name, mesh)
     if len(used):
         pixel = element.pixel.reshape(-1, 4)[used].astype(np.float32) / np.float32(255)
         cover = pixel[:, 3:4]
@@ -49,7 +117,6 @@ def show(element: Image, style: Style, name: str) -> Any:
         meshes.set_color(mesh, materials.TINT, "POINT", light)
         meshes.set_color(mesh, materials.SHADED, "POINT", light, active=True)
         if len(element.time):
-            clock.reveal(shown, np.repeat(element.time.astype(np.float32), columns)[used])
+            clock.set_start(mesh, np.repeat(element.time.astype(np.float32), columns)[used])
     mesh.materials.append(materials.surface("ink", style))
-    shown.visible_shadow = False
-    return shown
+    return mesh

@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 
 from .. import clock, compat
 from ..node_groups import Builder, existing
-from . import meshes
+from . import forms, meshes
 
 GROUP = "TraceVis3D Instances"
-_VERSION = 1
+_VERSION = 2
 _MODIFIER = "TraceVis3D"
 _INT32_MAX = 2**31 - 1
 
 
 def group() -> Any:
     """Return the node group.
+
+    It shows instances of the parts of *Template*, or, in the economical form, one mesh of those of
+    *Economical*: a program goes through all instances for each picture.
 
     Points carry ``size`` (the scale), ``part`` (which part of the template) and, for films, ``start`` and
     ``end`` as shares of the drawn time. While *Now* is below 1, what starts later is left out and what is
@@ -32,7 +35,9 @@ def group() -> Any:
     make = Builder.geometry(GROUP, _VERSION)
     make.input("Geometry", "Geometry")
     make.input("Template", "Object")
+    make.input("Economical", "Object")
     make.input("Material", "Material")
+    forms.add_input(make)
     make.input("Timed", "Bool", False)
     clock.add_inputs(make)
     make.output("Geometry", "Geometry")
@@ -50,12 +55,18 @@ def group() -> Any:
     make.tree.links.new(start, begun.inputs[0])
     make.tree.links.new(now, begun.inputs[1])
 
-    template = make.node("GeometryNodeObjectInfo", feed={"Object": given["Template"]}).outputs["Geometry"]
-    dressed = make.node("GeometryNodeSetMaterial", feed={"Geometry": template, "Material": given["Material"]})
-    split = make.node("GeometryNodeSplitToInstances", domain="FACE")
-    make.tree.links.new(dressed.outputs[0], split.inputs[0])
-    make.tree.links.new(make.attribute("part", "INT"), compat.socket(split.inputs, "Group ID"))
-    parts = split.outputs["Instances"]
+    economical = forms.is_economical(make, given)
+
+    def split_template(name: str) -> Any:
+        template = make.node("GeometryNodeObjectInfo", feed={"Object": given[name]}).outputs["Geometry"]
+        feed = {"Geometry": template, "Material": given["Material"]}
+        dressed = make.node("GeometryNodeSetMaterial", feed=feed)
+        split = make.node("GeometryNodeSplitToInstances", domain="FACE")
+        make.tree.links.new(dressed.outputs[0], split.inputs[0])
+        make.tree.links.new(make.attribute("part", "INT"), compat.socket(split.inputs, "Group ID"))
+        return split.outputs["Instances"]
+
+    parts = forms.choose(make, economical, split_template("Template"), split_template("Economical"))
     pick = make.attribute("part", "INT")
 
     def placed(scale: Any, selection: Any | None) -> Any:
@@ -66,13 +77,11 @@ def group() -> Any:
         return make.node("GeometryNodeInstanceOnPoints", feed=feed).outputs[0]
 
     # Two branches, of which only the chosen one is computed: a still pays nothing for the film.
-    whole, partly = placed(size, None), placed(shorter, begun.outputs[0])
     both = make.node("FunctionNodeBooleanMath", operation="AND", feed={0: running, 1: given["Timed"]})
-    switch = make.node("GeometryNodeSwitch", input_type="GEOMETRY")
-    make.tree.links.new(both.outputs[0], compat.socket(switch.inputs, "Switch"))
-    make.tree.links.new(whole, compat.socket(switch.inputs, "False"))
-    make.tree.links.new(partly, compat.socket(switch.inputs, "True"))
-    make.node("NodeGroupOutput", feed={0: compat.socket(switch.outputs, "Output")})
+    instances = forms.choose(make, both.outputs[0], placed(size, None), placed(shorter, begun.outputs[0]))
+    one_mesh = make.node("GeometryNodeRealizeInstances", feed={"Geometry": instances}).outputs[0]
+    shown = forms.choose(make, economical, instances, one_mesh)
+    make.node("NodeGroupOutput", feed={0: shown})
     return make.tree
 
 
@@ -91,8 +100,9 @@ class Instances:
     material : bpy.types.Material
     key : str
         Digest of all that the template depends on.
-    template : callable
-        Makes the template's mesh, from :func:`tracevis3d.scene.geometry.templates.template`.
+    template, economical : callable
+        Make the mesh of the template of the full and of the economical form, from
+        :func:`tracevis3d.scene.geometry.templates.template`.
     """
 
     position: NDArray[np.float32]
@@ -103,6 +113,7 @@ class Instances:
     material: Any
     key: str
     template: Callable[[str], Any]
+    economical: Callable[[str], Any]
 
     def attributes(self) -> dict[str, tuple[str, NDArray[Any]]]:
         """Return the point attributes: name -> (Blender's type, values)."""
@@ -166,13 +177,14 @@ def rewrite(shown: Any, wanted: Instances, template: bool) -> None:
             meshes.set_attribute(mesh, name, kind, "POINT", value)
     mesh.update()
     if template:
-        before = compat.get_input(modifier, "Template")
-        title = f"{shown.name} template"
-        compat.set_input(modifier, "Template", bpy.data.objects.new(title, wanted.template(title)))
-        if before is not None:
-            data = before.data
-            bpy.data.objects.remove(before)
-            bpy.data.meshes.remove(data)
+        for held, make in (("Template", wanted.template), ("Economical", wanted.economical)):
+            before = compat.get_input(modifier, held)
+            title = f"{shown.name} {held.lower()}"
+            compat.set_input(modifier, held, bpy.data.objects.new(title, make(title)))
+            if before is not None:
+                data = before.data
+                bpy.data.objects.remove(before)
+                bpy.data.meshes.remove(data)
     compat.set_input(modifier, "Material", wanted.material)
     compat.set_input(modifier, "Timed", len(wanted.time) > 0)
     shown.update_tag()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,37 @@ from ..styles import Light, Style
 from . import templates
 from .instances import Instances, placed
 
+#: Marks that are as round in the economical form as in pictures: there is one for each thread, say.
+_FEW = 24
 
-def lay(marks: Marks, palette: NDArray[np.float32], style: Style, light: Light) -> Instances:
-    """Return the instances that show ``marks``; ``palette`` is sRGB (k, 4)."""
+
+def _coarseness(marks: Marks, coarse: int) -> int:
+    return coarse if len(marks) <= _FEW else coarse + 1
+
+
+def triangles(marks: Marks, coarse: int) -> int:
+    """Return how many triangles the economical form has at a coarseness."""
+    shape = templates.mark_shape(marks.shape, marks.along, _coarseness(marks, coarse))
+    return len(marks) * shape.triangles()
+
+
+def lay(marks: Marks, palette: NDArray[np.float32], style: Style, light: Light, coarse: int = 0) -> Instances:
+    """Return the instances that show ``marks``.
+
+    Parameters
+    ----------
+    marks : Marks
+    palette : float32 (k, 4)
+        sRGB.
+    style, light
+    coarse : int
+        Of the economical form.
+    """
+    coarse = _coarseness(marks, coarse)
     used, part = np.unique(np.clip(marks.color, 0, len(palette) - 1), return_inverse=True)
 
-    def template(name: str) -> Any:
-        shape = templates.mark_shape(marks.shape, marks.along)
+    def template(name: str, coarse: int) -> Any:
+        shape = templates.mark_shape(marks.shape, marks.along, coarse)
         return templates.template(name, [(shape, palette[used])], style, light)
 
     size = np.asarray(marks.size, np.float32)
@@ -31,8 +56,9 @@ def lay(marks: Marks, palette: NDArray[np.float32], style: Style, light: Light) 
         marks.id,
         np.empty((0, 2), np.float32),
         materials.surface(marks.look, style),
-        digest(marks.shape, marks.along, palette[used], style, light),
-        template,
+        digest(marks.shape, marks.along, palette[used], style, light, coarse),
+        partial(template, coarse=0),
+        partial(template, coarse=coarse),
     )
 
 

@@ -21,6 +21,10 @@ from . import meshes
 
 #: Buckets per axis of how wide a box is, in powers of two of its chamfer.
 BUCKETS = 10
+#: How much of the background the colour of a light rib has.
+_PALE = 0.55
+#: Sides and rings of round marks, the finer first: those of pictures, and those of the economical form.
+_ROUNDED = ((24, 12), (16, 8), (12, 6), (8, 4), (6, 3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +40,8 @@ class Shape:
         Per corner.
     rim : bool (f,)
         Faces of a chamfered edge.
-    pale : bool (f,)
-        Faces of a cluster's light ribs.
+    pale : float (f,)
+        How pale faces are: 1 on a cluster's light ribs.
     smooth : bool
     """
 
@@ -46,15 +50,19 @@ class Shape:
     first: NDArray[np.int32]
     normal: NDArray[np.float32]
     rim: NDArray[np.bool_]
-    pale: NDArray[np.bool_]
+    pale: NDArray[np.float64]
     smooth: bool = False
+
+    def triangles(self) -> int:
+        """Return how many triangles it is drawn with."""
+        return len(self.corner) - 2 * len(self.first)
 
 
 def _shape(
     position: Any,
     faces: list[list[int]],
     rim: list[bool] | None = None,
-    pale: list[bool] | None = None,
+    pale: list[float] | None = None,
     normal: NDArray[np.float32] | None = None,
 ) -> Shape:
     points = np.asarray(position, np.float32)
@@ -75,7 +83,7 @@ def _shape(
         first,
         corners,
         np.array(rim or none),
-        np.array(pale or none),
+        np.array(pale or none, np.float64),
         smooth=normal is not None,
     )
 
@@ -120,7 +128,7 @@ def box(edge: tuple[float, float, float] | None, facing: int = 1, ribs: int = 0)
 
     faces: list[list[int]] = []
     rim: list[bool] = []
-    pale: list[bool] = []
+    pale: list[float] = []
     inner: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
     for axis, side in product(range(3), (0, 1)):
         a, b = (i for i in range(3) if i != axis)
@@ -131,7 +139,7 @@ def box(edge: tuple[float, float, float] | None, facing: int = 1, ribs: int = 0)
         for i in range(count):
             faces.append([columns[0][i], columns[1][i], columns[1][i + 1], columns[0][i + 1]])
             rim.append(False)
-            pale.append(bool(ribs) and (i % 2 == 0 or axis != facing))
+            pale.append(float(bool(ribs) and (i % 2 == 0 or axis != facing)))
         # The vertices along each of the side's four borders, for the chamfers: key (axis, end) of the border.
         inner[axis, side] = {
             (a, 0): columns[0],
@@ -146,9 +154,29 @@ def box(edge: tuple[float, float, float] | None, facing: int = 1, ribs: int = 0)
             x, y, z = (e if end == 0 else 1 - e for e, end in zip(edge, (i, j, k)))
             faces.append([at(0, i, y, z), at(1, j, x, z), at(2, k, x, y)])
         rim += [True] * 20
-        pale += [False] * 20
+        pale += [0.0] * 20
     position = np.array(points, np.float32)
     return _shape(position, _outward(position, faces), rim, pale)
+
+
+@functools.lru_cache(maxsize=4096)
+def plain_box(gap: tuple[float, float, float], facing: int, ribs: int) -> Shape:
+    """Return the unit box from 0 to 1 without chamfers: twelve triangles, more only where it has ribs.
+
+    Parameters
+    ----------
+    gap : (float, float, float)
+        What it leaves free at both ends of x, y and z, so that neighbours stay apart as by their chamfers.
+    facing, ribs : int
+        As for :func:`box`. 1 rib: the two sides across ``facing`` are as pale as ribs are from afar.
+    """
+    whole = box(None, facing, ribs)
+    free = np.array(gap, np.float32)
+    shape = replace(whole, position=free + whole.position * (1 - 2 * free))
+    if ribs == 1:
+        axis = np.repeat(np.arange(3), 2)  # of each face, as box() counts them
+        shape = replace(shape, pale=np.where(axis == facing, 0.5, 1.0))
+    return shape
 
 
 def _revolved(profile: list[tuple[float, float]], sides: int) -> Shape:
@@ -185,34 +213,45 @@ def _revolved(profile: list[tuple[float, float]], sides: int) -> Shape:
     return _shape(position, faces, normal=smooth)
 
 
-def mark_shape(name: str, along: str = "z") -> Shape:
-    """Return the unit shape of a mark; see :class:`tracevis3d.drawing.primitives.Marks`."""
+@functools.lru_cache(maxsize=64)
+def mark_shape(name: str, along: str = "z", coarse: int = 0) -> Shape:
+    """Return the unit shape of a mark; see :class:`tracevis3d.drawing.primitives.Marks`.
+
+    Parameters
+    ----------
+    name, along : str
+        Of the marks.
+    coarse : int
+        0 for pictures; the higher, the fewer faces.
+    """
+    sides, rings = _ROUNDED[min(coarse, len(_ROUNDED) - 1)]
     if name in ("disc", "shell"):
-        return _upright(name) if along == "z" else _lain(_upright(name))
+        shape = _upright(name, 2 * sides)
+        return shape if along == "z" else _lain(shape)
     if name == "sphere":
-        t = np.linspace(-np.pi / 2, np.pi / 2, 13)
+        t = np.linspace(-np.pi / 2, np.pi / 2, rings + 1)
         return _revolved(
-            [(0.0 if i in (0, 12) else 0.5 * np.cos(a), 0.5 * np.sin(a)) for i, a in enumerate(t)], 24
+            [(0.0 if i in (0, rings) else 0.5 * np.cos(a), 0.5 * np.sin(a)) for i, a in enumerate(t)], sides
         )
     if name == "diamond":
         solid = _revolved([(0.0, -0.5), (0.5, 0.0), (0.0, 0.5)], 4)
         faces = [solid.corner[f : f + 3].tolist() for f in solid.first]
         return _shape(solid.position, faces)
     if name == "cone":
-        solid = _revolved([(0.0, 0.0), (0.5, 1.0), (0.0, 1.0)], 24)
+        solid = _revolved([(0.0, 0.0), (0.5, 1.0), (0.0, 1.0)], sides)
         faces = [solid.corner[f : f + 3].tolist() for f in solid.first]
         return _shape(solid.position, faces)
     # A pin: the tip is the point, a ball on top of a cone.
-    t = np.linspace(-0.35, np.pi / 2, 10)
+    t = np.linspace(-0.35, np.pi / 2, rings - 2 if rings > 4 else 4)
     ball = [(0.5 * np.cos(a), 1.3 + 0.5 * np.sin(a)) for a in t[:-1]]
-    return _revolved([(0.0, 0.0), *ball, (0.0, 1.8)], 24)
+    return _revolved([(0.0, 0.0), *ball, (0.0, 1.8)], sides)
 
 
-def _upright(name: str) -> Shape:
+def _upright(name: str, sides: int) -> Shape:
     if name == "shell":
         # Seen from both sides; its faces look outward.
-        return _open([(0.0, 0.0), (0.5, -1.0)], 48)
-    solid = _revolved([(0.0, -0.5), (0.5, -0.5), (0.5, 0.5), (0.0, 0.5)], 48)
+        return _open([(0.0, 0.0), (0.5, -1.0)], sides)
+    solid = _revolved([(0.0, -0.5), (0.5, -0.5), (0.5, 0.5), (0.0, 0.5)], sides)
     faces = [face.tolist() for face in np.split(solid.corner, solid.first[1:])]
     return _shape(solid.position, faces)
 
@@ -266,12 +305,12 @@ def template(
         part.append(np.repeat(np.arange(count, count + k), len(shape.first)))
         sharp.append(np.full(k * len(shape.first), not shape.smooth))
         sizes = np.diff(np.append(shape.first, c))
-        # (4 kinds of face, k colours): plain, rim, pale, pale rim
-        plain = linear(colors)
-        rim = linear(mixed(colors, style.rim[0], style.rim[1]))
-        pale = linear(mixed(colors, style.background, 0.55))
-        kind = np.repeat(np.where(shape.rim, 1, np.where(shape.pale, 2, 0)), sizes)
-        own = np.stack([plain, rim, pale])[kind]  # (c, k, 4)
+        # (kinds of face, k colours): rim, then as pale as they are
+        kinds = [linear(mixed(colors, style.rim[0], style.rim[1]))]
+        shares, pale = np.unique(shape.pale, return_inverse=True)
+        kinds += [linear(mixed(colors, style.background, _PALE * float(share))) for share in shares]
+        kind = np.repeat(np.where(shape.rim, 0, 1 + pale.reshape(-1)), sizes)
+        own = np.stack(kinds)[kind]  # (c, k, 4)
         own = np.swapaxes(own, 0, 1)
         bright = light.brightness(style, shape.normal).astype(np.float32)
         with_light = linear(mixed(srgb(own), style.background, veil)) if veil else own.copy()

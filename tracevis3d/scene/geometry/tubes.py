@@ -1,4 +1,4 @@
-"""Tubes and lines: one mesh each, swept by a kernel."""
+"""Tubes and lines: one mesh each, swept by a kernel; the economical form has fewer rings and sides."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ from numpy.typing import NDArray
 
 from ...drawing.primitives import Lines, Tubes, Vector
 from ...layout.buffers import Buffers
+from ...layout.simplify import points_to_keep
 from ...layout.tube import shape, sweep
 from .. import clock, materials
 from ..color import linear
 from ..styles import Light, Style
-from . import meshes
+from . import forms, meshes
 
 _buffers = Buffers()
 #: Vertices of a ring: of so many tubes at most, and of more.
 _SIDES = ((500, 16), (5_000, 12), (20_000, 8))
 _LEAST_SIDES = 6
+#: In the economical form: of tubes, of tubes where the budget is small, and of lines.
+_FEW_SIDES, _FEWER_SIDES, _SIDES_OF_LINES = 8, 6, 3
+#: From so many tubes on, or this coarseness.
+_MANY, _COARSE = 500, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +40,8 @@ class _Course:
         Linear.
     turning : bool
         The colour changes along a tube.
+    share : float32 (m,)
+        How far along its tube each point is in the count of its points, 0 to 1.
     """
 
     kept: NDArray[np.int64]
@@ -47,6 +54,7 @@ class _Course:
     color: NDArray[np.float32]
     turning: bool
     light: NDArray[np.float32]
+    share: NDArray[np.float32]
 
     @classmethod
     def of(cls, element: Tubes | Lines, palette: NDArray[np.float32], style: Style, light: Light) -> _Course:
@@ -55,20 +63,32 @@ class _Course:
         begin = int(first[0]) if len(first) else 0
         inside = slice(begin, int(first[-1]))
         color = linear(palette[np.clip(element.color[kept], 0, len(palette) - 1)])
+        count = np.diff(first)
+        place = np.arange(first[-1] - begin if len(first) else 0) - np.repeat(first[:-1] - begin, count)
+        share = (place / np.repeat(np.maximum(count - 1, 1), count)).astype(np.float32)
         shining = 1.0 if not style.shaded else style.emission
         key = light.key / max(float(light.facing @ light.key), 1e-6)
         lights = np.array([*key, style.ambient, 1.0 - style.ambient, shining], np.float32)
         if isinstance(element, Lines):
             half = np.asarray(element.width, np.float32)[kept] / 2
-            radius = np.repeat(np.stack([half, half], axis=1), np.diff(first), axis=0)
+            radius = np.repeat(np.stack([half, half], axis=1), count, axis=0)
             return cls(
                 kept, element.point[inside], radius, first - begin, (0.0, 0.0, 0.0), False, _LEAST_SIDES,
-                color, False, lights,
+                color, False, lights, share,
             )  # fmt: skip
         sides = next((sides for most, sides in _SIDES if len(kept) <= most), _LEAST_SIDES)
         return cls(
             kept, element.point[inside], element.radius[inside], first - begin, element.side, element.level,
-            sides, color, len(element.end_color) > 0, lights,
+            sides, color, len(element.end_color) > 0, lights, share,
+        )  # fmt: skip
+
+    def economical(self, sides: int, within: float) -> _Course:
+        """Return the course with no more points than it takes to stay ``within`` so much of it."""
+        kept = points_to_keep(self.point, self.radius, self.first, within)
+        first = np.searchsorted(kept, self.first)
+        return replace(
+            self, point=self.point[kept], radius=self.radius[kept], first=first, sides=sides,
+            share=self.share[kept],
         )  # fmt: skip
 
     def arguments(self) -> tuple[Any, ...]:
@@ -89,12 +109,72 @@ class _Course:
         start, end = (
             palette[np.clip(c[self.kept], 0, len(palette) - 1)] for c in (element.color, element.end_color)
         )
-        return np.repeat(linear(_turning(start, end, np.diff(self.first))), self.sides, axis=0)
+        return np.repeat(linear(self._turning(start, end)), self.sides, axis=0)
+
+    def _turning(self, start: NDArray[np.float32], end: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the sRGB colour of each ring, the caps' included."""
+        count = np.diff(self.first)
+        which = np.repeat(np.arange(len(count)), count + 2)
+        # A cap's ring has the place of the one beside it.
+        place = np.arange(len(which)) - 2 * which - 1
+        share = self.share[np.clip(place, self.first[:-1][which], self.first[1:][which] - 1)][:, None]
+        return np.asarray(start[which] * (1 - share) + end[which] * share, np.float32)
 
 
-def show(element: Tubes | Lines, palette: NDArray[np.float32], style: Style, light: Light, name: str) -> Any:
-    """Return the object that shows tubes or lines; ``palette`` is sRGB (k, 4)."""
+def _sides(element: Tubes | Lines, coarse: int) -> int:
+    if isinstance(element, Lines):
+        return _SIDES_OF_LINES
+    return _FEW_SIDES if len(element) <= _MANY and coarse < _COARSE else _FEWER_SIDES
+
+
+def triangles(element: Tubes | Lines, coarse: int, within: float) -> int:
+    """Return how many triangles the economical form has, which stays ``within`` so much of the course."""
+    count = np.diff(element.first)
+    tubes = int(np.count_nonzero(count))
+    if not tubes:
+        return 0
+    sides = _sides(element, coarse)
+    radius = np.zeros((len(element.point), 2), np.float32) if isinstance(element, Lines) else element.radius
+    rings = len(points_to_keep(element.point, radius, element.first, within))
+    return 2 * sides * (rings - tubes) + 2 * (sides - 2) * tubes
+
+
+def show(
+    element: Tubes | Lines,
+    palette: NDArray[np.float32],
+    style: Style,
+    light: Light,
+    name: str,
+    coarse: int = 0,
+    within: float = 0.0,
+) -> Any:
+    """Return the object that shows tubes or lines.
+
+    Parameters
+    ----------
+    element : Tubes or Lines
+    palette : float32 (k, 4)
+        sRGB.
+    style, light
+    name : str
+    coarse : int
+        Of the economical form.
+    within : float
+        So far may that be from the course, in scene units; 0: there is none.
+    """
     course = _Course.of(element, palette, style, light)
+    shown = bpy.data.objects.new(name, _mesh(course, element, palette, style, name))
+    if within > 0 and len(course.point):
+        fewer = course.economical(_sides(element, coarse), within)
+        forms.set_economical(shown, _mesh(fewer, element, palette, style, f"{name} economical"))
+    if isinstance(element, Tubes) and len(element.time) and len(course.point):
+        clock.play_reveal(shown)
+    return shown
+
+
+def _mesh(
+    course: _Course, element: Tubes | Lines, palette: NDArray[np.float32], style: Style, name: str
+) -> Any:
     swept = sweep(*course.arguments())
     mesh = meshes.polygons(
         name, swept.position, swept.corner, swept.face, swept.edge, swept.corner_edge, smooth=True
@@ -107,15 +187,21 @@ def show(element: Tubes | Lines, palette: NDArray[np.float32], style: Style, lig
         ids = element.id[course.kept]
         # Blender keeps the name "id" for points.
         meshes.set_attribute(mesh, "element_id", "INT", "FACE", ids.astype(np.int32)[swept.owner])
+        if isinstance(element, Tubes) and len(element.time):
+            start = element.time[course.kept].astype(np.float32)
+            clock.set_start(mesh, np.repeat(start, swept.vertices))
     mesh.materials.append(materials.surface(element.look, style))
-    shown = bpy.data.objects.new(name, mesh)
-    if isinstance(element, Tubes) and len(element.time) and len(swept.face):
-        clock.reveal(shown, np.repeat(element.time[course.kept].astype(np.float32), swept.vertices))
-    return shown
+    return mesh
 
 
 def move(
-    shown: Any, element: Tubes | Lines, palette: NDArray[np.float32], style: Style, light: Light
+    shown: Any,
+    element: Tubes | Lines,
+    palette: NDArray[np.float32],
+    style: Style,
+    light: Light,
+    coarse: int = 0,
+    within: float = 0.0,
 ) -> None:
     """Write the places of the points of ``element``, and the light on them, into the mesh that shows it.
 
@@ -132,6 +218,10 @@ def move(
     meshes.set_attribute(mesh, "position", "FLOAT_VECTOR", "POINT", found.position)
     meshes.set_color(mesh, materials.SHADED, "POINT", shaded, active=True)
     mesh.update()
+    if within > 0:
+        fewer = course.economical(_sides(element, coarse), within)
+        forms.set_economical(shown, _mesh(fewer, element, palette, style, f"{shown.name} economical"))
+        shown.update_tag()
 
 
 def still(element: Tubes | Lines) -> Tubes | Lines:
@@ -140,14 +230,3 @@ def still(element: Tubes | Lines) -> Tubes | Lines:
     if isinstance(element, Lines):
         return replace(element, point=none)
     return replace(element, point=none, radius=none)
-
-
-def _turning(
-    start: NDArray[np.float32], end: NDArray[np.float32], count: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    """Return the sRGB colour of each ring of tubes of ``count`` points, their caps' rings included."""
-    rings = count + 2
-    which = np.repeat(np.arange(len(count)), rings)
-    place = np.arange(len(which)) - np.repeat(np.cumsum(rings) - rings, rings) - 1
-    share = np.clip(place / np.maximum(count - 1, 1)[which], 0.0, 1.0).astype(np.float32)[:, None]
-    return np.asarray(start[which] * (1 - share) + end[which] * share, np.float32)

@@ -20,7 +20,8 @@ from ...places import check_folder
 from ...progress import Progress, silent
 from .. import compat, materials
 from ..build import Built
-from ..geometry import meshes
+from ..geometry import forms, meshes
+from ..geometry.forms import Form
 from ..node_groups import Builder
 from .glb import Scene
 from .redirect import quiet
@@ -123,6 +124,7 @@ def _plain(built: Built) -> Iterator[list[Any]]:
     built.scene.collection.children.link(collection)
     material = _shown_as_is(built.style.name)
     made: list[Any] = []
+    forms.show(built.collection.objects, Form.FULL)
     try:
         for shown in built.collection.objects:
             if shown.type != "MESH" or shown.name.endswith(" wall"):
@@ -142,6 +144,7 @@ def _plain(built: Built) -> Iterator[list[Any]]:
             made.append(plain)
         yield made
     finally:
+        forms.show(built.collection.objects, Form.SUITED)
         data = [plain.data for plain in made]
         bpy.data.batch_remove([*made, collection])
         bpy.data.batch_remove([*data, material])

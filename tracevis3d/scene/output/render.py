@@ -22,6 +22,8 @@ from ...places import check_folder
 from ...progress import Progress, silent
 from .. import compat
 from ..build import Built, apply_frame
+from ..geometry import forms
+from ..geometry.forms import Form
 from . import engines
 from .redirect import interruptible, quiet
 from .verify import verify
@@ -117,6 +119,7 @@ def prepare(built: Built, engine: str, samples: int, transparent: bool, film: bo
     for shown in built.collection.objects:
         if shown.name.startswith(f"{built.collection.name} wall") or shown.get("tracevis3d_part") == "wall":
             shown.hide_render = transparent
+    forms.show(built.collection.objects, Form.ECONOMICAL if film else Form.SUITED)
     count = samples or (_SAMPLES_OF_FILMS if film else _SAMPLES)[name]
     if name == "workbench":
         steps = (5, 8, 11, 16, 32)

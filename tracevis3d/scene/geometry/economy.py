@@ -1,0 +1,60 @@
+"""How coarse the economical form of a drawing is: as fine as its triangles allow.
+
+The number of triangles decides how long a redraw takes, with a graphics card as without; so a drawing has a
+budget, whatever the machine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...drawing.primitives import Boxes, Drawing, Element, Image, Marks, Wedges
+from ..styles import Light, Style
+from . import boxes, images, marks, tubes
+
+#: Triangles of a drawing's elements in a 3D view; rulers take a few more.
+BUDGET = 390_000
+#: A tube may leave its course by so much of the drawing's extent at first: under half a pixel of a screen.
+_FINEST = 1 / 4000
+_GROWTH = 1.4
+_MOST = 20
+
+
+def tolerance(drawing: Drawing, coarse: int) -> float:
+    """Return how far tubes and lines may be from their course, in scene units, at a coarseness."""
+    low, high = np.array(drawing.camera.low, np.float64), np.array(drawing.camera.high, np.float64)
+    return float(np.linalg.norm(high - low)) * _FINEST * _GROWTH**coarse
+
+
+def triangles(element: Element, style: Style, light: Light, coarse: int, within: float) -> int:
+    """Return how many triangles the economical form of an element has, at a coarseness and a tolerance."""
+    if isinstance(element, Boxes):
+        return boxes.triangles(element, style, light, coarse)
+    if isinstance(element, Marks):
+        return marks.triangles(element, coarse)
+    if isinstance(element, Wedges):
+        return 8 * int(element.first[-1] if len(element.first) else 0)
+    if isinstance(element, Image):
+        return images.triangles(element, coarse)
+    return tubes.triangles(element, coarse, within)
+
+
+def coarseness(drawing: Drawing, style: Style, light: Light) -> int:
+    """Return the least coarseness, from 0, at which a drawing keeps to the budget.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    style, light
+
+    Returns
+    -------
+    int
+        Where nothing is coarse enough: the greatest.
+    """
+    for coarse in range(_MOST):
+        within = tolerance(drawing, coarse)
+        counts = (triangles(element, style, light, coarse, within) for element in drawing.elements)
+        if sum(counts) <= BUDGET:
+            return coarse
+    return _MOST
