@@ -21,7 +21,24 @@ class Parameters:
 
 
 def mark(facts: Facts, p: Parameters) -> Marked:
-    """Mark the subtrees of one kind."""
+    """Mark the subtrees of one kind.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : Parameters
+        The call, and when subtrees are alike.
+
+    Returns
+    -------
+    Marked
+
+    Raises
+    ------
+    UsageError
+        If there is no such call or criterion.
+    """
     of_call, n = facts.graph.subtrees.of_call, len(facts.trace.calls)
     if p.call >= n:
         raise UsageError(f"call={p.call}: there is no such call: they go from 0 to {n - 1:,}")

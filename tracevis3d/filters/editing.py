@@ -18,6 +18,16 @@ _DOES = {"hide": "hides", "fade": "fades", "sink": "sinks"}
 def one_of(stack: Sequence[Applied], index: int) -> Applied:
     """Return a filter of a stack.
 
+    Parameters
+    ----------
+    stack : sequence of Applied
+    index : int
+        From 0.
+
+    Returns
+    -------
+    Applied
+
     Raises
     ------
     UsageError
@@ -38,6 +48,10 @@ def changed(stack: Sequence[Applied], index: int, do: str) -> list[Applied]:
         The filter's place.
     do : {"SWITCH", "UP", "DOWN", "REMOVE", "CLEAR"}
         Switch it off or on, move it one place, take it out; or take all out.
+
+    Returns
+    -------
+    list of Applied
 
     Raises
     ------
@@ -61,6 +75,19 @@ def changed(stack: Sequence[Applied], index: int, do: str) -> list[Applied]:
 def put(stack: Sequence[Applied], index: int, wanted: Applied) -> list[Applied]:
     """Return the stack with ``wanted`` at ``index``, as on or off as what was there; -1: at the end.
 
+    Parameters
+    ----------
+    stack : sequence of Applied
+        It stays as it is.
+    index : int
+        From 0; -1: a new one.
+    wanted : Applied
+        The filter as it is to be.
+
+    Returns
+    -------
+    list of Applied
+
     Raises
     ------
     UsageError
@@ -75,6 +102,16 @@ def put(stack: Sequence[Applied], index: int, wanted: Applied) -> list[Applied]:
 def texts_of(applied: Applied) -> dict[str, str]:
     """Return the value of each parameter of a filter as a person types it.
 
+    Parameters
+    ----------
+    applied : Applied
+        The filter.
+
+    Returns
+    -------
+    dict of str to str
+        By name of the parameter.
+
     Raises
     ------
     UsageError
@@ -86,6 +123,21 @@ def texts_of(applied: Applied) -> dict[str, str]:
 
 def from_texts(name: str, texts: Mapping[str, str], effect: str, what: str, within: int = WHOLE) -> Applied:
     """Return the filter that has these values; those that are the defaults are left out.
+
+    Parameters
+    ----------
+    name : str
+        That of the filter.
+    texts : mapping of str to str
+        The values as people type them, by name of the parameter.
+    effect : {"hide", "fade", "sink"}
+    what : {"subtree", "call"}
+    within : int
+        The call whose subtree it acts on; :data:`~.stack.WHOLE` for the whole trace.
+
+    Returns
+    -------
+    Applied
 
     Raises
     ------
@@ -109,6 +161,11 @@ def effects(stack: Sequence[Applied], results: Sequence[FilterResult]) -> list[s
     stack : sequence of Applied
     results : sequence of FilterResult
         What the whole stack makes of each trace; a trace that lacks what a filter names has none.
+
+    Returns
+    -------
+    list of str
+        One for each filter that is on, in order.
     """
     said = []
     for place, applied in enumerate(one for one in stack if one.on):

@@ -45,7 +45,17 @@ class Listed:
     places: NDArray[np.int64] | None = None
 
     def hidden(self, low: int, high: int) -> int:
-        """Return how many of the trace's calls from ``low`` to ``high`` are hidden."""
+        """Return how many of the trace's calls from ``low`` to ``high`` are hidden.
+
+        Parameters
+        ----------
+        low, high : int
+            The slice ``[low, high)`` of the calls.
+
+        Returns
+        -------
+        int
+        """
         before = self.hidden_before
         return 0 if before is None else int(before[high] - before[low])
 
@@ -62,6 +72,10 @@ def listed(stack: Sequence[Applied], facts: Facts, filtered: FilterResult, whole
     whole : bool
         List hidden calls too, marked. Otherwise calls are left out that are hidden while some below them
         are not: these move up to the nearest caller that is left.
+
+    Returns
+    -------
+    Listed
     """
     hidden = filtered.state == HIDDEN
     if not hidden.any():

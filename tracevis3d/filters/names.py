@@ -33,7 +33,19 @@ class ModuleParameters:
 
 
 def name(facts: Facts, p: NameParameters) -> Marked:
-    """Mark functions by name."""
+    """Mark functions by name.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : NameParameters
+        The pattern, and what kind it is.
+
+    Returns
+    -------
+    Marked
+    """
     flags = np.zeros(len(facts.trace.functions), np.bool_)
     query = Query(p.pattern, p.kind, p.full, p.case)  # type: ignore[arg-type]
     flags[matching_functions(facts.trace.functions, query)] = True
@@ -41,7 +53,19 @@ def name(facts: Facts, p: NameParameters) -> Marked:
 
 
 def module(facts: Facts, p: ModuleParameters) -> Marked:
-    """Mark functions by any of the containers they live in, or by their file."""
+    """Mark functions by any of the containers they live in, or by their file.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : ModuleParameters
+        The pattern, and what kind it is.
+
+    Returns
+    -------
+    Marked
+    """
     trace, test = facts.trace, Query(p.pattern, p.kind).test()  # type: ignore[arg-type]
     containers = trace.containers
     inside = np.zeros(len(containers) + 1, np.bool_)  # the last one: no container

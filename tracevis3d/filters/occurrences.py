@@ -54,14 +54,38 @@ class CallsParameters:
 
 
 def thread(facts: Facts, p: ThreadParameters) -> Marked:
-    """Mark the calls of some threads."""
+    """Mark the calls of some threads.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : ThreadParameters
+        Which threads.
+
+    Returns
+    -------
+    Marked
+    """
     chosen = np.zeros(len(facts.trace.threads), np.bool_)
     chosen[named_threads(facts.trace, p.threads)] = True
     return Marked("call", (~chosen if p.others else chosen)[np.asarray(facts.trace.calls.thread)])
 
 
 def duration(facts: Facts, p: DurationParameters) -> Marked:
-    """Mark short or long calls."""
+    """Mark short or long calls.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : DurationParameters
+        The bounds.
+
+    Returns
+    -------
+    Marked
+    """
     calls = facts.trace.calls
     length = calls.end - calls.start
     flags = np.zeros(len(calls), np.bool_)
@@ -73,12 +97,36 @@ def duration(facts: Facts, p: DurationParameters) -> Marked:
 
 
 def depth(facts: Facts, p: DepthParameters) -> Marked:
-    """Mark deep calls."""
+    """Mark deep calls.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : DepthParameters
+        The deepest level that is kept.
+
+    Returns
+    -------
+    Marked
+    """
     return Marked("call", np.asarray(facts.trace.calls.depth) > p.below)
 
 
 def time(facts: Facts, p: TimeParameters) -> Marked:
-    """Mark calls outside a stretch of time."""
+    """Mark calls outside a stretch of time.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : TimeParameters
+        The stretch.
+
+    Returns
+    -------
+    Marked
+    """
     calls = facts.trace.calls
     flags = np.zeros(len(calls), np.bool_)
     if p.start.strip():
@@ -89,7 +137,24 @@ def time(facts: Facts, p: TimeParameters) -> Marked:
 
 
 def chosen_calls(facts: Facts, p: CallsParameters) -> Marked:
-    """Mark single calls, or all that has nothing to do with them."""
+    """Mark single calls, or all that has nothing to do with them.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : CallsParameters
+        The calls' numbers.
+
+    Returns
+    -------
+    Marked
+
+    Raises
+    ------
+    UsageError
+        If there is no such call.
+    """
     calls = facts.trace.calls
     chosen = []
     for word in filter(None, (word.strip().replace("_", "") for word in p.calls.split(","))):

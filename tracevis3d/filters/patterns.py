@@ -29,14 +29,38 @@ class Parameters:
 
 
 def occurrences(facts: Facts, kinds: Likeness) -> NDArray[np.int64]:
-    """Return how many calls are of each kind, int64 (kinds,)."""
+    """Return how many calls are of each kind, int64 (kinds,).
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    kinds : Likeness
+        The kinds of its distinct subtrees.
+
+    Returns
+    -------
+    int64 (kinds,)
+    """
     count = np.zeros(len(kinds), np.int64)
     np.add.at(count, kinds.of_class, facts.graph.subtrees.occurrences)
     return count
 
 
 def mark(facts: Facts, p: Parameters) -> Marked:
-    """Mark the calls that begin an occurrence of a pattern."""
+    """Mark the calls that begin an occurrence of a pattern.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : Parameters
+        When subtrees are alike, and how often and how large a pattern has to be.
+
+    Returns
+    -------
+    Marked
+    """
     subtrees = facts.graph.subtrees
     kinds = alike(facts.graph, p.criterion, p.depth)
     repeated = (occurrences(facts, kinds)[kinds.of_class] >= p.times) & (subtrees.extent >= p.size)

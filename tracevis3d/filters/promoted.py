@@ -24,7 +24,24 @@ class Parameters:
 
 
 def mark(facts: Facts, p: Parameters) -> Marked:
-    """Mark the subtrees that are like a pattern, and those that begin with a utility."""
+    """Mark the subtrees that are like a pattern, and those that begin with a utility.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : Parameters
+        The library's file, and what of it is looked for.
+
+    Returns
+    -------
+    Marked
+
+    Raises
+    ------
+    UsageError
+        If no file is given, or the library has no such entry.
+    """
     if not p.file.strip():
         raise UsageError("file=: say which library")
     known, graph = pattern_library.load(p.file), facts.graph

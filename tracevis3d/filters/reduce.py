@@ -20,6 +20,17 @@ def reduced(trace: Trace, filtered: FilterResult) -> Trace:
     stay as they are. Waits, memory and arrows of hidden calls go to that caller too. Functions and threads
     keep their numbers.
 
+    Parameters
+    ----------
+    trace : Trace
+        It stays as it is.
+    filtered : FilterResult
+        What a filter stack makes of it.
+
+    Returns
+    -------
+    Trace
+
     Raises
     ------
     InputError

@@ -58,13 +58,37 @@ class PolymorphicParameters:
 
 
 def accessors(facts: Facts, p: AccessorParameters) -> Marked:
-    """Mark functions named like ``getName``, ``is_empty``, ``__getattr__``."""
+    """Mark functions named like ``getName``, ``is_empty``, ``__getattr__``.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : AccessorParameters
+        Whether those that call others count.
+
+    Returns
+    -------
+    Marked
+    """
     flags = _by_method(facts, lambda owner, name: _ACCESSOR.match(name) is not None)
     return Marked("function", flags & (facts.fan_out == 0) if p.leaves else flags)
 
 
 def constructors(facts: Facts, p: ConstructorParameters) -> Marked:
-    """Mark functions that make or end objects, as Java, Python, C++, C#, Rust and JavaScript name them."""
+    """Mark functions that make or end objects, as Java, Python, C++, C#, Rust and JavaScript name them.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : ConstructorParameters
+        Whether destructors count.
+
+    Returns
+    -------
+    Marked
+    """
 
     def test(owner: str, name: str) -> bool:
         if name in _CONSTRUCTOR or (owner and name == owner):
@@ -75,7 +99,19 @@ def constructors(facts: Facts, p: ConstructorParameters) -> Marked:
 
 
 def polymorphic(facts: Facts, p: PolymorphicParameters) -> Marked:
-    """Mark methods whose name several classes implement; constructors and special methods don't count."""
+    """Mark methods whose name several classes implement; constructors and special methods don't count.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : PolymorphicParameters
+        How many classes have to implement a method.
+
+    Returns
+    -------
+    Marked
+    """
     owners: dict[str, set[str]] = {}
     for owner, name in facts.methods:
         if owner:

@@ -21,7 +21,24 @@ class Parameters:
 
 
 def mark(facts: Facts, p: Parameters) -> Marked:
-    """Mark the calls of all occurrences of a sequence."""
+    """Mark the calls of all occurrences of a sequence.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : Parameters
+        The call that a sequence begins with, and its length.
+
+    Returns
+    -------
+    Marked
+
+    Raises
+    ------
+    UsageError
+        If there is no such call, or no sequence begins with it.
+    """
     n, found = len(facts.trace.calls), facts.sequences
     if p.call >= n:
         raise UsageError(f"call={p.call}: there is no such call: they go from 0 to {n - 1:,}")

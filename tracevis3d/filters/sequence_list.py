@@ -40,6 +40,10 @@ def sequences(
     filtered : FilterResult, optional
         The hidden calls, to be counted.
 
+    Returns
+    -------
+    Listing
+
     Raises
     ------
     UsageError
@@ -98,7 +102,19 @@ def sequences(
 
 
 def named_in(facts: Facts, contains: str) -> NDArray[np.bool_]:
-    """Return which functions have ``contains`` in their names; all, if it is empty."""
+    """Return which functions have ``contains`` in their names; all, if it is empty.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    contains : str
+        A part of the name, in any case.
+
+    Returns
+    -------
+    bool (functions,)
+    """
     flags = np.zeros(len(facts.trace.functions), np.bool_)
     if not contains.strip():
         return ~flags

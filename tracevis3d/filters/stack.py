@@ -58,6 +58,10 @@ class Applied:
     def parameters(self) -> Any:
         """Return the filter's parameters.
 
+        Returns
+        -------
+        object of the filter's own class of parameters
+
         Raises
         ------
         UsageError
@@ -136,6 +140,17 @@ class FilterResult:
 def apply(stack: Sequence[Applied], facts: Facts) -> FilterResult:
     """Apply a stack; of several filters that mark a call the last one counts. Linear in calls, for each.
 
+    Parameters
+    ----------
+    stack : sequence of Applied
+        In order.
+    facts : Facts
+        Of the trace.
+
+    Returns
+    -------
+    FilterResult
+
     Raises
     ------
     UsageError
@@ -184,6 +199,15 @@ _WORD = re.compile(r"""\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|[^,"]*?)\s*(?:,|$)""", 
 def parse(text: str) -> list[Applied]:
     """Return the stack that a text represents; each filter is checked.
 
+    Parameters
+    ----------
+    text : str
+        Empty: no filter.
+
+    Returns
+    -------
+    list of Applied
+
     Raises
     ------
     UsageError
@@ -210,6 +234,19 @@ def added(text: str, name: str, **values: str) -> str:
     """Return the stack ``text`` with a filter more; one that is there already is not added twice.
 
     ``effect`` and ``what`` among the values are those of :class:`Applied`; by default it hides subtrees.
+
+    Parameters
+    ----------
+    text : str
+        The stack.
+    name : str
+        That of the filter.
+    **values : str
+        Of its parameters, as texts.
+
+    Returns
+    -------
+    str
     """
     stack = parse(text)
     effect, what = values.pop("effect", "hide"), values.pop("what", "subtree")
@@ -220,7 +257,21 @@ def added(text: str, name: str, **values: str) -> str:
 
 
 def without(text: str, name: str, **values: str) -> str:
-    """Return the stack ``text`` without the filters of this name and these values, whatever their effect."""
+    """Return the stack ``text`` without the filters of this name and these values, whatever their effect.
+
+    Parameters
+    ----------
+    text : str
+        The stack.
+    name : str
+        That of the filters.
+    **values : str
+        Of their parameters, as texts.
+
+    Returns
+    -------
+    str
+    """
     stack = parse(text)
     return as_text([one for one in stack if one.name != name or dict(one.values) != values])
 
@@ -271,7 +322,19 @@ def _quoted(value: Any) -> str:
 
 
 def summary(stack: Sequence[Applied], filtered: FilterResult) -> dict[str, Any]:
-    """Return what the stack did, as ``tracevis3d filter --json`` prints it."""
+    """Return what the stack did, as ``tracevis3d filter --json`` prints it.
+
+    Parameters
+    ----------
+    stack : sequence of Applied
+        What was applied.
+    filtered : FilterResult
+        What came of it.
+
+    Returns
+    -------
+    dict
+    """
     used = (applied for applied in stack if applied.on)
     return {
         "calls": len(filtered.state),

@@ -28,7 +28,19 @@ class Parameters:
 
 
 def mark(facts: Facts, p: Parameters) -> Marked:
-    """Mark the utilities; see :attr:`~.facts.Facts.utilityhood`."""
+    """Mark the utilities; see :attr:`~.facts.Facts.utilityhood`.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the trace.
+    p : Parameters
+        From which utilityhood on, and which functions in any case or never.
+
+    Returns
+    -------
+    Marked
+    """
     score = facts.utilityhood
     flags = (score > 0) & (score >= p.least * score.max(initial=0.0)) & (facts.fan_in >= p.callers)
     flags &= (facts.modules_in >= p.modules) & (facts.fan_out <= p.callees)

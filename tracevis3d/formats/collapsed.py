@@ -38,7 +38,20 @@ _ROOTS = (
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Say how sure it is that text is collapsed stacks."""
+    """Say how sure it is that text is collapsed stacks.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     found = lines(head, len(head) >= registry.HEAD)[:200]
     if not found or (found[0][:1] in b"{[<" and b";" not in found[0]):
         return registry.NO
@@ -60,6 +73,16 @@ def read(path: Path, progress: Progress) -> Trace:
 
     The format keeps neither order nor duration of what was sampled: stacks stand in the order of the file,
     and where a stack begins like the one before, both lie in the same calls. UTF-8 and UTF-16 are read.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------

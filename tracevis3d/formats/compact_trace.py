@@ -46,13 +46,36 @@ _HEADS = {
 
 
 def sniff(head: bytes, name: str) -> float:
-    """See :attr:`~.registry.Format.sniff`."""
+    """See :attr:`~.registry.Format.sniff`.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     text = bytes(utf8(head)).lstrip()
     return registry.SURE if text.startswith(b"#Labels") else registry.NO
 
 
 def read(path: Path, progress: Progress) -> Trace:
     """Read a compact trace and unfold it; times count enter and exit events, one nanosecond each.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------
@@ -236,7 +259,15 @@ def _repeated(values: NDArray[np.int64]) -> int:
 
 
 def write(trace: Trace, path: Path, progress: Progress) -> None:
-    """Write the distinct subtrees; the fourth section only where the thesis's form would lose something."""
+    """Write the distinct subtrees; the fourth section only where the thesis's form would lose something.
+
+    Parameters
+    ----------
+    trace : Trace
+    path : Path
+        The file.
+    progress : Progress
+    """
     progress(0.0, "finding subtrees")
     graph = compact(trace.calls, trace.threads)
     edges, subtrees = graph.edges, graph.subtrees

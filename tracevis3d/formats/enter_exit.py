@@ -30,7 +30,20 @@ _UNNAMED = "(unnamed)"
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Say how sure it is that text is an enter/exit log."""
+    """Say how sure it is that text is an enter/exit log.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     found = [line for line in lines(head, len(head) >= registry.HEAD) if not line.startswith(b"#")][:100]
     fit = sum(_LINE.fullmatch(line) is not None for line in found)
     if not fit:
@@ -50,6 +63,16 @@ def read(path: Path, progress: Progress) -> Trace:
     Fields are parted by tabs, commas, semicolons or blanks; the name may hold them too. The direction is
     ``+`` or ``-``, ``>`` or ``<``, ``enter`` or ``exit``; the time is in nanoseconds. ``# thread ID NAME``
     names a thread; other lines that begin with ``#`` are comments.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------
@@ -192,6 +215,13 @@ def write(trace: Trace, path: Path, progress: Progress) -> None:
     """Write the calls of ``trace`` as an enter/exit log, one thread after the other, times as recorded.
 
     Only calls are kept, and of thread ids and names what fits on a line; processes are left out.
+
+    Parameters
+    ----------
+    trace : Trace
+    path : Path
+        The file.
+    progress : Progress
     """
     function_names = [writing.one_line(name).encode() for name in trace.functions.name]
     with writing.output(path) as file:

@@ -56,6 +56,17 @@ def load(path: str | os.PathLike[str], *, cache: bool = True, progress: Progress
 def check_writable(path: str | os.PathLike[str], packed: bool = False) -> Format:
     """Return the format that ``path`` would be written in.
 
+    Parameters
+    ----------
+    path : path
+        The file to be.
+    packed : bool
+        Whether the small form is wanted.
+
+    Returns
+    -------
+    Format
+
     Raises
     ------
     UsageError

@@ -27,7 +27,20 @@ _LATEST, _MOST = (1 << 62) // _MS, 1 << 31
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Say how sure it is that text is heaptrack's."""
+    """Say how sure it is that text is heaptrack's.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     found = lines(head, len(head) >= registry.HEAD)[:3]
     words = found[0].split() if found else []
     if len(words) not in (2, 3) or words[0] != b"v" or _hexadecimal(words[1]) < 0:
@@ -39,6 +52,16 @@ def read(path: Path, progress: Progress) -> Trace:
     """Read what heaptrack recorded: allocations and frees with their stacks, and the resident memory.
 
     The format keeps no addresses, no threads, and the time only every 10 ms; see ``Trace.problems``.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------

@@ -66,7 +66,20 @@ _HOUSEKEEPING = frozenset(
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Say how sure it is that bytes are packets: a chain of well-formed messages of field 1."""
+    """Say how sure it is that bytes are packets: a chain of well-formed messages of field 1.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     at = packets = 0
     view = memoryview(head)
     while at < len(head) and packets < _LOOK:
@@ -89,6 +102,16 @@ def read(path: Path, progress: Progress) -> Trace:
     Slices on a thread's track are calls of the thread; those on any other track get a timeline of their own
     under the track's name. Debug annotations are not read; packets of other data sources are counted as
     unsupported.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------

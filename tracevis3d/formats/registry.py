@@ -108,6 +108,15 @@ def writable() -> list[Format]:
 def for_writing(path: str | os.PathLike[str]) -> Format:
     """Return the format to write ``path`` in, by its suffix.
 
+    Parameters
+    ----------
+    path : path
+        The file to be.
+
+    Returns
+    -------
+    Format
+
     Raises
     ------
     UsageError
@@ -125,6 +134,15 @@ def for_writing(path: str | os.PathLike[str]) -> Format:
 
 def recognise(path: str | os.PathLike[str]) -> Format:
     """Return the format that the file or folder at ``path`` is in.
+
+    Parameters
+    ----------
+    path : path
+        A file or a folder.
+
+    Returns
+    -------
+    Format
 
     Raises
     ------
@@ -160,10 +178,24 @@ def open_trace(
 
     ``Trace.source`` has path, format and size; its hash is left empty for the caller that needs one.
 
+    Parameters
+    ----------
+    path : path
+        A file or a folder.
+    progress : Progress
+    form : Format, optional
+        The format to read it in; None: by its content.
+
+    Returns
+    -------
+    Trace
+
     Raises
     ------
     InputError
         If it can't be read: one sentence with the file, the place and the reason.
+    UsageError
+        If ``form`` can't be read.
     """
     path = Path(path)
     chosen = form or recognise(path)

@@ -40,7 +40,20 @@ Place = Callable[[int], str]
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Say how sure it is that text is RSF."""
+    """Say how sure it is that text is RSF.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     found = [line for line in lines(head, len(head) >= registry.HEAD) if not line.startswith(b"#")][:200]
     ours = sum(_LINE.fullmatch(line) is not None for line in found)
     if not ours:
@@ -62,6 +75,16 @@ def read(path: Path, progress: Progress) -> Trace:
     RSF records when calls begin, not when they end: a call is taken to be made by the innermost open call of
     its caller, and calls further in end there. What an element calls on itself again and again is read as a
     loop, not as a recursion. Callers without a caller are opened when they first call.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------

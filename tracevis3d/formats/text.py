@@ -33,6 +33,15 @@ def utf8(data: memoryview | bytes) -> memoryview | bytes:
 
     UTF-16 is detected by its mark, or by every second byte being zero; what is no UTF-16 becomes U+FFFD.
     Other text is returned as it is, not copied.
+
+    Parameters
+    ----------
+    data : memoryview or bytes
+        Text in UTF-8, UTF-16 or another encoding.
+
+    Returns
+    -------
+    memoryview or bytes
     """
     head = bytes(data[:_LOOK])
     if head.startswith(_UTF8_BOM):
@@ -86,6 +95,10 @@ def read_text(
     progress : Progress
     whole_lines : bool
         Leave out the last line of a damaged file unless it has its end.
+
+    Returns
+    -------
+    Text
     """
     unpacked = unpack_file(path, progress)
     text = utf8(unpacked.data)
@@ -116,6 +129,10 @@ def read_lines(
         What lines look like, for the message if there is none.
     progress : Progress
 
+    Returns
+    -------
+    Trace
+
     Raises
     ------
     InputError
@@ -142,7 +159,20 @@ def read_lines(
 
 
 def lines(head: bytes, is_cut: bool) -> list[bytes]:
-    """Return the non-empty lines of ``head``; the last one is left out if ``head`` is cut there."""
+    """Return the non-empty lines of ``head``; the last one is left out if ``head`` is cut there.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes of a text.
+    is_cut : bool
+        Whether there is more behind them.
+
+    Returns
+    -------
+    list of bytes
+        Without white space at their ends.
+    """
     found = bytes(utf8(head)).splitlines()
     if is_cut and len(found) > 1:
         found.pop()
@@ -150,7 +180,19 @@ def lines(head: bytes, is_cut: bool) -> list[bytes]:
 
 
 def places(data: NDArray[np.uint8], byte: bytes) -> NDArray[np.int64]:
-    """Return where ``byte`` is in ``data``, ascending."""
+    """Return where ``byte`` is in ``data``, ascending.
+
+    Parameters
+    ----------
+    data : uint8 (n,)
+        Bytes.
+    byte : bytes
+        One.
+
+    Returns
+    -------
+    int64 (k,)
+    """
     found = [
         np.flatnonzero(data[low : low + _PIECE] == ord(byte)) + low for low in range(0, len(data), _PIECE)
     ]
@@ -158,7 +200,19 @@ def places(data: NDArray[np.uint8], byte: bytes) -> NDArray[np.int64]:
 
 
 def count(data: NDArray[np.uint8], byte: bytes) -> int:
-    """Return how often ``byte`` is in ``data``."""
+    """Return how often ``byte`` is in ``data``.
+
+    Parameters
+    ----------
+    data : uint8 (n,)
+        Bytes.
+    byte : bytes
+        One.
+
+    Returns
+    -------
+    int
+    """
     # Pieces that stay in the processor's cache.
     return sum(
         int(np.count_nonzero(data[low : low + _PIECE] == ord(byte))) for low in range(0, len(data), _PIECE)

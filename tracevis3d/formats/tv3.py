@@ -17,18 +17,52 @@ if TYPE_CHECKING:
 
 
 def sniff(head: bytes, name: str) -> float:
-    """See :attr:`~.registry.Format.sniff`."""
+    """See :attr:`~.registry.Format.sniff`.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     return SURE if head.startswith(MAGIC) else NO
 
 
 def read(path: Path, progress: Progress) -> Trace:
-    """See :attr:`~.registry.Format.read`."""
+    """See :attr:`~.registry.Format.read`.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+    """
     progress(0.0, "mapping columns")
     return store.load(path)
 
 
 def write(trace: Trace, path: Path, progress: Progress, *, packed: bool = False) -> None:
-    """Write every column; ``packed`` makes the file a few times smaller and slower to load."""
+    """Write every column; ``packed`` makes the file a few times smaller and slower to load.
+
+    Parameters
+    ----------
+    trace : Trace
+    path : Path
+        The file.
+    progress : Progress
+    packed : bool
+        Whether the columns are packed.
+    """
     progress(0.0, "writing columns")
     store.save(trace, path, packed)
 

@@ -54,7 +54,19 @@ def bare_name(name: str) -> str:
 
 
 def head(path: Path, size: int) -> bytes:
-    """Return the first ``size`` unpacked bytes of the file at ``path``, or all if there are fewer."""
+    """Return the first ``size`` unpacked bytes of the file at ``path``, or all if there are fewer.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    size : int
+        Bytes.
+
+    Returns
+    -------
+    bytes
+    """
     with Reader(path) as reader:
         parts: list[bytes] = []
         missing = size
@@ -74,6 +86,16 @@ def size_on_disk(path: Path) -> int:
 def unpack_file(path: Path, progress: Progress = silent) -> Unpacked:
     """Return all unpacked bytes of the file at ``path``.
 
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Unpacked
+
     Raises
     ------
     InputError
@@ -91,7 +113,19 @@ def unpack_file(path: Path, progress: Progress = silent) -> Unpacked:
 
 
 def unpack_bytes(data: bytes, name: str = "the data") -> Unpacked:
-    """Return the unpacked form of ``data``; ``name`` names it in messages."""
+    """Return the unpacked form of ``data``; ``name`` names it in messages.
+
+    Parameters
+    ----------
+    data : bytes
+        Plain, gzip or zstd.
+    name : str
+        For messages.
+
+    Returns
+    -------
+    Unpacked
+    """
     reader = Reader(Path(name), io.BytesIO(data))
     if reader.packing == "plain":
         return Unpacked(memoryview(data))
@@ -115,6 +149,13 @@ def free_memory() -> int:
 
 class Reader:
     """Reads the unpacked bytes of a file piece by piece.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    file : BinaryIO, optional
+        It is read instead, if given; ``path`` is for messages.
 
     Attributes
     ----------

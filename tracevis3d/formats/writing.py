@@ -51,10 +51,15 @@ def write_calls(
 
     Parameters
     ----------
+    trace : Trace
+    thread : int
+        Its number.
     texts : four byte strings
         Before the name of a call that begins, that ends, behind the name, behind the time.
     names : byte strings
         One per function.
+    file : IO
+        Open for writing bytes.
     skip : int
         How many bytes at the very start are not written.
     """

@@ -28,6 +28,17 @@ def read_arguments(source: Source, offset: int) -> dict[str, Any]:
 
     That is a JSON object, or the end of a line: fields as ``name=value``, others under ``fields``.
 
+    Parameters
+    ----------
+    source : Source
+        The recording.
+    offset : int
+        Bytes from the start of the unpacked recording.
+
+    Returns
+    -------
+    dict
+
     Raises
     ------
     InputError

@@ -84,6 +84,10 @@ def build_calls(
     origin_ns : int
         Recorded time of time 0; taken off all times.
 
+    Returns
+    -------
+    Built
+
     Raises
     ------
     ValueError
@@ -107,6 +111,10 @@ def innermost(calls: Calls, first: Ints, count: Ints, thread: NDArray[np.int32],
     thread : int32 (n,)
     time : int64 (n,)
         From the trace's start, like the times of the calls.
+
+    Returns
+    -------
+    int64 (n,)
     """
     thread = np.ascontiguousarray(thread, np.int64)
     time = _plain(time, np.int64)

@@ -46,6 +46,10 @@ def load_cached(path: str | os.PathLike[str], read: Callable[[], Trace]) -> Trac
     path : path
     read : callable
         Reads the trace; its errors pass through.
+
+    Returns
+    -------
+    Trace
     """
     path = Path(path)
     if store.is_store(path):

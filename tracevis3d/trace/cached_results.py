@@ -105,7 +105,18 @@ class CachedWithTrace(Generic[P, R]):
         )
 
     def is_known(self, trace: Trace, *args: P.args, **words: P.kwargs) -> bool:
-        """Return whether the result is kept, so that asking for it takes no time."""
+        """Return whether the result is kept, so that asking for it takes no time.
+
+        Parameters
+        ----------
+        trace : Trace
+        *args, **words : args
+            What the function would be called with.
+
+        Returns
+        -------
+        bool
+        """
         with _lock:
             entry = self._results(_home(trace)).get(_arguments(args, words))
         return entry is not None and entry.is_known
@@ -132,7 +143,18 @@ class CachedWithTraces(Generic[P, R]):
         )
 
     def is_known(self, traces: Sequence[Trace], *args: P.args, **words: P.kwargs) -> bool:
-        """Return whether the result is kept, so that asking for it takes no time."""
+        """Return whether the result is kept, so that asking for it takes no time.
+
+        Parameters
+        ----------
+        traces : sequence of Trace
+        *args, **words : args
+            What the function would be called with.
+
+        Returns
+        -------
+        bool
+        """
         key = self._key([_home(trace) for trace in traces], args, words)
         with _lock:
             entry = self._results.get(key)

@@ -62,6 +62,8 @@ class Container:
     trusted : bool
         Whether this file was written or checked by us before and did not change since.
     path : Path
+    checksums : dict of str to str
+        Of each column.
     """
 
     facts: dict[str, Any]
@@ -88,7 +90,19 @@ class Container:
 
 
 def damaged(path: Path, why: str) -> InputError:
-    """Return the error for a file that is not as it was written."""
+    """Return the error for a file that is not as it was written.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    why : str
+        In a few words.
+
+    Returns
+    -------
+    InputError
+    """
     return InputError(f"{path}: the file is damaged ({why}): write it again from the recording")
 
 
@@ -117,6 +131,8 @@ def write(path: Path, kind: str, facts: dict[str, Any], columns: Columns) -> Non
     ------
     InputError
         If the file can't be written; no part of it is left then.
+    ValueError
+        If a column is of a type that a container can't hold.
     """
     table: list[list[Any]] = []
     offset = 0
@@ -146,6 +162,17 @@ def write(path: Path, kind: str, facts: dict[str, Any], columns: Columns) -> Non
 
 def read(path: Path, kind: str) -> Container:
     """Open a container; its columns are mapped, not read.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kind : str
+        What :func:`write` was given.
+
+    Returns
+    -------
+    Container
 
     Raises
     ------

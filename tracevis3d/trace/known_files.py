@@ -40,7 +40,15 @@ def recall(path: Path) -> dict[str, Any]:
 
 
 def remember(path: Path, **facts: Any) -> None:
-    """Add facts about the file at ``path`` as it is now."""
+    """Add facts about the file at ``path`` as it is now.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    **facts : object
+        What JSON holds.
+    """
     try:
         state = _state(path)
         text = json.dumps({"path": str(path), "state": state, "facts": {**recall(path), **facts}})
@@ -60,6 +68,15 @@ def content_hash(path: Path) -> str:
     """Return the SHA-256 of a file's bytes in hexadecimal; of a folder, that of its files' names and bytes.
 
     A file that did not change since it was last asked for is not read again.
+
+    Parameters
+    ----------
+    path : Path
+        A file or a folder.
+
+    Returns
+    -------
+    str
 
     Raises
     ------

@@ -125,7 +125,19 @@ class Functions:
 
 
 def thread_name(name: str, tid: RecordedId) -> str:
-    """Return what a thread is called without its id, where it has a name: ``worker``, else ``thread 7``."""
+    """Return what a thread is called without its id, where it has a name: ``worker``, else ``thread 7``.
+
+    Parameters
+    ----------
+    name : str
+        As recorded; may be empty.
+    tid : RecordedId
+        The thread's id as recorded.
+
+    Returns
+    -------
+    str
+    """
     return name or f"thread {tid}"
 
 
@@ -183,6 +195,10 @@ class Sync:
         The objects of row ``i`` are ``object[first[i]:first[i + 1]]``.
     object : int32 (m,)
         Index into ``objects``.
+    names : Strings
+        What rows do.
+    objects : Strings
+        The names of what they act on.
     """
 
     call: NDArray[np.int64] = _column(np.int64)
@@ -300,6 +316,8 @@ class Flows:
     start, end : int64 (n,)
     name : int32 (n,)
         Index into ``names``.
+    names : Strings
+        Those of the arrows.
     """
 
     source: NDArray[np.int64] = _column(np.int64)
@@ -328,6 +346,8 @@ class Spans:
     start, end : int64 (n,)
     parent : int64 (n,)
         The enclosing span of the same operation; -1 if none.
+    names : Strings
+        Those of the operations.
     """
 
     name: NDArray[np.int32] = _column(np.int32)
@@ -351,6 +371,8 @@ class Instants:
         Index into ``names``.
     thread : int32 (n,)
     time : int64 (n,)
+    names : Strings
+        Those of the moments.
     """
 
     name: NDArray[np.int32] = _column(np.int32)
@@ -398,6 +420,41 @@ class Trace:
     """One recording of a program.
 
     ``origin_ns`` is the recorded time, in nanoseconds, of time 0.
+
+    Attributes
+    ----------
+    calls : Calls
+        In pre-order within each thread.
+    functions : Functions
+        What is called.
+    containers : Containers
+        Packages, modules and classes that functions lie in.
+    files : Strings
+        The names of source files.
+    threads : Threads
+        The slices of the calls, names and ids.
+    sync : Sync
+        Waits, releases and I/O.
+    memory : Memory
+        Allocations, frees and accesses.
+    stacks : Stacks
+        Those that memory was recorded with.
+    counters : Counters
+        Samples of numbers over time.
+    flows : Flows
+        Arrows between calls.
+    spans : Spans
+        Asynchronous operations.
+    instants : Instants
+        Moments.
+    problems : Problems
+        What was repaired or left out.
+    source : Source
+        Where it comes from.
+    origin_ns : int
+        The recorded time of time 0, in nanoseconds.
+    span_ns : int
+        From time 0 to the end of all that was recorded, in nanoseconds.
     """
 
     calls: Calls = field(default_factory=Calls)
@@ -424,6 +481,15 @@ class Trace:
         """Return the arguments recorded with a call, decoded from the source; empty if there are none.
 
         A packed source is unpacked up to the record, which takes a moment far into a large file.
+
+        Parameters
+        ----------
+        call : int
+            Its index.
+
+        Returns
+        -------
+        dict
 
         Raises
         ------

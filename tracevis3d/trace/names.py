@@ -39,7 +39,18 @@ class FunctionWords:
 
 
 def words_of(trace: Trace, function: int) -> FunctionWords:
-    """Return what people call a function of ``trace``."""
+    """Return what people call a function of ``trace``.
+
+    Parameters
+    ----------
+    trace : Trace
+    function : int
+        Its index.
+
+    Returns
+    -------
+    FunctionWords
+    """
     functions = trace.functions
     path: list[str] = []
     container = int(functions.container[function]) if len(functions.container) else -1
@@ -58,7 +69,18 @@ def words_of(trace: Trace, function: int) -> FunctionWords:
 
 
 def label_of_call(trace: Trace, call: int) -> str:
-    """Return the short name of the function that a call is of."""
+    """Return the short name of the function that a call is of.
+
+    Parameters
+    ----------
+    trace : Trace
+    call : int
+        Its index.
+
+    Returns
+    -------
+    str
+    """
     return trace.functions.label[int(trace.calls.function[call])]
 
 
@@ -98,6 +120,19 @@ def call_site(trace: Trace, function: int, line: int) -> str:
 def named_threads(trace: Trace, text: str, parameter: str = "threads") -> NDArray[np.int64]:
     """Return the threads that ``text`` names, in its order; ``parameter`` is what it was given for.
 
+    Parameters
+    ----------
+    trace : Trace
+    text : str
+        Names, titles and ids with commas between them; ``*`` stands for anything.
+    parameter : str
+        For the message.
+
+    Returns
+    -------
+    int64 (k,)
+        Their numbers, each once.
+
     Raises
     ------
     UsageError
@@ -120,7 +155,18 @@ def named_threads(trace: Trace, text: str, parameter: str = "threads") -> NDArra
 
 
 def word_of_thread(trace: Trace, thread: int) -> str:
-    """Return by what :func:`named_threads` knows one thread alone: its id, its title, or process and id."""
+    """Return by what :func:`named_threads` knows one thread alone: its id, its title, or process and id.
+
+    Parameters
+    ----------
+    trace : Trace
+    thread : int
+        Its number.
+
+    Returns
+    -------
+    str
+    """
     words = _words(trace)
     _, tid, title, both = words[thread]
     for word in (tid, title, both):
@@ -142,6 +188,18 @@ def lane_title(trace: Trace, thread: int, longest: int = LONGEST_TITLE) -> str:
     """Return what stands beside a lane: the thread's title, after its process if there are several.
 
     Titles longer than ``longest`` are shortened, their processes' names first.
+
+    Parameters
+    ----------
+    trace : Trace
+    thread : int
+        Its number.
+    longest : int
+        Characters.
+
+    Returns
+    -------
+    str
     """
     threads = trace.threads
     title, tid = threads.title(thread), f" ({threads.tid[thread]})"

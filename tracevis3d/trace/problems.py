@@ -42,7 +42,15 @@ KINDS: dict[str, str] = {
 
 @dataclass
 class Problem:
-    """``count`` occurrences of a kind; ``first`` names the place of the first (line, byte, event …)."""
+    """``count`` occurrences of a kind; ``first`` names the place of the first (line, byte, event …).
+
+    Attributes
+    ----------
+    count : int
+        How often.
+    first : str
+        The place of the first: line, byte, event …
+    """
 
     count: int
     first: str
@@ -55,7 +63,22 @@ class Problems(Mapping[str, Problem]):
         self._kinds: dict[str, Problem] = {}
 
     def add(self, kind: str, first: str, count: int = 1) -> None:
-        """Count ``count`` more of ``kind`` (a key of :data:`KINDS`); ``first`` is kept if it is the first."""
+        """Count ``count`` more of ``kind`` (a key of :data:`KINDS`); ``first`` is kept if it is the first.
+
+        Parameters
+        ----------
+        kind : str
+            A key of :data:`KINDS`.
+        first : str
+            The place of the first of them.
+        count : int
+            How many; 0: nothing happens.
+
+        Raises
+        ------
+        KeyError
+            If there is no such kind.
+        """
         if kind not in KINDS:
             raise KeyError(kind)
         if count <= 0:

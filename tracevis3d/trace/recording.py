@@ -104,7 +104,17 @@ class Recording:
     # -- names ---------------------------------------------------------------------------------
 
     def thread(self, process: RecordedId, tid: RecordedId) -> int:
-        """Return the index of a thread; 7 and "7" are two threads."""
+        """Return the index of a thread; 7 and "7" are two threads.
+
+        Parameters
+        ----------
+        process, tid : int or str
+            As recorded.
+
+        Returns
+        -------
+        int
+        """
         # 1 == True and 1 == 1.0 in a dict: readers hand in int or str only.
         return self._threads.setdefault((process, tid), len(self._threads))
 
@@ -114,11 +124,27 @@ class Recording:
         return list(self._threads)
 
     def name_thread(self, process: RecordedId, tid: RecordedId, name: str) -> None:
-        """Remember what a thread is called; the last name given counts."""
+        """Remember what a thread is called; the last name given counts.
+
+        Parameters
+        ----------
+        process, tid : int or str
+            As recorded.
+        name : str
+            May be empty.
+        """
         self._thread_names[process, tid] = name
 
     def name_process(self, process: RecordedId, name: str) -> None:
-        """Remember what a process is called; the last name given counts."""
+        """Remember what a process is called; the last name given counts.
+
+        Parameters
+        ----------
+        process : int or str
+            As recorded.
+        name : str
+            May be empty.
+        """
         self._process_names[process] = name
 
     def function(
@@ -134,6 +160,23 @@ class Recording:
 
         What the format itself knows about it (``label``, ``containers`` from the outside in, ``file``,
         ``line``) goes before what :meth:`finish` splits off the name; the first call that names one applies.
+
+        Parameters
+        ----------
+        name : str
+            As recorded; it identifies the function.
+        label : str, optional
+            What people call it.
+        containers : ContainerPath, optional
+            Package, module and class, as far as they are known.
+        file : str, optional
+            Of its source.
+        line : int, optional
+            In the file, from 1.
+
+        Returns
+        -------
+        int
         """
         index = self._functions.setdefault(name, len(self._functions))
         if (label is not None or containers or file or line) and index not in self._function_details:
@@ -149,12 +192,35 @@ class Recording:
         """Return the index of ``text`` among the names of ``table``.
 
         ``table`` is "sync", "objects" (of sync), "flows", "spans" or "instants".
+
+        Parameters
+        ----------
+        table : {"sync", "objects", "flows", "spans", "instants"}
+            Whose names they are.
+        text : str
+            The name.
+
+        Returns
+        -------
+        int
         """
         texts = self._texts.setdefault(table, {})
         return texts.setdefault(text, len(texts))
 
     def series(self, process: RecordedId, name: str) -> int:
-        """Return the index of the counter ``name`` of ``process``."""
+        """Return the index of the counter ``name`` of ``process``.
+
+        Parameters
+        ----------
+        process : int or str
+            As recorded.
+        name : str
+            That of the counter.
+
+        Returns
+        -------
+        int
+        """
         return self._series.setdefault((process, name), len(self._series))
 
     # -- columns -------------------------------------------------------------------------------
@@ -173,6 +239,25 @@ class Recording:
 
         Columns as in :class:`.events.Events`; ``end`` may be left out if none is COMPLETE, ``record``
         if none has arguments.
+
+        Parameters
+        ----------
+        thread : int32 (n,)
+            Indices of :meth:`thread`.
+        kind : uint8 (n,)
+            BEGIN, END or COMPLETE.
+        function : int32 (n,)
+            Indices of :meth:`function`.
+        time : int64 (n,)
+            Nanoseconds: when it begins, or ends.
+        end : int64 (n,), optional
+            Nanoseconds: when a complete event ends.
+        record : int64 (n,), optional
+            Byte at which each one's record begins in the unpacked recording; -1: it has no arguments.
+
+        Returns
+        -------
+        int
         """
         time = np.ascontiguousarray(time, np.int64)
         events = Events(
@@ -207,6 +292,25 @@ class Recording:
         ``text("objects", ...)``. ``event`` is the event (an index as :meth:`add_events` counts them)
         whose call this is, -1 where the record is no call: then the row's call is -1. ``end`` is
         ``start`` if left out, ``contended`` -1, ``holder`` (the thread that held the object) -1.
+
+        Parameters
+        ----------
+        thread : int32 (n,)
+            Indices of :meth:`thread`.
+        kind : uint8 (n,)
+            WAIT, RELEASE or IO.
+        name : int32 (n,)
+            Indices of :meth:`text`.
+        start, end : int64 (n,)
+            Nanoseconds.
+        contended : int8 (n,), optional
+            1: it blocked, 0: it did not, -1: not recorded.
+        event : int64 (n,), optional
+            The event whose call it is.
+        holder : int32 (n,), optional
+            The thread that held the object.
+        objects : sequence of n sequences of int, optional
+            Indices of :meth:`text`.
         """
         start = np.asarray(start, np.int64)
         n = len(start)
@@ -238,6 +342,21 @@ class Recording:
         """Append allocations, frees and accesses; the call is found by thread and time.
 
         ``stack`` holds frames as :meth:`add_stacks` counts them, -1 where no stack was recorded.
+
+        Parameters
+        ----------
+        thread : int32 (n,)
+            Indices of :meth:`thread`.
+        kind : uint8 (n,)
+            ALLOC, FREE or ACCESS.
+        time : int64 (n,)
+            Nanoseconds.
+        address : uint64 (n,)
+            Or a number that identifies the block.
+        size : int64 (n,)
+            Bytes; 0 for a free.
+        stack : int32 (n,), optional
+            The innermost frame of each.
         """
         self._append(
             "memory",
@@ -254,6 +373,19 @@ class Recording:
 
         ``parent`` holds indices of frames as they were added (over all calls of this method), -1 for none;
         a parent comes before its children.
+
+        Parameters
+        ----------
+        function : int32 (n,)
+            Indices of :meth:`function`.
+        parent : int64 (n,)
+            The callers' frames.
+        line : int32 (n,), optional
+            In the function's file; 0: not recorded.
+
+        Returns
+        -------
+        int
         """
         first = self._n_frames
         function = np.asarray(function, np.int32)
@@ -267,7 +399,17 @@ class Recording:
         return first
 
     def add_counters(self, *, series: ArrayLike, time: ArrayLike, value: ArrayLike) -> None:
-        """Append samples of the counters that :meth:`series` numbered."""
+        """Append samples of the counters that :meth:`series` numbered.
+
+        Parameters
+        ----------
+        series : int32 (n,)
+            Indices of :meth:`series`.
+        time : int64 (n,)
+            Nanoseconds.
+        value : float64 (n,)
+            In the counter's unit.
+        """
         self._append(
             "counters",
             series=np.asarray(series, np.int32),
@@ -287,6 +429,15 @@ class Recording:
         """Append arrows from one thread and time to another; the calls are found by these.
 
         ``name`` holds indices of ``text("flows", ...)``.
+
+        Parameters
+        ----------
+        name : int32 (n,)
+            Indices of :meth:`text`.
+        source_thread, target_thread : int32 (n,)
+            Indices of :meth:`thread`.
+        start, end : int64 (n,)
+            Nanoseconds.
         """
         self._append(
             "flows",
@@ -304,6 +455,17 @@ class Recording:
 
         ``name`` holds indices of ``text("spans", ...)``, ``parent`` indices of spans as they were added
         (over all calls of this method), -1 for none.
+
+        Parameters
+        ----------
+        name : int32 (n,)
+            Indices of :meth:`text`.
+        thread : int32 (n,)
+            Indices of :meth:`thread`.
+        start, end : int64 (n,)
+            Nanoseconds.
+        parent : int64 (n,)
+            The enclosing spans.
         """
         self._append(
             "spans",
@@ -315,7 +477,17 @@ class Recording:
         )
 
     def add_instants(self, *, name: ArrayLike, thread: ArrayLike, time: ArrayLike) -> None:
-        """Append moments; ``name`` holds indices of ``text("instants", ...)``."""
+        """Append moments; ``name`` holds indices of ``text("instants", ...)``.
+
+        Parameters
+        ----------
+        name : int32 (n,)
+            Indices of :meth:`text`.
+        thread : int32 (n,)
+            Indices of :meth:`thread`.
+        time : int64 (n,)
+            Nanoseconds.
+        """
         self._append(
             "instants",
             name=np.asarray(name, np.int32),
@@ -367,6 +539,11 @@ class Recording:
             Nanoseconds that it lasts; not negative.
         thread, process : int or str
             Recorded ids.
+
+        Raises
+        ------
+        ValueError
+            If the weight is negative.
         """
         if weight < 0:
             raise ValueError(f"a sample lasts {weight} ns")
@@ -415,6 +592,10 @@ class Recording:
             Splits a function's recorded name (:func:`tracevis3d.formats.names.split`).
         place : callable
             Names the place of an event in the file, such as ``line 12``, from its index.
+
+        Returns
+        -------
+        Trace
         """
         self._add_singles()
         events = self._join_events(place)

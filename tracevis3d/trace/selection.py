@@ -94,7 +94,21 @@ class Selection:
 
     @classmethod
     def of_texts(cls, calls: str, active: str, time_range: str) -> Selection:
-        """Return what :meth:`texts` wrote; what can't be read is left out."""
+        """Return what :meth:`texts` wrote; what can't be read is left out.
+
+        Parameters
+        ----------
+        calls : str
+            The selected calls.
+        active : str
+            The number of the active one.
+        time_range : str
+            The range of time.
+
+        Returns
+        -------
+        Selection
+        """
         return cls(read_calls(calls), int(active) if active.isdecimal() else -1, read_range(time_range))
 
     def as_json(self) -> dict[str, Any]:
@@ -150,7 +164,17 @@ def read_range(text: str) -> tuple[int, int] | None:
 
 
 def same_calls(one: dict[str, Ints], other: dict[str, Ints]) -> set[str]:
-    """Return the keys under which both tables hold the same calls."""
+    """Return the keys under which both tables hold the same calls.
+
+    Parameters
+    ----------
+    one, other : dict of str to int64 (k,)
+        Selected calls by any key.
+
+    Returns
+    -------
+    set of str
+    """
     return {key for key in one.keys() & other.keys() if np.array_equal(one[key], other[key])}
 
 

@@ -42,6 +42,10 @@ def events_of_stacks(
         Nanoseconds that a stack lasts; not negative.
     begin : int64 (threads,)
         When the first stack of a thread starts.
+
+    Returns
+    -------
+    StackEvents
     """
     order = np.argsort(thread, kind="stable")
     count = count_stack_events(order, thread, first, frame)
@@ -56,5 +60,17 @@ def events_of_stacks(
 
 
 def too_long(weight: NDArray[np.int64], begin: float = 0.0) -> bool:
-    """Whether the sum of the weights leaves the range of times (146 years)."""
+    """Whether the sum of the weights leaves the range of times (146 years).
+
+    Parameters
+    ----------
+    weight : int64 (n,)
+        Nanoseconds.
+    begin : float
+        Nanoseconds at which the first begins.
+
+    Returns
+    -------
+    bool
+    """
     return bool(abs(begin) + np.sum(weight, dtype=np.float64) >= _LIMIT)

@@ -88,6 +88,15 @@ def load(path: str | os.PathLike[str]) -> Trace:
     ``Trace.source`` keeps the hash of the recording; its path is that of the .tv3 file, and ``recording``
     that of the recording, where its arguments are.
 
+    Parameters
+    ----------
+    path : path
+        The .tv3 file.
+
+    Returns
+    -------
+    Trace
+
     Raises
     ------
     InputError

@@ -63,6 +63,16 @@ _HALF = Decimal("0.5")
 def decode_json(text: bytes) -> Any:
     """Decode JSON leniently: NaN, control characters and broken UTF-8 are let pass; numbers stay exact.
 
+    Parameters
+    ----------
+    text : bytes
+        UTF-8.
+
+    Returns
+    -------
+    object
+        Dicts, lists, texts, numbers, bools and None.
+
     Raises
     ------
     ValueError
@@ -123,14 +133,36 @@ class Metadata(NamedTuple):
 
 
 class Checked:
-    """Appends decoded records to :class:`Rows`."""
+    """Appends decoded records to :class:`Rows`.
+
+    Parameters
+    ----------
+    rows : Rows
+        They are filled.
+    metadata : callable
+        Called with each metadata record.
+    """
 
     def __init__(self, rows: Rows, metadata: Callable[[Metadata], None]) -> None:
         self._rows = rows
         self._metadata = metadata
 
     def add(self, record: Record, offset: int, base: int) -> bool:
-        """Append a record that starts at ``base + offset``; return whether it is one of a trace."""
+        """Append a record that starts at ``base + offset``; return whether it is one of a trace.
+
+        Parameters
+        ----------
+        record : Record
+            As msgspec decoded it.
+        offset : int
+            Of the record within the piece, in bytes.
+        base : int
+            Of the piece within the unpacked file, in bytes.
+
+        Returns
+        -------
+        bool
+        """
         rows, byte = self._rows, base + offset
         phase = self._value(record.ph)
         if not isinstance(phase, str) or len(phase) != 1:

@@ -18,7 +18,20 @@ _EVENTS = re.compile(rb'"traceEvents"\s*:\s*(?:\[|$)')
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Return whether the first bytes are those of a Chrome trace: see :class:`..registry.Format`."""
+    """Return whether the first bytes are those of a Chrome trace: see :class:`..registry.Format`.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text[:1] == b"{":
         if _EVENTS.search(text):

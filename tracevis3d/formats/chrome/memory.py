@@ -23,7 +23,15 @@ _MOST = 1 << 31
 
 
 def add_memory(metadata: Iterable[Metadata], recording: Recording) -> None:
-    """Add the rows of memory and their call sites to a recording; what makes no sense is counted."""
+    """Add the rows of memory and their call sites to a recording; what makes no sense is counted.
+
+    Parameters
+    ----------
+    metadata : iterable of Metadata
+        The file's metadata records.
+    recording : Recording
+        It is filled.
+    """
     # Each process numbers its own.
     frames: dict[str | None, _Frames] = {}
     rows: list[tuple[str | None, RecordedId, dict[str, NDArray[Any]]]] = []

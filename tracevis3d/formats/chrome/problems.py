@@ -10,7 +10,15 @@ from .checked import Metadata
 
 
 def add_problems(metadata: Iterable[Metadata], recording: Recording) -> None:
-    """Count what the metadata records ``recorder_problem`` say."""
+    """Count what the metadata records ``recorder_problem`` say.
+
+    Parameters
+    ----------
+    metadata : iterable of Metadata
+        The file's metadata records.
+    recording : Recording
+        Its problems are added to.
+    """
     for said in metadata:
         if said.what != "recorder_problem":
             continue

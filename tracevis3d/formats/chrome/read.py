@@ -57,6 +57,10 @@ def read(path: Path, progress: Progress, *, scanner: bool = True, piece: int = P
     piece : int
         Bytes of the file in memory at once, at least; a larger record makes it grow.
 
+    Returns
+    -------
+    Trace
+
     Raises
     ------
     InputError
@@ -73,7 +77,19 @@ def read(path: Path, progress: Progress, *, scanner: bool = True, piece: int = P
 
 
 def read_records(path: Path, file: BinaryIO) -> Recorded:
-    """Read records of a file that still grows: ``file`` holds a list of them; errors name ``path``."""
+    """Read records of a file that still grows: ``file`` holds a list of them; errors name ``path``.
+
+    Parameters
+    ----------
+    path : Path
+        For messages.
+    file : BinaryIO
+        It is read from its start.
+
+    Returns
+    -------
+    Recorded
+    """
     with unpack.Reader(path, file) as source:
         document = _Document(path, source, silent, Rows(0), True, PIECE)
         document.read()

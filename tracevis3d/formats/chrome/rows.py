@@ -71,7 +71,22 @@ class Rows:
         return int(self.state[kernels.S_RECORDS])
 
     def scan(self, data: NDArray[np.uint8], end: int, base: int) -> int:
-        """Run the scanner on ``data[state[S_POSITION]:end]``, growing what is full; return its code."""
+        """Run the scanner on ``data[state[S_POSITION]:end]``, growing what is full; return its code.
+
+        Parameters
+        ----------
+        data : uint8 array
+            The piece, in UTF-8.
+        end : int
+            Bytes of it that are filled.
+        base : int
+            Of the piece within the unpacked file, in bytes.
+
+        Returns
+        -------
+        int
+            Why it stopped.
+        """
         while True:
             # No text of this piece can be longer than the piece: the blob is never what is full.
             self._reserve_blob(end + 64)
@@ -140,7 +155,19 @@ class Rows:
         return self._intern(raw)
 
     def owner(self, process: str | None, tid: str | None, quoted: int) -> int:
-        """Return the number of the thread with these ids (None: missing; ``quoted``: 1, 2 for strings)."""
+        """Return the number of the thread with these ids (None: missing; ``quoted``: 1, 2 for strings).
+
+        Parameters
+        ----------
+        process, tid : str or None
+            As text.
+        quoted : int
+            Which of them were strings in the file: 1 the process, 2 the thread.
+
+        Returns
+        -------
+        int
+        """
         first = -1 if process is None else 2 * self.text(process) + (quoted & 1)
         second = -1 if tid is None else 2 * self.text(tid) + (quoted >> 1)
         return self._intern(np.array([first, second], np.int64).tobytes())
@@ -156,7 +183,27 @@ class Rows:
             self.grow()
 
     def add_event(self, thread: int, kind: int, function: int, time: int, stop: int, place: int) -> int:
-        """Append a begin, end or complete event; return its index."""
+        """Append a begin, end or complete event; return its index.
+
+        Parameters
+        ----------
+        thread : int
+            That of :meth:`owner`.
+        kind : int
+            BEGIN, END or COMPLETE.
+        function : int
+            Number of the name.
+        time : int
+            Nanoseconds.
+        stop : int
+            Nanoseconds: when a complete event ends.
+        place : int
+            Byte of the unpacked file at which the record begins.
+
+        Returns
+        -------
+        int
+        """
         at = self.n_events
         if at >= len(self.thread):
             self.grow()
@@ -178,7 +225,15 @@ class Rows:
         self.state[kernels.S_ROWS] = at + 1
 
     def mend(self, kind: str, byte: int) -> None:
-        """Count a problem at ``byte`` of the unpacked file."""
+        """Count a problem at ``byte`` of the unpacked file.
+
+        Parameters
+        ----------
+        kind : str
+            One of :data:`MENDS`.
+        byte : int
+            Where in the unpacked file.
+        """
         row = self.mends[MENDS.index(kind)]
         if row[0] == 0:
             row[1] = byte

@@ -46,7 +46,19 @@ class Recorded:
 
 
 def make_trace(recorded: Recorded, whole: bool = True) -> Trace:
-    """Build the trace; of a part of a file (not ``whole``) counters of memory make no blocks."""
+    """Build the trace; of a part of a file (not ``whole``) counters of memory make no blocks.
+
+    Parameters
+    ----------
+    recorded : Recorded
+        What was read.
+    whole : bool
+        Whether that is all of the file.
+
+    Returns
+    -------
+    Trace
+    """
     return _Maker(recorded, whole).make()
 
 
@@ -54,6 +66,11 @@ def raw_events(
     recorded: Recorded,
 ) -> tuple[list[str], list[tuple[RecordedId, RecordedId]], dict[str, NDArray[Any]]]:
     """Return begins, ends and whole calls as they were recorded, before calls are built from them.
+
+    Parameters
+    ----------
+    recorded : Recorded
+        What was read.
 
     Returns
     -------

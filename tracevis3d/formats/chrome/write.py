@@ -27,6 +27,13 @@ def write(trace: Trace, path: Path, progress: Progress) -> None:
     Calls become complete events; those of a thread whose order does not follow from their intervals (calls
     of no
     duration) become begin and end events. All times are kept to the nanosecond.
+
+    Parameters
+    ----------
+    trace : Trace
+    path : Path
+        The file.
+    progress : Progress
     """
     with output(path) as file:
         file.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')

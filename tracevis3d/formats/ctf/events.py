@@ -66,7 +66,13 @@ def _each(values: list[int], back: NDArray[np.intp]) -> Ints:
 
 
 class CtfEvents:
-    """Takes babeltrace2's lines and fills a recording."""
+    """Takes babeltrace2's lines and fills a recording.
+
+    Parameters
+    ----------
+    recording : Recording
+        It is filled.
+    """
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording

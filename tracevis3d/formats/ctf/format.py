@@ -26,7 +26,20 @@ _PIECE = 1 << 24
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Say how sure it is that a folder is a CTF trace, or one of LTTng's with traces in it."""
+    """Say how sure it is that a folder is a CTF trace, or one of LTTng's with traces in it.
+
+    Parameters
+    ----------
+    head : bytes
+        The names in the folder, one a line.
+    name : str
+        The folder's, in lower case, with ``/`` at its end.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     if not name.endswith("/"):
         return registry.NO
     entries = set(head.split(b"\n"))
@@ -37,6 +50,16 @@ def sniff(head: bytes, name: str) -> float:
 
 def read(path: Path, progress: Progress) -> Trace:
     """Read a folder of LTTng's.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------

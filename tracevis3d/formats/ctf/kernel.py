@@ -60,7 +60,25 @@ class KernelEvents:
         return sum(len(rows) for rows in self._rows)
 
     def take(self, kind: int, name: str, line: Ints, time: Ints, fields: list[bytes]) -> NDArray[np.bool_]:
-        """Take the events of one name; return which could be understood."""
+        """Take the events of one name; return which could be understood.
+
+        Parameters
+        ----------
+        kind : int
+            What such events mean, as a number.
+        name : str
+            That of the events.
+        line : int64 (n,)
+            Where they are printed, from 0.
+        time : int64 (n,)
+            Nanoseconds.
+        fields : list of bytes
+            What is printed behind the name, of each.
+
+        Returns
+        -------
+        bool (n,)
+        """
         understood = np.ones(len(line), np.bool_)
         made = np.full((len(line), 7), -1, np.int64)
         made[:, 0], made[:, 1], made[:, 3] = line, time, kind
@@ -96,6 +114,11 @@ class KernelEvents:
 
     def finish(self, recording: Recording) -> Ints:
         """Hand over waits and releases, and return the events of calls.
+
+        Parameters
+        ----------
+        recording : Recording
+            It is filled.
 
         Returns
         -------

@@ -21,7 +21,13 @@ def frees(allocator: str) -> bool:
 
 
 class Frames:
-    """Stacks as a tree of frames that is handed to a recording; stacks that begin alike share frames."""
+    """Stacks as a tree of frames that is handed to a recording; stacks that begin alike share frames.
+
+    Parameters
+    ----------
+    recording : Recording
+        It is filled.
+    """
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
@@ -48,6 +54,19 @@ class Frames:
 
 
 def tell_times(recording: Recording, rows: int) -> NDArray[np.int64]:
-    """Return the times of rows that have an order alone, and say so."""
+    """Return the times of rows that have an order alone, and say so.
+
+    Parameters
+    ----------
+    recording : Recording
+        Its problems are added to.
+    rows : int
+        How many.
+
+    Returns
+    -------
+    int64 (rows,)
+        Their numbers in place of nanoseconds.
+    """
     recording.problems.add("no times", "the whole file", 1)
     return np.arange(rows, dtype=np.int64)

@@ -26,13 +26,36 @@ _STEP = 1 << 16
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Say how sure it is that bytes are memray's."""
+    """Say how sure it is that bytes are memray's.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     packed = head.startswith(_LZ4) and _MAGIC in head[:32]
     return registry.SURE if packed or head.startswith(_MAGIC) else registry.NO
 
 
 def read(path: Path, progress: Progress) -> Trace:
     """Read a file of ``memray run``: allocations and frees with their stacks, in order; it has no times.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------

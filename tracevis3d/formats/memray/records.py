@@ -29,7 +29,20 @@ _RECORDS, _STACKS = ".records.tsv", ".stacks.tsv"
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Say how sure it is that text is memray's records, or their stacks."""
+    """Say how sure it is that text is memray's records, or their stacks.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     found = [line for line in lines(head, len(head) >= registry.HEAD) if not line.startswith(b"#")][:100]
     if not found:
         return registry.NO
@@ -48,6 +61,16 @@ def read(path: Path, progress: Progress) -> Trace:
 
     A stack is ``id<tab>function (file:line);caller (file:line);...``, the innermost first; 0 is none. The
     records have an order but no times.
+
+    Parameters
+    ----------
+    path : Path
+        The records, or their stacks.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------
@@ -96,7 +119,21 @@ def read(path: Path, progress: Progress) -> Trace:
 
 
 def beside(path: Path, suffix: str, other: str) -> Path | None:
-    """Return the file that is called with ``other`` in place of ``suffix``, packed or not, or None."""
+    """Return the file that is called with ``other`` in place of ``suffix``, packed or not, or None.
+
+    Parameters
+    ----------
+    path : Path
+        A file.
+    suffix : str
+        The end of its name, without that of a packer.
+    other : str
+        The end of the other's name.
+
+    Returns
+    -------
+    Path or None
+    """
     bare = unpack.bare_name(path.name)
     if not bare.endswith(suffix):
         return None

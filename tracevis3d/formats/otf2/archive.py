@@ -90,6 +90,16 @@ class Archive:
 def read_archive(path: Path, progress: Progress) -> Archive:
     """Read the archive whose anchor is ``path`` in a process of its own.
 
+    Parameters
+    ----------
+    path : Path
+        The anchor file.
+    progress : Progress
+
+    Returns
+    -------
+    Archive
+
     Raises
     ------
     InputError

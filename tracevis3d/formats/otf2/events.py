@@ -20,7 +20,20 @@ _SECOND = 1_000_000_000
 
 
 def fill(recording: Recording, archive: rows.Archive) -> Callable[[int], str]:
-    """Fill ``recording``; return what names the place of an event of it."""
+    """Fill ``recording``; return what names the place of an event of it.
+
+    Parameters
+    ----------
+    recording : Recording
+        It is filled.
+    archive : Archive
+        The rows of the archive.
+
+    Returns
+    -------
+    callable
+        ``place(event) -> str``.
+    """
     return _Filling(recording, archive).fill()
 
 

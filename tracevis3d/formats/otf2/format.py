@@ -19,7 +19,20 @@ _ENDING = ".otf2"
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Say how sure it is that bytes are an archive's anchor, or a folder's entries an archive."""
+    """Say how sure it is that bytes are an archive's anchor, or a folder's entries an archive.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, or the names in a folder, one a line.
+    name : str
+        The file's, in lower case; a folder's with ``/`` at its end.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     if name.endswith("/"):
         anchors = [entry for entry in head.split(b"\n") if entry.endswith(_ENDING.encode())]
         return registry.SURE if anchors else registry.NO
@@ -28,6 +41,16 @@ def sniff(head: bytes, name: str) -> float:
 
 def read(path: Path, progress: Progress) -> Trace:
     """Read an archive by its anchor (``traces.otf2``) or the folder that this lies in.
+
+    Parameters
+    ----------
+    path : Path
+        The anchor, or its folder.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------

@@ -52,7 +52,20 @@ _TIME_LIMIT = float(1 << 62)
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Say how sure it is that JSON is speedscope's."""
+    """Say how sure it is that JSON is speedscope's.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     text = bytes(utf8(head)).lstrip()
     if not text.startswith(b"{"):
         return registry.NO
@@ -72,6 +85,16 @@ def read(path: Path, progress: Progress) -> Trace:
     Samples that follow each other lie in the same calls as far as their stacks begin alike. A function is
     called ``name (file:line)`` where its frame has file and line. Weights in bytes are shown as 1 ns a
     byte, weights without a unit as 1 us each, and counted as "no time unit".
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------
@@ -458,7 +481,15 @@ class _Profiles:
 
 
 def write(trace: Trace, path: Path, progress: Progress) -> None:
-    """Write the calls of ``trace``, each thread as a profile of events in nanoseconds, times as recorded."""
+    """Write the calls of ``trace``, each thread as a profile of events in nanoseconds, times as recorded.
+
+    Parameters
+    ----------
+    trace : Trace
+    path : Path
+        The file.
+    progress : Progress
+    """
     functions, threads = trace.functions, trace.threads
     files = list(trace.files)
     frames = []

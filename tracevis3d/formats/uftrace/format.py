@@ -44,7 +44,20 @@ _KEYS = 1 << 12
 
 
 def sniff(head: bytes, name: str) -> float:
-    """Say how sure it is that a folder, or a tar, is uftrace's."""
+    """Say how sure it is that a folder, or a tar, is uftrace's.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes of a tar, or the names in a folder, one a line.
+    name : str
+        The file's, in lower case; a folder's with ``/`` at its end.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
     if name.endswith("/"):
         entries = head.split(b"\n")
         if b"info" not in entries or not any(entry.endswith(b".dat") for entry in entries):
@@ -68,6 +81,16 @@ def read(path: Path, progress: Progress) -> Trace:
     Of recorded arguments, those of functions that lock, wait and release are read (``-A
     pthread_mutex_lock@arg1/x`` and the like, or ``--auto-args``), others passed over. Events, and the files
     of perf and of the kernel, are counted as unsupported.
+
+    Parameters
+    ----------
+    path : Path
+        The folder, or the tar.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------
@@ -100,7 +123,13 @@ def read(path: Path, progress: Progress) -> Trace:
 
 
 class Folder:
-    """The files of a folder, by name."""
+    """The files of a folder, by name.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -191,7 +220,15 @@ def _info(path: Path, files: Folder) -> str:
 
 
 class Tasks:
-    """The contents of ``task.txt``: processes, their programs and the sessions (memory maps) they run in."""
+    """The contents of ``task.txt``: processes, their programs and the sessions (memory maps) they run in.
+
+    Parameters
+    ----------
+    text : str
+        That of ``task.txt``.
+    files : Folder
+        The maps of sessions are among them.
+    """
 
     def __init__(self, text: str, files: Folder) -> None:
         self.process: dict[int, int] = {}
@@ -265,6 +302,15 @@ class Modules:
     """The symbols of programs and libraries, by their path.
 
     ``missing`` returns what a ``.sym`` would hold, for paths without one.
+
+    Parameters
+    ----------
+    files : Folder
+        Those that uftrace wrote.
+    tasks : Tasks
+        The sessions that map them.
+    missing : callable
+        Given a path.
     """
 
     def __init__(
@@ -304,7 +350,20 @@ class Modules:
         return symbol.name if symbol else ""
 
     def function(self, key: int, recording: Recording) -> int:
-        """Return the function at the address (and in the session) of ``key``."""
+        """Return the function at the address (and in the session) of ``key``.
+
+        Parameters
+        ----------
+        key : int
+            Address in the lower 48 bits, number of the session above.
+        recording : Recording
+            The function is added to it.
+
+        Returns
+        -------
+        int
+            Index of :meth:`~tracevis3d.trace.recording.Recording.function`.
+        """
         address = key & _ADDRESS
         place = self._tasks.sessions[key >> 48].find(address)
         if place is None:
@@ -322,7 +381,17 @@ class Modules:
 
 
 class Scanner:
-    """Reads the records of one thread after the other into the recording."""
+    """Reads the records of one thread after the other into the recording.
+
+    Parameters
+    ----------
+    modules : Modules
+        The symbols.
+    specs : ArgumentSpecs
+        Which arguments were recorded.
+    tasks : Tasks
+        The processes of threads.
+    """
 
     def __init__(self, modules: Modules, specs: ArgumentSpecs, tasks: Tasks) -> None:
         self._modules = modules
@@ -352,7 +421,21 @@ class Scanner:
         fill_keys(self._table, self._keys, self._known)
 
     def add(self, tid: int, data: memoryview, recording: Recording) -> int:
-        """Read the records of a thread; return how many bytes of ``data`` they take."""
+        """Read the records of a thread; return how many bytes of ``data`` they take.
+
+        Parameters
+        ----------
+        tid : int
+            The thread's id.
+        data : memoryview
+            Its records.
+        recording : Recording
+            It is filled.
+
+        Returns
+        -------
+        int
+        """
         words = np.frombuffer(data[: len(data) // 8 * 8], "<u8").astype(np.uint64, copy=False)
         room = len(words) // 2
         columns = np.empty(room, np.uint8), np.empty(room, np.int32), np.empty(room, np.int64)

@@ -28,7 +28,17 @@ _REGEX_SIGNS = re.compile(r"[?.*\[\](){}^$|\\+]")
 
 @dataclass(frozen=True)
 class Symbol:
-    """A function of a module; ``low`` and ``high`` are addresses from the module's start."""
+    """A function of a module; ``low`` and ``high`` are addresses from the module's start.
+
+    Attributes
+    ----------
+    low, high : int
+        The addresses ``[low, high)`` from the module's start.
+    name : str
+        As the compiler wrote it, or demangled.
+    is_plt : bool
+        Whether it is an entry of the linkage table, not the function itself.
+    """
 
     low: int
     high: int
@@ -37,7 +47,17 @@ class Symbol:
 
 
 class Module:
-    """The symbols of one program or library, ascending, and where their sources are."""
+    """The symbols of one program or library, ascending, and where their sources are.
+
+    Parameters
+    ----------
+    name : str
+        That of the program or library.
+    sym : bytes
+        The bytes of its ``.sym``.
+    dbg : bytes
+        The bytes of its ``.dbg``.
+    """
 
     def __init__(self, name: str, sym: bytes, dbg: bytes = b"") -> None:
         self.name = name
@@ -73,7 +93,13 @@ class Module:
 
 @dataclass
 class Session:
-    """The memory map of a process from some time on: ``(low, high, path)``, ascending."""
+    """The memory map of a process from some time on: ``(low, high, path)``, ascending.
+
+    Attributes
+    ----------
+    maps : list of (int, int, str)
+        Addresses ``[low, high)``, and what is mapped there.
+    """
 
     maps: list[tuple[int, int, str]] = field(default_factory=list)
 
@@ -129,7 +155,13 @@ def _number(text: str, base: int) -> int:
 
 
 class ArgumentSpecs:
-    """Which arguments were recorded with which functions, from the ``info`` file."""
+    """Which arguments were recorded with which functions, from the ``info`` file.
+
+    Parameters
+    ----------
+    info : str
+        The text of the file.
+    """
 
     def __init__(self, info: str) -> None:
         own: dict[str, tuple[Sizes, Sizes]] = {}
@@ -148,7 +180,20 @@ class ArgumentSpecs:
         return bool(self._own or self._auto)
 
     def of(self, symbol: Symbol, module: Module) -> tuple[Sizes, Sizes] | None:
-        """Return the sizes of arguments and of the returned value: as asked for, by debug data, by name."""
+        """Return the sizes of arguments and of the returned value: as asked for, by debug data, by name.
+
+        Parameters
+        ----------
+        symbol : Symbol
+            The function.
+        module : Module
+            The module that it is in.
+
+        Returns
+        -------
+        (Sizes, Sizes) or None
+            None: no arguments were recorded.
+        """
         asked = self._own.get(symbol.name)
         if asked is None:
             asked = next((sizes for pattern, sizes in self._patterns if pattern.search(symbol.name)), None)
@@ -211,6 +256,17 @@ def key_ranges(
 
     ``sessions`` gives for each number of a session the start and symbols of its modules; the session's
     number is in the upper 16 bits of ``low`` and ``high``.
+
+    Parameters
+    ----------
+    sessions : iterable of (int, list of (int, Module))
+        See above.
+    specs : ArgumentSpecs
+        Which arguments were recorded.
+
+    Returns
+    -------
+    list of (int, int, Sizes, Sizes)
     """
     found = []
     for number, modules in sessions:
