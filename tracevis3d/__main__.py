@@ -1,7 +1,12 @@
 """``python -m tracevis3d``."""
 
-import sys
+from . import interrupts
 
-from .cli import main
 
-sys.exit(main(prog="python -m tracevis3d"))
+def _program() -> int:
+    from .cli import main  # once interrupts are handled: importing takes a while
+
+    return main(prog="python -m tracevis3d")
+
+
+interrupts.run(_program)

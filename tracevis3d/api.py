@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import parameters as declarations
-from .animation import Change, eased, read_changes
 from .atomic import write_text
+from .drawing.animation import Change, eased, read_changes
 from .drawing.frame import Frame
 from .drawing.output import FILMS, Output
 from .drawing.output import check as check_output

@@ -11,12 +11,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from . import interrupts
 from .command_line.arguments import complain
 from .commands import all_commands, plugin_commands
 from .errors import TraceVisError, UsageError
 from .version import __version__
-
-INTERRUPTED = 130
 
 
 class _Parser(argparse.ArgumentParser):
@@ -39,8 +38,13 @@ def main(arguments: Sequence[str] | None = None, prog: str = "tracevis3d") -> in
     Returns
     -------
     int
-        0 done, 1 the input can't be used, 2 the arguments are wrong, 130 interrupted.
+        0 done, 1 the input can't be used, 2 the arguments are wrong, 130 interrupted, 143 ended by SIGTERM.
     """
+    with interrupts.handled():
+        return _main(arguments, prog)
+
+
+def _main(arguments: Sequence[str] | None, prog: str) -> int:
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
         words = _parser(prog, given).parse_args(given)
@@ -49,23 +53,34 @@ def main(arguments: Sequence[str] | None = None, prog: str = "tracevis3d") -> in
         sys.stdout.flush()
     except SystemExit as leave:  # argparse's --help and --version
         return leave.code if isinstance(leave.code, int) else 0
-    except TraceVisError as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if (code := _failed(error, prog)) is None:
+            raise
+        return code
+    return 0
+
+
+def _failed(error: BaseException, prog: str) -> int | None:
+    """Say in one sentence what went wrong, and return the exit code; None for an error of the program."""
+    # Libraries turn an interrupt that comes at a bad moment into errors of their own.
+    if isinstance(error, KeyboardInterrupt) or interrupts.heard():
+        complain(f"{prog}: interrupted")
+        return interrupts.exit_code(error)
+    if isinstance(error, TraceVisError):
         complain(f"{prog}: {error}")
         return error.exit_code
-    except KeyboardInterrupt:
-        complain(f"{prog}: interrupted")
-        return INTERRUPTED
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         # The reader of our output has gone (head, less): not an error; keep Python's exit from complaining.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except MemoryError:
+        return 0
+    if isinstance(error, MemoryError):
         complain(f"{prog}: there is not enough memory for this: close other programs, or read a part")
         return 1
-    except OSError as error:
+    if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         complain(f"{prog}: {place}{error.strerror or error}")
         return 1
-    return 0
+    return None
 
 
 def _parser(prog: str, given: Sequence[str]) -> argparse.ArgumentParser:
@@ -74,7 +89,8 @@ def _parser(prog: str, given: Sequence[str]) -> argparse.ArgumentParser:
         prog=prog,
         description="Turns execution traces into 3D scenes.",
         epilog="Views of plug-ins may have commands too: see 'views VIEW'. "
-        "Exit codes: 0 done, 1 the input can't be used, 2 the arguments are wrong, 130 interrupted.",
+        "Exit codes: 0 done, 1 the input can't be used, 2 the arguments are wrong, "
+        "130 interrupted (143 by SIGTERM).",
     )
     parser.add_argument("--version", action="version", version=f"TraceVis3D {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

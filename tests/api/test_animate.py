@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests.support import walked_traces
 from tracevis3d import api
-from tracevis3d.animation import eased, read_changes
 from tracevis3d.cli import main
+from tracevis3d.drawing.animation import eased, read_changes
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.errors import UsageError
 from tracevis3d.views import registry
@@ -71,13 +71,13 @@ def test_a_film_of_changing_parameters(tmp_path, monkeypatch):
     if not all(engine.ok for engine in engines.examine()):
         pytest.skip("needs OpenGL without a screen (libegl1, libgl1-mesa-dri)")
     seen = []
-    inner = film.still
+    inner = film.render_frame
 
-    def still(built, path, **how):
-        inner(built, path, **how)
+    def render_frame(built, path, progress):
+        inner(built, path, progress)
         seen.append((built.drawing.camera.direction, path.read_bytes()))
 
-    monkeypatch.setattr(film, "still", still)
+    monkeypatch.setattr(film, "render_frame", render_frame)
     figure = api.icicle(walked_traces.walked_trace(1))
     report = figure.render(
         tmp_path / "a.mp4", frame=Frame(160, 90), seconds=1.0, fps=12, animate={"opening": "0..1"}

@@ -9,13 +9,15 @@ import time
 from collections.abc import Sequence
 from types import TracebackType
 
+from .. import interrupts
+
 _EVERY = 0.1  # seconds between two drawings of the bar
 
 
 class Bar:
     """A progress bar on standard error; silent where that is no terminal, or if asked to be.
 
-    It is called as a :class:`tracevis3d.progress.Progress`.
+    It is called as a :class:`tracevis3d.progress.Progress`, and raises what :mod:`.interrupts` has heard.
     """
 
     def __init__(self, quiet: bool = False) -> None:
@@ -32,6 +34,7 @@ class Bar:
         self.close()
 
     def __call__(self, done: float, what: str) -> None:
+        interrupts.check()
         now = self.now()
         if not self._shown or (now - self._drawn < _EVERY and done < 1):
             return

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import interrupts
 from ..errors import InputError
 from ..formats.chrome.checked import Metadata
 from ..formats.chrome.read import read_records
@@ -189,7 +190,7 @@ class Follower:
                     time.sleep(_EVERY)
                 report(self.rows)
         except KeyboardInterrupt:
-            pass  # that is how one stops
+            interrupts.forget()  # that is how one stops
         finally:
             self._send(1 << 62)
             self._tail.close()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from .. import interrupts
 from ..trace.model import Trace
 from .subscriber import Subscriber
 
@@ -45,7 +46,7 @@ def watch(
                 shown, drawn = now, subscriber.rows
                 show(subscriber)
     except KeyboardInterrupt:
-        pass  # what has come is kept: that is how one stops
+        interrupts.forget()  # what has come is kept: that is how one stops
     report(subscriber)
     if every is not None and subscriber.rows != drawn:
         # What came last is drawn, too, however short the program was.

@@ -31,7 +31,7 @@ LIMIT_BYTES = 10_000_000_000
 _LIMIT_SHARE = 0.1
 #: Partial files of this age are abandoned.
 _PARTIAL_AGE_S = 3600.0
-_TRACES, _ARRAYS = "traces", "arrays"
+_TRACES, _ARRAYS, _FILMS = "traces", "arrays", "films"
 #: Rooms of the library whose code decides what a reader makes of a file.
 _READING = ("formats", "trace", "kernels")
 
@@ -130,18 +130,28 @@ def size() -> int:
 def clear() -> int:
     """Remove everything from the cache and return the bytes that were freed."""
     freed = size()
-    for name in (_TRACES, _ARRAYS):
+    for name in (_TRACES, _ARRAYS, _FILMS):
         shutil.rmtree(cache_root() / name, ignore_errors=True)
     shutil.rmtree(known_files.folder(), ignore_errors=True)
     return freed - size()
 
 
-@cache
 def reader_version() -> str:
     """Return a hash of the code that reads traces, so that no entry outlives the reader that made it."""
+    return code_version(*_READING)
+
+
+def films() -> Path:
+    """Return the folder of the frames of films that are not done (not created)."""
+    return cache_root() / _FILMS
+
+
+@cache
+def code_version(*rooms: str) -> str:
+    """Return a hash of the code of some rooms of the library."""
     package = Path(__file__).resolve().parents[1]
     whole = hashlib.sha256()
-    for room in _READING:
+    for room in rooms:
         for file in sorted((package / room).rglob("*.py")):
             with contextlib.suppress(OSError):
                 whole.update(file.name.encode() + b"\0" + file.read_bytes())
@@ -193,7 +203,8 @@ class _Entry:
 
 
 def _entries() -> Iterator[_Entry]:
-    for folder in (cache_root() / _TRACES, cache_root() / _ARRAYS, known_files.folder()):
+    kept = (cache_root() / name for name in (_TRACES, _ARRAYS, _FILMS))
+    for folder in (*kept, known_files.folder()):
         for path in folder.rglob("*"):
             try:
                 if path.is_file():
@@ -228,6 +239,8 @@ __all__ = [
     "LIMIT_BYTES",
     "cached",
     "clear",
+    "code_version",
+    "films",
     "find_trace",
     "has_trace",
     "load_cached",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,20 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ...atomic import replacing
+from ... import interrupts
+from ...atomic import Incomplete, replacing
+from ...drawing.frame import Frame
 from ...drawing.primitives import Drawing
 from ...errors import UsageError
+from ...places import check_folder
 from ...progress import Progress, part, silent
+from ...trace.cache import code_version
 from .. import compat
 from ..build import Built, apply_frame, build, show_colors_as_data
+from ..digest import digest
 from . import engines
-from .render import prepare, run, still
+from .frames import kept_frames
+from .render import prepare, render_frame, run
 from .verify import verify
 
 _CONTAINERS = {".mp4": "MPEG4", ".mkv": "MKV"}
@@ -82,6 +88,8 @@ def film(
 ) -> tuple[str, int]:
     """Render a film (H.264) into ``path``, .mp4 or .mkv, which appears only when it is complete.
 
+    Its frames are kept in the cache until then: a film that was interrupted goes on from there.
+
     Returns
     -------
     (str, int)
@@ -93,14 +101,18 @@ def film(
     """
     target = Path(path)
     container = _container(target)
+    built = replace(built, frame=_even(built.frame))
     name = prepare(built, engine, samples, transparent=False, film=True)
-    scene = built.scene
-    _write_films(scene, container)
-    frames = play(built, seconds, fps)
-    with replacing(target) as partial:
-        scene.render.filepath = str(partial)
-        run(scene, partial, progress, frames=frames, animation=True)
-        verify(partial, frames=frames)
+    frames, drawn = play(built, seconds, fps), digest(built.drawing)
+
+    def render(i: int, place: Path, progress: Progress) -> None:
+        built.scene.frame_set(i + 1)
+        render_frame(built, place, progress)
+
+    def named(i: int) -> str:
+        return f"{drawn}-{i}"
+
+    _make(target, container, built, (name, samples, fps, frames), named, render, progress)
     return name, frames
 
 
@@ -135,25 +147,79 @@ def changing(
     container = _container(target)
     frames = max(2, round(seconds * fps))
     name = engines.suited(built.style.name, True) if engine == "auto" else engine
-    pictures: list[Path] = []
-    with replacing(target) as partial, tempfile.TemporaryDirectory(prefix="tracevis3d-film-") as folder:
-        before: Drawing | None = None
+    built = replace(built, frame=_even(built.frame))
+    last: list[tuple[Drawing, str]] = []
+
+    def named(i: int) -> str:
+        drawing = draw(i / (frames - 1))
+        if not last or last[0][0] is not drawing:
+            last[:] = [(drawing, digest(drawing))]
+        return last[0][1]
+
+    def render(i: int, place: Path, progress: Progress) -> None:
+        now = build(
+            last[0][0], style=built.style.name, frame=built.frame, scene=built.scene,
+            collection=built.collection,
+        )  # fmt: skip
+        prepare(now, name, samples, transparent=False, film=True)
+        render_frame(now, place, progress)
+
+    _make(target, container, built, (name, samples, fps, frames), named, render, progress)
+    return name, frames
+
+
+def _make(
+    target: Path,
+    container: str,
+    built: Built,
+    settings: tuple[str, int, int, int],
+    named: Callable[[int], str],
+    render: Callable[[int, Path, Progress], None],
+    progress: Progress,
+) -> None:
+    """Render the frames that are not kept, and join all of them.
+
+    Parameters
+    ----------
+    settings : (str, int, int, int)
+        Engine, samples, frames per second, number of frames.
+    named : callable
+        Returns what a frame shows, in a word: frames of one name are the same.
+    render : callable
+        Renders a frame, after its name was asked for, into a file.
+    """
+    *_, fps, frames = settings
+    check_folder(target)
+    programs = (bpy.app.version_string, code_version("drawing", "scene"))
+    key = digest(named(0), built.style.name, built.frame, settings, programs)
+    with replacing(target) as partial, kept_frames(key, target) as folder:
+        pictures: list[Path] = []
         for i in range(frames):
-            here = part(progress, 0.95 * i / frames, 0.95 * (i + 1) / frames)
-            drawing = draw(i / (frames - 1))
-            if drawing is before:
-                pictures.append(pictures[-1])
-                continue
-            before = drawing
-            built = build(
-                drawing, style=built.style.name, frame=built.frame, scene=built.scene,
-                collection=built.collection,
-            )  # fmt: skip
-            pictures.append(Path(folder) / f"{i:06}.png")
-            still(built, pictures[-1], engine=name, samples=samples, progress=here)
+            place = folder / f"{named(i)}.png"
+            if place not in pictures[-1:] and not _is_whole(place, built.frame):
+                here = part(progress, 0.95 * i / frames, 0.95 * (i + 1) / frames)
+                render(i, place, _counting(here, i, frames))
+            pictures.append(place)
+            interrupts.check()
         _join(pictures, partial, container, fps, built, part(progress, 0.95, 1.0))
         verify(partial, frames=frames)
-    return name, frames
+
+
+def _counting(progress: Progress, i: int, frames: int) -> Progress:
+    return lambda done, what: progress(done, f"rendering frame {i + 1} of {frames}")
+
+
+def _is_whole(picture: Path, frame: Frame) -> bool:
+    try:
+        verify(picture, size=(frame.width, frame.height))
+    except Incomplete:
+        return False
+    return True
+
+
+def _even(frame: Frame) -> Frame:
+    """Return the frame that H.264 takes: it stores colours at half resolution, so both sides are even."""
+    return replace(frame, width=frame.width + frame.width % 2, height=frame.height + frame.height % 2)
 
 
 def _container(target: Path) -> str:
@@ -161,13 +227,6 @@ def _container(target: Path) -> str:
     if container is None:
         raise UsageError(f"{target}: the suffix {target.suffix!r} is not one of {' '.join(_CONTAINERS)}")
     return container
-
-
-def _write_films(scene: Any, container: str) -> None:
-    # H.264 stores colours at half resolution: both sides have to be even.
-    scene.render.resolution_x += scene.render.resolution_x % 2
-    scene.render.resolution_y += scene.render.resolution_y % 2
-    compat.set_movie_output(scene.render, container)
 
 
 def _join(
@@ -186,7 +245,7 @@ def _join(
         scene.render.fps, scene.render.fps_base = fps, 1.0
         scene.render.use_sequencer, scene.render.use_compositing = True, False
         scene.render.use_file_extension = True
-        _write_films(scene, container)
+        compat.set_movie_output(scene.render, container)
         scene.render.filepath = str(target)
         run(scene, target, progress, frames=len(pictures), animation=True)
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 
 import bpy
 
+from ... import interrupts
 from ...drawing.output import FILMS, STILLS, Output, check
 from ...drawing.primitives import Drawing
 from ...drawing.viewpoints import Viewpoint
@@ -58,7 +60,20 @@ def produce(
     UsageError, InputError, MissingDependency, Cancelled
     """
     check(path, output)
-    suffix = Path(path).suffix.lower()
+    # Blender swallows what is raised in its callbacks.
+    with interrupts.handled(signal.SIGINT), interrupts.held():
+        return _produce(drawing, Path(path), output, stops, changing, progress)
+
+
+def _produce(
+    drawing: Drawing,
+    path: Path,
+    output: Output,
+    stops: Sequence[Viewpoint],
+    changing: Callable[[float], Drawing] | None,
+    progress: Progress,
+) -> Produced:
+    suffix = path.suffix.lower()
     produced = Produced()
     scene = bpy.data.scenes.new("TraceVis3D")
     built = None

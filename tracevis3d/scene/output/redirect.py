@@ -1,17 +1,13 @@
-"""Keep what Blender prints by itself away from our users' terminals, and hear the interrupt key meanwhile."""
+"""Keep what Blender prints by itself away from our users' terminals."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import os
-import signal
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
-
-_PATIENCE = 2.0
 
 
 @contextlib.contextmanager
@@ -71,43 +67,3 @@ def _flush_c() -> None:
     """Write out what C code has printed and its library still holds, while it goes where it belongs."""
     with contextlib.suppress(OSError, AttributeError, TypeError):  # no C library to be found by this name
         ctypes.CDLL(None).fflush(None)
-
-
-@contextlib.contextmanager
-def interruptible(clean_up: Callable[[], None]) -> Iterator[None]:
-    """End the process on Ctrl-C while C code runs that never gives Python a turn.
-
-    A render in Blender as a module can't be stopped from Python: the signal would wait until it is done. So a
-    thread hears it, gives Blender two seconds to end by itself (its program does), calls ``clean_up`` and
-    exits with 130.
-    """
-    usual = threading.current_thread() is threading.main_thread() and (
-        signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-    if not usual or not hasattr(signal, "set_wakeup_fd") or sys.platform == "win32":
-        yield
-        return
-    hear, tell = os.pipe()
-    os.set_blocking(tell, False)
-    before = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
-    done = threading.Event()
-
-    def listen() -> None:
-        while not done.is_set():
-            heard = os.read(hear, 1)
-            if heard and heard[0] == signal.SIGINT and not done.wait(_PATIENCE):
-                clean_up()
-                os.write(2, b"\n")
-                os._exit(130)
-
-    listener = threading.Thread(target=listen, daemon=True)
-    listener.start()
-    try:
-        yield
-    finally:
-        done.set()
-        signal.set_wakeup_fd(before)
-        os.write(tell, b"\0")
-        listener.join(timeout=1.0)
-        os.close(tell)
-        os.close(hear)

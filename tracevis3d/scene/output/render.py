@@ -16,6 +16,7 @@ from typing import Any
 
 import bpy
 
+from ... import interrupts
 from ...atomic import Incomplete, replacing
 from ...errors import Cancelled, UsageError
 from ...places import check_folder
@@ -25,11 +26,13 @@ from ..build import Built, apply_frame
 from ..geometry import forms
 from ..geometry.forms import Form
 from . import engines
-from .redirect import interruptible, quiet
+from .redirect import quiet
 from .verify import verify
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".exr": "OPEN_EXR", ".webp": "WEBP"}
 _MOST_PIXELS_OF_WEBP = 16_383
+#: Compression of the frames of films: they are read once.
+_QUICK = 10
 #: Samples per pixel where the user leaves them to us.
 _SAMPLES = {"workbench": 16, "eevee": 32, "cycles": 16}
 _SAMPLES_OF_FILMS = {"workbench": 8, "eevee": 16, "cycles": 12}
@@ -94,15 +97,28 @@ def still(
         settings.quality = 95
     check_folder(target)
     with replacing(target) as partial:
-        scene.render.filepath = str(partial)
-        run(scene, partial, progress, frames=1)
-        size = (scene.render.resolution_x, scene.render.resolution_y)
-        verify(partial, size=size)
+        _picture(scene, partial, progress)
         if suffix == ".png":
             _write_png_density(partial, built.frame.dpi)
         elif suffix in (".jpg", ".jpeg"):
             _write_jpeg_density(partial, built.frame.dpi)
     return name
+
+
+def render_frame(built: Built, path: Path, progress: Progress) -> None:
+    """Render a frame of a film, whose scene is prepared, as .png."""
+    settings = built.scene.render.image_settings
+    compat.set_still_output(settings, "PNG")
+    settings.color_mode, settings.color_depth, settings.compression = "RGB", "8", _QUICK
+    with replacing(path) as partial:
+        _picture(built.scene, partial, progress)
+
+
+def _picture(scene: Any, path: Path, progress: Progress) -> None:
+    """Render into a file, and make sure that it is whole."""
+    scene.render.filepath = str(path)
+    run(scene, path, progress, frames=1)
+    verify(path, size=(scene.render.resolution_x, scene.render.resolution_y))
 
 
 def prepare(built: Built, engine: str, samples: int, transparent: bool, film: bool = False) -> str:
@@ -211,7 +227,7 @@ def run(scene: Any, output: Path, progress: Progress, frames: int, animation: bo
         chain.append(function)
     try:
         result: Any = None
-        with quiet() as written, interruptible(lambda: output.unlink(missing_ok=True)):
+        with quiet() as written:
             stdout = sys.stdout
             try:
                 # The operator prints its errors there, too.
@@ -229,6 +245,7 @@ def run(scene: Any, output: Path, progress: Progress, frames: int, animation: bo
                 chain.remove(function)
     if stop:
         raise stop[0]
+    interrupts.check()
     if "CANCELLED" in result:
         raise Cancelled("Rendering was stopped.")
     if not output.is_file():

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import parameters as declarations
-from .errors import UsageError
-from .units import read_time
+from .. import parameters as declarations
+from ..errors import UsageError
+from ..units import read_time
 
 #: Shares of the film in which the first, and the last, picture stands.
 _BEFORE, _AFTER = 0.08, 0.12

@@ -1,0 +1,236 @@
+"""Ctrl-C and SIGTERM: heard at any moment, obeyed where nothing breaks.
+
+Blender swallows an exception that is raised in a callback, and ends with a fault where one comes while it
+starts. So it works while interrupts are held: a signal sets a flag, which is looked at between frames.
+C code that takes some seconds more, and a second signal, end the process at once; partial files go first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType
+from typing import Any, NoReturn
+
+from .atomic import remove_partial_files
+
+#: Seconds that C code may take until it comes to a place where it can be stopped.
+PATIENCE_S = 2.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_STOP = b"\0"
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal came.
+
+    Parameters
+    ----------
+    number : int
+        Of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+class _State:
+    """What has been heard: signals belong to the process."""
+
+    def __init__(self) -> None:
+        self.number = self.heard = self.held = self.loading = 0
+        self.installed = False
+        self.listener: threading.Thread | None = None
+
+
+_state = _State()
+#: What else is cleaned up before the process ends at once.
+_at_end: list[Callable[[], object]] = [remove_partial_files]
+
+
+def exit_code(error: BaseException) -> int:
+    """Return the code that a shell expects after an interrupt: 130 for Ctrl-C, 143 for SIGTERM."""
+    return 128 + (_state.number or getattr(error, "number", signal.SIGINT))
+
+
+def heard() -> bool:
+    """Return whether a signal has come."""
+    return bool(_state.number)
+
+
+def check() -> None:
+    """Raise :class:`Interrupted` if a signal has come."""
+    if _state.number:
+        raise Interrupted(_state.number)
+
+
+def forget() -> None:
+    """Go on after a signal: whoever sent it wanted what was being done to stop, and no more."""
+    _state.number = _state.heard = 0
+
+
+def at_end(clean_up: Callable[[], object]) -> None:
+    """Call ``clean_up`` before the process is ended at once."""
+    _at_end.append(clean_up)
+
+
+@contextlib.contextmanager
+def held(loading: bool = False) -> Iterator[None]:
+    """Let no signal interrupt the block; it is raised at its end, or by :func:`check` within it.
+
+    Parameters
+    ----------
+    loading : bool
+        The block ends soon by itself, and must not be cut short.
+    """
+    _state.held += 1
+    _state.loading += loading
+    try:
+        yield
+    finally:
+        _state.held -= 1
+        _state.loading -= loading
+    if not _state.held:
+        check()
+
+
+@contextlib.contextmanager
+def handled(*numbers: int) -> Iterator[None]:
+    """Handle signals as this module says, unless somebody else handles them.
+
+    Parameters
+    ----------
+    *numbers : int
+        The signals; default Ctrl-C's and SIGTERM.
+    """
+    uninstall = _install(numbers or _SIGNALS)
+    try:
+        yield
+    finally:
+        uninstall()
+
+
+def run(program: Callable[[], int]) -> NoReturn:
+    """Run a whole program and exit, with the code of :func:`exit_code` if a signal ends it."""
+    _install(_SIGNALS)
+    try:
+        code = program()
+    except KeyboardInterrupt as interrupt:
+        _say()
+        code = exit_code(interrupt)
+    # All is written or removed: nothing shall disturb Python and Blender while they tidy up.
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)
+
+
+def _install(numbers: Iterable[int]) -> Callable[[], None]:
+    """Install the handlers; return what undoes it."""
+    if threading.current_thread() is not threading.main_thread() or _state.installed:
+        return lambda: None
+    usual = (signal.default_int_handler, signal.SIG_DFL)
+    before = {number: signal.getsignal(number) for number in numbers}
+    before = {number: handler for number, handler in before.items() if handler in usual}
+    unraisable = sys.unraisablehook
+    forget()
+    _state.installed = True
+    stop_listening = _listen_aside()
+    sys.unraisablehook = _without_interrupts(unraisable)
+    for number in before:
+        signal.signal(number, _handle)
+
+    def uninstall() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        sys.unraisablehook = unraisable
+        stop_listening()
+        _state.installed = False
+        forget()
+
+    return uninstall
+
+
+def _handle(number: int, frame: FrameType | None) -> None:
+    again, _state.number = bool(_state.number), _state.number or number
+    if again and _state.listener is None:
+        _end(number)
+    if not again and not _state.held:
+        raise Interrupted(number)
+
+
+def _end(number: int) -> NoReturn:
+    for clean_up in _at_end:
+        with contextlib.suppress(Exception):
+            clean_up()
+    _say()
+    os._exit(128 + number)
+
+
+def _say() -> None:
+    with contextlib.suppress(OSError):
+        os.write(2 if _stderr < 0 else _stderr, b"\ntracevis3d: interrupted\n")
+
+
+#: Standard error as it was: while Blender works, its own descriptor leads elsewhere.
+_stderr = -1
+
+
+def _listen_aside() -> Callable[[], None]:
+    """Hear signals in a thread: while C code runs, Python's handlers have no turn. Return what ends it."""
+    global _stderr
+    if not hasattr(signal, "set_wakeup_fd") or sys.platform == "win32":
+        return lambda: None
+    hear, tell = os.pipe()
+    os.set_blocking(tell, False)
+    with contextlib.suppress(OSError):  # closed, as for a program without a console
+        _stderr = os.dup(2)
+    before = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    listener = _state.listener = threading.Thread(target=_listen, args=(hear,), daemon=True)
+    listener.start()
+
+    def stop() -> None:
+        global _stderr
+        signal.set_wakeup_fd(before)
+        os.write(tell, _STOP)
+        listener.join()
+        _state.listener = None
+        for descriptor in (hear, tell, _stderr):
+            if descriptor >= 0:
+                os.close(descriptor)
+        _stderr = -1
+
+    return stop
+
+
+def _listen(hear: int) -> None:
+    number = 0
+    while True:
+        # Python's own handler may have had no turn yet: what was heard here counts.
+        waiting = _state.heard and _state.held and not _state.loading
+        came, _, _ = select.select([hear], [], [], PATIENCE_S if waiting else None)
+        if came:
+            came_now = os.read(hear, 1)[0]
+            if came_now == _STOP[0]:
+                return
+            if came_now in _SIGNALS and signal.getsignal(came_now) is _handle:
+                number = came_now
+                _state.heard += 1
+                if _state.heard > 1:
+                    _end(number)
+        elif _state.heard and _state.held and not _state.loading:
+            _end(number)
+
+
+def _without_interrupts(hook: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Return a hook that says nothing of an interrupt which C code could not pass on: the flag is set."""
+
+    def quiet(unraisable: Any) -> None:
+        if not isinstance(unraisable.exc_value, Interrupted):
+            hook(unraisable)
+
+    return quiet
