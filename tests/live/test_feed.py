@@ -167,7 +167,7 @@ def test_credit_counts_that_comes_while_waiting_batches_are_sent(monkeypatch) ->
 
         def send_and_go_on(*words) -> None:
             send(*words)
-            sent.append(words[3])
+            sent.append(words[2].sequence)
             if len(sent) < 40:
                 dealer.send_multipart(p.encode(p.Credit(1)))
                 assert publisher._socket.poll(5000)

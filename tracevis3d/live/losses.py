@@ -84,6 +84,11 @@ class Losses:
         if published >= 0 and self._at < 0:
             self._at = published
 
+    @property
+    def is_counting(self) -> bool:
+        """Whether it is known where the viewer has joined."""
+        return self._at >= 0
+
     def lacks(self, sequence: int, dropped: int, published: int) -> bool:
         """Whether something is missing before a message: see :meth:`hear`."""
         rows, batches = self._missing(sequence, dropped, published)

@@ -23,7 +23,18 @@ import numpy as np
 
 from ..errors import InputError, UsageError
 from . import protocol as p
+from .connections import Connections
 from .endpoint import Keys, check, read_key, read_viewers, zmq
+from .viewer import (
+    MESSAGES_A_SECOND,
+    MOST_ON_THE_WAY,
+    MOST_SUGGESTIONS,
+    PATIENCE_S,
+    SUGGESTIONS_S,
+    OnTheWay,
+    Viewer,
+    Waiting,
+)
 
 #: Rows that wait for the publisher's thread; beyond them whole batches are dropped for everybody.
 MOST_WAITING = 4_000_000
@@ -36,37 +47,30 @@ _TICK_MS = 4
 #: Viewers at a time, and seconds without a word after which one is forgotten.
 MOST_VIEWERS = 64
 _SILENT_S = 30.0
-#: Seconds that a patient publisher waits for a viewer.
-PATIENCE_S = 5.0
-#: Suggestions that a viewer may make in so many seconds.
-MOST_SUGGESTIONS, _SUGGESTIONS_S = 10, 10.0
+#: The same of all viewers together: where there are many, each has less.
+MOST_BEHIND_IN_ALL = 4_000_000
+#: Rows that report what is open and wait for viewers, in all.
+_MOST_RETOLD = 16_000_000
+#: Bytes on the way to a viewer, which ZeroMQ keeps until they are written, and to all of them.
+ROOM, ROOM_IN_ALL = 8 << 20, 128 << 20
+#: Rows of a batch: what is larger is sent in parts, so that little is on the way beyond the room.
+_LARGEST = 1 << 16
+#: Seconds without a word after which a viewer is idle, and without credit: it gives way to one that comes.
+IDLE_S, _NO_CREDIT_S = 5.0, 1.0
+#: Seconds between two times that the program is asked for what is open, and that names are sent again.
+RETELL_S, _ASK_S = 0.5, 1.0
+#: Seconds that are waited for a viewer which has not taken anything yet, and the share of the time that is
+#: waited for such viewers in all.
+_FIRST_PATIENCE_S, _NEWCOMERS_SHARE = 0.5, 0.1
+#: Messages, and frames, that are taken before other work has its turn.
+_MOST_MESSAGES, _MOST_FRAMES = 1000, 4096
+#: Messages without sense before their sender is closed, and senders that are remembered.
+_MOST_REFUSED, _MOST_REFUSALS = 32, 1024
+#: Names, and their characters, in one message: escaped they are six times as long at most, and two such.
+_NAMES_AT_ONCE, _CHARACTERS_AT_ONCE = 2000, 1 << 18
 #: In place of a batch's number: it is for viewers that are sent what is open; before what follows rows
 #: were dropped.
 _FOR_NEW, _DROPPED = -1, -2
-
-
-class _Viewer:
-    __slots__ = (
-        "base", "behind", "behind_rows", "credit", "dropped", "heard", "is_losing", "is_new", "is_told",
-        "named", "suggested",
-    )  # fmt: skip
-
-    def __init__(self, credit: int, is_told: bool, base: int) -> None:
-        self.credit, self.dropped, self.heard = credit, 0, time.monotonic()
-        # What was dropped for everybody before it came.
-        self.base = base
-        # If not, it waits for what is open and lives already, and gets no rows before: it has just come, or
-        # lost some.
-        self.is_told, self.is_new = is_told, not is_told
-        # Everything is dropped for it until it has taken what waits: few long gaps are better than many.
-        self.is_losing = False
-        # Batches that wait for its credit, with their numbers and times, and what was dropped and published
-        # before them.
-        self.behind: deque[tuple[int, int, int, int, p.Batch]] = deque()
-        self.behind_rows = 0
-        # When it made its last suggestions.
-        self.suggested: deque[float] = deque(maxlen=MOST_SUGGESTIONS)
-        self.named = dict.fromkeys(p.NAMES, 0)
 
 
 class Publisher:
@@ -87,8 +91,8 @@ class Publisher:
     retells : bool
         Whether :meth:`retell` is called whenever :attr:`joined` has grown.
     patient : bool
-        Wait for viewers that are behind, up to :data:`PATIENCE_S` for each batch: for files, which are in no
-        hurry. Programs must not.
+        Wait for viewers that are behind, as long as they take something and :data:`.viewer.PATIENCE_S` in all
+        after that: for files, which are in no hurry. Programs must not.
     suggestions : callable, optional
         Called with each :class:`.protocol.Suggest` that a viewer makes, in the publisher's own thread; left
         out: the program takes none, and viewers are informed.
@@ -103,6 +107,9 @@ class Publisher:
         Rows dropped for single viewers that were behind, summed over these.
     joined : int
         How many viewers have come so far, or have to be sent again what is open, as they have lost rows.
+    sent_away : int
+        Viewers that were dropped because they asked or sent too much, or were idle when others came;
+        ``why_sent_away`` is the sentence for the last one.
 
     Raises
     ------
@@ -121,7 +128,7 @@ class Publisher:
         retells: bool = False,
         suggestions: Callable[[p.Suggest], None] | None = None,
     ) -> None:
-        z = zmq()
+        z = self._z = zmq()
         keys = keys or Keys()
         check(endpoint, keys)
         self._patient, self._retells, self._suggestions = patient, retells, suggestions
@@ -146,6 +153,16 @@ class Publisher:
         self._numbers: dict[str, dict[Any, int]] = {table: {} for table in p.NAMES}
         self._waiting: deque[p.Batch] = deque()
         self._rows = 0
+        self._viewers: dict[bytes, Viewer] = {}
+        # What is on the way to those that are no viewers any more.
+        self._leaving: dict[bytes, OnTheWay] = {}
+        self._refusals: dict[bytes, int] = {}
+        self.sent_away, self.why_sent_away = 0, ""
+        self._joining, self._joined_at, self._newcomers = 0, 0.0, PATIENCE_S
+        # The message that is being received.
+        self._sender: bytes | None = None
+        self._frames: list[Any] = []
+        self._size = 0
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._grace = 2.0
@@ -154,14 +171,15 @@ class Publisher:
         self._authenticator: Any = None
         self._socket = self._bind(z, endpoint, keys)
         self.endpoint = self._socket.getsockopt_string(z.LAST_ENDPOINT)
+        self._connections.bound(self.endpoint)
         self._thread = threading.Thread(target=self._run, name="TraceVis3D live feed", daemon=True)
         self._thread.start()
 
     def _bind(self, z: Any, endpoint: str, keys: Keys) -> Any:
         socket = self._context.socket(z.ROUTER)
         socket.setsockopt(z.LINGER, 0)
-        socket.setsockopt(z.SNDHWM, 0)  # credit bounds what waits
-        socket.setsockopt(z.RCVHWM, 1000)
+        socket.setsockopt(z.SNDHWM, 2 * MOST_ON_THE_WAY)
+        socket.setsockopt(z.RCVHWM, 100)
         socket.setsockopt(z.MAXMSGSIZE, p.MOST_HEADER)
         socket.setsockopt(z.ROUTER_MANDATORY, 1)
         if keys.given:
@@ -176,9 +194,11 @@ class Publisher:
             self._authenticator.configure_curve_callback(domain="*", credentials_provider=_Allowed(allowed))
             socket.curve_publickey, socket.curve_secretkey = public, secret
             socket.curve_server = True
+        self._connections = Connections(z, socket)
         try:
             socket.bind(endpoint)
         except z.ZMQError as error:
+            self._connections.end()
             socket.close()
             self._stop_authenticator()
             self._context.term()
@@ -224,13 +244,13 @@ class Publisher:
                     self.dropped += n
                     self._overflows = True
             return False
-        for low in range(0, n, p.MOST_ROWS):
-            part = {name: column[low : low + p.MOST_ROWS] for name, column in arrays.items()}
+        for low in range(0, n, _LARGEST):
+            part = {name: column[low : low + _LARGEST] for name, column in arrays.items()}
             with self._lock:
                 if self._overflows:
                     self._overflows = False
                     self._waiting.append(p.Batch("", _DROPPED, self.dropped, 0, {}))
-                self._rows += min(n - low, p.MOST_ROWS)
+                self._rows += min(n - low, _LARGEST)
                 self._waiting.append(p.Batch(table, 0, self.dropped, 0, part))
         return True
 
@@ -247,8 +267,8 @@ class Publisher:
         for table, columns in tables:
             arrays = {n: np.ascontiguousarray(columns[n], dtype) for n, dtype, _, _ in p.TABLES[table]}
             n = len(next(iter(arrays.values())))
-            for low in range(0, n, p.MOST_ROWS):
-                part = {name: column[low : low + p.MOST_ROWS] for name, column in arrays.items()}
+            for low in range(0, n, _LARGEST):
+                part = {name: column[low : low + _LARGEST] for name, column in arrays.items()}
                 self._waiting.append(p.Batch(table, _FOR_NEW, 0, 0, part))
         self._waiting.append(p.Batch("", _FOR_NEW, 0, 0, {}))
 
@@ -264,7 +284,7 @@ class Publisher:
     @property
     def viewers(self) -> int:
         """The number of viewers."""
-        return len(getattr(self, "_viewers", ()))
+        return len(self._viewers)
 
     def wait_for_viewer(self, seconds: float) -> bool:
         """Wait until there is a viewer; return whether there is one."""
@@ -288,8 +308,7 @@ class Publisher:
     # -- the thread ---------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        z = zmq()
-        self._viewers: dict[bytes, _Viewer] = {}
+        z = self._z
         poller = z.Poller()
         poller.register(self._socket, z.POLLIN)
         alive = 0.0
@@ -297,125 +316,249 @@ class Publisher:
             while not self._closing.is_set():
                 # A viewer's credit wakes us; so does the next tick.
                 poller.poll(0 if self._waiting and not self._held else _TICK_MS)
-                self._listen(z)
-                self._send_waiting(z, self._patient)
+                self._listen()
+                self._send_waiting(self._patient)
+                self._let_join()
                 if time.monotonic() - alive > ALIVE_S:
                     alive = time.monotonic()
                     self._forget_silent()
                     for identity, viewer in list(self._viewers.items()):
-                        sequence, so_far = self._sequence, self._dropped_so_far()
-                        dropped, published = self._dropped_for(viewer, so_far), self._handed + so_far
-                        if viewer.behind:
-                            sequence, _, dropped, published, _ = viewer.behind[0]
-                        alive_now = p.Alive(sequence, dropped, self.now(), published)
-                        # For a new viewer the batches so far are no losses.
-                        self._send(z, identity, p.encode(self.welcome if viewer.is_new else alive_now))
+                        self._send(identity, p.encode(self._alive(viewer)))
             until = time.monotonic() + self._grace
-            # Give viewers with no credit a moment to take the rest.
-            while self._is_behind() and time.monotonic() < until:
+            # Give viewers that are behind a moment to take the rest.
+            while (self._waiting or self._is_waited_for(closing=True)) and time.monotonic() < until:
                 poller.poll(1)
-                self._listen(z)
-                self._send_waiting(z, patient=True)
-            self._send_waiting(z)
+                self._listen()
+                self._send_waiting(patient=True)
+            self._send_waiting()
             for identity, viewer in list(self._viewers.items()):
-                viewer.dropped += viewer.behind_rows
-                self.skipped += viewer.behind_rows
+                self._skip_behind(viewer)
                 dropped = self._dropped_for(viewer, self.dropped)
                 ended = p.Ended(self._sequence, dropped, self._handed + self.dropped)
-                self._send(z, identity, p.encode(ended))
+                self._send(identity, p.encode(ended))
             self._socket.setsockopt(z.LINGER, max(int(1000 * (until - time.monotonic())), 50))
         finally:
+            self._connections.end()
             self._socket.close()
             self._stop_authenticator()
             self._context.term()
 
-    def _is_behind(self) -> bool:
-        """Whether there are viewers, and rows for them."""
-        return any(self._waiting or viewer.behind for viewer in self._viewers.values())
+    def _alive(self, viewer: Viewer) -> p.Alive | p.Welcome:
+        """Return the sign of life for a viewer; for a new one the batches so far are no losses."""
+        if viewer.is_new:
+            return self.welcome
+        if viewer.behind:
+            first = viewer.behind[0]
+            return p.Alive(first.sequence, first.dropped, self.now(), first.published)
+        so_far = self._dropped_so_far()
+        dropped = self._dropped_for(viewer, so_far)
+        return p.Alive(self._sequence, dropped, self.now(), self._handed + so_far)
 
     def _stop_authenticator(self) -> None:
         if self._authenticator is not None:
             self._authenticator.stop()
 
-    def _listen(self, z: Any) -> None:
-        for _ in range(1000):
-            try:
-                identity, *frames = self._socket.recv_multipart(z.NOBLOCK)
-            except z.ZMQError:
-                return
-            viewer = self._viewers.get(identity)
-            try:
-                message = p.decode_from_viewer(frames)
-            except InputError as error:
-                self._send(z, identity, p.encode(p.Refused(str(error)[:900])))
-                continue
-            if isinstance(message, p.Hello):
-                self._greet(z, identity, message)
-            elif viewer is not None:
-                viewer.heard = time.monotonic()
-                if isinstance(message, p.Credit):
-                    viewer.credit = min(viewer.credit + message.count, 1_000_000)
-                elif isinstance(message, p.Ask):
-                    viewer.named = dict.fromkeys(p.NAMES, 0)
-                    self._announce(z, identity, viewer)
-                elif isinstance(message, p.Suggest):
-                    self._send(z, identity, p.encode(self._consider(viewer, message)))
-                else:
-                    del self._viewers[identity]
+    # -- what viewers say ---------------------------------------------------------------------------------
 
-    def _consider(self, viewer: _Viewer, message: p.Suggest) -> p.Answer:
+    def _listen(self) -> None:
+        self._connections.look()
+        for _ in range(_MOST_MESSAGES):
+            received = self._receive()
+            if received is None:
+                return
+            self._take(*received)
+
+    def _receive(self) -> tuple[bytes, list[Any], int] | None:
+        """Return who says something, its frames, and its connection's descriptor; None: there is no more.
+
+        Frames beyond those of any message are let go as they come.
+        """
+        for _ in range(_MOST_FRAMES):
+            try:
+                frame = self._socket.recv(self._z.NOBLOCK, copy=False)
+            except self._z.ZMQError:
+                return None
+            if self._sender is None:
+                self._sender = frame.bytes
+            else:
+                self._size += len(frame.buffer)
+                if len(self._frames) <= p.MOST_FRAMES and self._size <= p.MOST_HEADER:
+                    self._frames.append(frame.buffer)
+                else:
+                    self._size = p.MOST_HEADER + 1
+            if not frame.more:
+                found = self._sender, self._frames, int(frame.get("__fd"))
+                if self._size > p.MOST_HEADER:
+                    self._refuse(found[0], found[2], "a message has too many frames, or is too long")
+                    found = found[0], [], found[2]
+                self._sender, self._frames, self._size = None, [], 0
+                return found
+        return None
+
+    def _take(self, identity: bytes, frames: list[Any], number: int) -> None:
+        viewer = self._viewers.get(identity)
+        if viewer is not None and not viewer.hear():
+            self._drop(identity, f"it sends more than {MESSAGES_A_SECOND:,} messages a second")
+            self._connections.close(number)
+            return
+        if not frames:
+            return
+        try:
+            message = p.decode_from_viewer(frames)
+        except InputError as error:
+            self._refuse(identity, number, str(error)[:900])
+            return
+        if isinstance(message, p.Hello):
+            self._greet(identity, message, number)
+        elif viewer is not None:
+            viewer.has_spoken = True
+            if isinstance(message, p.Credit):
+                viewer.credit = min(viewer.credit + message.count, 1_000_000)
+            elif isinstance(message, p.Ask):
+                viewer.asks = True
+                self._announce(identity, viewer)
+            elif isinstance(message, p.Suggest):
+                self._send(identity, p.encode(self._consider(viewer, message)))
+            else:
+                self._forget(identity)
+
+    def _refuse(self, identity: bytes, number: int, why: str) -> None:
+        """Answer what makes no sense; who goes on with it is closed."""
+        count = self._refusals.pop(identity, 0) + 1
+        self._refusals[identity] = count
+        if len(self._refusals) > _MOST_REFUSALS:
+            del self._refusals[next(iter(self._refusals))]
+        if count > _MOST_REFUSED:
+            if identity in self._viewers:
+                self._drop(identity, why)
+            self._connections.close(number)
+        else:
+            self._send(identity, p.encode(p.Refused(why)))
+
+    def _consider(self, viewer: Viewer, message: p.Suggest) -> p.Answer:
         """Hand a suggestion on, if the program wants any; it alone decides what to do about it."""
         if self._suggestions is None:
             return p.Answer(message.number, False, "this program takes no suggestions")
-        now, made = time.monotonic(), viewer.suggested
-        if len(made) == MOST_SUGGESTIONS and now - made[0] < _SUGGESTIONS_S:
-            why = f"too many: at most {MOST_SUGGESTIONS} suggestions in {_SUGGESTIONS_S:g} s"
+        if not viewer.may_suggest():
+            why = f"too many: at most {MOST_SUGGESTIONS} suggestions in {SUGGESTIONS_S:g} s"
             return p.Answer(message.number, False, why)
-        made.append(now)
         try:
             self._suggestions(message)
         except Exception as error:  # the program's own code must not end the feed
             return p.Answer(message.number, False, f"the program could not take it ({type(error).__name__})")
         return p.Answer(message.number, True)
 
-    def _greet(self, z: Any, identity: bytes, hello: p.Hello) -> None:
+    # -- who comes and goes -------------------------------------------------------------------------------
+
+    def _greet(self, identity: bytes, hello: p.Hello, number: int) -> None:
+        before = self._viewers.get(identity)
         if hello.version != p.VERSION:
             why = f"version {p.VERSION} is spoken here, the viewer speaks {hello.version}"
-        elif len(self._viewers) >= MOST_VIEWERS and identity not in self._viewers:
-            why = f"{MOST_VIEWERS} viewers are connected already"
-        else:
-            self._viewers[identity] = viewer = _Viewer(
-                hello.credit, not self._retells, self._dropped_so_far()
-            )
-            self.joined += 1
-            joins_at = self._handed + self._dropped_so_far() if viewer.is_told else -1
-            self._send(z, identity, p.encode(replace(self.welcome, published=joins_at)))
-            self._announce(z, identity, viewer)
+            self._refuse(identity, number, why)
             return
-        self._send(z, identity, p.encode(p.Refused(why)))
+        if before is None and len(self._viewers) >= MOST_VIEWERS:
+            idle = self._idle()
+            if idle is None:
+                # One that has said nothing yet may turn out to be idle; who comes then asks again.
+                if all(viewer.has_spoken for viewer in self._viewers.values()):
+                    why = f"{MOST_VIEWERS} viewers are connected already"
+                    self._send(identity, p.encode(p.Refused(why)))
+                return
+            self._drop(idle, f"others wait for its place among {MOST_VIEWERS} viewers, and it takes nothing")
+        if before is not None:
+            self._skip_behind(before)
+        patience = min(_FIRST_PATIENCE_S, self._newcomers) if hello.credit and before is None else 0.0
+        self._newcomers -= patience
+        viewer = Viewer(hello.credit, not self._retells, self._dropped_so_far(), patience, number, before)
+        if identity in self._leaving:
+            viewer.on_the_way = self._leaving.pop(identity)
+        self._viewers[identity] = viewer
+        self._connections.belongs(number, identity)
+        self._joining += 1
+        self._let_join()
+        joins_at = self._handed + self._dropped_so_far() if viewer.is_told else -1
+        self._send(identity, p.encode(replace(self.welcome, published=joins_at)))
+        self._announce(identity, viewer)
 
-    def _announce(self, z: Any, identity: bytes, viewer: _Viewer) -> None:
+    def _let_join(self) -> None:
+        """Let the program know of viewers that need what is open: not more often than it can tell it."""
+        now = time.monotonic()
+        if self._joining and now - self._joined_at >= RETELL_S:
+            self._joined_at = now
+            self.joined += self._joining
+            self._joining = 0
+
+    def _idle(self) -> bytes | None:
+        """Return the viewer that has been idle for longest; None if none is."""
+        now = time.monotonic()
+        found = [
+            (min(viewer.heard, viewer.took), identity)
+            for identity, viewer in self._viewers.items()
+            if now - viewer.heard > IDLE_S or (viewer.credit <= 0 and now - viewer.took > _NO_CREDIT_S)
+        ]
+        return min(found)[1] if found else None
+
+    def _forget(self, identity: bytes) -> Viewer | None:
+        viewer = self._viewers.pop(identity, None)
+        if viewer is not None:
+            self._skip_behind(viewer)
+            self._connections.leave(identity)
+            if not viewer.on_the_way.is_empty:
+                self._leaving[identity] = viewer.on_the_way
+        return viewer
+
+    def _drop(self, identity: bytes, why: str) -> None:
+        """Send a viewer away, with one sentence."""
+        self._send(identity, p.encode(p.Refused(why)))
+        if self._forget(identity) is not None:
+            self.sent_away += 1
+            self.why_sent_away = why
+
+    def _forget_silent(self) -> None:
+        late = time.monotonic() - _SILENT_S
+        for identity in [i for i, viewer in self._viewers.items() if viewer.heard < late]:
+            # It may be stopped, and connect anew when it goes on.
+            self._connections.close_of(identity)
+            self._forget(identity)
+        for identity, on_the_way in list(self._leaving.items()):
+            on_the_way.settle()
+            if on_the_way.is_empty:
+                del self._leaving[identity]
+        self._newcomers = min(self._newcomers + _NEWCOMERS_SHARE * ALIVE_S, PATIENCE_S)
+
+    # -- what viewers are sent ----------------------------------------------------------------------------
+
+    def _room(self) -> int:
+        """Return the bytes that may be on the way to a viewer."""
+        return min(ROOM, ROOM_IN_ALL // max(len(self._viewers) + len(self._leaving), 1))
+
+    def _announce(self, identity: bytes, viewer: Viewer) -> bool:
+        """Send a viewer the names that it lacks, as far as there is room; return whether it has them all."""
+        if viewer.asks and time.monotonic() - viewer.asked_at >= _ASK_S:
+            viewer.asks, viewer.asked_at = False, time.monotonic()
+            viewer.named = dict.fromkeys(p.NAMES, 0)
         for table, names in self._names.items():
             while (first := viewer.named[table]) < len(names):
-                part = tuple(names[first : first + 2000])
-                self._send(z, identity, p.encode(p.Names(table, first, part)))
+                if viewer.on_the_way.bytes >= self._room() or viewer.on_the_way.messages >= MOST_ON_THE_WAY:
+                    return False
+                part = _some(names, first)
+                if not self._send(identity, p.encode(p.Names(table, first, part))):
+                    return False
                 viewer.named[table] = first + len(part)
+        return True
 
-    def _send_waiting(self, z: Any, patient: bool = False) -> None:
-        self._catch_up(z)
+    def _send_waiting(self, patient: bool = False) -> None:
+        self._catch_up()
         while self._waiting:
-            if self._lacks_credit():
+            if any(viewer.credit <= 0 for viewer in self._viewers.values()):
                 # The program goes on meanwhile, and so may this: credit that has come by now counts.
-                self._listen(z)
-                self._catch_up(z)
-            if patient and self._lacks_credit():
-                self._held = self._held or time.monotonic()
-                if time.monotonic() - self._held < PATIENCE_S:
-                    return
-            self._held = 0.0
+                self._listen()
+                self._catch_up()
+            if patient and self._is_waited_for():
+                return
             batch = self._waiting.popleft()
             if batch.sequence == _FOR_NEW:
-                self._send_retold(z, batch)
+                self._send_retold(batch)
                 continue
             self._dropped_before = max(self._dropped_before, batch.dropped)
             if batch.sequence == _DROPPED:
@@ -427,28 +570,57 @@ class Publisher:
             sequence, self._sequence = self._sequence, self._sequence + 1
             published = self._handed + self._dropped_before
             self._handed += len(batch)
-            now = self.now()
+            now, most = self.now(), min(MOST_BEHIND, MOST_BEHIND_IN_ALL // max(len(self._viewers), 1))
             for identity, viewer in list(self._viewers.items()):
                 if viewer.is_new:
                     continue
-                dropped = self._dropped_for(viewer, self._dropped_before)
+                waiting = Waiting(
+                    sequence, now, self._dropped_for(viewer, self._dropped_before), published, batch
+                )
                 if not viewer.is_told:
-                    self._skip(viewer, batch)
-                elif viewer.credit > 0 and not viewer.behind:
-                    self._send_batch(z, identity, viewer, sequence, now, dropped, published, batch)
-                elif not viewer.is_losing and viewer.behind_rows + len(batch) <= MOST_BEHIND:
-                    viewer.behind.append((sequence, now, dropped, published, batch))
+                    self._skip(viewer, len(batch))
+                elif self._can_send(identity, viewer):
+                    self._send_batch(identity, viewer, waiting)
+                elif not viewer.is_losing and viewer.behind_rows + len(batch) <= most:
+                    viewer.behind.append(waiting)
                     viewer.behind_rows += len(batch)
                 else:
                     viewer.is_losing = True
-                    self._skip(viewer, batch)
+                    self._skip(viewer, len(batch))
 
-    def _lacks_credit(self) -> bool:
-        return any(viewer.credit <= 0 for viewer in self._viewers.values())
+    def _is_waited_for(self, closing: bool = False) -> bool:
+        """Whether there is a viewer for which the next batch is held back, and that has patience left.
 
-    def _skip(self, viewer: _Viewer, batch: p.Batch) -> None:
-        viewer.dropped += len(batch)
-        self.skipped += len(batch)
+        Patience is earned by taking something, and spent while others wait: nobody is waited for in vain.
+        """
+        now, room = time.monotonic(), self._room()
+        spent = now - self._held if self._held else 0.0
+        found = False
+        for viewer in self._viewers.values():
+            if viewer.behind or not (closing or viewer.has_room(room)):
+                viewer.patience -= spent
+                found |= viewer.patience > 0
+        self._held = now if found else 0.0
+        return found
+
+    def _can_send(self, identity: bytes, viewer: Viewer) -> bool:
+        """Whether the next batch can be sent to a viewer: nothing waits for it, and it has room."""
+        if viewer.behind or not self._announce(identity, viewer):
+            return False
+        room = self._room()
+        if viewer.on_the_way.bytes >= room:
+            viewer.settle()
+        return viewer.has_room(room)
+
+    def _skip(self, viewer: Viewer, rows: int) -> None:
+        viewer.dropped += rows
+        self.skipped += rows
+
+    def _skip_behind(self, viewer: Viewer) -> None:
+        """Drop what waits for a viewer."""
+        self._skip(viewer, sum(len(waiting.batch) for waiting in viewer.behind if not waiting.again))
+        viewer.behind.clear()
+        viewer.behind_rows = 0
 
     def _dropped_so_far(self) -> int:
         """Return the rows that were dropped for everybody before what is handed on next."""
@@ -456,71 +628,94 @@ class Publisher:
             return self._dropped_before if self._waiting else self.dropped
 
     @staticmethod
-    def _dropped_for(viewer: _Viewer, dropped: int) -> int:
+    def _dropped_for(viewer: Viewer, dropped: int) -> int:
         """Return the rows that a viewer has not got, if ``dropped`` were dropped for everybody so far."""
         return viewer.dropped + max(dropped - viewer.base, 0)
 
-    def _tell_again(self, viewer: _Viewer) -> None:
+    def _tell_again(self, viewer: Viewer) -> None:
         """Mark a viewer that has lost rows as one that needs the open calls and live blocks again."""
         if self._retells and viewer.is_told:
             viewer.is_told = False
-            self.joined += 1
+            self._joining += 1
 
-    def _send_batch(
-        self, z: Any, identity: bytes, viewer: _Viewer, sequence: int, now: int, dropped: int,
-        published: int, batch: p.Batch,
-    ) -> None:  # fmt: skip
-        self._announce(z, identity, viewer)
+    def _send_batch(self, identity: bytes, viewer: Viewer, waiting: Waiting) -> None:
         viewer.credit -= 1
-        sent = p.Batch(batch.table, sequence, dropped, now, batch.columns, published=published)
-        if self._send(z, identity, p.encode(sent)):
-            self.sent += len(batch)
+        viewer.took = time.monotonic()
+        sent = p.Batch(
+            waiting.batch.table, waiting.sequence, waiting.dropped, waiting.now, waiting.batch.columns,
+            waiting.again, waiting.published,
+        )  # fmt: skip
+        if self._send(identity, p.encode(sent)) and not waiting.again:
+            self.sent += len(waiting.batch)
 
-    def _catch_up(self, z: Any) -> None:
-        """Send viewers that have credit again what waits for them."""
+    def _catch_up(self) -> None:
+        """Send viewers that have room again what waits for them."""
         for identity, viewer in list(self._viewers.items()):
-            while viewer.behind and viewer.credit > 0:
-                sequence, now, dropped, published, batch = viewer.behind.popleft()
-                viewer.behind_rows -= len(batch)
-                self._send_batch(z, identity, viewer, sequence, now, dropped, published, batch)
-            if viewer.is_losing and not viewer.behind and viewer.credit > 0:
+            viewer.settle()
+            if not self._announce(identity, viewer):
+                continue
+            room = self._room()
+            while viewer.behind and viewer.has_room(room) and identity in self._viewers:
+                waiting = viewer.behind.popleft()
+                viewer.behind_rows -= len(waiting.batch)
+                self._send_batch(identity, viewer, waiting)
+            if viewer.is_losing and not viewer.behind and viewer.has_room(room):
                 viewer.is_losing = False
                 self._tell_again(viewer)
 
-    def _send_retold(self, z: Any, batch: p.Batch) -> None:
+    def _send_retold(self, batch: p.Batch) -> None:
         """Send new viewers what was there before them, under the number of the next batch that all get."""
+        published = self._handed + self._dropped_before
         for identity, viewer in list(self._viewers.items()):
             if viewer.is_told:
                 continue
-            published = self._handed + self._dropped_before
             if viewer.is_new:
                 # Here it joins: what was published before is none of its losses.
                 viewer.is_new = False
-                self._send(z, identity, p.encode(replace(self.welcome, published=published)))
-            if batch.table:
-                self._announce(z, identity, viewer)
-                viewer.credit -= 1
-                dropped = self._dropped_for(viewer, self._dropped_before)
-                retold = p.Batch(
-                    batch.table, self._sequence, dropped, self.now(), batch.columns, True, published
-                )
-                self._send(z, identity, p.encode(retold))
-            else:
+                self._send(identity, p.encode(replace(self.welcome, published=published)))
+            if not batch.table:
                 viewer.is_told = True
+                continue
+            dropped = self._dropped_for(viewer, self._dropped_before)
+            waiting = Waiting(self._sequence, self.now(), dropped, published, batch, True)
+            if self._can_send(identity, viewer):
+                self._send_batch(identity, viewer, waiting)
+                continue
+            viewer.behind.append(waiting)
+            viewer.behind_rows += len(batch)
+            if sum(other.behind_rows for other in self._viewers.values()) > _MOST_RETOLD:
+                self._drop(identity, "too much waits for viewers that take nothing")
 
-    def _send(self, z: Any, identity: bytes, frames: Sequence[Any]) -> bool:
+    def _send(self, identity: bytes, frames: Sequence[Any]) -> bool:
+        """Hand a message to ZeroMQ; return whether it has taken it."""
+        z, viewer = self._z, self._viewers.get(identity)
+        size, tracker = sum(memoryview(frame).nbytes for frame in frames), None
+        if viewer is not None and viewer.on_the_way.wants_tracker(size):
+            last = z.Frame(frames[-1], track=True, copy=False)
+            frames, tracker = [*frames[:-1], last], last.tracker
         try:
-            self._socket.send_multipart([identity, *frames], z.NOBLOCK, copy=len(frames) == 1)
-            return True
-        except z.ZMQError:
-            # The viewer has gone, or its connection is full.
-            self._viewers.pop(identity, None)
+            self._socket.send_multipart([identity, *frames], z.NOBLOCK, copy=False)
+        except z.ZMQError as error:
+            if error.errno != z.EAGAIN:
+                # The viewer has gone.
+                self._forget(identity)
             return False
+        if viewer is not None:
+            viewer.on_the_way.add(size, tracker)
+        return True
 
-    def _forget_silent(self) -> None:
-        late = time.monotonic() - _SILENT_S
-        for identity in [i for i, viewer in self._viewers.items() if viewer.heard < late]:
-            del self._viewers[identity]
+
+def _some(names: Sequence[Any], first: int) -> tuple[Any, ...]:
+    """Return the next names that go into one message."""
+    part: list[Any] = []
+    size = 0
+    for name in names[first : first + _NAMES_AT_ONCE]:
+        text = name[-1] if isinstance(name, tuple) else name
+        size += len(text) if isinstance(text, str) else 1
+        if part and size > _CHARACTERS_AT_ONCE:
+            break
+        part.append(name)
+    return tuple(part)
 
 
 class _Allowed:

@@ -475,5 +475,7 @@ class _Published:
         publisher, feeds = self._publisher, self._feeds.values()
         lost = f", {publisher.dropped:,} dropped" if publisher.dropped else ""
         lost += f", {publisher.skipped:,} dropped for viewers that were behind" if publisher.skipped else ""
+        if publisher.sent_away:
+            lost += f", {publisher.sent_away:,} viewers sent away ({publisher.why_sent_away})"
         processes = f" of {len(feeds):,} processes" if len(feeds) > 1 else ""
         return f"{publisher.endpoint}: {sum(feed.rows for feed in feeds):,} rows{processes} published{lost}"
