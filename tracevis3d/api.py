@@ -485,6 +485,12 @@ class Figure:
         Returns
         -------
         Figure
+
+        Examples
+        --------
+        >>> import tracevis3d as tv
+        >>> tv.view("icicle", tv.load("run.tsv")).of(tv.load("new.tsv")).drawing().counts["calls"]
+        3
         """
         return replace(self, traces=traces, stages=dict(self.stages))
 
@@ -593,6 +599,12 @@ class Figure:
         ------
         UsageError
             If it is no film, or the words don't fit.
+
+        Examples
+        --------
+        >>> import tracevis3d as tv
+        >>> [change.name for change in tv.view("icicle").changes("run.mp4", {"opening": "0..1"})]
+        ['opening']
         """
         if not animate:
             return ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 import pkgutil
 from importlib import import_module
 
@@ -58,3 +59,26 @@ def test_examples_say_what_happens(name, folder) -> None:
 def test_each_function_of_the_api_has_an_example(name) -> None:
     if name != "Output":  # a record of settings
         assert ">>> " in (getattr(api, name).__doc__ or "")
+
+
+def test_each_function_of_layout_has_an_example() -> None:
+    """As has each class that can do something."""
+    missing = []
+    for name in LAYOUT:
+        module = import_module(name)
+        for word, thing in vars(module).items():
+            if word.startswith("_") or getattr(thing, "__module__", "") != name:
+                continue
+            texts = [thing.__doc__ or ""]
+            if inspect.isclass(thing):
+                own = [method for method in vars(thing) if not method.startswith("_")]
+                methods = [inspect.unwrap(getattr(thing, method)) for method in own]
+                methods = [method for method in methods if inspect.isroutine(method)]
+                texts += [method.__doc__ or "" for method in methods]
+                if not methods:
+                    continue
+            elif not callable(thing) or thing.__name__ == "warm":  # it only compiles
+                continue
+            if not any(">>> " in text for text in texts):
+                missing.append(f"{name}.{word}")
+    assert missing == []

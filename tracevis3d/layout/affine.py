@@ -54,6 +54,11 @@ def inverse_transformed(matrix: ArrayLike, points: ArrayLike) -> Floats:
     ------
     numpy.linalg.LinAlgError
         If the matrix is flat.
+
+    Examples
+    --------
+    >>> inverse_transformed(np.diag([2.0, 4.0, 1.0, 1.0]), [6.0, 4.0, 5.0]).tolist()
+    [3.0, 1.0, 5.0]
     """
     return transformed(np.linalg.inv(np.asarray(matrix, np.float64)), points)
 
@@ -70,6 +75,11 @@ def corners(low: ArrayLike, high: ArrayLike) -> Floats:
     -------
     float64 (8, 3)
         x varies slowest, z fastest.
+
+    Examples
+    --------
+    >>> corners([0, 0, 0], [1, 2, 3])[:3].tolist()
+    [[0.0, 0.0, 0.0], [0.0, 0.0, 3.0], [0.0, 2.0, 0.0]]
     """
     return np.array(list(product(*zip(np.asarray(low).tolist(), np.asarray(high).tolist()))), np.float64)
 
@@ -86,6 +96,13 @@ def transformed_box(matrix: ArrayLike, low: ArrayLike, high: ArrayLike) -> Box:
     Returns
     -------
     low, high : float64 (3,)
+
+    Examples
+    --------
+    >>> matrix = np.diag([2.0, 1.0, 1.0, 1.0])
+    >>> low, high = transformed_box(matrix, [[0, 0, 0], [1, 1, 1]], [[1, 1, 1], [3, 2, 2]])
+    >>> low.tolist(), high.tolist()
+    ([0.0, 0.0, 0.0], [6.0, 2.0, 2.0])
     """
     own = transformed(matrix, corners(np.min(low, axis=0), np.max(high, axis=0)))
     return own.min(axis=0), own.max(axis=0)
@@ -118,10 +135,22 @@ def box_around(boxes: Iterable[Box]) -> Box | None:
 
 
 def diagonal(box: Box) -> float:
-    """Return the distance between opposite corners of a box."""
+    """Return the distance between opposite corners of a box.
+
+    Examples
+    --------
+    >>> diagonal((np.zeros(3), np.array([2.0, 3.0, 6.0])))
+    7.0
+    """
     return float(np.linalg.norm(box[1] - box[0]))
 
 
 def middle(box: Box) -> Floats:
-    """Return the middle of a box, float64 (3,)."""
+    """Return the middle of a box, float64 (3,).
+
+    Examples
+    --------
+    >>> middle(UNIT_BOX).tolist()
+    [0.5, 0.5, 0.5]
+    """
     return np.asarray((box[0] + box[1]) / 2)

@@ -71,6 +71,13 @@ class Cut:
         The others, merged.
     t0, t1, depth0, depth1, resolution : int
         The window, as it was asked for; the resolution in whole nanoseconds.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> cut = cut_index(tv.load("run.tsv")).cut(0, 1001, resolution_ns=250)
+    >>> cut.calls.tolist(), cut.clusters.calls.tolist(), cut.total
+    ([0], [3], 4)
     """
 
     calls: NDArray[np.int64]
@@ -473,6 +480,12 @@ def cut_index(trace: Trace) -> CutIndex:
     Returns
     -------
     CutIndex
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> cut_index(tv.load("run.tsv")).at(thread=0, time=450, depth=2)
+    2
     """
     return CutIndex.of(trace.calls, trace.threads.first, trace.threads.count)
 
@@ -489,6 +502,12 @@ def call_span(trace: Trace) -> tuple[int, int]:
     -------
     (int, int)
         Nanoseconds; (0, 0) without calls.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> call_span(tv.load("run.tsv"))
+    (0, 1000)
     """
     index = cut_index(trace)
     starts, ends = [], []
@@ -514,6 +533,12 @@ def busy_time(trace: Trace, window: tuple[int, int]) -> NDArray[np.int64]:
     -------
     int64 (threads,)
         Nanoseconds. A thread whose calls there all have no duration gets 1, so that it counts as busy.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> busy_time(tv.load("run.tsv"), (200, 700)).tolist()
+    [500]
     """
     index, calls = cut_index(trace), trace.calls
     busy = np.zeros(len(trace.threads), np.int64)

@@ -28,6 +28,11 @@ class Lens:
     perspective : bool
     distance : float
         From the eye to what the view turns about, in scene units.
+
+    Examples
+    --------
+    >>> Lens.of(np.diag([2.0, 4.0, -1.0, 1.0]), True, 1.0).tangents
+    (0.5, 0.25)
     """
 
     window: Floats
@@ -149,6 +154,13 @@ def without_camera(
         From there to the eye.
     lens : float
         In mm, of a view with perspective.
+
+    Examples
+    --------
+    >>> lens = Lens.of(np.diag([2.0, 2.0, -1.0, 1.0]), True, 1.0)
+    >>> location, distance, mm = without_camera([0, 0, 0], [[1, 0, 0], [0, 0, 1], [0, 1, 0]], lens, [0, 5, 0])
+    >>> location.tolist(), distance, float(mm)
+    ([0.0, 5.0, 0.0], 5.0, 72.0)
     """
     right, up, forward = np.asarray(axes, np.float64)
     place, window = np.asarray(eye, np.float64), lens.window
@@ -179,6 +191,12 @@ def part_within(
     Returns
     -------
     low, high : float64 (k, 3)
+
+    Examples
+    --------
+    >>> low, high = np.array([[0.0, 0, 0], [10, 0, 0]]), np.array([[5.0, 1, 1], [20, 1, 1]])
+    >>> [side.tolist() for side in part_within(low, high, (6.0, 12.0), 0.0)]
+    [[[6.0, 0.0, 0.0]], [[12.0, 1.0, 1.0]]]
     """
     if span is None or not len(low):
         return low, high

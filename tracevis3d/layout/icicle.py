@@ -31,6 +31,11 @@ class Lanes:
         y of the plane that the lane's boxes stand against.
     edge : float64 (levels + 1,)
         Height above the floor at which each level begins; the last is the top of the last level.
+
+    Examples
+    --------
+    >>> Lanes(np.array([0.0, 3.0]), np.array([2.0, 2.5]), np.zeros(2), np.array([0.0, 1.0, 2.0])).top
+    5.5
     """
 
     floor: Floats

@@ -36,7 +36,17 @@ class Glyph:
 
 
 class Typeface(ABC):
-    """Glyphs by character, loaded when first asked for."""
+    """Glyphs by character, loaded when first asked for.
+
+    Examples
+    --------
+    >>> class Even(Typeface):
+    ...     def load(self, characters):
+    ...         shape = np.empty((0, 2), np.float32), np.empty((0, 3), np.int32)
+    ...         return {character: Glyph(*shape, 0.5) for character in characters}
+    >>> Even().width("word")
+    2.0
+    """
 
     #: Height of capitals at size 1.
     cap_height: float = 0.73

@@ -40,6 +40,12 @@ class Ray:
         Thin elements (lines and marks) count as met if they pass within ``radius + growth * distance``.
     near : float
         Elements closer to the origin than this are not met.
+
+    Examples
+    --------
+    >>> ray = Ray.of([0, -2, 0], [0, 4, 0])
+    >>> ray.at(3.0).tolist(), ray.crossing(1, 0.0)
+    ([0.0, 1.0, 0.0], 2.0)
     """
 
     origin: NDArray[np.float64]

@@ -56,6 +56,15 @@ class Cylinder:
         Where time begins, around the axis.
     axis : float64 (3,)
         From the beginning of time to its end.
+
+    Examples
+    --------
+    >>> surface = Cylinder.between([[0, 0, 1], [0, 1, 0]], [[4, 0, 1], [4, 1, 0]])
+    >>> surface.share_of([1, 0, 0])
+    0.25
+    >>> point, share, around = surface.met(Ray.of([2, 0, 0], [0, 1, 1]))
+    >>> point.tolist(), share, around
+    ([2.0, 0.5, 0.5], 0.5, 0.5)
     """
 
     section: Floats
@@ -166,5 +175,12 @@ class Cylinder:
 
 
 def from_lower_end(pieces: Floats) -> list[Floats]:
-    """Return the pieces of a band, (n, 4, 3), in the order that ends with the upper one."""
+    """Return the pieces of a band, (n, 4, 3), in the order that ends with the upper one.
+
+    Examples
+    --------
+    >>> surface = Cylinder.between([[0, 0, 1], [0, 1, 0]], [[4, 0, 1], [4, 1, 0]])
+    >>> [corner.tolist() for corner in from_lower_end(surface.band(0, 1))[0][:2]]
+    [[0.0, 1.0, 0.0], [4.0, 1.0, 0.0]]
+    """
     return list(pieces if pieces[0, 0, 2] < pieces[-1, 2, 2] else pieces[::-1, [3, 2, 1, 0]])

@@ -93,6 +93,14 @@ def shape(
     Returns
     -------
     TubeShape
+
+    Examples
+    --------
+    >>> point = np.array([[0, 0, 0], [1, 0, 0]], np.float32)
+    >>> radius, white = np.full((2, 2), 0.1, np.float32), np.ones((1, 3), np.float32)
+    >>> light = np.array([0, 0, 1, 0.5, 0.5, 0], np.float32)
+    >>> shape(point, radius, np.array([0, 2]), (0, 0, 0), white, light, 4, Buffers()).position.shape
+    (16, 3)
     """
     point = np.ascontiguousarray(point, np.float32)
     radius = np.ascontiguousarray(radius, np.float32)

@@ -170,6 +170,11 @@ def whole_in_sight(
     -------
     (float, float, float) or None
         None if nothing wider than a pixel can be seen.
+
+    Examples
+    --------
+    >>> whole_in_sight([(0.0, 2.0, 10.0), None, (1.0, 5.0, 30.0)])
+    (0.0, 5.0, 30.0)
     """
     seen = [part for part in parts if part is not None]
     if not seen:
@@ -193,6 +198,11 @@ def share_in_sight(start: ArrayLike, end: ArrayLike) -> NDArray[np.float64]:
     -------
     float64 (n, 2)
         What is out of sight has a first share that is not below the second.
+
+    Examples
+    --------
+    >>> share_in_sight([[-2, 0, 0, 1]], [[2, 0, 0, 1]]).tolist()
+    [[0.25, 0.75]]
     """
     begin, stop = np.asarray(start, np.float64), np.asarray(end, np.float64)
     found = np.tile([0.0, 1.0], (len(begin), 1))
