@@ -107,10 +107,7 @@ SUBJECTS = {
         for name in ("identity", "rewrite")
     },
     "features/comparison/matching/many_traces.py": ("comparison/test_many_traces",),
-    "features/comparison/matching/summary.py": (
-        "comparison/test_match_command",
-        "comparison/test_similarity_command",
-    ),
+    "features/comparison/matching/summary.py": ("comparison/test_twin_summary",),
     "features/memory/findings.py": ("memory/test_twin_findings",),
     "features/memory/call_sites.py": ("memory/test_twin_call_sites",),
     **{

@@ -21,6 +21,7 @@ from tracevis3d.features.waits.waits import IO, RELEASE, SOURCES, WAIT, Waits
 KINDS = {
     "acquire": ("Lock.acquire", "wait"), "release": ("Lock.release", "release"),
     "wait": ("Event.wait", "wait"), "set": ("Event.set", "release"), "nested": ("Queue.get", "wait"),
+    "join": ("Thread.join", "wait"),
 }  # fmt: skip
 
 
@@ -35,7 +36,22 @@ def programs(draw):
         for _ in range(draw(st.integers(0, 7))):
             end = time + draw(st.integers(0, 8))
             object = draw(st.sampled_from(["X", "X", "Y", "X,Y", "Z", "-"]))
-            kind = draw(st.sampled_from(["acquire", "acquire", "release", "wait", "set", "nested", "read"]))
+            kind = draw(
+                st.sampled_from(
+                    [
+                        "acquire",
+                        "acquire",
+                        "release",
+                        "wait",
+                        "set",
+                        "set",
+                        "nested",
+                        "nested",
+                        "read",
+                        "join",
+                    ]
+                )
+            )
             had_to = draw(st.sampled_from([0, 1, 1]))
             if kind == "read":
                 rows.append((thread, time, end, "read", "io", "file"))
@@ -49,6 +65,7 @@ def programs(draw):
                 rows.append((thread, first + 1, end + 4, "Condition.wait", "wait", "C", 1))
                 end += 4
             else:
+                object = {"join": "Thread:a", "set": draw(st.sampled_from([object, "C"]))}.get(kind, object)
                 rows.append((thread, time, end, *KINDS[kind], object, had_to))
             time = end + draw(st.integers(0, 2))
     trace = trace_of(lines(rows))
@@ -155,6 +172,13 @@ def test_who_woke_whom(waits) -> None:
         for t in range(threads)
     ]
     assert waits.io_time.tolist() == [len(times) for times in transfers]
+    calls = waits.trace.calls
+    for r in rows:
+        call = calls.parent[r.call] if r.call >= 0 else max(
+            ((calls.start[i], i) for i in range(len(calls))
+             if calls.thread[i] == r.thread and calls.start[i] <= r.start <= calls.end[i]), default=(0, -1),
+        )[1]  # fmt: skip
+        assert waits.function[r.row] == (calls.function[call] if call >= 0 else -1)
     for kind in (WAIT, RELEASE, IO):
         calls = {r.call for r in rows if r.kind == kind and r.call >= 0}
         assert np.flatnonzero(waits.kind_of_call(kind)).tolist() == sorted(calls)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...kernels.waits.sync import find_releases, link_others, list_pairs
-from ...trace.model import RELEASE, WAIT
+from ...trace.model import IO, WAIT
 from .operations import Operations
 
 Ints = NDArray[np.int64]
@@ -45,7 +45,7 @@ class _Matching:
     """Waits and releases by object and gift."""
 
     def __init__(self, ops: Operations, waits: Ints) -> None:
-        giving = np.flatnonzero((ops.gives >= 0) & ((ops.kind == RELEASE) | (ops.kind == WAIT)))
+        giving = np.flatnonzero((ops.gives >= 0) & (ops.kind != IO))
         gifts = len(ops.gifts)
         release, object = ops.per_object(giving)
         time = np.where(ops.kind[release] == WAIT, ops.end[release], ops.start[release])

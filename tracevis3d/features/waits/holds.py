@@ -61,7 +61,7 @@ def holds(ops: Operations, span_ns: int) -> Holds:
     releasing = np.flatnonzero((ops.kind == RELEASE) & (ops.gives >= 0))
     a, a_object = ops.per_object(acquiring)
     r, r_object = ops.per_object(releasing)
-    can_be_held = np.zeros(len(ops.objects) + 1, np.bool_)
+    can_be_held = np.zeros(len(ops.objects), np.bool_)
     can_be_held[a_object] = True
     r, r_object = r[can_be_held[r_object]], r_object[can_be_held[r_object]]
     row = np.concatenate([a, r])
@@ -138,7 +138,7 @@ def next_holds(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
     after = np.minimum.accumulate(place[::-1])[::-1]
     asked = np.flatnonzero(question[order] == 1)
     found = np.append(order, -1)[after[asked]]
-    out = np.full(m, -1, np.int64)
+    out = np.empty(m, np.int64)
     same = (found >= 0) & (np.append(objects, -1)[found] == objects[order[asked]])
     out[order[asked] - n] = np.where(same, found, -1)
     return out
