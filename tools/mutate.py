@@ -67,10 +67,8 @@ SUBJECTS = {
         f"features/waits/{name}.py": ("waits/test_twin_waits",)
         for name in ("waits", "correspondences", "holds", "summary")
     },
-    **{
-        f"features/waits/{name}.py": ("waits/test_waits", "waits/test_waits_command")
-        for name in ("operations", "rules")
-    },
+    "features/waits/operations.py": ("waits/test_twin_operations",),
+    "features/waits/rules.py": ("waits/test_waits",),
     "features/interactions/hierarchy.py": ("interactions/test_interactions", "interactions/test_layers"),
     "features/interactions/interactions.py": ("interactions/test_twin_interactions",),
     "features/interactions/layers.py": ("interactions/test_twin_layers",),

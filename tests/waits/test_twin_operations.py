@@ -1,0 +1,234 @@
+"""What rules make of recorded operations, calls, ends of threads and arrows, against a plain twin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.sync_traces import lines, trace_of
+from tracevis3d.features.waits.operations import operations
+from tracevis3d.features.waits.rules import FlowRule, Rule, Rules
+from tracevis3d.trace.model import IO, RELEASE, WAIT, Flows, Strings
+
+NAMES = ("K.grab", "K.drop", "K.peek", "read", "loop")
+KINDS = {"wait": WAIT, "release": RELEASE, "io": IO}
+
+
+@st.composite
+def rules(draw):
+    """Return rules of which several may fit a name, and rules for arrows."""
+    found = tuple(
+        Rule(
+            tuple(draw(st.lists(st.sampled_from([*NAMES, "K.*", "?oop"]), min_size=1, max_size=2))),
+            draw(st.sampled_from(["wait", "wait", "release", "io", "other"])),
+            draw(
+                st.sampled_from(["", "X", "{caller}", "{function} of {thread}", "{process}{thread}{caller}"])
+            ),
+            draw(st.booleans()),
+            draw(st.sampled_from(["object", "room"])),
+            draw(st.sampled_from(["", "", "room", "done"])),
+            draw(st.booleans()),
+            draw(st.sampled_from(["", "", "T:{name}", "{tid}"])),
+            draw(st.sampled_from([(), (), ("loop",), ("K.p*", "read")])),
+            draw(st.sampled_from([0, 1, 3, 5])),
+            draw(st.booleans()),
+        )
+        for _ in range(draw(st.integers(0, 5)))
+    )
+    flows = (FlowRule(("post*", "send")), FlowRule(("s*",), "{flow} from {source}"))
+    return Rules(found, flows[: draw(st.integers(0, 2))])
+
+
+@st.composite
+def programs(draw):
+    """Return a trace of nested calls, some of which are recorded operations, and of arrows."""
+    rows = []
+    threads = "abc"[: draw(st.integers(1, 3))]
+    recorded = draw(st.sampled_from([(), ("io",), ("wait", "release", "io")]))
+    for thread in threads:
+        time = draw(st.integers(0, 4))
+        for _ in range(draw(st.integers(0, 5))):
+            end = time + draw(st.integers(0, 9))
+            for begin, stop in [(time, end), (time, end), (time + 1, end)][: draw(st.integers(1, 3))]:
+                row = (thread, begin, max(stop, begin), draw(st.sampled_from(NAMES)))
+                if recorded and draw(st.booleans()):
+                    row += (
+                        draw(st.sampled_from(recorded)),
+                        draw(st.sampled_from(["-", "X", "T:a,X", "T:b", "c"])),
+                    )
+                    row += draw(st.sampled_from([(), (0,), (1,)]))
+                rows.append(row)
+            time = end + draw(st.integers(1, 3))
+    trace = trace_of(lines(rows))
+    n, count = draw(st.integers(0, 6)), len(trace.calls)
+    if count and n:
+        calls = st.lists(st.integers(-1, count - 1), min_size=n, max_size=n)
+        source, target = np.array(draw(calls)), np.array(draw(calls))
+        at = st.lists(st.integers(0, trace.span_ns), min_size=n, max_size=n)
+        start = np.sort(np.array(draw(at)))
+        of = [np.where(ends >= 0, trace.calls.thread[ends], -1).astype(np.int32) for ends in (source, target)]
+        name = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), np.int32)
+        names = Strings.of(["posted", "send", "other"])
+        trace = replace(trace, flows=Flows(source, target, *of, start, start, name, names))
+    processes = tuple(draw(st.sampled_from("pq")) for _ in range(len(trace.threads)))
+    return replace(trace, threads=replace(trace.threads, process=processes))
+
+
+def fits(patterns, name):
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def thread_named(trace, template, text):
+    """Return the thread that a text names; -1: none."""
+    begin = template.partition("{")[0]
+    named = [t for t, tid in enumerate(trace.threads.tid) if text == begin + str(tid)]
+    return named[0] if named else -1
+
+
+def row_of(rule, **more):
+    """Return what a rule says of one operation."""
+    kind = KINDS[rule.kind]
+    return {
+        "kind": kind,
+        "wants": rule.wants if kind == WAIT else None,
+        "gives": (rule.gives or ("object" if kind == RELEASE else None)),
+        "holds": rule.holds and kind == WAIT,
+        "all": rule.all,
+        "about": -1,
+        "holder": -1,
+    } | more
+
+
+def plain_operations(trace, rules):
+    """Return each operation, by thread and start, and what lasts longer first."""
+    calls, sync, names = trace.calls, trace.sync, trace.functions.name
+    found, ends = [], set()
+    words = {value: word for word, value in KINDS.items()}
+    for i in range(len(sync)):
+        name, said = sync.names[sync.name[i]], int(sync.kind[i])
+        rule = next((r for r in rules.rules if not r.within and fits(r.names, name)), None)
+        if rule is None or (not rule.own and KINDS.get(rule.kind, -1) != said):
+            rule = Rule((name,), words[said])
+        if rule.kind == "other":
+            continue
+        objects = [sync.objects[o] for o in sync.object[sync.first[i] : sync.first[i + 1]]]
+        about = thread_named(trace, rule.thread, objects[0]) if rule.thread and objects else -1
+        if rule.thread and objects and rule.kind == "wait":
+            ends.add((objects[0], about, rule.wants))
+        start, end, contended = int(sync.start[i]), int(sync.end[i]), int(sync.contended[i])
+        blocked = contended == 1 if contended >= 0 else end - start >= max(rule.blocks, 1)
+        gives = None if rule.kind == "io" else row_of(rule)["gives"]
+        found.append(row_of(
+            rule, call=int(sync.call[i]), thread=int(sync.thread[i]), start=start, end=end, name=name,
+            blocked=blocked and rule.kind == "wait", objects=objects, about=about, gives=gives,
+        ))  # fmt: skip
+    told = set(sync.call.tolist())
+    mine = [r for r in rules.rules if r.own or not len(sync)]
+    for call in range(len(calls)):
+        name, up = names[calls.function[call]], int(calls.parent[call])
+        around = names[calls.function[up]] if up >= 0 else None
+        rule = next(
+            (
+                r
+                for r in mine
+                if fits(r.names, name) and (not r.within or (around and fits(r.within, around)))
+            ),
+            None,
+        )
+        if call in told or rule is None or rule.kind == "other":
+            continue
+        thread = int(calls.thread[call])
+        label = trace.functions.label
+        object = (
+            rule.object.replace("{function}", label[calls.function[call]])
+            .replace("{thread}", trace.threads.title(thread))
+            .replace("{caller}", label[calls.function[up]] if up >= 0 else "no caller")
+            .replace("{process}", trace.threads.process[thread])
+        )
+        about = thread_named(trace, rule.thread, object) if rule.thread and object else -1
+        if rule.thread and object and rule.kind == "wait":
+            ends.add((object, about, rule.wants))
+        start, end = int(calls.start[call]), int(calls.end[call])
+        found.append(row_of(
+            rule, call=call, thread=thread, start=start, end=end, name=label[calls.function[call]],
+            blocked=rule.kind == "wait" and end - start >= max(rule.blocks, 1),
+            objects=[object] if object else [], about=about,
+        ))  # fmt: skip
+    for text, thread, gift in ends:
+        of = [int(calls.end[i]) for i in range(len(calls)) if calls.thread[i] == thread]
+        if of:
+            found.append(row_of(
+                Rule((), "release", gives=gift), call=-1, thread=thread, start=max(of), end=max(of),
+                name="thread end", blocked=False, objects=[text],
+            ))  # fmt: skip
+    if all(kind == IO for kind in sync.kind):
+        found += plain_arrows(trace, rules)
+    return sorted(found, key=lambda r: (r["thread"], r["start"], -r["end"]))
+
+
+def plain_arrows(trace, rules):
+    """Return arrows to other threads as releases, and idle times that the first of them ended as waits."""
+    calls, flows, found, idle = trace.calls, trace.flows, [], {}
+    for i in range(len(flows)):
+        name, target = flows.names[flows.name[i]], int(flows.target[i])
+        rule = next((r for r in rules.flows if fits(r.names, name)), None)
+        by, to, start = int(flows.source_thread[i]), int(flows.target_thread[i]), int(flows.start[i])
+        if rule is None or target < 0 or by < 0 or by == to:
+            continue
+        titles = trace.threads.title
+        text = (
+            rule.object.replace("{target}", titles(to))
+            .replace("{source}", titles(by))
+            .replace("{flow}", name)
+        )
+        found.append(row_of(
+            Rule((), "release"), call=int(flows.source[i]), thread=by, start=start, end=start, name=name,
+            blocked=False, objects=[text],
+        ))  # fmt: skip
+        root = target
+        while calls.parent[root] >= 0:
+            root = int(calls.parent[root])
+        before = [j for j in range(root) if calls.thread[j] == to and calls.depth[j] == 1]
+        if before and calls.end[before[-1]] <= start <= calls.start[root] and root not in idle:
+            begin, end = int(calls.end[before[-1]]), int(calls.start[root])
+            idle[root] = row_of(
+                Rule((), "wait"), call=-1, thread=to, start=begin, end=end, name="idle", blocked=end > begin,
+                objects=[text],
+            )  # fmt: skip
+    return found + list(idle.values())
+
+
+def key(row):
+    return tuple(str(row[name]) for name in sorted(row))
+
+
+@given(programs(), rules())
+@settings(max_examples=200, deadline=None)
+def test_operations_are_those_of_the_plain_twin(trace, rules) -> None:
+    ops = operations(trace, rules)
+    gift = [*ops.gifts, None]
+    found = [
+        {
+            "kind": int(ops.kind[i]), "wants": gift[ops.wants[i]], "gives": gift[ops.gives[i]],
+            "holds": bool(ops.holds[i]), "all": bool(ops.all[i]), "about": int(ops.about[i]),
+            "holder": int(ops.holder[i]), "call": int(ops.call[i]), "thread": int(ops.thread[i]),
+            "start": int(ops.start[i]), "end": int(ops.end[i]), "name": ops.names[ops.name[i]],
+            "blocked": bool(ops.blocked[i]), "objects": ops.of(i),
+        }
+        for i in range(len(ops))
+    ]  # fmt: skip
+    order = [(row["thread"], row["start"], -row["end"]) for row in found]
+    assert order == sorted(order)
+    assert sorted(map(key, found)) == sorted(map(key, plain_operations(trace, rules)))
+    for i, row in enumerate(found):
+        before = [r for r in found[:i] if r["kind"] == WAIT and r["thread"] == row["thread"]]
+        assert ops.nested[i] == (row["kind"] == WAIT and any(row["end"] <= r["end"] for r in before))
+    assert ops.lasted.tolist() == [row["end"] - row["start"] for row in found]
+    which, objects = ops.per_object(np.arange(len(ops)))
+    assert list(zip(which.tolist(), (ops.objects[o] for o in objects))) == [
+        (i, object) for i, row in enumerate(found) for object in row["objects"]
+    ]
