@@ -3,12 +3,14 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.sync_traces import lines, trace_of
+from tests.support.walked_traces import walked_trace
 from tracevis3d.features.waits.running import longest_quiet, running, shares
-from tracevis3d.features.waits.waits import find_waits
+from tracevis3d.features.waits.waits import Waits, find_waits
 
 #: Of each thread the calls one after another: time before, how long, and how much of that it waits.
 THREADS = st.lists(
@@ -55,6 +57,32 @@ def test_the_longest_time_without_an_event_lies_within_a_call():
     assert [waits.trace.functions.label[waits.trace.calls.function[c]] for c in quiet.call] == ["run"] * 3
     share = shares(waits, 0, 1000, 1000)
     assert np.allclose(share[1:3], [0.98, 0.019], atol=0.003)
+
+
+@given(st.integers(0, 2**32), st.integers(0, 12), st.integers(1, 8))
+@settings(max_examples=60, deadline=None)
+def test_the_longest_time_without_an_event_is_that_of_the_plain_twin(seed, steps, longest):
+    trace = walked_trace(seed, steps=steps, threads=3, longest=longest)
+    calls, quiet = trace.calls, longest_quiet(Waits(trace))
+    for t in range(len(trace.threads)):
+        mine = [i for i in range(len(calls)) if calls.thread[i] == t]
+        times = sorted(int(time) for i in mine for time in (calls.start[i], calls.end[i]))
+        found = (times[0], 0) if times else (0, 0)
+        for a, b in itertools.pairwise(times):
+            if b - a > found[1] and any(calls.start[i] <= a and b <= calls.end[i] for i in mine):
+                found = a, b - a
+        assert (quiet.start[t], quiet.end[t] - quiet.start[t]) == found
+        middle = found[0] + found[1] // 2
+        around = [i for i in mine if calls.start[i] <= middle <= calls.end[i]]
+        assert quiet.call[t] == (max(around, key=lambda i: (calls.start[i], i)) if found[1] else -1)
+
+
+def test_a_wait_that_is_the_whole_call_does_not_run():
+    waits = find_waits(trace_of("a 0 100 Event.wait wait E 1\nb 0 60 run"))
+    assert running(waits, np.array([0, 50, 100])).tolist() == [1.0, 0.2]
+    assert shares(waits, 0, 100, 10).tolist() == pytest.approx([0.4, 0.6])
+    assert shares(waits, 0, 100, 1).tolist() == [0.0, 1.0]
+    assert shares(waits, 50, 50).tolist() == shares(waits, 50, 40).tolist() == [0.0, 1.0]
 
 
 def test_nothing_runs_in_a_trace_of_nothing():

@@ -26,15 +26,17 @@ def rules(draw):
             tuple(draw(st.lists(st.sampled_from([*NAMES, "K.*", "?oop"]), min_size=1, max_size=2))),
             draw(st.sampled_from(["wait", "wait", "release", "io", "other"])),
             draw(
-                st.sampled_from(["", "X", "{caller}", "{function} of {thread}", "{process}{thread}{caller}"])
+                st.sampled_from(
+                    ["", "X", "{caller}", "{thread}", "T:{thread}", "{process}{function}{caller}"]
+                )
             ),
             draw(st.booleans()),
             draw(st.sampled_from(["object", "room"])),
             draw(st.sampled_from(["", "", "room", "done"])),
             draw(st.booleans()),
-            draw(st.sampled_from(["", "", "T:{name}", "{tid}"])),
+            draw(st.sampled_from(["", "T:{name}", "{tid}"])),
             draw(st.sampled_from([(), (), ("loop",), ("K.p*", "read")])),
-            draw(st.sampled_from([0, 1, 3, 5])),
+            draw(st.sampled_from([0, 0, 1, 3])),
             draw(st.booleans()),
         )
         for _ in range(draw(st.integers(0, 5)))
@@ -52,7 +54,7 @@ def programs(draw):
     for thread in threads:
         time = draw(st.integers(0, 4))
         for _ in range(draw(st.integers(0, 5))):
-            end = time + draw(st.integers(0, 9))
+            end = time + draw(st.sampled_from([0, 1, 1, 2, 3, 9]))
             for begin, stop in [(time, end), (time, end), (time + 1, end)][: draw(st.integers(1, 3))]:
                 row = (thread, begin, max(stop, begin), draw(st.sampled_from(NAMES)))
                 if recorded and draw(st.booleans()):
@@ -207,7 +209,7 @@ def key(row):
 
 
 @given(programs(), rules())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_operations_are_those_of_the_plain_twin(trace, rules) -> None:
     ops = operations(trace, rules)
     gift = [*ops.gifts, None]

@@ -79,8 +79,8 @@ def longest_quiet(waits: Waits) -> Quiet:
         # Between two root calls the thread is in none.
         root = roots[np.maximum(np.searchsorted(calls.start[roots], times[:-1], "right") - 1, 0)]
         lasts = np.where(calls.end[root] > times[:-1], lasts, 0)
-        at = int(lasts.argmax()) if len(lasts) else 0
-        start[t], end[t] = times[at], times[at] + (lasts[at] if len(lasts) else 0)
+        at = int(lasts.argmax())
+        start[t], end[t] = times[at], times[at] + lasts[at]
     known = end > start
     which = np.flatnonzero(known).astype(np.int32)
     call[known] = innermost(calls, threads.first, threads.count, which, (start[known] + end[known]) // 2)
@@ -105,5 +105,5 @@ def shares(waits: Waits, low: int, high: int, parts: int = 2000) -> Floats:
     """
     edges = np.unique(np.linspace(low, max(high, low + 1), parts + 1).astype(np.int64))
     many = np.rint(running(waits, edges)).astype(np.int64)
-    found: Floats = np.bincount(many, np.diff(edges).astype(np.float64)) / max(int(edges[-1] - edges[0]), 1)
+    found: Floats = np.bincount(many, np.diff(edges).astype(np.float64)) / int(edges[-1] - edges[0])
     return found
