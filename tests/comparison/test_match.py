@@ -196,7 +196,7 @@ def test_python_command_line_and_view_compare_alike_where_nothing_is_said():
         assert words["measure"].default == defaults.MEASURE
         assert words["identity"].default == defaults.IDENTITY
     for line in (["match", "a", "b"], ["explain", "a", "b"], ["similarity", "a", "b"]):
-        said = _parser("tracevis3d").parse_args(line)
+        said = _parser("tracevis3d", line).parse_args(line)
         assert threshold(said.tau) == Settings().tau == threshold(defaults.TAU)
         assert (said.measure, said.identity) == (defaults.MEASURE, defaults.IDENTITY)
     view = Parameters()

@@ -295,7 +295,7 @@ def by_owner(rows, owner, name, count, time):
 @given(programs(), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_the_facts_are_those_of_the_plain_twin(waits, every) -> None:
-    rows, told = rows_of(waits), summary(waits, every=every)
+    rows, told = rows_of(waits), summary(waits, every=True) if every else summary(waits)
     tids = [*waits.trace.threads.tid, None]
     labels = [*waits.trace.functions.label, None]
     listed = sorted((r for r in rows if r.kind == WAIT and (r.blocked or every)), key=lambda r: r.start)
@@ -387,6 +387,12 @@ class Hold:
     def __init__(self, held, i) -> None:
         self.start, self.end, self.thread = int(held.start[i]), int(held.end[i]), int(held.thread[i])
         self.acquire, self.release = int(held.acquire[i]), int(held.release[i])
+
+
+def test_what_another_thread_releases_first_of_all_is_released() -> None:
+    told = summary(Waits(trace_of("a 20 20 Lock.release release L\nb 0 1 Lock.acquire wait L 0")))
+    (lock,) = told["objects"]
+    assert (lock["held_ns"], lock["never_released"]) == (19, 0)
 
 
 def test_a_semaphore_that_one_of_two_has_released_is_held_by_the_other() -> None:
