@@ -1,6 +1,6 @@
 """The operators of the extension: each calls the library and reports the result."""
 
-from . import command, environment, explore, handlers, keys, preferences, task, templates_menu
+from . import command, environment, explore, handlers, keys, preferences, task, templates_menu, workspace
 from .lists import call_tree, differences, filters, go_to, lists, rows, search
 from .live import connect, feed_settings, watched_feed
 from .state import details, filter_stacks, selection, settings, sources, trace_state
@@ -55,6 +55,7 @@ _MODULES = (
     watched_feed,
     keys,
     explore,
+    workspace,
     templates_menu,
     command,
 )

@@ -3,7 +3,7 @@
 from typing import Any
 
 import bpy
-from bpy.props import StringProperty
+from bpy.props import BoolProperty, StringProperty
 
 from ..tracevis3d import plugins
 from . import environment, keys, signals
@@ -28,8 +28,16 @@ class TRACEVIS3D_AP_preferences(bpy.types.AddonPreferences):
         update=_folder_changed,
     )
 
+    workspace: BoolProperty(
+        name="Open the TraceVis Workspace",
+        description="Add the workspace TraceVis, and show it, when a trace is imported into a file "
+        "that has none yet",
+        default=True,
+    )
+
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
+        layout.prop(self, "workspace")
         row = layout.row(align=True)
         row.prop(self, "plugins")
         row.operator("tracevis3d.reload_plugins", text="", icon="FILE_REFRESH")

@@ -90,6 +90,8 @@ on_point: Signal[[Any, int]] = Signal()
 #: The selection in a trace, or the hovered element, has changed: the trace's key; "" after undo, redo or
 #: loading, when any may have. A receiver must be quick, and must not select.
 on_select: Signal[[str]] = Signal()
+#: Traces were imported, and are to be looked at: the context, and whether a person asked for it.
+on_import: Signal[[Any, bool]] = Signal()
 #: A 3D view that shows views is being drawn: the context. A receiver must cost next to nothing.
 on_draw: Signal[[Any]] = Signal()
 #: The folder of plug-ins is another one, or what is in it: everything that is made of views is to be renewed.

@@ -19,17 +19,19 @@ from . import (
 
 _CLASSES = (
     *trace.CLASSES,
+    # What one does daily.
     *differences.CLASSES,
     *explore.CLASSES,
     *selection.CLASSES,
     *search.CLASSES,
-    *live.CLASSES,
     *view.CLASSES,
+    # What one does at times: folded.
     *rows.CLASSES,
     lists.CLASSES[0],
     *tree.CLASSES,
     *lists.CLASSES[1:],
     *bookmarks.CLASSES,
+    *live.CLASSES,
     *render.CLASSES,
 )
 

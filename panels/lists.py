@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from ..operators import areas
 from ..operators.lists import lists
 from ..operators.state import settings
 from ..operators.views import overview
@@ -52,10 +53,10 @@ class TRACEVIS3D_UL_list(bpy.types.UIList):
         """The list has no filter of its own: the field above is one, over all rows of all pages."""
 
 
-class TRACEVIS3D_PT_lists(parts.ViewPanel, bpy.types.Panel):
-    bl_idname = "TRACEVIS3D_PT_lists"
+class _Lists:
     bl_label = "Lists"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+    editor = areas.CALLS
+    layout: Any
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, scene = self.layout, context.scene
@@ -109,4 +110,19 @@ class TRACEVIS3D_PT_lists(parts.ViewPanel, bpy.types.Panel):
             column.operator("tracevis3d.list_promote", text="", icon="ASSET_MANAGER")
 
 
-CLASSES = (TRACEVIS3D_PT_overview, TRACEVIS3D_UL_list, TRACEVIS3D_PT_lists)
+class TRACEVIS3D_PT_lists(_Lists, parts.ViewPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_lists"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+
+class TRACEVIS3D_PT_lists_editor(_Lists, parts.EditorPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_lists_editor"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+
+CLASSES = (
+    TRACEVIS3D_PT_overview,
+    TRACEVIS3D_UL_list,
+    TRACEVIS3D_PT_lists,
+    TRACEVIS3D_PT_lists_editor,
+)

@@ -11,6 +11,7 @@ from . import parts
 class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
     bl_idname = "TRACEVIS3D_PT_live"
     bl_label = "Live"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

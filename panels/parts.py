@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from ..operators import environment
+from ..operators import areas, environment
 from ..operators.state import settings
 
 _CHARACTER = 6.2  # mean width of a character of Blender's font, in pixels at scale 1
@@ -20,11 +20,38 @@ class SidebarPanel:
     bl_category = "TraceVis"
 
 
-class ViewPanel(SidebarPanel):
-    """A panel about the active view; it is not there as long as there is none."""
+class EditorPanel:
+    """The place of the panels of an editor of our own: they fill it."""
+
+    bl_space_type = "NODE_EDITOR"
+    bl_region_type = "UI"
+    bl_category = "TraceVis"
+    editor: str
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
+        return (
+            areas.kind_of(context.area) == cls.editor
+            and not environment.missing_library()
+            and settings.active(context) is not None
+        )
+
+
+class ViewPanel(SidebarPanel):
+    """A panel about the active view; it is not there as long as there is none.
+
+    Attributes
+    ----------
+    editor : str
+        The editor that has the same panel: where the screen shows it, the sidebar doesn't.
+    """
+
+    editor = ""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if cls.editor and areas.shows(context.screen, cls.editor):
+            return False
         return not environment.missing_library() and settings.active(context) is not None
 
 

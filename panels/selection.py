@@ -1,13 +1,17 @@
 """The panel *Selection*: facts of the selected call."""
 
+from typing import Any
+
 import bpy
 
+from ..operators import areas
 from . import parts
 
 
-class TRACEVIS3D_PT_selection(parts.ViewPanel, bpy.types.Panel):
-    bl_idname = "TRACEVIS3D_PT_selection"
+class _Selection:
     bl_label = "Selection"
+    editor = areas.SELECTION
+    layout: Any
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -26,4 +30,12 @@ class TRACEVIS3D_PT_selection(parts.ViewPanel, bpy.types.Panel):
         parts.fact_rows(layout, details.rows)
 
 
-CLASSES = (TRACEVIS3D_PT_selection,)
+class TRACEVIS3D_PT_selection(_Selection, parts.ViewPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_selection"
+
+
+class TRACEVIS3D_PT_selection_editor(_Selection, parts.EditorPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_selection_editor"
+
+
+CLASSES = (TRACEVIS3D_PT_selection, TRACEVIS3D_PT_selection_editor)

@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from ..operators import areas
 from ..operators.lists import call_tree
 from ..operators.state import filter_stacks, settings
 from ..tracevis3d.errors import TraceVisError
@@ -21,10 +22,10 @@ _NUMBERS = 9  # characters that the numbers of calls may take
 _LEAST = 6  # characters that a name is shortened to at most
 
 
-class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
-    bl_idname = "TRACEVIS3D_PT_tree"
+class _CallTree:
     bl_label = "Call Tree"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+    editor = areas.CALLS
+    layout: Any
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, collection = self.layout, settings.require_active(context)
@@ -75,6 +76,15 @@ class TRACEVIS3D_PT_tree(parts.ViewPanel, bpy.types.Panel):
         hint = layout.column()
         hint.active = False
         parts.paragraph(hint, context, HINT)
+
+
+class TRACEVIS3D_PT_tree(_CallTree, parts.ViewPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_tree"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+
+class TRACEVIS3D_PT_tree_editor(_CallTree, parts.EditorPanel, bpy.types.Panel):
+    bl_idname = "TRACEVIS3D_PT_tree_editor"
 
 
 def _draw_rows(box: Any, rows: Any, characters: int) -> None:
@@ -168,4 +178,4 @@ def _draw_filter(box: Any, context: Any, index: int, applied: Any, did: str) -> 
     parts.paragraph(column, context, f"{scope}, {what}: {did}" if applied.on else f"{scope}: off")
 
 
-CLASSES = (TRACEVIS3D_PT_filters, TRACEVIS3D_PT_tree)
+CLASSES = (TRACEVIS3D_PT_filters, TRACEVIS3D_PT_tree, TRACEVIS3D_PT_tree_editor)

@@ -59,11 +59,27 @@ class TRACEVIS3D_PT_views(parts.ViewPanel, bpy.types.Panel):
                 "tracevis3d.overview", text="See All", icon="VIEW_CAMERA", depress=scene.tracevis3d_overview
             )
             row.operator_menu_enum("tracevis3d.arrange", "direction", text="Arrange", icon="SNAP_GRID")
+        stored = settings.of(settings.active(context))
+        row = layout.row(align=True)
+        row.scale_y = 1.2
+        row.operator(
+            "tracevis3d.rebuild",
+            text="Rebuild to Show Changes" if stored.stale else "Rebuild",
+            icon="FILE_REFRESH",
+            depress=stored.stale,
+        )
+        row.prop(
+            context.window_manager, "tracevis3d_parameters", text="Parameters", icon="OPTIONS", toggle=True
+        )
 
 
 class TRACEVIS3D_PT_view(parts.ViewPanel, bpy.types.Panel):
     bl_idname = "TRACEVIS3D_PT_view"
     bl_label = "Parameters"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and context.window_manager.tracevis3d_parameters
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         self.layout.menu("TRACEVIS3D_MT_presets", text="", icon="PRESET")
@@ -78,14 +94,6 @@ class TRACEVIS3D_PT_view(parts.ViewPanel, bpy.types.Panel):
         if group is None:
             parts.paragraph(layout, context, f"The view {stored.view!r} is not installed here.", "ERROR")
             return
-        row = layout.row()
-        row.scale_y = 1.2
-        row.operator(
-            "tracevis3d.rebuild",
-            text="Rebuild to Show Changes" if stored.stale else "Rebuild",
-            icon="FILE_REFRESH",
-            depress=stored.stale,
-        )
         parts.fact_rows(layout, stored.facts)
         for table in stored.tables:
             header, body = layout.panel(f"tracevis3d_table_{table.name}", default_closed=True)

@@ -38,7 +38,7 @@ LARGE = (
 #: Calls of a trace that is made up where the large one isn't: so many groups of so many.
 _GROUPS, _LEAVES = 900, 1000
 _TIMEOUT = 420.0
-_SCREEN = "1280x800"
+_SCREEN, _LARGE_SCREEN = "1280x800", "1920x1080"
 
 
 class Failed(Exception):
@@ -138,6 +138,10 @@ class Way:
             ),
             Turn("walk through the call tree in a window", "windows/tree.py", trace, done="walked"),
         )
+        self.windows(
+            Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
+            screen=_LARGE_SCREEN,
+        )
         self.live()
         memory = LARGE.with_name("memray_pillow_threads.records.tsv.gz")
         if memory.is_file():
@@ -159,11 +163,11 @@ class Way:
         """Run scripts in one Blender without a window, one after the other."""
         self.in_turn(["-b"], turns)
 
-    def windows(self, *turns: Turn) -> None:
+    def windows(self, *turns: Turn, screen: str = _SCREEN) -> None:
         """Drive one Blender in a window on a screen of its own; each script writes the file ``done``."""
         turns = tuple(turn.into("/mnt/out") for turn in turns)
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
-        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *screen.split("x")]
+        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", screen, "blender"]
         self.in_turn(words, turns, before)
 
     def in_turn(self, words: list[str], turns: tuple[Turn, ...], before: list[str] | None = None) -> None:

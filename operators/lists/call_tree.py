@@ -24,7 +24,7 @@ from ...tracevis3d.features.call_tree import tree_rows
 from ...tracevis3d.features.call_tree.navigation import KEYS, TreeNavigation, path_of
 from ...tracevis3d.features.call_tree.partial_tree import ALL
 from ...tracevis3d.features.call_tree.tree_rows import TreeQuery
-from .. import handlers, signals
+from .. import areas, handlers, signals
 from ..state import filter_stacks, selection, settings
 from ..views import overview
 from . import navigate, on_trace
@@ -397,14 +397,14 @@ class TRACEVIS3D_OT_tree_keys(bpy.types.Operator):
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if not type(self).walking or (event.type == "ESC" and event.value == "PRESS"):
             self.cancel(context)
-            _redraw(context)
+            areas.redraw()
             return {"FINISHED"}
         if event.type not in KEYS or event.ctrl or event.alt or event.oskey:
             return {"PASS_THROUGH"}
         if event.value == "PRESS" and TRACEVIS3D_OT_tree_key.poll(context):
             bpy.ops.tracevis3d.tree_key(key=event.type)
             bpy.ops.ed.undo_push(message="Key in Call Tree")
-            _redraw(context)
+            areas.redraw()
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
@@ -412,13 +412,6 @@ class TRACEVIS3D_OT_tree_keys(bpy.types.Operator):
         type(self).walking = False
         if context.workspace is not None:
             context.workspace.status_text_set(None)
-
-
-def _redraw(context: bpy.types.Context) -> None:
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
 
 
 class TRACEVIS3D_OT_tree_open(OnTree, bpy.types.Operator):

@@ -11,7 +11,7 @@ from ...tracevis3d.scene.window import element_metadata
 from ...tracevis3d.trace.names import FunctionWords, words_of
 from ...tracevis3d.units import counted, duration
 from ...tracevis3d.views.describe import describe, describe_call
-from .. import signals
+from .. import areas, signals
 from . import selection, settings, sources, stored_metadata, trace_state
 
 _DASH = "—"
@@ -42,10 +42,7 @@ def _update(_trace: str) -> None:
             rows = _rows(details, collection, source, chosen)
             break
     settings.fill(details.rows, rows)
-    for window in manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+    areas.redraw()
 
 
 def _rows(details: Any, collection: Any, source: Any, chosen: Any) -> list[tuple[str, str]]:

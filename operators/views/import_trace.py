@@ -11,11 +11,11 @@ from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.formats import registry as formats
 from ...tracevis3d.formats import unpack
 from ...tracevis3d.progress import Progress, part
-from .. import enum_items, preconditions
+from .. import enum_items, preconditions, signals
 from ..lists import differences
 from ..state import settings
 from ..task import LongOperator
-from . import make_view, viewport
+from . import make_view
 
 #: Folders that may be traces: choosing a file inside one chooses the folder.
 _FOLDER_SUFFIXES = (".data",)
@@ -124,7 +124,7 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
                 make_view.new_view(context, [trace], figure, drawing, self.style, self.place)
                 self._report(trace)
         if self.look:
-            viewport.look(context)
+            signals.on_import.send(context, self.options.is_invoke)
         return {"FINISHED"}
 
     def _report(self, trace: Any) -> None:

@@ -24,7 +24,7 @@ from ...tracevis3d.features.call_tree.strip import (
     quads,
     strip,
 )
-from .. import signals
+from .. import areas, signals
 from ..explore.shapes import rectangle, write
 from ..state import settings
 from . import viewport
@@ -52,7 +52,7 @@ class TRACEVIS3D_PG_overview(bpy.types.PropertyGroup):
         name="Strip",
         description="Show the whole trace as a strip at the bottom of the 3D view; a click in it goes there",
         default=True,
-        update=lambda _self, _context: redraw(),
+        update=lambda _self, _context: areas.redraw(),
     )
 
 
@@ -78,15 +78,7 @@ def store(
         stored.calls = len(trace.calls)
     if part is not None:
         stored.first, stored.last = part
-    redraw()
-
-
-def redraw() -> None:
-    """Let the 3D views show what has changed."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+    areas.redraw()
 
 
 # -- the strip in the 3D view -------------------------------------------------------------------------------
