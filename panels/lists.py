@@ -22,6 +22,8 @@ class TRACEVIS3D_PT_overview(parts.ViewPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
+        if areas.shows(context.screen, areas.STRIP):
+            return False
         return super().poll(context) and bool(overview.of(settings.active(context)).headline)
 
     def draw(self, context: bpy.types.Context) -> None:

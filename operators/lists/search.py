@@ -305,7 +305,7 @@ def pin(scene: bpy.types.Scene, only: bpy.types.Collection | None = None) -> Non
     Where there are too many, some represent all: evenly spread, and the current one.
     """
     state = scene.tracevis3d_search
-    trace, found = _known(state)
+    trace, found = known(state)
     for collection in [only] if only is not None else settings.all_in(scene):
         keys, stored = trace_state.keys_of(collection), settings.of(collection)
         if (state.trace not in keys and state.trace) or not (state.show_pins and state.total):
@@ -321,7 +321,7 @@ def pin(scene: bpy.types.Scene, only: bpy.types.Collection | None = None) -> Non
                 shown.delta_location = stored.place
 
 
-def _known(state: Any) -> tuple[Any, Found | None]:
+def known(state: Any) -> tuple[Any, Found | None]:
     """Return the trace of the results, and the results; nothing if the trace is not in memory."""
     trace = sources.loaded(state.trace) if state.trace else None
     if trace is None or not state.total:

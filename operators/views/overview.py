@@ -219,7 +219,9 @@ class TRACEVIS3D_GGT_strip(bpy.types.GizmoGroup):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         collection = settings.active(context)
-        return collection is not None and of(collection).shown and bool(of(collection).cells)
+        if collection is None or areas.shows(context.screen, areas.STRIP):
+            return False
+        return of(collection).shown and bool(of(collection).cells)
 
     def setup(self, _context: bpy.types.Context) -> None:
         self.gizmos.new(TRACEVIS3D_GT_strip.bl_idname).use_draw_modal = True

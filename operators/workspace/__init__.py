@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from . import editors, opening
+from . import editors, opening, strip
 
-_MODULES: tuple[Any, ...] = (editors, opening)
+_MODULES: tuple[Any, ...] = (editors, strip, opening)
 
 
 def register() -> None:

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from tests.filters.test_filters import JAVA
 from tracevis3d.analysis.mural import unpacked
 from tracevis3d.errors import UsageError
-from tracevis3d.features.call_tree.strip import GROUND, Strip, part, picture, quads, strip
+from tracevis3d.features.call_tree.strip import GROUND, Strip, cells_in, part, picture, quads, strip
 from tracevis3d.formats.names import split
 from tracevis3d.trace.model import Source
 from tracevis3d.trace.recording import Recording
@@ -64,3 +64,19 @@ def test_the_part_that_is_listed_lies_within_the_strip(calls, data):
 @pytest.mark.parametrize(("first", "last"), [(0, 0), (5, 3), (-1, 4), (2, 11)])
 def test_a_part_that_the_strip_lacks_is_none(first, last):
     assert part(first, last, 10, 0.0, 100.0, 3.0) is None
+
+
+@given(CELLS)
+@settings(deadline=None)
+def test_a_mural_of_one_colour_has_a_square_for_each_cell_that_is_not_empty(cells):
+    ground, color = (0.1, 0.2, 0.3), (0.9, 0.5, 0.4)
+    pixels = cells_in(cells, ground, color)
+    full = [row for row in range(5) if cells[row].any()]
+    assert len(pixels) == (max(full) + 1 if full else 1)
+    corners, _, _ = quads(pixels, ground)
+    assert len(corners) == 4 * np.count_nonzero(cells)
+    brightest = pixels[cells[: len(pixels)] == 255]
+    assert np.allclose(brightest[:, :3], np.float32(color))
+    # The fuller a cell, the more it has of the colour.
+    order = np.argsort(cells[: len(pixels)].ravel(), kind="stable")
+    assert (np.diff(pixels[..., 0].ravel()[order]) >= 0).all()

@@ -96,14 +96,44 @@ def picture(shown: NDArray[np.uint8], hidden: NDArray[np.uint8]) -> NDArray[np.f
     return made
 
 
+def cells_in(
+    cells: NDArray[np.uint8], ground: tuple[float, ...], color: tuple[float, ...]
+) -> NDArray[np.float32]:
+    """Return the picture of a mural of one colour: the fuller a cell, the more of it.
+
+    Parameters
+    ----------
+    cells : uint8 (rows, width)
+        As :func:`~tracevis3d.analysis.time_mural.time_mural` returns; rows at the end that hold nothing are
+        left out.
+    ground, color : float (3,)
+        Of an empty cell, and of a full one.
+
+    Returns
+    -------
+    float32 (rows, width, 4)
+        Red, green, blue, and 1.
+    """
+    full = np.flatnonzero(cells.any(axis=1))
+    light = cells[: int(full[-1]) + 1 if len(full) else 1].astype(np.float32)[..., None] / 255.0
+    made = np.ones((*light.shape[:2], 4), np.float32)
+    low, high = np.array(ground, np.float32), np.array(color, np.float32)
+    # The faintest cell must still be seen.
+    made[..., :3] = low + (high - low) * np.where(light > 0, 0.3 + 0.7 * light, 0.0)
+    return made
+
+
 def quads(
     pixels: NDArray[np.float32],
+    ground: tuple[float, ...] = GROUND,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int32]]:
     """Return the cells of a picture that are not of the ground's colour as squares in the unit square.
 
     Parameters
     ----------
     pixels : float32 (rows, width, 4)
+    ground : float (3,)
+        Its colour.
 
     Returns
     -------
@@ -112,7 +142,7 @@ def quads(
     triangles : int32 (2 n, 3)
     """
     high, wide, _ = pixels.shape
-    row, column = np.nonzero((pixels[..., :3] != np.array(GROUND, np.float32)).any(axis=2))
+    row, column = np.nonzero((pixels[..., :3] != np.array(ground, np.float32)).any(axis=2))
     at = np.zeros((len(row), 4, 3), np.float32)
     at[..., 0] = (column[:, None] + np.array([0, 1, 1, 0])) / wide
     at[..., 1] = (row[:, None] + np.array([0, 0, 1, 1])) / high

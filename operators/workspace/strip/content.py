@@ -1,0 +1,154 @@
+"""What lies on the strip: the traces of the active view, with all that is known of their time."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ....tracevis3d.layout.time_strip import Lane, columns, lanes
+from ....tracevis3d.trace.selection import read_range
+from ....tracevis3d.units import duration
+from ....tracevis3d.views.time_window import Window
+from ...explore import marks
+from ...explore.motion import window_time
+from ...lists import search
+from ...state import selection, settings, sources, trace_state
+from . import stored
+
+#: Margins of the strip in pixels at scale 1: beside, above (a line of text, and signs) and below (the ruler).
+_BESIDE, _ABOVE, _BELOW, _GUTTER, _APART = 12.0, 36.0, 22.0, 18.0, 4.0
+#: Search results that are shown at most: evenly spread where there are more.
+_MOST = 4000
+
+Pixels = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A trace on the strip.
+
+    Attributes
+    ----------
+    source : int
+        Which of the view's traces.
+    key : str
+    name : str
+        What it is called, and how long it takes.
+    lane : Lane
+    window : (int, int) or None
+        The time that the view shows; None if it has no window of time.
+    """
+
+    source: int
+    key: str
+    name: str
+    lane: Lane
+    window: Window | None
+
+
+@dataclass
+class State:
+    """The mouse on the strip.
+
+    Attributes
+    ----------
+    area : int
+        The area that it is in: its pointer as a number; 0: none.
+    at : (float, float)
+        Its pixel there.
+    windows : dict
+        Windows that are being dragged, by trace of the view: drawn before the view shows them.
+    brush : (int, int, int) or None
+        Trace of the view, and the range of time that is being selected.
+    """
+
+    area: int = 0
+    at: tuple[float, float] = (0.0, 0.0)
+    windows: dict[int, Window] = field(default_factory=dict)
+    brush: tuple[int, int, int] | None = None
+
+
+state = State()
+
+
+def rows_in(context: bpy.types.Context, region: Any) -> tuple[bpy.types.Collection | None, list[Row]]:
+    """Return the view that the strip is about, and its traces from top to bottom."""
+    view = settings.active_in(context.scene)
+    if view is None:
+        return None, []
+    known = [
+        (i, key, whole) for i, key in enumerate(trace_state.keys_of(view)) if (whole := stored.whole_of(key))
+    ]
+    scale = context.preferences.system.ui_scale
+    gutter = _GUTTER if len(known) > 1 else 0.0
+    box = (
+        (_BESIDE + gutter) * scale,
+        _BELOW * scale,
+        region.width - _BESIDE * scale,
+        region.height - _ABOVE * scale,
+    )
+    found = lanes(*box, [whole for _, _, whole in known], _APART * scale)
+    made = []
+    for (source, key, whole), lane in zip(known, found, strict=True):
+        name = f"{sources.name_of(settings.of(view).sources[source])}  {duration(whole[1] - whole[0], 4)}"
+        window = state.windows.get(source) or window_time.of(view, source)
+        made.append(Row(source, key, name, lane, window))
+    return view, made
+
+
+def selected(row: Row) -> Pixels:
+    """Return the pixels of the selected calls, float (n, 2)."""
+    return _of_calls(row, selection.selected(row.key).calls)
+
+
+def hovered(row: Row) -> Pixels:
+    """Return the pixels of the calls that the mouse is over, in any view."""
+    return _of_calls(row, selection.hovered(row.key))
+
+
+def _of_calls(row: Row, calls: Any) -> Pixels:
+    trace = sources.loaded(row.key)
+    if trace is None or not len(calls):
+        return np.zeros((0, 2))
+    return columns(row.lane, trace.calls.start[calls], trace.calls.end[calls])
+
+
+def selected_range(row: Row) -> Window | None:
+    """Return the range of time that is selected, or being selected."""
+    if state.brush is not None and state.brush[0] == row.source:
+        return state.brush[1:]
+    chosen: Window | None = selection.selected(row.key).time_range
+    return chosen
+
+
+def marked(row: Row) -> Pixels:
+    """Return the pixels of the marked ranges, each for itself."""
+    return np.array([[row.lane.x_of(a), row.lane.x_of(b)] for a, b in marks.marked(row.key)]).reshape(-1, 2)
+
+
+def found(scene: bpy.types.Scene, row: Row) -> tuple[Pixels, float | None]:
+    """Return the pixels where search results start, and that of the current result."""
+    searched = scene.tracevis3d_search
+    if searched.trace != row.key or not searched.total:
+        return np.zeros((0, 2)), None
+    trace, results = search.known(searched)
+    if trace is None or results is None:
+        return np.zeros((0, 2)), None
+    calls = results.spread(_MOST)
+    start = trace.calls.start[calls]
+    current = searched.current
+    at = row.lane.x_of(int(trace.calls.start[current])) if 0 <= current < len(trace.calls) else None
+    return columns(row.lane, start, start), at
+
+
+def findings(view: bpy.types.Collection, row: Row) -> list[tuple[float, float, int]]:
+    """Return left end, right end and number, from 0, of each finding of a trace, in order of time."""
+    made = []
+    for number, finding in enumerate(view.tracevis3d_differences):
+        spans = finding.spans.split("|")
+        span = read_range(spans[row.source]) if row.source < len(spans) else None
+        if span is not None:
+            made.append((row.lane.x_of(span[0]), row.lane.x_of(span[1]), number))
+    return sorted(made)

@@ -1,0 +1,59 @@
+"""What the .blend holds of each trace for the strip: it is there without the trace, and after undo."""
+
+from typing import Any
+
+from bpy.props import StringProperty
+
+from ....tracevis3d.analysis.time_mural import packed, time_mural
+from ....tracevis3d.trace.cached_results import cached_with_trace
+from ....tracevis3d.trace.model import Trace
+from ....tracevis3d.views.time_window import Window, whole
+from ... import areas, signals
+from ...state import selection, trace_state
+
+trace_state.PROPERTIES["mural"] = StringProperty(
+    name="Mural", description="How busy each depth is along time, for the time strip"
+)
+trace_state.PROPERTIES["whole"] = StringProperty(
+    name="Time", description="Start of the first call and end of the last, in nanoseconds"
+)
+
+
+@cached_with_trace(most=1)
+def _mural(trace: Trace) -> str:
+    return packed(time_mural(trace.calls, *whole(trace)))
+
+
+def _store(_scene: Any, collection: Any, traces: list[Any], _drawing: Any) -> None:
+    """Store what the strip shows of a view's traces."""
+    for key, trace in zip(trace_state.keys_of(collection), traces, strict=True):
+        record = trace_state.ensure(key)
+        text = " ".join(map(str, whole(trace)))
+        if record.whole != text or not record.mural:
+            record.whole, record.mural = text, _mural(trace)
+    areas.redraw()
+
+
+def mural_of(key: str) -> str:
+    """Return the stored mural of a trace; empty if there is none."""
+    record = trace_state.find(key)
+    return record.mural if record is not None else ""
+
+
+def whole_of(key: str) -> Window | None:
+    """Return the time of all calls of a trace; None if it is not known."""
+    record = trace_state.find(key)
+    return selection.read_range(record.whole) if record is not None else None
+
+
+_CONNECTIONS = ((signals.on_show, _store),)
+
+
+def register() -> None:
+    """Store with each view that is drawn."""
+    signals.connect(_CONNECTIONS)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    signals.disconnect(_CONNECTIONS)

@@ -1,0 +1,51 @@
+"""The mural along time, against its definition."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support import synthetic
+from tracevis3d.analysis.time_mural import HEIGHT, WIDTH, occupancy, packed, time_mural, unpacked
+from tracevis3d.trace.model import Calls
+
+
+@given(st.integers(0, 2**32), st.integers(1, 60), st.booleans(), st.integers(1, 9), st.integers(1, 7))
+@settings(deadline=None, max_examples=60)
+def test_each_call_adds_the_time_that_it_has_in_a_cell(seed, n, chain, width, height) -> None:
+    calls = synthetic.chain(n) if chain else synthetic.random_calls(seed, n, functions=3, threads=2)
+    low, high = int(calls.start.min()) + 3, int(calls.end.max()) + 5
+    found = occupancy(calls, low, high, width, height)
+    deepest = max(int(calls.depth.max()), height)
+    wanted = np.zeros((height, width))
+    edges = [low + (high - low) * k / width for k in range(width + 1)]
+    for i in range(n):
+        row = (int(calls.depth[i]) - 1) * height // deepest
+        for k in range(width):
+            inside = min(int(calls.end[i]), edges[k + 1]) - max(int(calls.start[i]), edges[k])
+            wanted[row, k] += max(inside, 0) / (edges[1] - edges[0])
+    assert np.allclose(found, wanted, atol=1e-6)
+    cells = time_mural(calls, low, high)
+    started = np.zeros((HEIGHT, WIDTH), np.bool_)
+    for start, depth in zip(calls.start.tolist(), calls.depth.tolist(), strict=True):
+        if low <= start < high:
+            row = (depth - 1) * HEIGHT // max(int(calls.depth.max()), HEIGHT)
+            started[row, int((start - low) * WIDTH / (high - low))] = True
+    assert (cells[started] > 0).all()
+    assert cells.max() == (255 if wanted.any() else 0)
+    again = unpacked(packed(cells))
+    assert np.array_equal(again, cells)
+
+
+def test_short_calls_are_seen_and_nothing_is_dark() -> None:
+    calls = synthetic.flat(3, duration=1, gap=10**9)
+    cells = time_mural(calls, int(calls.start[0]), int(calls.end[-1]))
+    assert (cells[0] == 255).all()
+    assert np.count_nonzero(cells[1]) == 2
+    assert not cells[2:].any()
+    assert not time_mural(Calls(), 0, 1).any()
+
+
+def test_damaged_texts_are_no_mural() -> None:
+    text = packed(np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH), np.uint8))
+    for damaged in ("", "no mural", text[: len(text) // 2], text[5:], "é"):
+        assert unpacked(damaged) is None

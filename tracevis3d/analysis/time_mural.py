@@ -1,0 +1,101 @@
+"""A mural of a trace along time: how much of each moment's time calls of each depth take.
+
+After Jerding and Stasko, "The information mural" (InfoVis 1995): however long the trace is, each call adds to
+its cells, so that nothing is left out.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..trace.model import Calls
+
+#: Cells of a stored mural.
+WIDTH, HEIGHT = 960, 20
+#: Shares below are what is left of rounding, in sums over millions of calls.
+_NOISE = 1e-7
+
+
+def occupancy(calls: Calls, low: int, high: int, width: int, height: int) -> NDArray[np.float64]:
+    """Return the share of each column's time that calls of each row's depths take, in linear time.
+
+    Parameters
+    ----------
+    calls : Calls
+        ``start``, ``end`` and ``depth`` are read.
+    low, high : int
+        The time that all columns span, in nanoseconds; calls are clipped to it.
+    width, height : int
+        Columns and rows.
+
+    Returns
+    -------
+    float64 (height, width)
+        Above 1 where several threads, or depths that share a row, are busy at once. The first row is the
+        root calls'.
+    """
+    n, step, row = len(calls), max(high - low, 1) / width, _rows(calls, height)
+    found = np.zeros((height, width + 1))
+    # The time that calls take before a moment is a sum of ramps: up at each start, down at each end.
+    for times, sign in ((calls.start, 1.0), (calls.end, -1.0)):
+        at = np.clip((np.asarray(times, np.float64) - low) / step, 0.0, width)
+        column = np.minimum(at.astype(np.int64), width)
+        cell = row * (width + 1) + column
+        size = height * (width + 1)
+        began = np.bincount(cell, minlength=size).reshape(height, width + 1)
+        part = np.bincount(cell, column + 1 - at, minlength=size).reshape(height, width + 1)
+        before = np.cumsum(began, axis=1) - began
+        found += sign * (before + part)
+    return np.maximum(found[:, :width], 0.0) if n else np.zeros((height, width))
+
+
+def _rows(calls: Calls, height: int) -> NDArray[np.int64]:
+    deepest = max(int(calls.depth.max(initial=0)), height)
+    return (np.asarray(calls.depth, np.int64) - 1) * height // deepest
+
+
+def time_mural(calls: Calls, low: int, high: int) -> NDArray[np.uint8]:
+    """Return the mural of a trace.
+
+    Parameters
+    ----------
+    calls : Calls
+    low, high : int
+        The time that it spans, in nanoseconds.
+
+    Returns
+    -------
+    uint8 (HEIGHT, WIDTH)
+        0 for no call, at least 1 where one starts, 255 for the busiest cell; by the square root, so that
+        short calls are seen.
+    """
+    busy = occupancy(calls, low, high, WIDTH, HEIGHT)
+    most = float(busy.max(initial=0.0))
+    share = busy / most if most > 0.0 else busy
+    cells = np.ceil(255 * np.sqrt(np.where(share > _NOISE, share, 0.0))).astype(np.uint8)
+    column = (np.asarray(calls.start, np.float64) - low) * WIDTH / max(high - low, 1)
+    inside = (column >= 0) & (column < WIDTH)
+    at = _rows(calls, HEIGHT)[inside], column[inside].astype(np.int64)
+    cells[at] = np.maximum(cells[at], 1)
+    return cells
+
+
+def packed(cells: NDArray[np.uint8]) -> str:
+    """Return a mural as text, a few thousand characters; :func:`unpacked` reads it."""
+    return base64.b85encode(zlib.compress(cells.tobytes(), 9)).decode()
+
+
+def unpacked(text: str) -> NDArray[np.uint8] | None:
+    """Return the mural that :func:`packed` wrote; None if the text is none."""
+    wanted = WIDTH * HEIGHT
+    try:
+        # A text from elsewhere may unfold to anything: no more than a mural is taken.
+        stored = zlib.decompressobj().decompress(base64.b85decode(text), wanted + 1)
+    except (ValueError, zlib.error, binascii.Error):
+        return None
+    return np.frombuffer(stored, np.uint8).reshape(HEIGHT, WIDTH) if len(stored) == wanted else None

@@ -1,0 +1,192 @@
+"""Where things lie on a time strip: a lane for each trace, and the window that is shown as a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Window = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """The lane of one trace, in pixels.
+
+    Attributes
+    ----------
+    left, right : float
+        Where the trace begins and ends.
+    low, high : float
+        The lower and the upper edge.
+    whole : (int, int)
+        The trace's time in nanoseconds.
+    """
+
+    left: float
+    right: float
+    low: float
+    high: float
+    whole: Window
+
+    def x_of(self, time: float) -> float:
+        """Return where a time in nanoseconds lies; times outside the trace lie at its ends."""
+        first, last = self.whole
+        share = (time - first) / max(last - first, 1)
+        return self.left + min(max(share, 0.0), 1.0) * (self.right - self.left)
+
+    def time_at(self, x: float) -> int:
+        """Return the nanosecond at a pixel, inside the trace."""
+        first, last = self.whole
+        share = (x - self.left) / max(self.right - self.left, 1e-9)
+        return round(first + min(max(share, 0.0), 1.0) * (last - first))
+
+    def length_of(self, pixels: float) -> float:
+        """Return how many nanoseconds so many pixels are."""
+        return pixels * (self.whole[1] - self.whole[0]) / max(self.right - self.left, 1e-9)
+
+
+def lanes(
+    left: float, low: float, right: float, high: float, wholes: Sequence[Window], apart: float
+) -> list[Lane]:
+    """Return the lanes of traces within a rectangle, the first one uppermost.
+
+    A pixel is as much time in all of them, and all begin at the left: so runs of unlike length are seen to be
+    so.
+
+    Parameters
+    ----------
+    left, low, right, high : float
+        The rectangle.
+    wholes : sequence of (int, int)
+        The time of each trace, in nanoseconds.
+    apart : float
+        Pixels between two lanes.
+    """
+    n = len(wholes)
+    longest = max((b - a for a, b in wholes), default=1)
+    tall = max((high - low - apart * (n - 1)) / max(n, 1), 1.0)
+    found = []
+    for i, whole in enumerate(wholes):
+        upper = high - i * (tall + apart)
+        share = (whole[1] - whole[0]) / max(longest, 1)
+        found.append(Lane(left, left + share * (right - left), upper - tall, upper, whole))
+    return found
+
+
+def grip(ends: tuple[float, float], x: float, reach: float) -> str:
+    """Return what of a frame lies under the mouse.
+
+    Parameters
+    ----------
+    ends : (float, float)
+        Where the frame begins and ends.
+    x : float
+        The mouse.
+    reach : float
+        How far from an end it is still meant, outwards; inwards a third of the frame at most.
+
+    Returns
+    -------
+    str
+        ``"low"``, ``"high"``, ``"inside"``, or empty beside the frame.
+    """
+    a, b = ends
+    inwards = min(reach, (b - a) / 3)
+    if a - reach <= x <= a + inwards:
+        return "low"
+    if b - inwards <= x <= b + reach:
+        return "high"
+    return "inside" if a < x < b else ""
+
+
+def dragged(window: Window, whole: Window, part: str, by: float, least: int) -> Window:
+    """Return a window after one of its ends, or all of it, was dragged.
+
+    Parameters
+    ----------
+    window, whole : (int, int)
+        The window before, and the time that it stays in, in nanoseconds.
+    part : str
+        ``"low"``, ``"high"`` or ``"inside"``, as :func:`grip` says.
+    by : float
+        Nanoseconds.
+    least : int
+        The shortest window.
+    """
+    low, high = window
+    first, last = whole
+    if part == "low":
+        return round(min(max(low + by, first), high - least)), high
+    if part == "high":
+        return low, round(max(min(high + by, last), low + least))
+    step = min(max(round(by), first - low), last - high)
+    return low + step, high + step
+
+
+def drawn_out(a: int, b: int, whole: Window, least: int) -> Window:
+    """Return the window between two times in any order, at least so long, inside the whole."""
+    low, high = min(a, b), max(a, b)
+    if high - low < least:
+        low = max(min(low, whole[1] - least), whole[0])
+        high = low + least
+    return max(low, whole[0]), min(high, max(whole[1], low + 1))
+
+
+def columns(lane: Lane, start: ArrayLike, end: ArrayLike, least: float = 1.0) -> NDArray[np.float64]:
+    """Return the pixels that ranges of time take on a lane: merged, so never more than it has pixels.
+
+    Parameters
+    ----------
+    lane : Lane
+    start, end : int (n,)
+        Nanoseconds.
+    least : float
+        How wide a range is at least.
+
+    Returns
+    -------
+    float64 (m, 2)
+        Left and right ends, in order; none touch.
+    """
+    a, b = np.atleast_1d(np.asarray(start, np.float64)), np.atleast_1d(np.asarray(end, np.float64))
+    if not len(a):
+        return np.zeros((0, 2))
+    first, last = lane.whole
+    wide = lane.right - lane.left
+    pixels = (np.clip(np.stack([a, b]), first, last) - first) * wide / max(last - first, 1)
+    left = np.floor(pixels[0])
+    right = np.maximum(np.ceil(pixels[1]), left + least)
+    order = np.argsort(left, kind="stable")
+    left, right = left[order], np.maximum.accumulate(right[order])
+    new = np.concatenate([[True], left[1:] > right[:-1]])
+    ends = np.concatenate([np.flatnonzero(new)[1:] - 1, [len(left) - 1]])
+    return lane.left + np.stack([left[new], right[ends]], axis=1)
+
+
+def spread(xs: Sequence[float], apart: float, left: float, right: float) -> list[float]:
+    """Return places for signs that would lie on each other: in order, ``apart``, near to where they belong.
+
+    Parameters
+    ----------
+    xs : sequence of float
+        Where they belong, increasing.
+    apart : float
+        Pixels between two.
+    left, right : float
+        The room; where it is too small they lie closer.
+    """
+    if not xs:
+        return []
+    if len(xs) > 1:
+        apart = min(apart, (right - left) / (len(xs) - 1))
+    places: list[float] = []
+    for x in xs:
+        places.append(max(min(max(x, left), right), places[-1] + apart if places else left))
+    over = right
+    for i in range(len(places) - 1, -1, -1):
+        places[i] = min(places[i], over)
+        over = places[i] - apart
+    return places
