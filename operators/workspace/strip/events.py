@@ -203,7 +203,12 @@ def _finding_at(x: float, y: float) -> int | None:
 def _go(
     view: bpy.types.Collection, windows: dict[int, Window | None], message: str, at_once: bool = False
 ) -> None:
-    window_time.go(view, windows, lambda: acts.push(bpy.context, message), at_once)
+    if at_once:
+        # While it was dragged the view may have come there.
+        window_time.go(view, windows, _nothing, at_once=True)
+        acts.push(bpy.context, message)
+    else:
+        window_time.go(view, windows, lambda: acts.push(bpy.context, message))
     areas.redraw()
 
 
