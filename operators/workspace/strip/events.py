@@ -19,6 +19,8 @@ from .content import Row, state
 
 _ZOOM, _MOVE = 0.6, 0.25  # of the window, for each notch of the wheel or press of a key
 _REACH, _DRAG = 10.0, 4.0  # pixels at scale 1: of a grip, and that a click may move
+#: A window that is so much of the whole is the whole.
+_NEARLY = 0.995
 #: Seconds that drawing the view may take for it to follow a drag.
 _QUICK = 0.15
 
@@ -93,7 +95,11 @@ class TRACEVIS3D_OT_strip(bpy.types.Operator):
                 ends = time_window.scaled(window, _ZOOM if self.do == "IN" else 1 / _ZOOM, fixed)
             else:
                 ends = time_window.moved(window, _MOVE if self.do == "FORWARD" else -_MOVE)
-            windows[each.source] = time_window.bounded(traces[each.source], *ends)
+            bounded = time_window.bounded(traces[each.source], *ends)
+            first, last = each.lane.whole
+            # Zoomed out as far as in, it is the whole again, not a nanosecond less.
+            nearly = bounded[1] - bounded[0] > _NEARLY * (last - first)
+            windows[each.source] = None if nearly else bounded
         _go(view, windows, "Zoom in Time" if self.do in ("IN", "OUT") else "Move in Time")
 
     # -- the frame, dragged ---------------------------------------------------------------------------------

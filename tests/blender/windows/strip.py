@@ -79,8 +79,13 @@ def main():
 
     # Pointing says the time; the wheel zooms about it.
     x, y = at(middle)
-    send("MOUSEMOVE", "NOTHING", x, y)
-    yield lambda: content.state.at == (int(x) - strip().x, int(y) - strip().y)
+
+    def pointed():
+        # Blender moves the mouse itself while its screen is laid out.
+        send("MOUSEMOVE", "NOTHING", x, y)
+        return content.state.at == (int(x) - strip().x, int(y) - strip().y)
+
+    yield pointed
     send("WHEELUPMOUSE", "PRESS", x, y)
     yield lambda: shown() != whole and not window_time.is_gliding()
     first = shown()
