@@ -82,7 +82,7 @@ def time_mural(calls: Calls, low: int, high: int) -> NDArray[np.uint8]:
     inside = (column >= 0) & (column < WIDTH)
     at = _rows(calls, HEIGHT)[inside], column[inside].astype(np.int64)
     cells[at] = np.maximum(cells[at], 1)
-    return cells
+    return np.asarray(cells)
 
 
 def packed(cells: NDArray[np.uint8]) -> str:

@@ -163,7 +163,7 @@ def columns(lane: Lane, start: ArrayLike, end: ArrayLike, least: float = 1.0) ->
     left, right = left[order], np.maximum.accumulate(right[order])
     new = np.concatenate([[True], left[1:] > right[:-1]])
     ends = np.concatenate([np.flatnonzero(new)[1:] - 1, [len(left) - 1]])
-    return lane.left + np.stack([left[new], right[ends]], axis=1)
+    return np.asarray(lane.left + np.stack([left[new], right[ends]], axis=1))
 
 
 def spread(xs: Sequence[float], apart: float, left: float, right: float) -> list[float]:

@@ -232,6 +232,7 @@ def _why_no_window(view: bpy.types.Collection) -> str:
 _KEYS = (
     ("Node Editor", "NODE_EDITOR", "LEFTMOUSE", "PRESS", "", "DRAG"),
     ("Node Editor", "NODE_EDITOR", "LEFTMOUSE", "PRESS", "shift", "SELECT"),
+    ("Node Editor", "NODE_EDITOR", "LEFTMOUSE", "DOUBLE_CLICK", "", "WHOLE"),
     ("Node Editor", "NODE_EDITOR", "MOUSEMOVE", "ANY", "", "POINT"),
     ("Node Editor", "NODE_EDITOR", "W", "PRESS", "", "IN"),
     ("Node Editor", "NODE_EDITOR", "S", "PRESS", "", "OUT"),

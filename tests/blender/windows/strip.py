@@ -140,6 +140,7 @@ def main():
     support.screenshot(place / "strip.png")
 
     # Keys, and a double click for the whole.
+    bpy.context.preferences.inputs.mouse_double_click_time = 1000
     x, y = at(middle)
     for name in ("W", "S", "D", "A"):
         before = shown()
@@ -147,8 +148,11 @@ def main():
         press(name, x, y)
         yield lambda before=before: shown() != before and not window_time.is_gliding()
     press("LEFTMOUSE", x, y)
-    yield 0.05
     press("LEFTMOUSE", x, y)
+    yield lambda: shown() == whole and not window_time.is_gliding()
+    press("W", x, y)
+    yield lambda: shown() != whole and not window_time.is_gliding()
+    press("HOME", x, y)
     yield lambda: shown() == whole and not window_time.is_gliding()
 
     # Two runs: a lane for each, as long as it took; a click on a finding goes there.
