@@ -605,3 +605,27 @@ def test_drawing_is_repeatable_and_leaves_the_trace_alone():
         np.testing.assert_array_equal(a.color, b.color)
     for name, column in before.items():
         np.testing.assert_array_equal(column, getattr(trace.calls, name))
+
+
+@pytest.mark.parametrize("n", [3_000, 300_000])
+def test_levels_lower_than_a_pixel_are_drawn_as_rows(tmp_path, n):
+    """What is drawn follows the picture's height, not the depth; each call is still in one box."""
+    path = tmp_path / "deep.json"
+    begin = ",".join(f'{{"name":"f{i % 7}","ph":"B","ts":{i},"pid":1,"tid":1}}' for i in range(n))
+    end = ",".join(f'{{"ph":"E","ts":{n + i},"pid":1,"tid":1}}' for i in range(n))
+    path.write_text(f"[{begin},{end}]")
+    trace = registry.open_trace(path)
+    drawing = draw(trace)
+    boxes = boxes_of(drawing, "call")
+    assert 30 < len(boxes) <= FRAME.height
+    assert drawing.counts["calls"] == n
+    assert boxes.count.sum() + drawing.counts["calls_in_clusters"] == n
+    assert any(
+        f"for {n - len(boxes) - drawing.counts['calls_in_clusters']:,} calls more" in note
+        for note in drawing.notes
+    )
+    # The rows stand on each other, and reach to the top.
+    low, high = boxes.low[:, 2], boxes.low[:, 2] + boxes.size[:, 2]
+    assert np.allclose(high[:-1], low[1:], atol=1e-3)
+    near = VIEW.level_of_detail([trace], read(Parameters, {}), FRAME)
+    assert len(near.look(0, (0, trace.span_ns), 100.0).parts[0]) <= 4 * len(boxes)

@@ -16,7 +16,7 @@ def index_of(calls: Calls) -> CutIndex:
     return CutIndex.of(calls, *synthetic.thread_slices(calls))
 
 
-def plain_cut(calls, t0, t1, depth0, depth1, resolution, threads):
+def plain_cut(calls, t0, t1, depth0, depth1, resolution, threads, step=1):
     """Return the calls and the clusters of a cut, as the definition says."""
     n = len(calls)
     resolution = math.ceil(resolution)
@@ -31,8 +31,17 @@ def plain_cut(calls, t0, t1, depth0, depth1, resolution, threads):
     levels: dict[tuple[int, int], list[int]] = {}
     for i in range(n):
         levels.setdefault((thread[i], depth[i]), []).append(i)
+
+    def under(i):
+        """Return the call at the first level of the row below; -1 if there is none."""
+        for _ in range(step):
+            i = parent[i] if i >= 0 else -1
+        return i
+
     shown, clusters = [], []
     for (t, d), level in sorted(levels.items()):
+        if (d - depth0) % step:
+            continue
         run: list[int] = []
         runs = []
         previous = -1
@@ -42,7 +51,7 @@ def plain_cut(calls, t0, t1, depth0, depth1, resolution, threads):
             if wide[i]:
                 shown.append(i)
                 continue
-            if d != depth0 and parent[i] >= 0 and not wide[parent[i]]:
+            if d != depth0 and under(i) >= 0 and not wide[under(i)]:
                 continue
             if run and (place != previous + 1 or start[i] - end[run[-1]] >= resolution):
                 runs.append(run)
@@ -58,6 +67,16 @@ def plain_cut(calls, t0, t1, depth0, depth1, resolution, threads):
                  sum(inside[j] for j in below), longest, sum(end[i] - start[i] for i in members), members)
             )  # fmt: skip
     return shown, clusters, sum(inside)
+
+
+def assert_rows_are(cut, calls, t0, t1, step):
+    """Hold what shown calls represent to the definition: what meets the window in their row."""
+    for i, call in enumerate(cut.calls.tolist()):
+        low = calls.depth[call]
+        below = range(call, call + int(calls.extent[call]))
+        row = [j for j in below if calls.depth[j] < low + step and calls.depth[j] <= cut.depth1]
+        assert cut.top[i] == max(calls.depth[j] for j in row)
+        assert cut.merged[i] == sum(calls.start[j] < t1 and calls.end[j] >= t0 for j in row) - 1
 
 
 def rows(index: CutIndex, cut: Cut):
@@ -82,20 +101,31 @@ def test_same_as_twin(data: st.DataObject) -> None:
     resolution = data.draw(st.one_of(st.integers(0, 12), st.floats(0, 60), st.just(1e30)))
     threads = data.draw(st.none() | st.lists(st.integers(0, int(calls.thread.max()))))
     chosen = range(3) if threads is None else set(threads)
-    shown, clusters, total = plain_cut(calls, t0, t1, depth0, min(depth1, deepest), resolution, chosen)
-    cut = index.cut(t0, t1, depth0, depth1, resolution, threads)
+    step = data.draw(st.integers(1, 5))
+    shown, clusters, total = plain_cut(calls, t0, t1, depth0, min(depth1, deepest), resolution, chosen, step)
+    cut = index.cut(t0, t1, depth0, depth1, resolution, threads, step=step)
     assert cut.calls.tolist() == shown
+    if step > 1:
+        assert_rows_are(cut, calls, t0, t1, step)
     assert rows(index, cut) == clusters
     assert cut.total == total
     for call in range(n):
         place = index.locate(cut, call)
         if place is None:
             assert call not in shown
+            assert step == 1 or not (
+                calls.start[call] < t1 and calls.end[call] >= t0
+                and cut.depth0 <= calls.depth[call] <= cut.depth1
+                and (threads is None or calls.thread[call] in threads)
+            )  # fmt: skip
             assert not any(m <= call < m + calls.extent[m] for c in clusters for m in c[8]) or not (
                 calls.start[call] < t1 and calls.end[call] >= t0 and calls.depth[call] <= cut.depth1
             )
         elif place[0] == "call":
-            assert shown[place[1]] == call
+            row = call
+            while (calls.depth[row] - cut.depth0) % step:
+                row = calls.parent[row]
+            assert shown[place[1]] == row
         else:
             assert any(m <= call < m + calls.extent[m] for m in clusters[place[1]][8])
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from ..kernels.layout.cut import cut_levels, sort_levels, sum_up
+from ..kernels.layout.cut import count_rows, cut_levels, sort_levels, sum_up
 from ..trace.cached_results import cached_with_trace
 from ..trace.model import Calls, Trace
 
@@ -71,6 +71,12 @@ class Cut:
         The others, merged.
     t0, t1, depth0, depth1, resolution : int
         The window, as it was asked for; the resolution in whole nanoseconds.
+    step : int
+        How many levels are shown as one.
+    top : int32 (v,)
+        Depth of the deepest call that each of ``calls`` represents; empty where ``step`` is 1: its own.
+    merged : int64 (v,)
+        How many calls each represents beside itself; empty where ``step`` is 1: none.
 
     Examples
     --------
@@ -87,11 +93,19 @@ class Cut:
     depth0: int
     depth1: int
     resolution: int
+    step: int = 1
+    top: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    merged: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def total(self) -> int:
         """The number of calls that the cut represents: all that meet the window."""
-        return len(self.calls) + int(self.clusters.calls.sum())
+        return len(self.calls) + int(self.merged.sum()) + int(self.clusters.calls.sum())
+
+    def of(self, wanted: NDArray[np.bool_]) -> Cut:
+        """Return the cut with some of the calls that are shown by themselves, and no clusters changed."""
+        columns = {name: getattr(self, name) for name in ("calls", "top", "merged")}
+        return replace(self, **{name: column[wanted] for name, column in columns.items() if len(column)})
 
 
 class CutBuffers:
@@ -228,6 +242,7 @@ class CutIndex:
         resolution_ns: float = 0,
         threads: Sequence[int] | NDArray[np.int64] | None = None,
         buffers: CutBuffers | None = None,
+        step: int = 1,
     ) -> Cut:
         """Return what a window shows.
 
@@ -236,6 +251,9 @@ class CutIndex:
         by itself. The longest runs of shorter ones that are neighbours at their depth, less than the
         resolution apart, and not already below a cluster, become one cluster each. Each call that meets
         the window and the depth range is thus shown or in exactly one cluster.
+
+        Where levels are lower than a pixel, ``step`` of them become a row: only calls at its first level are
+        shown, each for those above it in the row, and all of this holds for the first levels.
 
         Parameters
         ----------
@@ -249,6 +267,8 @@ class CutIndex:
             Threads to show; None for all.
         buffers : CutBuffers
             Working space to use again; None for a new one.
+        step : int
+            Levels of a row, from 1 on.
 
         Returns
         -------
@@ -257,7 +277,7 @@ class CutIndex:
         Raises
         ------
         ValueError
-            If the window is empty, or a thread or the resolution doesn't exist.
+            If the window is empty, or a thread, the resolution or the step doesn't exist.
 
         Examples
         --------
@@ -283,6 +303,8 @@ class CutIndex:
             raise ValueError(f"the window [{t0}, {t1}) is empty")
         if math.isnan(resolution_ns) or resolution_ns < 0:
             raise ValueError(f"the resolution {resolution_ns} is no duration")
+        if step < 1:
+            raise ValueError(f"a row has at least one level, not {step}")
         resolution = _FOREVER if resolution_ns >= _FOREVER else math.ceil(resolution_ns)
         deepest = int(np.diff(self.thread_level).max(initial=1)) - 1
         last_depth = deepest if depth1 is None else min(int(depth1), deepest)
@@ -297,7 +319,7 @@ class CutIndex:
             shown, runs = buffers.shown, buffers.runs
             visible, clusters = cut_levels(
                 chosen, max(int(t0), -_FOREVER), min(int(t1), _FOREVER), first_depth, last_depth, resolution,
-                self.calls.end, self.calls.extent, self.thread_level, self.level_first, self.order,
+                int(step), self.calls.end, self.calls.extent, self.thread_level, self.level_first, self.order,
                 self.begin, self.length, self.child, shown, runs,
             )  # fmt: skip
             if visible > len(shown):
@@ -307,15 +329,20 @@ class CutIndex:
             else:
                 break
         calls = self.order[shown[:visible]].astype(np.int64)
-        return Cut(
-            calls,
-            self._clusters(runs[:clusters], last_depth),
-            int(t0),
-            int(t1),
-            first_depth,
-            last_depth,
-            resolution,
-        )
+        found = self._clusters(runs[:clusters], last_depth)
+        cut = Cut(calls, found, int(t0), int(t1), first_depth, last_depth, resolution)
+        return cut if step == 1 else self._with_rows(cut, shown[:visible], int(step))
+
+    def _with_rows(self, cut: Cut, shown: NDArray[np.int64], step: int) -> Cut:
+        """Return the cut with what the calls at the positions ``shown`` represent."""
+        depth = self.calls.depth[cut.calls]
+        top = np.minimum(np.minimum(self.bottom[shown], depth + (step - 1)), cut.depth1).astype(np.int32)
+        merged = np.empty(len(shown), np.int64)
+        count_rows(
+            shown.copy(), (top - depth).astype(np.int64), max(cut.t0, -_FOREVER), min(cut.t1, _FOREVER),
+            self.begin, self.order, self.child, self.calls.end, merged,
+        )  # fmt: skip
+        return replace(cut, step=step, top=top, merged=merged)
 
     def _clusters(self, runs: NDArray[np.int64], last_depth: int) -> Clusters:
         """Return the clusters of the ``runs`` that :func:`..kernels.layout.cut.cut_levels` found."""
@@ -406,7 +433,7 @@ class CutIndex:
             return None
         if not cut.depth0 <= calls.depth[call] <= cut.depth1:
             return None
-        if calls.end[call] - calls.start[call] >= cut.resolution:
+        if cut.step == 1 and calls.end[call] - calls.start[call] >= cut.resolution:
             found = np.flatnonzero(cut.calls == call)
             return ("call", int(found[0])) if len(found) else None
         ancestor = call
@@ -416,7 +443,12 @@ class CutIndex:
             if k >= 0 and place < clusters.stop[k]:
                 return "cluster", k
             ancestor = int(calls.parent[ancestor])
-        return None
+        if cut.step == 1:
+            return None
+        while call >= 0 and (calls.depth[call] - cut.depth0) % cut.step:
+            call = int(calls.parent[call])
+        found = np.flatnonzero(cut.calls == call)
+        return ("call", int(found[0])) if len(found) else None
 
     def level(self, thread: int, depth: int) -> tuple[int, int]:
         """Return the positions ``[low, high)`` of the calls of ``thread`` at ``depth``.

@@ -189,6 +189,7 @@ def cut_nearer(
     resolution: float,
     threads: NDArray[np.int64],
     buffers: CutBuffers,
+    step: int = 1,
 ) -> Cut:
     """Return a cut of ``window`` that is as fine as ``resolution`` within ``seen``, and else as ``picture``.
 
@@ -203,6 +204,8 @@ def cut_nearer(
         Nanoseconds.
     threads : int64 (k,)
     buffers : CutBuffers
+    step : int
+        Levels of a row.
 
     Returns
     -------
@@ -215,21 +218,20 @@ def cut_nearer(
     stop = max(high + (high >= call_span(trace)[1]), low + 1)
 
     def part(t0: int, t1: int, at: float) -> Cut:
-        return cut_index(trace).cut(t0, t1, picture.depth0, picture.depth1, max(at, 1.0), threads, buffers)
+        depths = picture.depth0, picture.depth1
+        return cut_index(trace).cut(t0, t1, *depths, max(at, 1.0), threads, buffers, step)
 
     parts = [part(low, stop, resolution)]
     # What reaches into it is there already.
     if low > first:
         left = part(first, low, picture.resolution)
-        parts.append(replace(left, calls=left.calls[calls.end[left.calls] < low]))
+        parts.append(left.of(calls.end[left.calls] < low))
     if stop < last:
         right = part(stop, last, picture.resolution)
-        parts.append(replace(right, calls=right.calls[calls.start[right.calls] >= stop]))
+        parts.append(right.of(calls.start[right.calls] >= stop))
     columns = {f.name: np.concatenate([getattr(p.clusters, f.name) for p in parts]) for f in fields(Clusters)}
-    return replace(
-        parts[0], calls=np.concatenate([p.calls for p in parts]), clusters=Clusters(**columns),
-        t0=first, t1=max(stop, last),
-    )  # fmt: skip
+    shown = {name: np.concatenate([getattr(p, name) for p in parts]) for name in ("calls", "top", "merged")}
+    return replace(parts[0], **shown, clusters=Clusters(**columns), t0=first, t1=max(stop, last))
 
 
 def within(boxes: Boxes, first: float, last: float) -> Boxes:

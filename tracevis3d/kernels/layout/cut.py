@@ -210,6 +210,7 @@ def cut_levels(
     depth0: Any,
     depth1: Any,
     resolution: Any,
+    row: Any,
     end: Any,
     extent: Any,
     thread_level: Any,
@@ -223,14 +224,14 @@ def cut_levels(
 ) -> tuple[int, int]:
     """Find the calls and the clusters that a window shows; see :meth:`.layout.cut.CutIndex.cut`.
 
-    Each level is gone through once, under the calls shown one level up. Calls that are too short are
-    passed in leaps of one ``resolution``: what both begins and ends within a leap is short, and so are
-    the gaps there.
+    Each level, or the first of each ``row`` levels, is gone through once, under the calls shown one row
+    below. Calls that are too short are passed in leaps of one ``resolution``: what both begins
+    and ends within a leap is short, and so are the gaps there.
 
     Parameters
     ----------
     threads : int64 (k,)
-    t0, t1, depth0, depth1, resolution : int
+    t0, t1, depth0, depth1, resolution, row : int
     end, extent : int64 (n,)
         Of the calls.
     thread_level, level_first, order, begin, length, child
@@ -253,7 +254,7 @@ def cut_levels(
         levels = thread_level[t + 1] - base - 1
         last_depth = min(depth1, levels)
         above = visible  # the calls shown one level up: shown[above:here]
-        for depth in range(depth0, last_depth + 1):
+        for depth in range(depth0, last_depth + 1, row):
             here = visible
             ranges = 1 if depth == depth0 else here - above
             run: Any = np.int64(-1)  # first position of the open run of short calls
@@ -261,7 +262,7 @@ def cut_levels(
             run_calls: Any = 0
             walk = False  # whether they are to be counted level by level
             # Else they are whole subtrees of siblings, which lie together in pre-order.
-            limited = depth1 < levels or (depth == depth0 and depth > 1)
+            limited = row > 1 or depth1 < levels or (depth == depth0 and depth > 1)
             for r in range(ranges + 1):
                 p: Any = 0
                 stop: Any = 0
@@ -274,6 +275,11 @@ def cut_levels(
                     parent = shown[above + r]
                     p = np.int64(child[parent])
                     stop = np.int64(child[parent + 1])
+                    more = row - 1
+                    while more > 0 and p < stop:
+                        p = np.int64(child[p])
+                        stop = np.int64(child[stop])
+                        more -= 1
                 if r == 0 or r == ranges - 1:
                     p, stop = clip(p, stop, t0, t1, begin, order, end)
                 while p < stop or (r == ranges and run >= 0):
@@ -330,3 +336,35 @@ def cut_levels(
             if above == visible:
                 break
     return visible, clusters
+
+
+@kernel
+def count_rows(
+    shown: Any,
+    levels: Any,
+    t0: Any,
+    t1: Any,
+    begin: Any,
+    order: Any,
+    child: Any,
+    end: Any,
+    merged: Any,
+) -> None:
+    """Count the calls of the window that the call at each position of ``shown`` has in the levels above it.
+
+    Parameters
+    ----------
+    shown : int64 (v,)
+    levels : int64 (v,)
+        How many levels above each count.
+    t0, t1 : int
+    begin, order, child
+        The index.
+    end : int64 (n,)
+        Of the calls.
+    merged : int64 (v,)
+        Filled.
+    """
+    for i in range(len(shown)):
+        p = shown[i]
+        merged[i] = count_below(p, p + 1, levels[i], t0, t1, begin, order, child, end) - 1

@@ -65,17 +65,19 @@ def call_boxes(picture: Layout, cut: Cut, colors: Coloring, share: Floats) -> Bo
     """
     calls, ids = picture.trace.calls, cut.calls
     level = calls.depth[ids].astype(np.int64) - picture.first_depth
+    top = cut.top.astype(np.int64) - picture.first_depth if cut.step > 1 else level
     return _boxes(
         picture,
         "call",
         calls.start[ids],
         calls.end[ids],
         level,
-        level,
+        top,
         calls.thread[ids],
         share,
         colors.of(ids),
         ids,
+        cut.merged + 1 if cut.step > 1 else None,
     )
 
 

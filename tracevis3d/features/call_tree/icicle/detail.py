@@ -16,7 +16,7 @@ from ....views.calls.measures import measure
 from ....views.detail import Detail, Pane, cut_nearer, readable, within
 from ....views.time_window import WIDTH
 from .boxes import call_boxes, cluster_boxes, measured
-from .layout import compose
+from .layout import compose, levels_of_row
 from .names import names_on_fronts
 
 
@@ -66,8 +66,10 @@ class LevelOfDetail:
         """
         picture, p, window = self._picture, self._picture.parameters, self.panes[pane].window
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
+        edge = picture.lanes.edge
+        step = levels_of_row(float(edge[-1]) / max(len(edge) - 1, 1), pixels_per_unit)
         cut = cut_nearer(
-            self._trace, self._base, window, seen, resolution, picture.threads, self._buffers
+            self._trace, self._base, window, seen, resolution, picture.threads, self._buffers, step
         )  # fmt: skip
         shares = np.zeros(len(cut.calls)), np.zeros(len(cut.clusters))
         if self._measure is not None:

@@ -36,6 +36,8 @@ _LEAST_LANE = 0.24
 _SMALL_TEXT, _READABLE = 0.16, 1.9
 # Pixels that a level should have at least when threads are chosen automatically.
 _LEAST_LEVEL_PX = 4.0
+# Levels lower than this are drawn as rows of a pixel.
+_LEAST_ROW_PX = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +131,12 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
     buffers = CutBuffers()
 
     def cut_at(pixels_per_unit: float) -> Cut:
+        step = levels_of_row(p.level or height / max(float(deepest[threads].sum()), 1.0), pixels_per_unit)
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
         # Calls without duration at the very end are part of the whole.
         stop = window[1] + (window[1] >= call_span(trace)[1])
         return cut_index(trace).cut(
-            window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads, buffers
+            window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads, buffers, step
         )
 
     small_text = max(_SMALL_TEXT, _READABLE * frame.least_text * (WIDTH + 2.5) / (frame.width * _SHARE[0]))
@@ -169,6 +172,23 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
     return replace(picture, pixels_per_unit=now), cut, _left_out(trace, picture, cut, busy)
 
 
+def levels_of_row(level: float, pixels_per_unit: float) -> int:
+    """Return how many levels are drawn as one, so that none of what is drawn is too low to be seen.
+
+    Parameters
+    ----------
+    level : float
+        Height of a level in scene units.
+    pixels_per_unit : float
+
+    Returns
+    -------
+    int
+    """
+    pixels = level * pixels_per_unit
+    return 1 if pixels >= _LEAST_ROW_PX else math.ceil(1.0 / pixels)
+
+
 def _left_out(trace: Trace, picture: Layout, cut: Cut, busy: Ints) -> str:
     """Return a note on the threads that have calls in the window and are not drawn; empty if none is."""
     others = np.setdiff1d(np.flatnonzero(busy > 0), picture.threads)
@@ -202,14 +222,16 @@ def _lanes(
 ) -> Lanes:
     calls, clusters = trace.calls, cut.clusters
     depth = calls.depth[cut.calls]
+    top = cut.top if cut.step > 1 else depth
     levels = np.ones(lanes, np.int64)
-    np.maximum.at(levels, lane_of[calls.thread[cut.calls]], depth.astype(np.int64) - cut.depth0 + 1)
+    np.maximum.at(levels, lane_of[calls.thread[cut.calls]], top.astype(np.int64) - cut.depth0 + 1)
     np.maximum.at(levels, lane_of[clusters.thread], clusters.bottom.astype(np.int64) - cut.depth0 + 1)
     most = int(levels.max(initial=1))
     inside = np.minimum(calls.end[cut.calls], window[1]) - np.maximum(calls.start[cut.calls], window[0])
     cover = np.zeros(most)
     cover += np.bincount(depth - cut.depth0, inside, most)
     cover += np.bincount(clusters.depth - cut.depth0, clusters.end - clusters.start, most)
+    cover = np.repeat(cover[:: cut.step], cut.step)[:most]
     return stack_lanes(
         levels,
         level_heights(cover, p.opening * p.taper),

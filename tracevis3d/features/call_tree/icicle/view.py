@@ -142,6 +142,11 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
             f"{merged:,} of {cut.total:,} calls, shorter than {units.duration(cut.resolution)} "
             f"({p.resolution:g} px), are merged into {len(cut.clusters):,} clusters"
         )
+    if cut.step > 1:
+        notes.append(
+            f"levels are lower than a pixel: each row that is drawn stands for {cut.step:,} of them, "
+            f"and all boxes together for {units.counted(int(cut.merged.sum()), 'call')} more"
+        )
     if left_out:
         notes.append(left_out)
     if shown is not None and picture.reach > 0:
