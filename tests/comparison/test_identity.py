@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from tests.support.plain_match import small_trace
-from tracevis3d.errors import UsageError
+from tracevis3d.errors import InputError, UsageError
 from tracevis3d.features.comparison.matching.identity import (
     Renamed,
     identify,
+    read_renamed,
     similar_names,
     without_place,
 )
@@ -158,3 +159,66 @@ def test_two_versions_of_docutils(recorded):
     assert name.shared_functions > 600
     assert identify(a, b).kind == "name"
     assert np.bincount(name.b).sum() == len(b.functions)
+
+
+def test_auto_takes_full_names_that_share_nine_tenths_of_what_plain_names_share():
+    old = [f"f{i} (/a.py:{i})" for i in range(10)]
+    for moved, kind in ((0, "exact"), (1, "exact"), (2, "name")):
+        new = [f"f{i} (/b.py:{i})" if i < moved else name for i, name in enumerate(old)]
+        found = identify(flat(old), flat(new))
+        assert found.kind == kind
+        assert found.shared_calls == ((10 - moved) / 10,) * 2 if kind == "exact" else (1.0, 1.0)
+    assert identify(flat(["f"]), flat(["f"]), "exact").shared_calls == (1.0, 1.0)
+
+
+def test_what_was_asked_is_kept():
+    rules, given = [("a", "b")], [Renamed("emit_text", "new")]
+    found = identify(flat(OLD), flat(NEW), "name", renamed=given)
+    assert (found.asked, found.rewrite, found.given, found.fuzzy) == ("name", (), tuple(given), None)
+    found = identify(flat(OLD), flat(NEW), rewrite=rules)
+    assert (found.asked, found.rewrite, found.given) == ("auto", (("a", "b"),), ())
+    assert found.reason.startswith("name: ")
+    assert "treated as renamed" not in found.reason
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sentence"),
+    [
+        ([("len", "new"), ("run", "run"), ("run", "len")],
+         "the function 'run' of the first trace is renamed twice"),
+        ([("len", "new"), ("run", "run"), ("parse", "run")],
+         "the function 'run' of the second trace is renamed twice"),
+    ],
+)  # fmt: skip
+def test_it_is_said_what_is_renamed_twice(pairs, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        identify(flat(OLD), flat(NEW), "name", renamed=[Renamed(*pair) for pair in pairs])
+
+
+@pytest.mark.parametrize(("least", "fits"), [(0, False), (0.5, True), (100, True), (100.5, False)])
+def test_scores_lie_between_0_and_100(least, fits):
+    pytest.importorskip("rapidfuzz")
+    if fits:
+        assert identify(flat(OLD), flat(NEW), "name", fuzzy=least).fuzzy == least
+    else:
+        with pytest.raises(UsageError, match="not between 0 and 100"):
+            identify(flat(OLD), flat(NEW), "name", fuzzy=least)
+
+
+def test_pairs_of_names_are_read_from_a_file(tmp_path):
+    path = tmp_path / "renamed.json"
+    for text, sentence in (
+        (None, "can't be read: No such file"),
+        ("[", "not valid JSON"),
+        ("[" * 100_000, "not valid JSON"),
+        ('{"a": "f", "b": "g"}', "a list of pairs of names is expected"),
+        ('[{"a": "f", "b": "g"}, {"a": "f"}]', "pair 2 is not an object with the texts 'a' and 'b'"),
+        ('[{"a": 1, "b": "g"}]', "pair 1 is not an object"),
+        ('[["f", "g"]]', "pair 1 is not an object"),
+    ):
+        if text is not None:
+            path.write_text(text)
+        with pytest.raises(InputError, match=sentence):
+            read_renamed(path)
+    path.write_text('[{"a": "f", "b": "g", "score": 81}]')
+    assert read_renamed(path) == [Renamed("f", "g", 100.0)]
