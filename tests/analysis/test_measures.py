@@ -66,7 +66,7 @@ def test_no_calls() -> None:
     assert len(self_times(Calls())) == len(allocated_below(Calls(), Memory())) == 0
 
 
-@given(st.lists(st.integers(-2, 150), max_size=9))
+@given(st.lists(st.sampled_from([-1, len(WALKED.calls)]) | st.integers(-2, 150), max_size=9))
 def test_sums_are_of_those_calls_that_there_are(calls):
     trace = WALKED
     inside = [call for call in calls if 0 <= call < len(trace.calls)]
