@@ -214,10 +214,10 @@ def test_where_sequences_are_among_the_calls(seed: int, n: int, functions: int) 
 def test_stopped_and_asked_how_far_it_is(monkeypatch) -> None:
     graph = graph_from([list(np.random.default_rng(1).integers(0, LEAVES, 5000))])
     monkeypatch.setattr(grammars, "_STEP", 1000)
-    told: list[float] = []
-    grammar = grammar_of(graph, lambda done, what: told.append(done))
-    assert len(told) >= 3
-    assert told == sorted(told)
+    result: list[float] = []
+    grammar = grammar_of(graph, lambda done, what: result.append(done))
+    assert len(result) >= 3
+    assert result == sorted(result)
     assert grammar.symbols(LEAVES) == graph.grammar.symbols(LEAVES)
 
     def stop(done: float, what: str) -> None:

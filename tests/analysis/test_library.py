@@ -134,11 +134,11 @@ def test_list_of_functions() -> None:
         ("g", 4, 0, 1), ("f", 3, 0, 2), ("h", 3, 3, 1), ("main", 1, 0, 1),
     ]  # fmt: skip
     f = ONE.functions.label[:].index("f")
-    told = nodes.subtree_rows(facts, f)
-    assert [(r["occurrences"], r["calls"], r["shape"]) for r in told] == [
+    result = nodes.subtree_rows(facts, f)
+    assert [(r["occurrences"], r["calls"], r["shape"]) for r in result] == [
         (2, 3, "g, h"), (1, 4, "g \u00d72, h"),
     ]  # fmt: skip
-    node = told[0]["subtree"]
+    node = result[0]["subtree"]
     assert nodes.occurrences_of(facts.graph, node).tolist() == [
         i for i in range(len(ONE.calls)) if facts.graph.subtrees.of_call[i] == node
     ]
@@ -157,8 +157,8 @@ def test_whole_way(tmp_path, capsys) -> None:
         {"pattern": "pair", "criterion": "exact", "nodes": 3, "subtrees": 1, "calls": 1}
     ]
     assert main(["filter", two, "--library", f"file={lib}", "--json", "--quiet"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["hidden"], told["filters"][0]["marked_calls"]) == (7, 6)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["hidden"], printed["filters"][0]["marked_calls"]) == (7, 6)
     assert main(["library", lib, "--remove", "pair", "--remove", "g"]) == 0
     assert "empty" in capsys.readouterr().out
     assert main(["library", lib, "--remove", "pair"]) == 2

@@ -144,13 +144,13 @@ def test_the_index_is_kept_with_the_trace(recorded):
 def test_the_command_tells_the_same(recorded, capsys):
     path = str(recorded / "vt_markdown_repeat1.json.gz")
     assert main(["search", path, "parse*", "--wildcard", "--json", "--limit", "3"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)
     trace = tv.load(path)
     found = tv.search(trace, "parse*", kind="wildcard")
-    assert told["calls"] == found.count > 3
-    assert told["function_count"] == len(found.functions)
-    assert [c["call"] for c in told["first_calls"]] == found.first(3).tolist()
-    assert all(c["function"].startswith("parse") for c in told["first_calls"])
+    assert printed["calls"] == found.count > 3
+    assert printed["function_count"] == len(found.functions)
+    assert [c["call"] for c in printed["first_calls"]] == found.first(3).tolist()
+    assert all(c["function"].startswith("parse") for c in printed["first_calls"])
     assert main(["search", path, "parse", "--start", "1ms", "--end", "2ms"]) == 0
     text = capsys.readouterr().out
     inside = tv.search(trace, "parse", start=1_000_000, end=2_000_000)

@@ -37,7 +37,7 @@ def test_numbers_whole_numbers_and_times_change():
         ({"threads": "all..auto"}, "only numbers and times"),
     ],
 )
-def test_what_cannot_change_is_told_in_one_sentence(texts, words):
+def test_what_cannot_change_is_reported_in_one_sentence(texts, words):
     with pytest.raises(UsageError, match=words):
         read_changes(ICICLE, texts)
 

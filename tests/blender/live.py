@@ -187,11 +187,11 @@ for view in ("threads", "interactions", "memory", "icicle"):
     assert feed.shown.view.__class__.__name__ == view.capitalize()
     assert not feed.trouble, feed.trouble
     assert feed.shown.ring.bars > 1
-    # Whatever lies under the mouse is told and lit, while time flows and while it stands.
+    # Whatever lies under the mouse is described and lit, while time flows and while it stands.
     for paused in (False, True):
         feed.subscriber.paused = paused
         module._tick()
-        said = {told.title for ray in rays() for told in live_bars.tell(bpy.context.scene, ray)}
+        said = {one.title for ray in rays() for one in live_bars.tell(bpy.context.scene, ray)}
         assert said, view
         assert live_bars._state.pointed is None or len(live_bars._state.pointed.shape.point) == 8
     feed.subscriber.paused = False
@@ -267,7 +267,7 @@ for _ in range(200):
     router.send_multipart([identity, rng.bytes(30), rng.bytes(8)])
 until(lambda: feed.subscriber.bad == 200)
 assert feed.subscriber.why == "a header is not JSON"
-# Rows that are missing are told, with their time, in the panel and in the picture.
+# Rows that are missing are reported, with their time, in the panel and in the picture.
 for number, when in enumerate((10**9, 2 * 10**9)):
     begin = {"kind": [0], "thread": [0], "function": [0], "time": [when]}
     columns = {name: np.array(begin[name], dtype) for name, dtype, *_ in protocol.TABLES["calls"]}

@@ -8,7 +8,7 @@ import bpy
 PREFIX = "tracevis3d"
 #: What opening a file finds out anew: where the traces are.
 SESSION = {"state"}
-#: Longer texts are told by their beginning, length and SHA-256.
+#: Longer texts are stored as their beginning, length and SHA-256.
 LONG = 400
 
 

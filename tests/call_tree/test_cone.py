@@ -593,7 +593,7 @@ def test_on_the_way_to_a_call_closed_subtrees_open_in_their_places() -> None:
     assert (top < high + 1e-6).all()
     texts = {text for group in near.labels if group.kind == "function" for text in group.text}
     assert len(texts) > 3
-    # A call far below is reached too; one that is unknown is told.
+    # A call far below is reached too; one that is unknown is reported.
     deep = int(np.argmax(calls.depth))
     drawn(trace, **values, approach=1.0, toward=str(deep))
     with pytest.raises(UsageError, match="toward=zzz"):

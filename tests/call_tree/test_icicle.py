@@ -567,7 +567,7 @@ def test_calls_without_duration():
         ({"opening": "wide"}, "opening=wide: a number is expected"),
     ],
 )
-def test_wrong_settings_are_told_in_one_sentence(settings, message):
+def test_wrong_settings_are_reported_in_one_sentence(settings, message):
     with pytest.raises(UsageError, match="^" + message.replace("(", r"\(")) as caught:
         draw(walked_trace(1), **settings)
     assert "\n" not in str(caught.value)

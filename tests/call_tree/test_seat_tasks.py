@@ -30,13 +30,13 @@ def asked(recorded, capsys, tmp_path_factory):
     return ask
 
 
-def rows_of(told) -> list[str]:
-    return [row["function"] for row in told["rows"]]
+def rows_of(result) -> list[str]:
+    return [row["function"] for row in result["rows"]]
 
 
 def test_task_1_open_the_trace(asked) -> None:
-    told = asked("info")
-    assert told["calls"] == 380_314
+    facts = asked("info")
+    assert facts["calls"] == 380_314
     assert rows_of(asked("tree", "--count", "2")) == ["OneR.main", "OneR.<init>"]
 
 
@@ -61,22 +61,22 @@ def test_task_3_restore_them(asked) -> None:
 
 
 def test_task_4_hide_the_methods_of_a_class(asked, recorded, tmp_path) -> None:
-    told = asked(
+    facts = asked(
         "filter", "--name", "pattern=Instances.*,kind=wildcard,what=call", "-o", str(tmp_path / "a.tv3")
     )
     left = tv.load(tmp_path / "a.tv3", cache=False)
-    assert len(left.calls) == told["shown"]
+    assert len(left.calls) == facts["shown"]
     named = {left.functions.label[f] for f in np.unique(left.calls.function).tolist()}
     assert not any(name.startswith("Instances.") for name in named)
     assert len(named) > 100
 
 
 def test_task_5_search_for_methods_that_start_with_is(asked) -> None:
-    told = asked("search", r"\.is[A-Z]", "--regex", "--case", "--limit", "50")
-    names = [row["name"].split("(")[0] for row in told["functions"]]
+    facts = asked("search", r"\.is[A-Z]", "--regex", "--case", "--limit", "50")
+    names = [row["name"].split("(")[0] for row in facts["functions"]]
     assert any(name.endswith("Attribute.isNominal") for name in names)
     assert all(name.split(".")[-1].startswith("is") for name in names)
-    assert told["calls"] == sum(row["calls"] for row in told["functions"]) > 1000
+    assert facts["calls"] == sum(row["calls"] for row in facts["functions"]) > 1000
 
 
 def test_task_6_the_source_of_a_method(recorded) -> None:
@@ -91,8 +91,8 @@ def test_task_6_the_source_of_a_method(recorded) -> None:
 
 
 def test_task_7_numbers_of_nodes_and_distinct_methods(asked) -> None:
-    told = asked("info")
-    assert (told["calls"], told["functions"], told["distinct_subtrees"]) == (380_314, 202, 1_415)
+    facts = asked("info")
+    assert (facts["calls"], facts["functions"], facts["distinct_subtrees"]) == (380_314, 202, 1_415)
     head = asked("nodes", "--limit", "1")
     assert (head["calls"], head["functions"], head["distinct_subtrees"]) == (380_314, 202, 1_415)
 
@@ -154,14 +154,14 @@ def test_task_14_show_all_callees_in_one_subtree(recorded) -> None:
 
 def test_task_15_open_three_traces(asked) -> None:
     for name in ("weka_J48_weather.tsv.gz", "weka_parallel_9t.tsv.gz", ONE_R):
-        told = asked("tree", "--count", "5", trace=name)
-        assert told["calls"] > 10_000
-        assert told["rows"]
+        facts = asked("tree", "--count", "5", trace=name)
+        assert facts["calls"] > 10_000
+        assert facts["rows"]
 
 
 def test_task_16_search_for_methods_and_jump_to_an_occurrence(asked) -> None:
-    told = asked("search", r"\.evaluate", "--regex", trace="weka_parallel_9t.tsv.gz")
-    call = told["first_calls"][-1]
+    facts = asked("search", r"\.evaluate", "--regex", trace="weka_parallel_9t.tsv.gz")
+    call = facts["first_calls"][-1]
     page = asked("tree", "--call", str(call["call"]), "--count", "3", trace="weka_parallel_9t.tsv.gz")
     assert page["rows"][0]["function"] == call["function"]
     assert page["rows"][0]["call"] == call["call"]
@@ -169,17 +169,17 @@ def test_task_16_search_for_methods_and_jump_to_an_occurrence(asked) -> None:
 
 
 def test_task_17_three_filters_at_once(asked) -> None:
-    told = asked("filter", "--accessors", "--polymorphic", "--patterns")
-    assert [one["name"] for one in told["filters"]] == ["accessors", "polymorphic", "patterns"]
-    assert all(one["marked_calls"] > 0 for one in told["filters"])
-    assert told["hidden"] > 0.8 * told["calls"]
+    facts = asked("filter", "--accessors", "--polymorphic", "--patterns")
+    assert [one["name"] for one in facts["filters"]] == ["accessors", "polymorphic", "patterns"]
+    assert all(one["marked_calls"] > 0 for one in facts["filters"])
+    assert facts["hidden"] > 0.8 * facts["calls"]
 
 
 def test_task_18_only_the_very_top_levels(asked) -> None:
     stack = f"{STACK}; patterns(keep=none, size=1)"
-    told = asked("tree", "--levels", "4", "--count", "1000", "--filters", stack)
-    assert 5 <= told["size"] <= 60
-    assert told["rows"][0]["function"] == "OneR.main"
+    facts = asked("tree", "--levels", "4", "--count", "1000", "--filters", stack)
+    assert 5 <= facts["size"] <= 60
+    assert facts["rows"][0]["function"] == "OneR.main"
 
 
 def repeated(trace: Trace, n: int) -> Trace:
@@ -218,21 +218,21 @@ def large(recorded, tmp_path_factory) -> Path:
 
 
 def test_task_19_open_a_trace_of_two_million_nodes(asked, large) -> None:
-    told = asked("tree", "--levels", "-1", "--row", "1", "--count", "10", trace=large)
-    assert told["calls"] >= 2_409_740
-    last = asked("tree", "--levels", "-1", "--row", str(told["size"]), "--offset", "-9", trace=large)
-    assert [row["row"] for row in last["rows"]] == list(range(told["size"] - 9, told["size"] + 1))
+    facts = asked("tree", "--levels", "-1", "--row", "1", "--count", "10", trace=large)
+    assert facts["calls"] >= 2_409_740
+    last = asked("tree", "--levels", "-1", "--row", str(facts["size"]), "--offset", "-9", trace=large)
+    assert [row["row"] for row in last["rows"]] == list(range(facts["size"] - 9, facts["size"] + 1))
 
 
 def test_task_20_the_essence_of_the_trace(asked, large) -> None:
     stack = "utilities; accessors; constructors; patterns(criterion=functions, size=1)"
-    told = asked("tree", "--levels", "4", "--count", "200", "--filters", stack, trace=large)
-    assert told["hidden_calls"] > 0.99 * told["calls"]
-    assert told["size"] <= 80
-    essence = set(rows_of(told))
+    facts = asked("tree", "--levels", "4", "--count", "200", "--filters", stack, trace=large)
+    assert facts["hidden_calls"] > 0.99 * facts["calls"]
+    assert facts["size"] <= 80
+    essence = set(rows_of(facts))
     assert {"OneR.main", "Evaluation.evaluateModel", "OneR.buildClassifier"} <= essence
     # And as a picture's drawing.
     drawing = tv.api.view("cone", tv.load(large), filters=stack, budget=60).drawing()
-    assert drawing.counts["hidden_calls"] == told["hidden_calls"]
+    assert drawing.counts["hidden_calls"] == facts["hidden_calls"]
     names = {text for group in drawing.labels if group.kind == "function" for text in group.text}
     assert any("buildClassifier" in name for name in names)

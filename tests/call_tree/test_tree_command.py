@@ -61,12 +61,12 @@ def test_from_a_call_on_and_opened_by_hand(asked, trace) -> None:
 def test_filters_of_single_calls_hide_rows_and_are_counted(asked, trace) -> None:
     limit = int(np.median(trace.calls.end - trace.calls.start))
     stack = f"duration(below={limit}ns, what=call)"
-    told = asked("tree", TRACE, "--levels", "-1", "--count", "100000", "--filters", stack)
+    facts = asked("tree", TRACE, "--levels", "-1", "--count", "100000", "--filters", stack)
     short = trace.calls.end - trace.calls.start < limit
-    assert told["hidden_calls"] == np.count_nonzero(short)
-    assert sum(row["times"] for row in told["rows"]) >= 1
-    assert not any(short[row["call"]] for row in told["rows"])
-    for row in told["rows"][:50]:
+    assert facts["hidden_calls"] == np.count_nonzero(short)
+    assert sum(row["times"] for row in facts["rows"]) >= 1
+    assert not any(short[row["call"]] for row in facts["rows"])
+    for row in facts["rows"][:50]:
         inside = slice(row["call"] + 1, row["call"] + 1 + row["calls_below"])
         assert row["hidden_below"] == np.count_nonzero(short[inside])
     every = asked("tree", TRACE, "--levels", "-1", "--count", "100000", "--filters", stack, "--filtered-too")

@@ -119,7 +119,7 @@ def test_info_for_people(tiny, capsys):
         (["views", "nothing"], 2, "icicle"),
     ],
 )
-def test_what_is_off_is_told_in_one_sentence(words, code, said, capsys, tmp_path, monkeypatch):
+def test_what_is_off_is_reported_in_one_sentence(words, code, said, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(words) == code
     complaint = capsys.readouterr().err

@@ -44,7 +44,7 @@ def pair(tmp_path):
     return write(tmp_path / "a.json"), write(tmp_path / "b.json", ["index", "rank", "sort"])
 
 
-def test_what_is_told_as_json(pair, capsys):
+def test_what_is_reported_as_json(pair, capsys):
     assert main(["explain", *pair, "--json", "--quiet"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert set(facts) == {
@@ -62,7 +62,7 @@ def test_what_is_told_as_json(pair, capsys):
     assert "without a match in A" in first["sentence"]
 
 
-def test_what_is_told_in_words(pair, capsys):
+def test_what_is_reported_in_words(pair, capsys):
     assert main(["explain", *pair, "--top", "1", "--quiet"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("1. unmatched  A stretch of B without a match in A: index to sort")
@@ -129,7 +129,7 @@ def test_stops_show_what_they_are_about(pair):
     for stop, text in zip(stops[1:], story.sentences):
         assert stop.caption == text
         assert set(stop.shows) & kinds
-        # What is told lies in the picture of the whole.
+        # What is reported lies in the picture of the whole.
         low, high = np.array(stop.camera.low), np.array(stop.camera.high)
         assert (low < high).all()
         assert low[0] >= drawing.camera.low[0] - 1e-6
@@ -144,11 +144,11 @@ def test_a_walk_goes_from_a_match_to_what_explains_it(pair):
 
     story = tv.explain(*map(tv.load, pair))
     stage = Stage.of(story, Frame(640, 360), default_settings(story, walk=True))
-    told = steps(story, stage, "main")
-    names = [told_.name for told_ in told]
+    result = steps(story, stage, "main")
+    names = [told_.name for told_ in result]
     assert names[0] == "1. main"
-    assert "explained by" in told[0].caption
-    for one, other in itertools.pairwise(told):
+    assert "explained by" in result[0].caption
+    for one, other in itertools.pairwise(result):
         for trace, a, b in zip(story.traces, one.calls, other.calls):
             assert a[0] < b[0] < a[0] + trace.calls.extent[a[0]]
     by_number = steps(story, stage, "1")
@@ -202,13 +202,13 @@ def test_figures_compare_as_the_findings_did(tmp_path):
     before, after = write(tmp_path / "a.json", ["old_index"]), write(tmp_path / "b.json", ["index", "rank"])
     how = {"identity": "exact", "rewrite": [("^old_", "")], "tau": 0.2, "cache": False}
     story = tv.explain(tv.load(before), tv.load(after), **how)
-    told = story.settings(0)
-    assert (told["identity"], told["tau"]) == ("exact", "0.2")
-    assert json.loads(told["rewrite"]) == [["^old_", ""]]
+    wanted = story.settings(0)
+    assert (wanted["identity"], wanted["tau"]) == ("exact", "0.2")
+    assert json.loads(wanted["rewrite"]) == [["^old_", ""]]
     assert "--set 'rewrite=" in story.command(0, tv.api.Output())
 
     def matched(**more):
-        drawing = draw_compare(story.traces, {**told, **more})
+        drawing = draw_compare(story.traces, {**wanted, **more})
         return drawing.counts["unmatched"]
 
     # "rank" alone has no match; without the pattern the two names of one function have none either.
@@ -260,11 +260,11 @@ def test_figures_leave_out_far_callers_and_frame_what_is_in_the_window(tmp_path)
 
     story = tv.explain(run(tmp_path / "a.json", 0), run(tmp_path / "b.json", 40), cache=False)
     index = next(i for i, f in enumerate(story.findings.found) if "new" in f.functions)
-    told = story.settings(index)
+    wanted = story.settings(index)
     # The calls are at depth 13: four callers above them are drawn.
-    assert int(told["first_depth"]) == 9
-    if told["mark"].startswith("B:"):
-        low, high = (float(told[key].removesuffix("ms")) * 1e6 for key in ("start_b", "end_b"))
+    assert int(wanted["first_depth"]) == 9
+    if wanted["mark"].startswith("B:"):
+        low, high = (float(wanted[key].removesuffix("ms")) * 1e6 for key in ("start_b", "end_b"))
         calls = story.traces[1].calls
-        ids = np.array([int(word.split(":")[1]) for word in told["mark"].split(", ")])
+        ids = np.array([int(word.split(":")[1]) for word in wanted["mark"].split(", ")])
         assert np.all((calls.end[ids] > low) & (calls.start[ids] < high))

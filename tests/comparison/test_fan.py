@@ -380,12 +380,12 @@ def test_pairs_mean_traces_wherever_they_stand():
 
 
 @pytest.mark.parametrize("text", ["A", "A-Z", "0-9", "A-A", "x y", "A-B-C", "-"])
-def test_pairs_that_are_off_are_told_in_a_sentence(text):
+def test_pairs_that_are_off_are_reported_in_a_sentence(text):
     with pytest.raises(UsageError, match="pairs="):
         draw(some(1, 3), pairs=text)
 
 
-def test_what_is_for_two_traces_alone_is_told():
+def test_what_is_for_two_traces_alone_is_reported():
     with pytest.raises(UsageError, match="second of two traces"):
         draw(some(1, 3), align="1")
 

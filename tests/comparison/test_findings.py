@@ -36,7 +36,7 @@ def trace_of(calls, names) -> Trace:
     )
 
 
-def told(tree, wait=0) -> Trace:
+def traced(tree, wait=0) -> Trace:
     """Return the trace of nested calls (function, own time, children); ``wait`` comes before the first.
 
     A child may be a number: time that its caller spends before the next one.
@@ -92,7 +92,7 @@ def usual():
 
 
 def run(parts, wait=0, own=300):
-    return told(("main", own, parts), wait)
+    return traced(("main", own, parts), wait)
 
 
 # -- the twin ------------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def test_pairs_are_one_to_one_and_those_in_order_rise(a, b):
 
 @given(traces(), traces())
 @settings(max_examples=80, deadline=None)
-def test_any_two_traces_are_told_of(a, b):
+def test_any_two_traces_have_a_report(a, b):
     result = find(compare(a, b, identity="exact", cache=False))
     scores = [f.score for f in result.found]
     assert scores == sorted(scores, reverse=True)
@@ -301,7 +301,7 @@ def test_a_stretch_that_nothing_is_like_is_found_whole():
     assert finding.below == (0, 6)
     assert finding.time_ns == (0, 11_000)
     assert finding.path == ("main", "index")
-    # Nested and equal ones are not told again.
+    # Nested and equal ones are not reported again.
     assert [f.kind for f in found(run(usual()), run(parts))].count("only") == 0
 
 
@@ -334,7 +334,7 @@ def test_a_function_of_one_trace_alone_among_its_like_is_found():
     assert {"write.sign"} <= {name for f in found(run(usual()), run(parts)) for name in f.functions}
 
 
-def test_a_slower_group_is_told_with_the_function_that_takes_the_time():
+def test_a_slower_group_is_reported_with_the_function_that_takes_the_time():
     parts = usual()
     slow = ("sort", 500, [leaf("sort.split"), leaf("sort.compare", 9000), leaf("sort.merge")])
     finding = first(run(usual()), run([*parts[:2], slow, *parts[3:]]))
@@ -399,7 +399,7 @@ def test_what_has_another_caller_is_one_finding():
     assert names[0] == names[1] == {"write.format", "write.encode", "write.store", "write.flush"}
 
 
-def test_a_function_that_does_the_same_under_another_name_is_told():
+def test_a_function_that_does_the_same_under_another_name_is_reported():
     parts = usual()
     renamed = [parts[0], ("construct", *parts[1][1:]), *parts[2:]]
     (finding,) = [f for f in found(run(parts), run(renamed)) if f.kind == "renamed"]
@@ -407,7 +407,7 @@ def test_a_function_that_does_the_same_under_another_name_is_told():
     assert not [f for f in found(run(parts), run(renamed)) if f.kind in ("alone", "only", "unmatched")]
 
 
-def test_a_pair_of_names_that_was_given_is_told():
+def test_a_pair_of_names_that_was_given_is_reported():
     from tracevis3d.features.comparison.matching.identity import Renamed
 
     parts = usual()
@@ -418,9 +418,9 @@ def test_a_pair_of_names_that_was_given_is_told():
 
 def test_calls_that_are_wrapped_are_followed():
     a = run(usual())
-    b = told(("main", 300, [("start", 10, [("safely", 10, usual())])]))
-    a = told(("main", 300, [("go", 10, usual())]))
-    b = told(("main", 300, [("start", 10, [("safely", 10, [("go", 10, usual())])])]))
+    b = traced(("main", 300, [("start", 10, [("safely", 10, usual())])]))
+    a = traced(("main", 300, [("go", 10, usual())]))
+    b = traced(("main", 300, [("start", 10, [("safely", 10, [("go", 10, usual())])])]))
     kinds = found(a, b)
     (wrapped,) = [f for f in kinds if f.kind == "wrapped"]
     assert wrapped.details["through"] == [[], ["start", "safely"]]
@@ -431,10 +431,10 @@ def test_the_versions_of_docutils_show_where_they_differ(recorded):
     import tracevis3d as tv
 
     a, b = (tv.load(recorded / f"vt_rst2html_docutils{v}.json.gz") for v in ("0.20", "0.22"))
-    told = find(compare(a, b, cache=False)).found
-    assert told[0].kind == "moved"
-    assert told[0].functions[0] == "RSTState.nested_parse"
-    (parent,) = [f for f in told if f.functions == ("", "RSTState.parent")]
+    result = find(compare(a, b, cache=False)).found
+    assert result[0].kind == "moved"
+    assert result[0].functions[0] == "RSTState.nested_parse"
+    (parent,) = [f for f in result if f.functions == ("", "RSTState.parent")]
     assert parent.kind == "only"
     assert parent.calls == (0, 1209)
 
@@ -462,8 +462,8 @@ def test_what_is_most_alike_is_found_from_either_side(a, b):
     pair = (a, b)
     for s in range(2):
         own, other = pair[s], pair[1 - s]
-        told = most_alike(evidence, s, list(range(len(own.calls))))
-        for call, best in enumerate(told):
+        result = most_alike(evidence, s, list(range(len(own.calls))))
+        for call, best in enumerate(result):
             mine = gamma(own, call, ids[s])
             alike = [float(jaccard(mine, gamma(other, c, ids[1 - s]))) for c in range(len(other.calls))]
             if max(alike, default=0.0) <= 0.3:

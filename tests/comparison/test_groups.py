@@ -107,7 +107,7 @@ def test_siblings_that_take_turns_split_the_printed_groups():
     assert comparison.groups.count < comparison.groups_literal[0]
 
 
-def test_limits_are_told(monkeypatch):
+def test_limits_are_reported(monkeypatch):
     a, b = chain([0, 1], [2]), LOOKS_BEHIND
     free = compare(a, b, tau="0", identity="exact", cache=False)
     assert free.groups.count is not None

@@ -123,7 +123,7 @@ def test_each_name_is_paired_once_and_the_most_similar_first():
         ({"fuzzy": 0}, "not between 0 and 100"),
     ],
 )
-def test_bad_words_are_told(options, sentence):
+def test_bad_words_are_reported(options, sentence):
     if "fuzzy" in options:
         pytest.importorskip("rapidfuzz")
     with pytest.raises(UsageError, match=sentence):

@@ -39,7 +39,7 @@ def hues(drawing: Drawing, colors: np.ndarray) -> set[bytes]:
     return {np.round(c, 4).tobytes() for c in drawing.palette[np.unique(colors), :3]}
 
 
-def told(drawing: Drawing) -> set[bytes]:
+def legend_colors(drawing: Drawing) -> set[bytes]:
     found: set[bytes] = set()
     for legend in drawing.legends:
         found |= hues(drawing, np.array([e.color for e in legend.entries], np.int64))
@@ -54,7 +54,7 @@ def check(drawing: Drawing) -> None:
     for element in drawing.elements:
         drawn.setdefault(element.kind, set()).update(hues(drawing, element.color))
         looks |= {(hue, element.look) for hue in hues(drawing, element.color)}
-    known = told(drawing)
+    known = legend_colors(drawing)
     for kind, found in drawn.items():
         own = {np.round(BASE[:3], 4).astype(np.float32).tobytes()} if kind == "similarity" else set()
         assert kind in SAID_OTHERWISE or found <= known | own, kind
@@ -72,7 +72,7 @@ def check(drawing: Drawing) -> None:
                 assert hue in every, entry
         if legend.ramp:
             assert hues(drawing, np.arange(legend.ramp[0], legend.ramp[1] + 1)) & every, legend.title
-    # And what is told of by look alone has its entry.
+    # And what only a look shows has its entry.
     entries = [e for legend in drawing.legends for e in legend.entries]
     for look in ("cluster", "gloss"):
         assert (look in shown_looks) == any(e.look == look for e in entries), look
@@ -100,7 +100,7 @@ def test_legends_of_a_fan_say_what_is_drawn(seed, n, looks, focus):
     check(VIEW.draw(traces, read(Parameters, {**looks, "focus": name if focus else ""}), FRAME, silent))
 
 
-def test_a_window_and_its_context_are_told():
+def test_a_window_and_its_context_are_reported():
     traces = [walked_trace(k, threads=1, steps=200) for k in (3, 4)]
     end = int(traces[0].calls.end.max())
     drawing = VIEW.draw(traces, read(Parameters, {"end_a": f"{end // 2}ns"}), FRAME, silent)
@@ -116,7 +116,7 @@ def test_a_window_and_its_context_are_told():
         ("names of A stand above", {"opening": 140.0}),
     ],
 )
-def test_what_shapes_say_is_told_where_they_say_it(words, change):
+def test_what_shapes_say_is_reported_where_they_say_it(words, change):
     traces = [walked_trace(k, threads=1, steps=200) for k in (7, 12)]
     asked = {"tau": 0.1, "resolution": 0.05, "plates": "coverage", "opening": 30.0, "lift": 0.5}
     with_, without = (

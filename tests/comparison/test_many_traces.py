@@ -136,7 +136,7 @@ def test_a_pair_is_computed_once_in_whichever_order(monkeypatch):
         many_traces.similarities(named, tau=0.5)
 
 
-def test_what_is_off_is_told_in_a_sentence():
+def test_what_is_off_is_reported_in_a_sentence():
     trace = walked_trace(1, threads=1, steps=20)
     with pytest.raises(UsageError, match="give two or more"):
         many_traces.similarities([trace])

@@ -111,9 +111,9 @@ def test_the_table_for_people(pair, capsys):
 )
 def test_words_that_are_off(pair, capsys, words, code, sentence):
     assert main(["match", *pair, *words]) == code
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert len(told.strip().splitlines()) == 1
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert len(printed.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[1]", '[{"a": 1, "b": "x"}]'])

@@ -67,9 +67,9 @@ def test_the_table_names_each_trace_by_a_letter(runs, capsys):
         (["nowhere.json"], "nowhere.json"),
     ],
 )
-def test_what_is_off_is_told_in_a_sentence(runs, capsys, words, sentence):
+def test_what_is_off_is_reported_in_a_sentence(runs, capsys, words, sentence):
     words = [runs[1] if word == "{1}" else word for word in words]
     assert main(["similarity", runs[0], *words]) in (1, 2)
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert len(told.splitlines()) == 1
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert len(printed.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""What is told of two traces, against a plain twin of each kind of finding and of how they are ranked."""
+"""What is reported of two traces, against a plain twin of each kind of finding and of how they are ranked."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def same(one, other, where=""):
 
 
 def row(finding):
-    told = {field.name: getattr(finding, field.name) for field in fields(Finding)}
-    return {**told, "nodes": finding.nodes.tolist()}
+    result = {field.name: getattr(finding, field.name) for field in fields(Finding)}
+    return {**result, "nodes": finding.nodes.tolist()}
 
 
 def all_same(found, expected):
@@ -119,14 +119,14 @@ def test_what_is_done_in_another_order_or_later(pair):
     evidence = evidence_of(pair)
     plain, noise = Plain(evidence), Noise.of(evidence)
     pairs = find_pairs(evidence)
-    told = list(zip(pairs.a.tolist(), pairs.b.tolist(), pairs.node.tolist(), strict=True))
-    assert told == plain.pairs()
+    result = list(zip(pairs.a.tolist(), pairs.b.tolist(), pairs.node.tolist(), strict=True))
+    assert result == plain.pairs()
     in_order = pairs.in_order.tolist()
-    kept = [(plain.traces[1].start[b], b) for (_, b, _), flag in zip(told, in_order, strict=True) if flag]
+    kept = [(plain.traces[1].start[b], b) for (_, b, _), flag in zip(result, in_order, strict=True) if flag]
     assert kept == sorted(kept)
-    assert len(kept) == plain.most_in_order(told)
-    all_same(out_of_order(evidence, pairs), plain.out_of_order(told, in_order))
-    all_same(offsets(evidence, pairs, noise), plain.offsets(told, in_order))
+    assert len(kept) == plain.most_in_order(result)
+    all_same(out_of_order(evidence, pairs), plain.out_of_order(result, in_order))
+    all_same(offsets(evidence, pairs, noise), plain.offsets(result, in_order))
 
 
 def found_first(evidence):
@@ -158,17 +158,17 @@ def test_what_was_moved(pair, tau):
 
 @given(run_pairs(), TAUS, st.integers(0, 12))
 @settings(max_examples=60, deadline=None)
-def test_what_is_told_and_in_which_order(pair, tau, top):
+def test_what_is_reported_and_in_which_order(pair, tau, top):
     comparison = compare(*pair, tau=tau, identity="exact", cache=False)
     result = find(comparison, top)
     evidence = result.evidence
     plain = Plain(evidence)
-    told = []
+    found = []
     for f in sorted(joined(evidence, likened(evidence, found_first(evidence))), key=rank):
-        if not any(plain.explains(row(other), row(f)) for other in told):
-            told.append(f)
-    expected = [row(f) for f in told]
-    if {f.kind for f in told} <= {"pace"}:
+        if not any(plain.explains(row(other), row(f)) for other in found):
+            found.append(f)
+    expected = [row(f) for f in found]
+    if {f.kind for f in found} <= {"pace"}:
         expected.append(plain.alike())
     for one in expected[:top]:
         best = one["details"].get("most_alike") or {"call": -1}

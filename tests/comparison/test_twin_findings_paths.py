@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracevis3d.features.comparison.findings.paths as module
-from tests.comparison.test_findings import told
+from tests.comparison.test_findings import traced
 from tests.support.run_pairs import run_pairs
 from tracevis3d.features.comparison.findings.paths import common_paths
 from tracevis3d.features.comparison.matching.groups import find_paths
@@ -191,7 +191,7 @@ def one(*below, own=10):
 
 
 def compared(a, b, tau="0.3"):
-    return compare(told(a), told(b), tau=tau, identity="exact", cache=False)
+    return compare(traced(a), traced(b), tau=tau, identity="exact", cache=False)
 
 
 @pytest.mark.parametrize(("share", "wraps"), [(49, 0), (50, 1), (51, 1)])

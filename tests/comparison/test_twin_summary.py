@@ -66,14 +66,14 @@ def check_groups(found, a, b, wanted):
             assert fact["start_ns"] == trace.calls.start[call]
             assert fact["thread"] == trace.threads.title(int(trace.calls.thread[call]))
             assert fact["duration_ns"] == lasted(trace, call)
-    told = [
+    result = [
         {k: v for k, v in group.items() if k != "functions"}
         | {"longest": [fact["duration_ns"] for fact in group["longest"]]}
         for group in found
     ]
-    shorter = [min(group["longest"]) for group in told]
+    shorter = [min(group["longest"]) for group in result]
     assert shorter == sorted(shorter, reverse=True)
-    assert sorted(told, key=str) == wanted
+    assert sorted(result, key=str) == wanted
 
 
 @settings(max_examples=50, deadline=None)

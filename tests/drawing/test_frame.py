@@ -29,7 +29,7 @@ def test_sizes(text, dpi, size):
 @pytest.mark.parametrize(
     "text", ["", "1920", "axb", "10x", "1.2.3x5", "15x400", "99999x10", "nanxnan", "1e9x3"]
 )
-def test_what_is_no_size_is_told(text):
+def test_what_is_no_size_is_reported(text):
     with pytest.raises(UsageError) as caught:
         Frame.parse(text)
     assert "\n" not in str(caught.value)

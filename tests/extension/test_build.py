@@ -128,6 +128,6 @@ def test_the_manifest_in_git_names_no_wheels_and_the_librarys_version():
         assert not sentence.endswith(".")
 
 
-def test_an_unknown_target_is_told_in_one_sentence(capsys):
+def test_an_unknown_target_is_reported_in_one_sentence(capsys):
     assert build.main(["--target", "amiga-cp311"]) == 1
     assert "amiga-cp311" in capsys.readouterr().err

@@ -54,9 +54,9 @@ def test_a_filter_of_another_package(environment) -> None:
     names = {one["name"] for one in json.loads(listed.stdout)}
     assert "every" in names
     assert "broken" not in names, "one that fails does not keep the others from working"
-    told = run(environment, "filter", str(TRACE), "--every", "every=3,what=call", "--json", "--quiet")
-    assert told.returncode == 0, told.stderr
-    facts = json.loads(told.stdout)
+    done = run(environment, "filter", str(TRACE), "--every", "every=3,what=call", "--json", "--quiet")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
     n = facts["calls"]
     assert facts["hidden"] == len(np.arange(0, n, 3))
     tree = run(environment, "tree", str(TRACE), "--filters", "every(every=3, what=call)", "--json", "--quiet")
@@ -66,7 +66,7 @@ def test_a_filter_of_another_package(environment) -> None:
 
 
 def test_one_that_cannot_be_loaded_is_said(environment) -> None:
-    told = run(environment, "filter", str(TRACE), "--broken", "--quiet")
-    assert told.returncode == 2
-    assert "is no Filter but a int" in told.stderr
-    assert "Traceback" not in told.stderr
+    done = run(environment, "filter", str(TRACE), "--broken", "--quiet")
+    assert done.returncode == 2
+    assert "is no Filter but a int" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -162,7 +162,7 @@ def test_a_stack_does_what_its_sentence_says(seed, steps, drawn) -> None:
                 state[i : i + below] = [{"hide": 1, "fade": 2, "sink": 3}[applied.effect]] * below
     filtered = apply(stack, facts)
     assert filtered.state.tolist() == state
-    assert sum(told.settled for told in filtered.effects) == n - state.count(SHOWN)
+    assert sum(one.settled for one in filtered.effects) == n - state.count(SHOWN)
     assert parse(as_text(stack)) == [
         Applied(a.name, {k: str(v) for k, v in a.values.items()}, a.effect, a.what, a.within, a.on)
         for a in stack
@@ -304,9 +304,9 @@ def test_whole_way(tmp_path, capsys) -> None:
     tv.save(JAVA, tmp_path / "in.tv3")
     words = ["filter", str(tmp_path / "in.tv3"), "--constructors", "--name", "pattern=log,what=call"]
     assert main([*words, "-o", str(tmp_path / "out.tv3"), "--json", "--quiet"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [f["name"] for f in told["filters"]] == ["constructors", "name"]
-    assert (told["calls"], told["shown"], told["hidden"]) == (14, 6, 8)
+    printed = json.loads(capsys.readouterr().out)
+    assert [f["name"] for f in printed["filters"]] == ["constructors", "name"]
+    assert (printed["calls"], printed["shown"], printed["hidden"]) == (14, 6, 8)
     left = tv.load(tmp_path / "out.tv3", cache=False)
     assert [left.functions.label[f] for f in left.calls.function.tolist()] == [
         "Main.main", "Point.getX", "Line.draw", "Circle.draw", "Point.getX", "Circle.isEmpty",

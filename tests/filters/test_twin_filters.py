@@ -206,7 +206,7 @@ def implements(methods, owner, name, classes):
 
 @given(traces(), st.integers(2, 3))
 @settings(max_examples=100, deadline=None)
-def test_roles_are_told_by_names(drawn, classes):
+def test_roles_follow_from_names(drawn, classes):
     trace, labels = drawn
     facts = Facts(trace)
     methods = [(bare(owner), name) for owner, name in labels]
@@ -361,18 +361,18 @@ def test_calls_are_marked_by_where_and_when_they_happened(seed, steps, data):
     length = [b - a for a, b in zip(start, end, strict=True)]
 
     below, above = data.draw(st.sampled_from([*length, 3])), data.draw(st.sampled_from([*length, 3]))
-    told = {"below": f"{below}ns", "above": f"{above}ns"}
-    assert call_flags(facts, "duration", **told) == [x < below or x > above for x in length]
-    assert call_flags(facts, "duration", below=told["below"]) == [x < below for x in length]
-    assert call_flags(facts, "duration", below=" ", above=told["above"]) == [x > above for x in length]
+    result = {"below": f"{below}ns", "above": f"{above}ns"}
+    assert call_flags(facts, "duration", **result) == [x < below or x > above for x in length]
+    assert call_flags(facts, "duration", below=result["below"]) == [x < below for x in length]
+    assert call_flags(facts, "duration", below=" ", above=result["above"]) == [x > above for x in length]
     assert call_flags(facts, "duration") == [x < 1000 for x in length]
 
     first, last = data.draw(st.sampled_from([*end, 3])), data.draw(st.sampled_from([*start, 3]))
-    told = {"start": f"{first}ns", "end": f"{last}ns"}
+    result = {"start": f"{first}ns", "end": f"{last}ns"}
     outside = [b < first or a > last for a, b in zip(start, end, strict=True)]
-    assert call_flags(facts, "time", **told) == outside
-    assert call_flags(facts, "time", start=told["start"]) == [b < first for b in end]
-    assert call_flags(facts, "time", end=told["end"]) == [a > last for a in start]
+    assert call_flags(facts, "time", **result) == outside
+    assert call_flags(facts, "time", start=result["start"]) == [b < first for b in end]
+    assert call_flags(facts, "time", end=result["end"]) == [a > last for a in start]
     assert not any(call_flags(facts, "time"))
 
     deepest = data.draw(st.sampled_from([*calls.depth.tolist(), 3]))
@@ -438,8 +438,8 @@ def test_patterns_are_those_of_the_plain_twin(seed, steps, criterion, depth, tim
     ]
     if n:
         call = data.draw(st.integers(0, n - 1))
-        told = {"criterion": criterion, "depth": depth, "call": call}
-        assert call_flags(facts, "alike", **told) == [k == key[call] for k in key]
+        result = {"criterion": criterion, "depth": depth, "call": call}
+        assert call_flags(facts, "alike", **result) == [k == key[call] for k in key]
     with pytest.raises(UsageError, match=rf"call={n}: there is no such call: they go from 0 to {n - 1}"):
         call_flags(facts, "alike", call=n)
 
@@ -466,9 +466,9 @@ def test_patterns_stand_on_their_defaults():
 def test_a_sequence_is_all_that_its_rule_unfolds_to(seed, steps, data):
     trace = walked_trace(seed, steps=steps, threads=1, functions=2)
     facts, n = Facts(trace), len(trace)
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as result:
         call_flags(facts, "sequence", call=n)
-    assert str(told.value) == f"call={n}: there is no such call: they go from 0 to {n - 1}"
+    assert str(result.value) == f"call={n}: there is no such call: they go from 0 to {n - 1}"
     for call in range(n):
         # From the outside in: the longest sequence comes first.
         rules = [rule for rule, begins in facts.sequences.rules_of(call, trace.calls) if begins]
@@ -486,13 +486,13 @@ def test_a_sequence_is_all_that_its_rule_unfolds_to(seed, steps, data):
                 i in marked for i in range(n)
             ]
             continue
-        with pytest.raises(UsageError) as told:
+        with pytest.raises(UsageError) as result:
             call_flags(facts, "sequence", call=call, entries=entries)
         said = f"sequence(call={call}): no sequence "
         said += f"of {entries} entries " if rules else ""
         said += "that occurs again begins with this call"
         said += f": there are some of {', '.join(map(str, lengths))}" if rules else ""
-        assert str(told.value) == said
+        assert str(result.value) == said
 
 
 def test_by_default_it_is_the_longest_sequence_that_begins_with_the_first_call():

@@ -86,14 +86,14 @@ def marked(trace, applied):
 def plain(trace, stack):
     """Return the state of each call, which are marked themselves, and what each filter did."""
     calls, n = trace.calls, len(trace)
-    state, by, own, told = ["shown"] * n, [-1] * n, [False] * n, []
+    state, by, own, result = ["shown"] * n, [-1] * n, [False] * n, []
     used = [applied for applied in stack if applied.on]
     for number, applied in enumerate(used):
         scope = range(n)
         if applied.within >= 0:
             scope = range(applied.within, applied.within + int(calls.extent[applied.within]))
         here = sorted(marked(trace, applied) & set(scope))
-        told.append((len(here), len({plain_key(calls, i, "exact", 3) for i in here})))
+        result.append((len(here), len({plain_key(calls, i, "exact", 3) for i in here})))
         for i in here:
             reach = int(calls.extent[i]) if applied.what == "subtree" else 1
             for j in range(i, i + reach):
@@ -103,19 +103,19 @@ def plain(trace, stack):
         for i in here:
             own[i] = applied.effect == "hide"
     settled = [by.count(number) for number in range(len(used))]
-    return state, own, [(*counts, n) for counts, n in zip(told, settled, strict=True)]
+    return state, own, [(*counts, n) for counts, n in zip(result, settled, strict=True)]
 
 
 @given(stacks())
 @settings(max_examples=150, deadline=None)
 def test_each_filter_tells_what_it_did(drawn):
     trace, stack = drawn
-    state, own, told = plain(trace, stack)
+    state, own, result = plain(trace, stack)
     filtered = apply(stack, Facts(trace))
     names = {0: "shown", **{number: name for name, number in EFFECTS.items()}}
     assert [names[s] for s in filtered.state.tolist()] == state
     assert [bool(flag) for flag in filtered.own] == own
-    assert [(t.marked, t.nodes, t.settled) for t in filtered.effects] == told
+    assert [(t.marked, t.nodes, t.settled) for t in filtered.effects] == result
     used = [applied for applied in stack if applied.on]
     assert [(t.name, t.effect, t.within) for t in filtered.effects] == [
         (a.name, a.effect, a.within) for a in used
@@ -124,7 +124,7 @@ def test_each_filter_tells_what_it_did(drawn):
     counts = [state.count(name) for name in ("shown", "hide", "fade", "sink")]
     assert [said[word] for word in ("shown", "hidden", "faded", "sunk")] == counts
     assert said["calls"] == len(state)
-    for row, applied, (count, nodes, settled) in zip(said["filters"], used, told, strict=True):
+    for row, applied, (count, nodes, settled) in zip(said["filters"], used, result, strict=True):
         assert row == {
             "filter": applied.as_text(),
             "name": applied.name,
@@ -314,10 +314,10 @@ def test_a_filter_more_or_less(drawn, one):
         ("deepth", "there is no filter 'deepth'"),
     ],
 )
-def test_what_is_off_is_told(text, words):
-    with pytest.raises(UsageError) as told:
+def test_what_is_off_is_reported(text, words):
+    with pytest.raises(UsageError) as result:
         parse(text)
-    assert str(told.value).startswith(words)
+    assert str(result.value).startswith(words)
 
 
 def test_bounds_of_a_stack():

@@ -112,9 +112,9 @@ def test_random_programs_against_a_plain_twin(steps, pieces):
     trace = read(text, pieces)
     assert Counter(trace.functions.name[f] for f in trace.calls.function.tolist()) == calls
     sync = trace.sync
-    told = {WAIT: [], RELEASE: []}
+    result = {WAIT: [], RELEASE: []}
     for i in range(len(sync)):
-        told[int(sync.kind[i])].append(
+        result[int(sync.kind[i])].append(
             (
                 trace.threads.tid[int(sync.thread[i])],
                 int(sync.start[i]) + trace.origin_ns,
@@ -122,8 +122,8 @@ def test_random_programs_against_a_plain_twin(steps, pieces):
                 sync.objects[int(sync.object[sync.first[i]])],
             )
         )
-    assert sorted(told[WAIT]) == sorted(waits)
-    assert sorted(told[RELEASE]) == sorted(releases)
+    assert sorted(result[WAIT]) == sorted(waits)
+    assert sorted(result[RELEASE]) == sorted(releases)
     # A call that is a wait lasts as long as the wait.
     known = sync.call >= 0
     assert np.array_equal(trace.calls.end[sync.call[known]], sync.end[known])
@@ -152,13 +152,13 @@ def test_other_events_are_instants_and_nonsense_is_counted():
 def test_uftrace_tells_who_locks_what(recorded, name):
     trace = tv.load(str(recorded / name), cache=False)
     sync = trace.sync
-    told = Counter((sync.names[int(n)], int(k)) for n, k in zip(sync.name, sync.kind))
+    result = Counter((sync.names[int(n)], int(k)) for n, k in zip(sync.name, sync.kind))
     calls = Counter(trace.functions.name[f] for f in trace.calls.function.tolist())
     waited = calls["pthread_cond_wait"]
     # A wait for a condition lets the mutex go and takes it again.
-    assert told["pthread_mutex_lock", WAIT] == calls["pthread_mutex_lock"] + waited
-    assert told["pthread_mutex_unlock", RELEASE] == calls["pthread_mutex_unlock"] + waited
-    assert told["pthread_cond_wait", WAIT] == waited > 0
+    assert result["pthread_mutex_lock", WAIT] == calls["pthread_mutex_lock"] + waited
+    assert result["pthread_mutex_unlock", RELEASE] == calls["pthread_mutex_unlock"] + waited
+    assert result["pthread_cond_wait", WAIT] == waited > 0
     objects = {sync.objects[int(o)] for o in sync.object}
     assert len([o for o in objects if o.startswith("condition")]) == 1
     known = sync.call >= 0

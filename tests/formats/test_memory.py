@@ -128,7 +128,7 @@ def test_any_text_is_read_or_refused_in_a_sentence(tmp_path_factory, text: str, 
 @pytest.mark.parametrize(
     ("name", "blocks", "peak", "kept"),
     [
-        # The peaks are what memray itself told of these runs.
+        # The peaks are what memray itself says of these runs.
         ("memray_markdown.records.tsv.gz", 20_132, 5_152_513, 1_122),
         ("memray_pillow_threads.records.tsv.gz", 6_974, 88_846_990, 651),
         # heaptrack's own summary: 713 allocations, 1 of them leaked (4.1 kB).

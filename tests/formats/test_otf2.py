@@ -192,7 +192,7 @@ def test_teams_wait_for_their_last_thread_and_at_barriers():
     trace = made(table, regions, ticks=1_000_000)
     waits = find_waits(trace)
     ops = waits.ops
-    told = {
+    result = {
         (int(ops.thread[i]), ops.names[ops.name[i]]): (
             int(ops.start[i]),
             int(ops.end[i]),
@@ -200,9 +200,9 @@ def test_teams_wait_for_their_last_thread_and_at_barriers():
         )
         for i in waits.own.tolist()
     }  # fmt: skip
-    assert told[0, "barrier"] == (50_000, 95_000, 1)
-    assert told[0, "join"] == (97_000, 110_000, 1)
-    assert told[1, "wait for fork"] == (98_000, 135_000, 0)
+    assert result[0, "barrier"] == (50_000, 95_000, 1)
+    assert result[0, "join"] == (97_000, 110_000, 1)
+    assert result[1, "wait for fork"] == (98_000, 135_000, 0)
     assert trace.problems["unsupported"].count == 5
 
 

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 KEPT = ROOT / "tests" / "data" / "kept"
 
 
-def told(trace) -> dict:
+def described_trace(trace) -> dict:
     """Return all that a trace holds but where it came from: a column by its dtype, length and SHA-256."""
     found = {}
     for field in fields(trace):
@@ -41,7 +41,7 @@ def _hash(column) -> str:
 @pytest.mark.parametrize("form", ["plain", "packed"])
 def test_columns_that_were_written_are_read(form) -> None:
     wanted = json.loads((KEPT / "trace.json").read_text(encoding="utf-8"))
-    found = told(tv.load(KEPT / f"{form}.tv3", cache=False))
+    found = described_trace(tv.load(KEPT / f"{form}.tv3", cache=False))
     assert {name: found.get(name) for name in wanted} == wanted
 
 

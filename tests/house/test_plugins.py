@@ -192,7 +192,7 @@ def lay_broken(place: Path) -> None:
     (place / "good.py").write_text(VIEW.format(name="good", parameter="number", more=""))
 
 
-def test_each_broken_plugin_is_told_in_a_sentence_and_costs_no_other_anything(folder):
+def test_each_broken_plugin_is_reported_in_a_sentence_and_costs_no_other_anything(folder):
     lay_broken(folder)
     plugins.use_folders([folder])
     sentences = plugins.broken()

@@ -69,7 +69,7 @@ def test_phases_of_a_part_stay_in_it():
     assert abs(int(phases.edge[1]) - 5000) < 20
 
 
-def test_recurring_phases_are_told_as_runs():
+def test_recurring_phases_are_reported_as_runs():
     kinds = np.array([0, 1, 2, 1, 2, 1, 2, 3, 4, 4, 4], np.int32)
     assert [(r.first, r.period, r.times) for r in phase_runs(kinds)] == [(1, 2, 3), (8, 1, 3)]
     assert phase_runs(np.array([0, 1, 2], np.int32)) == []
@@ -153,15 +153,15 @@ def test_the_commands_print_what_the_functions_return(capsys):
     start, end = facts["phases"][1]["start_ns"], facts["phases"][1]["end_ns"]
     words = ["patterns", path, "--json", "--start", f"{start}ns", "--end", f"{end}ns", "--similarity", "0.5"]
     assert main(words) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["repeated"][0]["occurrences"] > 1
-    assert told["stretch"]["calls"] > 0
-    assert told["sequences"][0]["occurrences"] > 1
-    assert told["sequences"][0]["callees"] > 1
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["repeated"][0]["occurrences"] > 1
+    assert printed["stretch"]["calls"] > 0
+    assert printed["sequences"][0]["occurrences"] > 1
+    assert printed["sequences"][0]["callees"] > 1
     assert main(["patterns", path]) == 0
     said = capsys.readouterr().out
     assert " x " in said
-    assert f"sequence in {told['sequences'][0]['called_by'][0]}" in said
+    assert f"sequence in {printed['sequences'][0]['called_by'][0]}" in said
 
 
 def test_words_that_are_off(capsys):

@@ -1,4 +1,4 @@
-"""What recurs in a run, as it is told: each figure against a plain twin."""
+"""What recurs in a run, as it is reported: each figure against a plain twin."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def letters(kind):
 
 @given(programs(), st.sampled_from(["function", "module"]), st.sampled_from([0.002, 0.05]), st.integers(0, 6))
 @settings(max_examples=30, deadline=None)
-def test_phases_are_told_as_they_are_found(trace, level, least, outliers):
-    told = phase_facts(trace, level, "packages", least, outliers)
+def test_phases_are_reported_as_they_are_found(trace, level, least, outliers):
+    answer = phase_facts(trace, level, "packages", least, outliers)
     elements = element_hierarchy(trace, level, "packages")
     h, found = elements.hierarchy, interactions(trace, elements)
     phases = find_phases(found, least=least)
@@ -82,12 +82,12 @@ def test_phases_are_told_as_they_are_found(trace, level, least, outliers):
     def title(element):
         return h.title(int(h.node[element]))
 
-    assert (told["file"], told["level"], told["elements"]) == ("some/run.json", level, h.elements)
-    assert (told["pairs"], told["calls"], told["kinds"]) == (found.pairs, len(found), phases.kinds)
-    assert told["explained"] == round(phases.explained, 4)
+    assert (answer["file"], answer["level"], answer["elements"]) == ("some/run.json", level, h.elements)
+    assert (answer["pairs"], answer["calls"], answer["kinds"]) == (found.pairs, len(found), phases.kinds)
+    assert answer["explained"] == round(phases.explained, 4)
     whole = np.bincount(found.pair, minlength=found.pairs)
     for phase, kind, (low, high) in zip(
-        told["phases"], phases.kind, pairwise(phases.edge.tolist()), strict=True
+        answer["phases"], phases.kind, pairwise(phases.edge.tolist()), strict=True
     ):
         inside = enclosing_call(trace, found, low, high)
         here = np.bincount(found.pair[low:high], minlength=found.pairs)
@@ -96,7 +96,7 @@ def test_phases_are_told_as_they_are_found(trace, level, least, outliers):
             "within": label[trace.calls.function[inside]] if inside >= 0 else None,
             "main": [describe(h, found, pair) for pair in characteristic(found, here, whole)],
         }  # fmt: skip
-    assert told["runs"] == [
+    assert answer["runs"] == [
         {
             "first": run.first,
             "times": run.times,
@@ -104,14 +104,14 @@ def test_phases_are_told_as_they_are_found(trace, level, least, outliers):
         }
         for run in phase_runs(phases.kind)
     ]
-    for facts, rounds in zip(told["rounds"], find_rounds(found), strict=True):
+    for facts, rounds in zip(answer["rounds"], find_rounds(found), strict=True):
         edges = rounds.edge.tolist()
         assert facts == {
             "times": len(edges) - 1, "start_ns": [time[edge] for edge in edges[:-1]],
             "end_ns": time[edges[-1] - 1], "calls": [b - a for a, b in pairwise(edges)],
             "similarity": round(rounds.likeness, 3),
         }  # fmt: skip
-    assert told["outliers"] == [
+    assert answer["outliers"] == [
         {
             "caller": title(found.caller[rare.pair]), "callee": title(found.callee[rare.pair]),
             "calls": rare.count, "time_ns": time[rare.first], "call": int(found.call[rare.first]),
@@ -120,13 +120,13 @@ def test_phases_are_told_as_they_are_found(trace, level, least, outliers):
     ]  # fmt: skip
     _, against = layers(h, found.caller, found.callee, whole)
     most = sorted((p for p in range(found.pairs) if against[p]), key=lambda p: (-whole[p], p))
-    assert told["against_layers"] == [
+    assert answer["against_layers"] == [
         {"caller": title(found.caller[p]), "callee": title(found.callee[p]), "calls": int(whole[p])}
         for p in most[:outliers]
     ]
 
 
-def test_ten_outliers_are_told_by_default():
+def test_ten_outliers_are_reported_by_default():
     trace = walked_trace(1, steps=400, functions=40)
     assert len(phase_facts(trace, "function")["outliers"]) == 10
     assert phase_facts(trace)["level"] == element_hierarchy(trace).hierarchy.level
@@ -149,17 +149,17 @@ def plain_loops(trace, subtrees, runs, most):
 
 @given(st.integers(0, 2**32), st.integers(1, 120), st.integers(1, 6), st.integers(0, 5), st.data())
 @settings(max_examples=40, deadline=None)
-def test_patterns_are_told_as_they_are_found(seed, steps, functions, most, data):
+def test_patterns_are_reported_as_they_are_found(seed, steps, functions, most, data):
     trace = walked_trace(seed, steps=steps, threads=2, functions=functions)
     label, calls = trace.functions.label, trace.calls
     low, high = sorted(data.draw(st.tuples(*[st.integers(0, trace.span_ns)] * 2)))
     least = data.draw(st.sampled_from([0.5, 0.8]))
-    told = pattern_facts(trace, low, high, "function", "packages", least, most)
+    facts = pattern_facts(trace, low, high, "function", "packages", least, most)
     subtrees = distinct_subtrees(calls)
     repeated = find_repeated(calls, subtrees)
-    assert (told["file"], told["distinct_subtrees"]) == ("some/walk.json", len(subtrees))
+    assert (facts["file"], facts["distinct_subtrees"]) == ("some/walk.json", len(subtrees))
     rows = list(zip(repeated.calls.tolist(), repeated.time.tolist(), repeated.longest.tolist(), strict=True))
-    assert told["repeated"] == [
+    assert facts["repeated"] == [
         {
             "function": label[calls.function[call]], "occurrences": count,
             "calls_each": int(calls.extent[call]), "time_ns": time,
@@ -167,17 +167,17 @@ def test_patterns_are_told_as_they_are_found(seed, steps, functions, most, data)
         }
         for count, time, call in rows[:most]
     ]  # fmt: skip
-    assert told["loops"] == plain_loops(trace, subtrees, find_runs(subtrees), most)
+    assert facts["loops"] == plain_loops(trace, subtrees, find_runs(subtrees), most)
     alike = find_alike(subtrees, distinct_sets(subtrees))
-    assert told["alike"] == plain_loops(trace, subtrees, alike, most)
-    for row, every in zip(told["sequences"], sequences(Facts(trace)).rows(0, most), strict=True):
+    assert facts["alike"] == plain_loops(trace, subtrees, alike, most)
+    for row, every in zip(facts["sequences"], sequences(Facts(trace)).rows(0, most), strict=True):
         assert row == {name: every[name] for name in row}
         assert len(row) == 7
     elements = element_hierarchy(trace, "function", "packages")
     found = interactions(trace, elements)
     first, last = found.range(low, high)
     repeats = find_repeats(found, first, last, least)
-    stretch = told["stretch"]
+    stretch = facts["stretch"]
     assert (stretch["start_ns"], stretch["end_ns"], stretch["calls"]) == (low, high, last - first)
     assert stretch["level"] == "function"
     assert stretch["repeats"] == [
@@ -196,8 +196,8 @@ def test_patterns_are_told_as_they_are_found(seed, steps, functions, most, data)
 def test_how_similar_a_repeat_is_has_four_digits():
     trace = recorded("a b c a b d a b c")
     calls = trace.calls.start.tolist()
-    told = pattern_facts(trace, calls[1], calls[3] + 1, "function", least=0.6)["stretch"]
-    assert [repeat["similarity"] for repeat in told["repeats"]] == [0.6667, 1.0]
+    facts = pattern_facts(trace, calls[1], calls[3] + 1, "function", least=0.6)["stretch"]
+    assert [repeat["similarity"] for repeat in facts["repeats"]] == [0.6667, 1.0]
 
 
 def recorded(words):
@@ -232,13 +232,13 @@ def test_a_loop_of_unlike_calls_takes_in_all_of_its_calls():
     walk("m.main", ("m.one", *[("m.alone",), large] * 4), ("m.two", *[small, ("m.other", ("m.leaf",))] * 4))
     thread = recording.thread(1, 1)
     recording.add_events(thread=[thread] * len(kinds), kind=kinds, function=called, time=range(len(kinds)))
-    told = pattern_facts(recording.finish(Source(), split))
-    within = [loop["within"] for loop in told["loops"]]
+    facts = pattern_facts(recording.finish(Source(), split))
+    within = [loop["within"] for loop in facts["loops"]]
     assert within.index("one") < within.index("large") < within.index("two")
 
 
 @pytest.mark.parametrize("entries", [19, 20, 21])
-def test_twenty_entries_of_each_list_are_told_by_default(entries):
+def test_twenty_entries_of_each_list_are_reported_by_default(entries):
     recording = Recording()
     kinds, called = [], []
     for i in range(entries):
@@ -248,5 +248,5 @@ def test_twenty_entries_of_each_list_are_told_by_default(entries):
                 called.append(recording.function(name))
     thread = recording.thread(1, 1)
     recording.add_events(thread=[thread] * len(kinds), kind=kinds, function=called, time=range(len(kinds)))
-    told = pattern_facts(recording.finish(Source(), split))
-    assert len(told["repeated"]) == min(entries, 20)
+    facts = pattern_facts(recording.finish(Source(), split))
+    assert len(facts["repeated"]) == min(entries, 20)

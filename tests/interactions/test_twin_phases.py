@@ -73,9 +73,9 @@ def test_windows_are_of_equal_length_and_hold_the_roots_of_shares(pair, most, le
 def test_of_very_many_pairs_some_share_a_number():
     pair = np.arange(40, dtype=np.int32)
     with patch.multiple(module, _PAIRS=16):
-        told, pairs = module._told_apart(made(pair), 3, 40)
+        result, pairs = module._told_apart(made(pair), 3, 40)
         assert pairs == 16
-        assert told.tolist() == [p * 2654435761 % 16 for p in range(3, 40)]
+        assert result.tolist() == [p * 2654435761 % 16 for p in range(3, 40)]
         few, pairs = module._told_apart(made(pair[:16]), 0, 16)
         assert (few.tolist(), pairs) == (list(range(16)), 16)
 
@@ -178,8 +178,8 @@ def test_cuts_are_moved_to_where_the_distributions_change(pair, windows, data):
     edge = np.linspace(0, len(pair), windows + 1).astype(np.int64)
     inner = data.draw(st.sets(st.integers(1, windows - 1), min_size=0, max_size=4))
     cuts = np.array([0, *sorted(inner), windows])
-    told = module._refined(np.array(pair, np.int32), edge, cuts, 4)
-    assert told.tolist() == plain_refined(pair, edge.tolist(), cuts.tolist(), 4)
+    result = module._refined(np.array(pair, np.int32), edge, cuts, 4)
+    assert result.tolist() == plain_refined(pair, edge.tolist(), cuts.tolist(), 4)
 
 
 # -- kinds -----------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def test_an_overlap_that_is_just_enough_makes_one_kind():
 def test_neighbours_of_one_kind_are_joined(parts):
     kind = np.array([k for k, _ in parts], np.int32)
     edge = np.cumsum([5, *(n for _, n in parts)])
-    told = joined(Phases(edge, kind, 0.25))
+    result = joined(Phases(edge, kind, 0.25))
     calls = [k for k, n in parts for _ in range(n)]
     runs = [[calls[0], 0]] if calls else []
     for k in calls:
@@ -222,10 +222,10 @@ def test_neighbours_of_one_kind_are_joined(parts):
             runs.append([k, 0])
         runs[-1][1] += 1
     order = sorted({k for k, _ in runs})
-    assert told.kind.tolist() == [order.index(k) for k, _ in runs]
-    assert np.diff(told.edge).tolist() == [n for _, n in runs]
-    assert (told.edge[0], told.explained) == (5, 0.25)
-    assert told.kinds == len(order)
+    assert result.kind.tolist() == [order.index(k) for k, _ in runs]
+    assert np.diff(result.edge).tolist() == [n for _, n in runs]
+    assert (result.edge[0], result.explained) == (5, 0.25)
+    assert result.kinds == len(order)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 30)), max_size=9), st.integers(0, 20), st.data())
@@ -234,12 +234,12 @@ def test_phases_are_put_together_from_their_parts(parts, before, data):
     pair = [3] * before + [p for p, n in parts for _ in range(n)]
     found, high = made(pair), data.draw(st.integers(before, len(pair)))
     with patch.multiple(module, _WINDOWS=8, _CALLS=4):
-        told = find_phases(found, before, high, 0.05)
+        result = find_phases(found, before, high, 0.05)
         features = window_features(found, before, high)
     n = high - before
     if features is None:
-        assert told.edge.tolist() == ([before, high] if n else [before])
-        assert (told.kind.tolist(), told.explained) == ([0] * bool(n), 0.0)
+        assert result.edge.tolist() == ([before, high] if n else [before])
+        assert (result.kind.tolist(), result.explained) == ([0] * bool(n), 0.0)
         return
     edge, feature = features
     part, pairs = pair[before:high], found.pairs
@@ -250,9 +250,9 @@ def test_phases_are_put_together_from_their_parts(parts, before, data):
     exact = plain_refined(part, edge.tolist(), cuts.tolist(), pairs)
     kind = module._kinds(np.array([roots(shares(part[a:b], pairs)) for a, b in pairwise(exact)])).tolist()
     kept = [i for i in range(len(kind)) if not i or kind[i] != kind[i - 1]]
-    assert told.edge.tolist() == [before + exact[i] for i in kept] + [high]
-    assert [sorted(set(kind)).index(kind[i]) for i in kept] == told.kind.tolist()
-    assert told.explained == explained
+    assert result.edge.tolist() == [before + exact[i] for i in kept] + [high]
+    assert [sorted(set(kind)).index(kind[i]) for i in kept] == result.kind.tolist()
+    assert result.explained == explained
 
 
 @st.composite
@@ -283,12 +283,12 @@ def test_phases_of_several_traces_are_numbered_together(parts):
         for calls, _, phases in parts
         for a, b in pairwise(phases.edge.tolist())
     ]
-    told = shared_kinds([(found, phases) for _, found, phases in parts])
-    assert [len(kind) for kind in told] == [len(phases) for _, _, phases in parts]
-    check_kinds(rows, [k for kind in told for k in kind.tolist()])
+    result = shared_kinds([(found, phases) for _, found, phases in parts])
+    assert [len(kind) for kind in result] == [len(phases) for _, _, phases in parts]
+    check_kinds(rows, [k for kind in result for k in kind.tolist()])
 
 
-# -- runs, letters, the call around, what a phase is told by ----------------------------------------------
+# -- runs, letters, the call around, what describes a phase ----------------------------------------------
 
 
 @given(st.lists(st.integers(0, 2), max_size=24))
@@ -308,8 +308,8 @@ def test_runs_are_those_of_the_plain_twin(kinds):
             at += length
         else:
             at += 1
-    told = phase_runs(np.array(kinds, np.int32))
-    assert [(run.first, run.period, run.times) for run in told] == expected
+    found = phase_runs(np.array(kinds, np.int32))
+    assert [(run.first, run.period, run.times) for run in found] == expected
 
 
 def test_letters_count_on_as_columns_of_a_sheet_do():
@@ -337,7 +337,7 @@ def test_the_call_around_is_the_innermost_that_holds_all(seed, steps, threads, d
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.integers(0, 4), st.data())
 @settings(max_examples=150, deadline=None)
-def test_a_stretch_is_told_by_what_sets_it_apart(pair, most, data):
+def test_a_stretch_is_described_by_what_sets_it_apart(pair, most, data):
     low = data.draw(st.integers(0, len(pair)))
     high = data.draw(st.integers(low, len(pair)))
     found = made(pair)
@@ -346,15 +346,15 @@ def test_a_stretch_is_told_by_what_sets_it_apart(pair, most, data):
     for p, count in here.items():
         share, usual = count / (high - low), whole[p] / len(pair)
         score[p] = share * math.log(share / usual) + 0.1 * share
-    told = characteristic(found, found.counts(low, high), found.counts(0, len(pair)), most)
-    assert len(told) == len(set(told))
-    # Pairs whose scores are below nothing's rank after those that do not happen here, which are not told.
+    main = characteristic(found, found.counts(low, high), found.counts(0, len(pair)), most)
+    assert len(main) == len(set(main))
+    # Pairs whose scores are below nothing's rank after those that do not happen here, which are not reported.
     absent = sum(1 for p in range(found.pairs) if p not in here)
     negative = [p for p in score if score[p] < 0]
     places = most if not negative else max(min(most, len(score) - len(negative)), most - absent)
     best = sorted(score, key=lambda p: (-score[p], p))[:places]
-    assert [score[p] for p in told] == pytest.approx([score[p] for p in best])
-    assert set(told) <= set(here)
+    assert [score[p] for p in main] == pytest.approx([score[p] for p in best])
+    assert set(main) <= set(here)
 
 
 # -- repeats ---------------------------------------------------------------------------------------------
@@ -393,9 +393,9 @@ def plain_repeats(pair, low, high, least):
 def test_repeats_are_those_of_the_plain_twin(pair, least, data):
     low = data.draw(st.integers(0, len(pair)))
     high = data.draw(st.integers(low, len(pair)))
-    told = find_repeats(made(pair), low, high, least)
-    assert (told.low, told.high) == (low, high)
-    rows = list(zip(told.first.tolist(), told.similar, told.exact.tolist(), strict=True))
+    found = find_repeats(made(pair), low, high, least)
+    assert (found.low, found.high) == (low, high)
+    rows = list(zip(found.first.tolist(), found.similar, found.exact.tolist(), strict=True))
     assert rows == (plain_repeats(pair, low, high, least) if high > low else [])
 
 

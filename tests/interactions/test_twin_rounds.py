@@ -72,8 +72,8 @@ def plain_candidates(like):
 @given(likenesses())
 @settings(max_examples=60, deadline=None)
 def test_what_may_be_rounds_is_as_in_the_plain_twin(like):
-    told = module._candidates(like)
-    assert [each[1:] for each in plain_candidates(like)] == told
+    result = module._candidates(like)
+    assert [each[1:] for each in plain_candidates(like)] == result
 
 
 def plain_aligned(like, begin, end, period):
@@ -111,14 +111,14 @@ def test_rounds_are_aligned_as_in_the_plain_twin(like, data):
     begin = data.draw(st.integers(0, n - 1))
     end = data.draw(st.integers(begin, n))
     period = data.draw(st.integers(2, 24))
-    told = module._aligned(like, begin, end, period)
+    result = module._aligned(like, begin, end, period)
     expected = plain_aligned(like, begin, end, period)
 
     def clear(at):
         return mean(1 - like[i - 1, i] if 0 < i < n else 0.0 for i in at)
 
-    assert len(told) == len(expected)
-    assert told == expected or clear(told) == pytest.approx(clear(expected))
+    assert len(result) == len(expected)
+    assert result == expected or clear(result) == pytest.approx(clear(expected))
 
 
 def plain_rounds(found, low, high):
@@ -170,10 +170,10 @@ def test_rounds_are_those_of_the_plain_twin(seed, parts, times):
     pair = [3, 4, 5, 6] + pair * times
     low = int(rng.integers(0, 3))
     found = made(pair)
-    told = find_rounds(found, low, len(pair) - 1)
+    result = find_rounds(found, low, len(pair) - 1)
     expected = plain_rounds(found, low, len(pair) - 1)
-    assert [rounds.edge.tolist() for rounds in told] == [edges for edges, _ in expected]
-    assert [rounds.likeness for rounds in told] == pytest.approx([likeness for _, likeness in expected])
-    assert [rounds.times for rounds in told] == [len(edges) - 1 for edges, _ in expected]
-    for one, other in pairwise(told):
+    assert [rounds.edge.tolist() for rounds in result] == [edges for edges, _ in expected]
+    assert [rounds.likeness for rounds in result] == pytest.approx([likeness for _, likeness in expected])
+    assert [rounds.times for rounds in result] == [len(edges) - 1 for edges, _ in expected]
+    for one, other in pairwise(result):
         assert one.edge[-1] <= other.edge[0]

@@ -32,8 +32,8 @@ def trace(tmp_path_factory):
     return tv.load(path)
 
 
-def told(drawing, kind):
-    """Return what is told of the elements of a kind: title -> texts or values."""
+def meaning_of(drawing, kind):
+    """Return what is reported of the elements of a kind: title -> texts or values."""
     meaning = drawing.meaning[kind]
     texts = {title: [words[i] for i in which] for title, words, which in meaning.texts}
     return texts | {title: list(values) for title, values in meaning.values}
@@ -41,7 +41,7 @@ def told(drawing, kind):
 
 def test_sectors_tell_their_calls(trace):
     drawing = drawn(trace, start="8us", end="20us")
-    said, ring = told(drawing, "sector"), of(drawing, "sector")
+    said, ring = meaning_of(drawing, "sector"), of(drawing, "sector")
     names = said["element"]
     inside = (trace.calls.start >= 8000) & (trace.calls.start <= 20_000) & (trace.calls.parent >= 0)
     which = np.flatnonzero(inside)
@@ -63,11 +63,11 @@ def test_sectors_tell_their_calls(trace):
 
 def test_phases_tell_when_they_are_and_by_what(trace):
     drawing = drawn(trace)
-    said = told(drawing, "phase")
+    said = meaning_of(drawing, "phase")
     assert said["kind"] == list("ABABAB")
     assert sum(said["calls"]) == drawing.counts["calls"]
-    assert "Button → Log" in said["told by"][0]
-    assert "Model → Log" in said["told by"][1]
+    assert "Button → Log" in said["characterized by"][0]
+    assert "Model → Log" in said["characterized by"][1]
     assert said["from"][0] == "0 ns"
 
 

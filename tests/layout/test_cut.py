@@ -252,7 +252,7 @@ def test_empty_traces_and_threads() -> None:
         ({"t0": 0, "t1": 5, "threads": [1]}, "numbered from 0 to 0"),
     ],
 )
-def test_what_makes_no_sense_is_told(arguments, message) -> None:
+def test_what_makes_no_sense_is_reported(arguments, message) -> None:
     index = index_of(synthetic.program(10)[0])
     with pytest.raises(ValueError, match=message):
         index.cut(**arguments)

@@ -193,14 +193,14 @@ def test_what_a_slow_viewer_can_not_take_yet_waits_for_it(monkeypatch) -> None:
         assert until(lambda: slow.rows == 60_000, doing=lambda: slow.drain(0.01))
         assert (slow.lost, slow.lost_batches) == (0, 0)
         assert slow.trace.unmatched == 0
-        # Beyond that it is dropped, and told.
+        # Beyond that it is dropped, and reported.
         for i in range(60, 160):
             assert publisher.put("calls", **rows(1000, at=1000 * i))
         assert until(lambda: slow.rows + slow.lost == 160_000, doing=lambda: slow.drain(0.01))
         assert 66_000 <= slow.rows <= 160_000
 
 
-def test_overload_is_dropped_at_once_and_told(monkeypatch) -> None:
+def test_overload_is_dropped_at_once_and_reported(monkeypatch) -> None:
     monkeypatch.setattr(publishing, "MOST_WAITING", 5_000)
     with Publisher(LOCAL) as publisher, Subscriber(publisher.endpoint) as subscriber:
         assert until(lambda: publisher.viewers, doing=lambda: subscriber.drain(0.01))
@@ -417,8 +417,8 @@ def test_commands(tmp_path, capsys) -> None:
             == 0
         )
         assert replaying.wait(20) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["state"], told["calls"], told["lost"]) == ("ended", len(trace.calls), 0)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["state"], printed["calls"], printed["lost"]) == ("ended", len(trace.calls), 0)
     back = tv.load(tmp_path / "out.tv3", cache=False)
     assert np.array_equal(back.calls.start, trace.calls.start)
     assert main(["watch", "nowhere", "-o", str(tmp_path / "x.tv3")]) == 2
@@ -496,7 +496,7 @@ def test_what_was_open_at_a_loss_ends_there() -> None:
             publisher.say(p.Batch("calls", sequence, 0, 0, row))
         # The end of function 1 is lost with batch 4; it would stay open for ever.
         publisher.say(p.Batch("calls", 5, 1, 0, one(0, 3, 60)), p.Batch("calls", 6, 1, 0, one(1, 3, 70)))
-        # Rows may be told as dropped without a gap, and without a batch.
+        # Rows may be reported as dropped without a gap, and without a batch.
         publisher.say(p.Batch("calls", 7, 1, 0, one(0, 4, 80)), p.Alive(8, 3, 0))
         publisher.say(p.Batch("calls", 8, 3, 0, one(0, 5, 100)))
         assert until(lambda: subscriber.rows == 8, doing=lambda: subscriber.drain(0.01))
@@ -515,7 +515,7 @@ def test_what_was_open_at_a_loss_ends_there() -> None:
     assert trace.problems["lost"].count == 3
 
 
-def test_what_is_told_again_takes_the_place_of_what_was_open() -> None:
+def test_what_is_reported_again_takes_the_place_of_what_was_open() -> None:
     with Marionette() as publisher, Subscriber(publisher.endpoint) as subscriber:
         publisher.greet()
         publisher.say(p.Batch("calls", 0, 0, 0, one(0, 0, 10)), p.Batch("calls", 1, 0, 0, one(0, 1, 20)))
@@ -542,7 +542,7 @@ def test_losses_against_a_plain_stack(steps, seed) -> None:
         subscriber._take(p.Welcome("s", "p", 1, 0))
         subscriber._take(FUNCTIONS)
         stack, calls, dropped, sequence = [], [], 0, 0
-        told, expected = 0, -1
+        result, expected = 0, -1
         for when, step in enumerate(steps):
             if step in ("lose", "drop"):
                 sequence += step == "lose"
@@ -550,7 +550,7 @@ def test_losses_against_a_plain_stack(steps, seed) -> None:
                 continue
             again = step == "again"
             known = sequence, dropped
-            if expected not in (-1, sequence) or dropped > told or (again and not subscriber._again):
+            if expected not in (-1, sequence) or dropped > result or (again and not subscriber._again):
                 latest_time = max([c[2] for c in calls] + [c[1] for c in calls], default=0)
                 for i in stack:
                     calls[i][2] = latest_time
@@ -572,7 +572,7 @@ def test_losses_against_a_plain_stack(steps, seed) -> None:
                             break
                 subscriber._take(p.Batch("calls", *known, 0, one(1, function, when)))
             # Batches that are sent again have the number of the next one.
-            told, expected = dropped, sequence if again else sequence + 1
+            result, expected = dropped, sequence if again else sequence + 1
             sequence += not again
         subscriber._take_small()
         found, _ = subscriber.trace.window(-1)
@@ -672,7 +672,7 @@ def test_a_feed_goes_on_after(what, monkeypatch) -> None:
         publisher.close(0.1)
 
 
-def test_who_has_lost_rows_is_told_what_is_open(monkeypatch) -> None:
+def test_who_has_lost_rows_gets_what_is_open(monkeypatch) -> None:
     monkeypatch.setattr(subscribing, "CREDIT", 4)
     monkeypatch.setattr(publishing, "MOST_BEHIND", 2000)
     monkeypatch.setattr(publishing, "ALIVE_S", 0.05)

@@ -76,7 +76,7 @@ def calls_of(rng, time_ns, count):
     return data
 
 
-def test_a_growing_copy_is_told_as_it_is_read_at_rest(tmp_path):
+def test_a_growing_copy_is_reported_as_it_is_read_at_rest(tmp_path):
     rng = random.Random(11)
     whole = folder(tmp_path / "whole", {7: calls_of(rng, 1000, 4000), 8: calls_of(rng, 1500, 4000)})
     copy = tmp_path / "copy"

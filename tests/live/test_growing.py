@@ -115,9 +115,9 @@ def check_against_the_plain_stack(rows, pieces, since) -> None:
     assert len(trace.calls) == sum(map(len, plain.calls.values()))
     assert trace.problems["lost"].count == 3
     problems = trace.problems
-    told = (problems[kind].count if kind in problems else 0
+    result = (problems[kind].count if kind in problems else 0
             for kind in ("unmatched end", "mismatched end", "clock went back"))  # fmt: skip
-    assert tuple(told) == (plain.unmatched, plain.mismatched, plain.back)
+    assert tuple(result) == (plain.unmatched, plain.mismatched, plain.back)
     labels = [trace.functions.name[f] for f in trace.calls.function.tolist()]
     assert labels == ["abcd"[call[0]] for thread in (0, 1) for call in plain.calls[thread]]
 
@@ -185,7 +185,7 @@ def test_ends_without_begins_cost_the_same_in_a_deep_stack() -> None:
     assert seconds(200_000) < 1000 * max(seconds(2_000), 2e-4)
 
 
-def test_a_clock_that_goes_back_is_told() -> None:
+def test_a_clock_that_goes_back_is_reported() -> None:
     rows = [(BEGIN, 0, 0, 5000), (END, 0, 0, 9000), (BEGIN, 0, 1, 2000), (END, 0, 1, 9500)]
     growing = grown(events(rows))
     problem = growing.trace().problems["clock went back"]

@@ -1,4 +1,4 @@
-"""What a viewer has not received is counted, with its time, and never told as nothing."""
+"""What a viewer has not received is counted, with its time, and never reported as nothing."""
 
 import json
 import os
@@ -65,16 +65,16 @@ def test_a_viewer_that_was_stopped_says_what_it_missed(tmp_path, monkeypatch) ->
             for _ in range(20):
                 put()
             publisher.close(5.0)
-            told = json.loads(viewer.communicate(timeout=20)[0])
+            facts = json.loads(viewer.communicate(timeout=20)[0])
         assert viewer.returncode == 0
-    assert told["rows"] < sent
-    assert told["rows"] + told["lost"] == told["published"] == sent
-    assert sum(gap["rows"] for gap in told["gaps"]) == told["lost"]
-    assert all(0 <= gap["since_ns"] < gap["until_ns"] for gap in told["gaps"])
+    assert facts["rows"] < sent
+    assert facts["rows"] + facts["lost"] == facts["published"] == sent
+    assert sum(gap["rows"] for gap in facts["gaps"]) == facts["lost"]
+    assert all(0 <= gap["since_ns"] < gap["until_ns"] for gap in facts["gaps"])
     trace = tv.load(out, cache=False)
-    assert trace.problems["lost"].count == told["lost"]
+    assert trace.problems["lost"].count == facts["lost"]
     # The calls that came leave out the gaps.
-    for gap in told["gaps"]:
+    for gap in facts["gaps"]:
         inside = (trace.calls.start > gap["since_ns"]) & (trace.calls.start < gap["until_ns"])
         assert not inside.any()
     assert " at " in trace.problems["lost"].first
@@ -106,12 +106,12 @@ def test_what_came_and_what_was_lost_is_what_was_published(steps, retells) -> No
             (subscribing, "SILENT_S", 0.05),
         ):  # fmt: skip
             patched.setattr(where, name, value)
-        told, published = 0, 0
+        joined, published = 0, 0
 
         def take() -> None:
-            nonlocal told
-            if retells and publisher.joined != told:
-                told = publisher.joined
+            nonlocal joined
+            if retells and publisher.joined != joined:
+                joined = publisher.joined
                 publisher.retell([("calls", rows(2)), ("calls", rows(4))])
             viewer.drain(0.01, wait=0.005)
 
@@ -172,7 +172,7 @@ def test_a_publisher_that_does_not_count_its_rows() -> None:
     assert (losses.rows, losses.batches) == (81, 4)
 
 
-def test_many_gaps_are_told_by_the_largest() -> None:
+def test_many_gaps_are_reported_by_the_largest() -> None:
     gaps = [Gap(1000 * i, 1000 * i + 500, rows, 1) for i, rows in enumerate((5, 70, 6, 9000, 8, 7))]
     assert (
         place(gaps)

@@ -121,7 +121,7 @@ def test_a_program_that_is_killed_is_over_for_viewers(tmp_path):
         pytest.fail("the file was not ended")
 
 
-def test_who_comes_late_is_told_what_is_open_and_lives(tmp_path):
+def test_who_comes_late_gets_what_is_open_and_lives(tmp_path):
     script = tmp_path / "server.py"
     script.write_text("""
 import sys, time
@@ -376,7 +376,7 @@ def test_waits_come_between_the_calls_around_them():
     assert heard.names["objects"] == ["Lock-1"]
 
 
-def test_a_wait_is_told_before_it_ends_and_ended_once():
+def test_a_wait_is_reported_before_it_ends_and_ended_once():
     heard = fed(
         called((10, 510)),
         (spool.WAITING, 1, json.dumps([[0, 3, 520, 0]]).encode()),
@@ -401,7 +401,7 @@ def test_what_takes_no_time_begins_before_it_ends():
     ]  # fmt: skip
 
 
-def test_what_the_program_dropped_is_told():
+def test_what_the_program_dropped_is_reported():
     assert fed((spool.DROPPED, 0, b'{"rows": 12}')).lost == 12
 
 
@@ -432,10 +432,10 @@ def test_a_program_drops_what_the_publisher_can_not_take(tmp_path, monkeypatch):
         for number in range(1, len(files) + 1)
         for kind, _, data, _ in spool.sections((tmp_path / f"spool-{number}").read_bytes())
     ]
-    told = sum(json.loads(data)["rows"] for kind, data in found if kind == spool.DROPPED)
+    facts = sum(json.loads(data)["rows"] for kind, data in found if kind == spool.DROPPED)
     kept = sum(len(data) // 16 for kind, data in found if kind == spool.CALLS)
-    assert told > 10_000
-    assert told + kept >= 40_000
+    assert facts > 10_000
+    assert facts + kept >= 40_000
     assert not state.recording
 
 

@@ -32,7 +32,7 @@ def pair(**more):
     return publisher, subscriber
 
 
-def test_a_program_that_wants_suggestions_is_told_and_nothing_else_happens() -> None:
+def test_a_program_that_wants_suggestions_gets_them_and_nothing_else_happens() -> None:
     came = []
     publisher, subscriber = pair(suggestions=came.append)
     with publisher, subscriber:
@@ -62,7 +62,7 @@ def test_one_that_was_not_asked_takes_none() -> None:
         assert subscriber.state == "connected"
 
 
-def test_who_suggests_too_much_is_told_so_and_the_feed_goes_on() -> None:
+def test_who_suggests_too_much_learns_so_and_the_feed_goes_on() -> None:
     came = []
 
     def take(suggestion):
@@ -131,7 +131,7 @@ print(said, flush=True)
 """
 
 
-def told(process, endpoint) -> None:
+def suggested(process, endpoint) -> None:
     with Subscriber(endpoint) as subscriber:
         assert waited(subscriber, lambda: subscriber.takes_suggestions)
         number = subscriber.suggest("look", 0xABC, 10, "f")
@@ -141,7 +141,7 @@ def told(process, endpoint) -> None:
 
 def test_a_running_program_gets_them_by_its_callback() -> None:
     with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True) as process:
-        told(process, process.stdout.readline().strip())
+        suggested(process, process.stdout.readline().strip())
         rest, _ = process.communicate(timeout=60)
     lines = rest.splitlines()
     assert lines[0] == "look 2748 a viewer suggests to look at the block at 0xabc (10 bytes) of f"
@@ -160,7 +160,7 @@ def test_a_recorded_program_prints_them_if_asked_to(wanted, tmp_path) -> None:
     ) as process:  # fmt: skip
         endpoint = process.stderr.readline().strip().rpartition(" ")[2]
         if wanted:
-            told(process, endpoint)
+            suggested(process, endpoint)
             assert process.stderr.readline().strip() == (
                 "tracevis3d: a viewer suggests to look at the block at 0xabc (10 bytes) of f"
             )
@@ -199,7 +199,7 @@ def test_a_native_program_s_recorder_prints_them() -> None:
         [sys.executable, "-m", "tracevis3d", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
-        told(process, process.stderr.readline().strip().rpartition(" ")[2])
+        suggested(process, process.stderr.readline().strip().rpartition(" ")[2])
         out, rest = process.communicate("over\n", timeout=60)
     assert out == "over\n"
     assert "a viewer suggests to look at the block at 0xabc (10 bytes) of f\n" in rest

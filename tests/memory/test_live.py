@@ -98,36 +98,38 @@ def followed(rows, pieces=(), by_site=False, least=1.0, brief=0):
     blocks = LiveBlocks(started(), PAUSE, brief)
     blocks.least, blocks.by_site = least, by_site
     growing = blocks.sites._growing
-    told, at = [], 0
+    result, at = [], 0
     for size in (*pieces, len(rows)):
         if part := rows[at : at + size]:
             growing.add(batch(part))
-            told.append(blocks.follow(growing.batches("memory", 0)[0][-1], -(1 << 60)))
+            result.append(blocks.follow(growing.batches("memory", 0)[0][-1], -(1 << 60)))
         at += size
-    return blocks, [row for part in told for row in as_rows(blocks, part)]
+    return blocks, [row for part in result for row in as_rows(blocks, part)]
 
 
-def as_rows(blocks, told):
-    first = blocks.items[told.item, k.FIRST]
-    idle = (told.age[:, 1] > 0).astype(int)
+def as_rows(blocks, result):
+    first = blocks.items[result.item, k.FIRST]
+    idle = (result.age[:, 1] > 0).astype(int)
     return list(
-        zip(first.tolist(), told.time[:, 0].tolist(), told.time[:, 1].tolist(), idle.tolist(), strict=True)
+        zip(
+            first.tolist(), result.time[:, 0].tolist(), result.time[:, 1].tolist(), idle.tolist(), strict=True
+        )
     )
 
 
 @given(programs(), st.lists(st.integers(1, 20), max_size=6))
 @settings(deadline=None, max_examples=150)
 def test_blocks_against_a_dictionary(rows, pieces) -> None:
-    blocks, told = followed(rows, pieces)
+    blocks, result = followed(rows, pieces)
     want, live, unknown = plain(rows)
     totals = blocks.totals
     assert totals[k.BYTES_NOW] == sum(b.size for b in live.values())
     assert totals[k.BLOCKS_NOW] == len(live)
     assert totals[k.UNKNOWN] == unknown
     assert totals[k.ALLOCATED] == len(want)
-    # Each block alone: what is over is told once, as it was.
+    # Each block alone: what is over is reported once, as it was.
     expected = [(i, *s) for i, b in enumerate(want) for s in b.stretches()]
-    assert sorted(told) == sorted(expected)
+    assert sorted(result) == sorted(expected)
     by_site = defaultdict(lambda: [0, 0, 0])
     for b in want:
         number = blocks.sites.names.index(f"m.site{b.site}:{10 + b.site}")
@@ -142,10 +144,10 @@ def test_blocks_against_a_dictionary(rows, pieces) -> None:
 @given(programs())
 @settings(deadline=None, max_examples=100)
 def test_a_new_cut_tells_the_past_as_it_was(rows) -> None:
-    blocks, told = followed(rows)
+    blocks, result = followed(rows)
     end = rows[-1][1] + 1
     again = blocks.cut((0, end), end, (0.0, 1.0), 0.0, False, False)
-    assert sorted(as_rows(blocks, again)) == sorted(told)
+    assert sorted(as_rows(blocks, again)) == sorted(result)
     items = blocks.items
     want, _, _ = plain(rows)
     assert items[:, k.ALONE].all()
@@ -160,7 +162,7 @@ def test_narrow_neighbours_are_taken_together(rows, by_site, parts, logarithmic)
     blocks, _ = followed(rows)
     end, step = rows[-1][1] + 1, 10
     window = (0, -(-end // step) * step)
-    told = blocks.cut(window, step, (0.0, 1.0), 1 / parts, by_site, logarithmic)
+    result = blocks.cut(window, step, (0.0, 1.0), 1 / parts, by_site, logarithmic)
     want, _, _ = plain(rows)
     wide = np.array([np.log2(1 + b.size) if logarithmic else b.size for b in want], float)
     least = max(wide.sum() / parts, 1e-9)
@@ -183,7 +185,7 @@ def test_narrow_neighbours_are_taken_together(rows, by_site, parts, logarithmic)
             site = blocks.blocks[mine, k.SITE]
             assert all(blocks._site_wide[s] < least for s in site)
     # What is taken together: in each cell the bytes that live at any time in it.
-    cells = {(int(i), int(t[0]) // step): int(v) for i, t, v in zip(told.item, told.time, told.live,
+    cells = {(int(i), int(t[0]) // step): int(v) for i, t, v in zip(result.item, result.time, result.live,
     strict=True)
              if not blocks.items[i, k.ALONE]}  # fmt: skip
     for number, of in enumerate(blocks.items):
@@ -325,29 +327,29 @@ def test_zooming_in_takes_apart_and_keeps_the_place_under_the_mouse() -> None:
     assert (flow.blocks.blocks[:, k.ITEM] >= 0).sum() >= len(flow.blocks.blocks) // 2
 
 
-def test_what_is_pointed_at_is_told() -> None:
+def test_what_is_pointed_at_is_described() -> None:
     rows = [(0, 0, 4096, 100_000, 0), (0, 5, 8192, 50_000, 1), (2, 600, 8192, 0, 0), (1, 900, 4096, 0, 0),
             (0, 950, 12288, 7, 2), (0, 960, 16384, 7, 2)]  # fmt: skip
     growing, flow, ring = view(rows)
     flow.settle()
     ring.advance(growing.now)
-    told = {}
+    result = {}
     for page in (*ring.pages, ring.open):
         for i in range(page.count):
             row = page.bars[i : i + 1]
             said = flow.describe(row, int(row.time[0].mean()), growing.now)
             assert said is not None
-            told.setdefault(said.title, []).append(said)
-    freed = told["Block of 97.7 KiB"][0]
+            result.setdefault(said.title, []).append(said)
+    freed = result["Block of 97.7 KiB"][0]
     assert freed.where == "m.site0:10 · 0x1000"
     assert dict(freed.rows)["freed"] == "60 ns ago"
     assert dict(freed.rows)["lived"] == "900 ns"
     assert freed.subject.address == 4096
-    lives = dict(told["Block of 48.8 KiB"][0].rows)
+    lives = dict(result["Block of 48.8 KiB"][0].rows)
     assert lives["last access"] == "360 ns ago"
     assert lives["thread"] == "main"
-    assert any("2 blocks" in title for title in told)
-    assert "Live bytes" in told
+    assert any("2 blocks" in title for title in result)
+    assert "Live bytes" in result
 
 
 def test_the_curves_stay_when_blocks_are_placed_anew() -> None:
@@ -463,10 +465,10 @@ def test_more_blocks_than_there_is_room_for_are_counted_and_do_no_harm(monkeypat
 def test_idle_times_beyond_those_remembered_are_forgotten_from_the_oldest(monkeypatch) -> None:
     monkeypatch.setattr(module, "_SPELLS", 16)
     rows = [(0, 0, 4096, 10, 0), *((2, 100 * i, 4096, 0, 0) for i in range(1, 100))]
-    blocks, told = followed(rows)
-    # What was told when it ended is told all the same.
-    assert len(told) == 99
+    blocks, result = followed(rows)
+    # What was reported when it ended is reported all the same.
+    assert len(result) == 99
     assert 8 <= blocks.totals[k.SPELLS] <= 16
     again = as_rows(blocks, blocks.cut((0, 9901), 9901, (0.0, 1.0), 0.0, False, False))
-    assert set(again) <= set(told)
-    assert set(again) >= set(told[-8:])
+    assert set(again) <= set(result)
+    assert set(again) >= set(result[-8:])

@@ -292,12 +292,12 @@ def test_holes_are_those_between_blocks_that_live(rows, time) -> None:
     every = [Block(blocks, sites, i) for i in range(len(blocks))]
     found = holes(blocks, time)
     assert found.time_ns == time
-    told = found.live, found.holes, found.largest, found.regions
-    assert told == plain_holes([b for b in every if b.born <= time < b.died])
+    result = found.live, found.holes, found.largest, found.regions
+    assert result == plain_holes([b for b in every if b.born <= time < b.died])
     row = time % max(len(memory), 1)
     found = holes(blocks, time, row)
-    told = found.live, found.holes, found.largest, found.regions
-    assert told == plain_holes([b for b in every if b.row <= row < b.free_row])
+    result = found.live, found.holes, found.largest, found.regions
+    assert result == plain_holes([b for b in every if b.row <= row < b.free_row])
     assert found.share == (found.holes / (found.live + found.holes) if found.live else 0)
 
 

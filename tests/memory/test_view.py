@@ -83,13 +83,13 @@ def test_blocks_are_as_wide_as_their_bytes_and_rise_while_idle() -> None:
     assert second[..., 2].max() - PLATE == pytest.approx(0.2 * highest, rel=0.02)
     assert second[..., 1].min() == pytest.approx(DEPTH * 0.6, rel=0.02)
     assert drawing.counts["blocks_taken_together"] == 40
-    told = standing(blocks, drawing, (trace_of(),))
-    assert told is not None
-    values = dict(told.values)
+    result = standing(blocks, drawing, (trace_of(),))
+    assert result is not None
+    values = dict(result.values)
     at = int(np.flatnonzero(blocks.id == 3)[0])
     assert values["size (bytes)"][at] == 3 * MIB
     assert values["since its last access (ns)"][at] == 20_000_000
-    assert dict(told.texts)["call site"][at] == "load:7"
+    assert dict(result.texts)["call site"][at] == "load:7"
 
 
 def test_what_is_narrow_is_taken_together_and_comes_apart_when_closer() -> None:
@@ -183,12 +183,12 @@ def test_the_flat_style_shows_memcov_viz(tmp_path) -> None:
 
 def test_the_command_line_tells_and_draws(recorded, tmp_path) -> None:
     path = str(recorded / "memray_markdown.records.tsv.gz")
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "tracevis3d", "memory", path], capture_output=True, text=True, timeout=120
     )
-    assert told.returncode == 0, told.stderr
-    assert "4.91 MiB" in told.stdout
-    assert "never freed" in told.stdout
+    assert done.returncode == 0, done.stderr
+    assert "4.91 MiB" in done.stdout
+    assert "never freed" in done.stdout
 
 
 def test_blocks_slide_from_one_order_to_another(recorded) -> None:

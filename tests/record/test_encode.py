@@ -126,8 +126,8 @@ def test_sections_give_what_the_program_did_in_order_of_its_ends(one, two, flush
     events = encoded(data)
     for tid, steps in ((901, one), (902, two)):
         mine = [e for e in events if e["ph"] == "X" and e["tid"] == tid]
-        told = sorted((e["name"], round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000)) for e in mine)
-        assert told == twin(steps, last)
+        result = sorted((e["name"], round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000)) for e in mine)
+        assert result == twin(steps, last)
         ends = [round((e["ts"] + e["dur"]) * 1000) for e in mine]
         assert ends == sorted(ends)
         # They nest: two events lie one within the other, or apart.

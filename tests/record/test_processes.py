@@ -95,7 +95,7 @@ def record(tmp_path, program, *arguments, engine=ENGINE, options=()):
     return done, trace
 
 
-def told(waits, kind):
+def waits_called(waits, kind):
     """Return thread, object, and who ended it, of the waits that are called so."""
     ops, threads = waits.ops, waits.trace.threads
     names = [*threads.name, None]
@@ -116,20 +116,22 @@ def test_processes_wait_for_each_other_in_one_file(tmp_path, method):
     assert sum(name.startswith("square") for name in trace.functions.label) == 1
     waits = find_waits(trace)
     # A worker waits for the other, which holds the lock that both share.
-    locks = told(waits, "multiprocessing.Lock.acquire")
+    locks = waits_called(waits, "multiprocessing.Lock.acquire")
     between = [row for row in locks if {row[0], row[2]} == {"worker-0", "worker-1"}]
     assert between
     assert len({row[1][0] for row in between}) == 1
     assert all(row[2] == row[3] for row in between)
     # Whoever joins a process waits for its end.
-    joins = told(waits, "Process.join")
+    joins = waits_called(waits, "Process.join")
     assert ("MainThread", "worker-0") in {(row[0], row[2]) for row in joins}
     # What the pool's processes wait for comes from the first process, and the other way round.
     process = dict(zip(trace.threads.name, trace.threads.process))
     main = trace.threads.process[trace.threads.name.index("MainThread")]
     for kind in ("multiprocessing.Queue.get", "multiprocessing.wait-any"):
-        pairs = {(process[row[0]] == main, process[row[2]] == main) for row in told(waits, kind) if row[2]}
-        assert any(here != there for here, there in pairs), (kind, told(waits, kind))
+        pairs = {
+            (process[row[0]] == main, process[row[2]] == main) for row in waits_called(waits, kind) if row[2]
+        }
+        assert any(here != there for here, there in pairs), (kind, waits_called(waits, kind))
 
 
 @pytest.mark.parametrize("engine", ["auto", ENGINE])
@@ -171,7 +173,7 @@ threading.Timer(0.3, os.kill, (pid, signal.SIGKILL)).start(); print(os.waitpid(p
     waits = find_waits(trace)
     (row,) = [i for i in waits.own.tolist() if waits.ops.of(i)[0].startswith("Lock-1 stuck")]
     assert int(waits.ops.lasted[row]) > 100_000_000
-    assert told(waits, "os.waitpid")[0][2] == trace.threads.name[waits.ops.thread[row]]
+    assert waits_called(waits, "os.waitpid")[0][2] == trace.threads.name[waits.ops.thread[row]]
 
 
 def test_the_first_process_waits_for_no_other(tmp_path):
@@ -301,7 +303,7 @@ def test_all_processes_in_one_feed(tmp_path):
         process.stdin.flush()
         while "forked" not in [name for _, _, name in early.trace.threads()]:
             early.drain(0.01, wait=0.1)
-        # It comes while the second process runs, and is told what is open in both.
+        # It comes while the second process runs, and gets what is open in both.
         watch(late, seconds=30)
         watch(early, seconds=30)
         assert (early.state, early.lost, late.state) == ("ended", 0, "ended")
@@ -319,7 +321,7 @@ def test_all_processes_in_one_feed(tmp_path):
     assert calls.count("grow") == 3
     assert "unmatched end" not in joined.problems
     waits = find_waits(live)
-    assert ("MainThread", "spawned") in {(row[0], row[2]) for row in told(waits, "Process.join")}
+    assert ("MainThread", "spawned") in {(row[0], row[2]) for row in waits_called(waits, "Process.join")}
 
 
 STARTING = """
@@ -359,5 +361,5 @@ def test_interpreters_that_a_program_starts(tmp_path, monkeypatch):
     names = [trace.functions.label[f] for f in trace.calls.function.tolist()]
     assert (names.count("inside"), names.count("deeper")) == (3, 1)
     assert not [name for name in trace.functions.name if "sitecustomize" in name and "customs" not in name]
-    # Who waits for their end (others read what they say until then) is told of it.
-    assert [row for row in told(find_waits(trace), "os.waitpid") if row[2]]
+    # Who waits for their end (others read what they say until then) learns of it.
+    assert [row for row in waits_called(find_waits(trace), "os.waitpid") if row[2]]

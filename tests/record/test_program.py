@@ -178,8 +178,8 @@ def test_a_killed_program_leaves_what_it_waited_for(tmp_path, python, engine):
     assert process.returncode == -signal.SIGKILL
     wait_for_end(output)
     trace = tv.load(str(output), cache=False)
-    told = [trace.arguments(call) for call in trace.sync.call.tolist() if call >= 0]
-    stuck = [said for said in told if said.get("unfinished") and "Lock" in said["objects"][0]]
+    result = [trace.arguments(call) for call in trace.sync.call.tolist() if call >= 0]
+    stuck = [said for said in result if said.get("unfinished") and "Lock" in said["objects"][0]]
     assert sorted(said["objects"][0].split()[1] for said in stuck) == ["first", "second"]
     tids = set(trace.threads.tid)
     assert {said["holder"] for said in stuck} <= tids

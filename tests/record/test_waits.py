@@ -145,9 +145,9 @@ def test_a_condition_lets_go_of_its_lock_while_it_waits(tmp_path):
 
     _, found, _ = recorded(tmp_path, work)
     (wait,) = having(found, object="ready", kind=WAIT)
-    (told,) = having(found, object="ready", kind=RELEASE)
-    assert (wait["thread"], wait["contended"], told["thread"]) == ("waiter", 1, "teller")
-    assert wait["start"] <= told["start"] <= wait["end"]
+    (result,) = having(found, object="ready", kind=RELEASE)
+    assert (wait["thread"], wait["contended"], result["thread"]) == ("waiter", 1, "teller")
+    assert wait["start"] <= result["start"] <= wait["end"]
     steps = [(row["thread"], row["kind"]) for row in having(found, object="mutex")]
     assert Counter(steps) == {
         ("waiter", WAIT): 2,

@@ -150,7 +150,7 @@ def test_cancelling_leaves_nothing():
     assert blocks()["objects"] == before["objects"]
 
 
-def test_an_unknown_style_is_told():
+def test_an_unknown_style_is_reported():
     with pytest.raises(UsageError, match="paper, stage, flat"):
         build(everything(5), style="baroque")
 

@@ -76,7 +76,7 @@ def test_cycles_needs_nothing(tmp_path, monkeypatch):
     assert produced.counts["engine"] == "cycles"
 
 
-def test_what_cannot_be_written_is_told(tmp_path):
+def test_what_cannot_be_written_is_reported(tmp_path):
     for path, kind, words in (
         (tmp_path / "a.tiff", UsageError, "suffix"),
         (tmp_path / "none" / "a.png", InputError, "no folder"),
@@ -117,10 +117,10 @@ def test_blender_keeps_quiet_and_python_does_not(tmp_path, capfd):
     render.still(
         built, tmp_path / "a.png", engine="workbench", progress=lambda done, what: print(f"<{what}>")
     )
-    told = capfd.readouterr()
-    assert "rendered" in told.out
-    assert "Saved" not in told.out
-    assert "EGL" not in told.err
+    printed = capfd.readouterr()
+    assert "rendered" in printed.out
+    assert "Saved" not in printed.out
+    assert "EGL" not in printed.err
 
 
 def test_producing_leaves_the_users_file_alone(tmp_path):

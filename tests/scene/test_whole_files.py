@@ -81,11 +81,11 @@ def test_full_disk_keeps_what_was_there(suffix, tmp_path, capfd):
         out.write_bytes(b"good")
         said = ["--size", "800x600", "--seconds", "0.25", "--fps", "12", "--engine", "workbench"]
         assert main(["render", "icicle", str(trace), "-o", str(out), *said]) == 1
-        told = capfd.readouterr()
-        complaint = [line for line in told.err.splitlines() if "EGL" not in line]
+        printed = capfd.readouterr()
+        complaint = [line for line in printed.err.splitlines() if "EGL" not in line]
         assert len(complaint) == 1, complaint
         assert str(out) in complaint[0]
         assert "bytes are free" in complaint[0]
-        assert told.out == ""
+        assert printed.out == ""
         assert out.read_bytes() == b"good"
         assert [path.name for path in folder.iterdir()] == [out.name]

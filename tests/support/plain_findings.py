@@ -1,4 +1,4 @@
-"""What is told of two traces, word for word and slowly, from the common call paths."""
+"""What is reported of two traces, word for word and slowly, from the common call paths."""
 
 from __future__ import annotations
 
@@ -132,9 +132,9 @@ class Plain:
         return found
 
     def about(self, nodes):
-        told = {"nodes": list(nodes)}
+        result = {"nodes": list(nodes)}
         for name, table in (("calls", self.calls), ("time_ns", self.time), ("below", self.below)):
-            told[name] = tuple(sum(side[node] for node in nodes) for side in table)
+            result[name] = tuple(sum(side[node] for node in nodes) for side in table)
         ranges, examples = [], []
         for s, t in enumerate(self.traces):
             here = [node for node in nodes if self.calls[s][node]]
@@ -142,7 +142,7 @@ class Plain:
             ranges.append((min(t.start[i] for i in mine), max(t.end[i] for i in mine)) if here else None)
             longest = [self.longest[s][node] for node in here]
             examples.append(max(longest, key=lambda i, t=t: t.lasted[i], default=-1))
-        return {**told, "ranges": tuple(ranges), "examples": tuple(examples)}
+        return {**result, "ranges": tuple(ranges), "examples": tuple(examples)}
 
     def finding(self, kind, score, functions, path=(), details=None, **about):
         usual = {
@@ -185,7 +185,7 @@ class Plain:
         return found
 
     def mere_wrappers(self):
-        """What is stepped over is told so, unless it takes a hundredth of the time."""
+        """What is stepped over is marked so, unless it takes a hundredth of the time."""
         return {
             node
             for detour in self.around
@@ -331,14 +331,14 @@ class Plain:
                 n = self.parent[n]
             return n
 
-        found, told = [], set()
+        found, result = [], set()
         for node in flagged:
             rest = total[node] - sum(total[n] for n in flagged if owner(self.parent[n]) == node)
             inside = [n for n in range(self.n) if owner(n) == node and self.known(n)]
             if abs(rest) >= least and self.is_change(rest, usual[node], inside, extra):
-                told |= set(inside)
+                result |= set(inside)
                 found.append(self.change([node], rest, extra, inside))
-        left = [0.0 if n in told else extra[n] for n in range(self.n)]
+        left = [0.0 if n in result else extra[n] for n in range(self.n)]
         for f in range(len(self.identity)):
             every = [n for n in range(self.n) if self.function[0][n] == f]
             change, nodes = sum(left[n] for n in every), [n for n in every if self.known(n)]
@@ -606,17 +606,17 @@ class Plain:
             for g, *others in between[:i]:
                 if ends == others and len(ends[0]) == len(ends[1]) == 1:
                     join(f, g)
-        told, done = [], set()
+        result, done = [], set()
         for f in found:
             members = [g for g in lone if id(g) in group.get(id(f), ())]
             if len({side(g) for g in members}) < 2:
-                told.append(f)
+                result.append(f)
             elif id(f) not in done:
                 done |= {id(g) for g in members}
-                told.append(self.moved(members, side))
+                result.append(self.moved(members, side))
         assert len(of_id) == len(lone)
-        moves = [f for f in told if f["kind"] == "moved"]
-        return [f for f in told if not any(self.comes_of(f, move) for move in moves)]
+        moves = [f for f in result if f["kind"] == "moved"]
+        return [f for f in result if not any(self.comes_of(f, move) for move in moves)]
 
     def moved(self, members, side):
         sides = [[f for f in members if side(f) == s] for s in range(2)]
@@ -663,17 +663,17 @@ class Plain:
 
     # -- all together --
 
-    def explains(self, told, f):
+    def explains(self, result, f):
         called = ("unmatched", "moved", "only", "alone", "repetitions")
-        if f["kind"] in called and told["kind"] in called:
-            inside = set(told["nodes"]) if told["kind"] == "moved" else self.under(told["nodes"])
+        if f["kind"] in called and result["kind"] in called:
+            inside = set(result["nodes"]) if result["kind"] == "moved" else self.under(result["nodes"])
             weight = {n: max(self.time[0][n] + self.time[1][n], 1) for n in f["nodes"]}
             every = [weight[n] for n in f["nodes"]]
             return 2 * sum(weight[n] for n in f["nodes"] if n in inside) >= sum(every)
-        if f["kind"] in ("slower", "faster") and told["kind"] == "offset":
+        if f["kind"] in ("slower", "faster") and result["kind"] == "offset":
             change = f["details"]["change_ns"]
-            near = abs(change - told["details"]["change_ns"]) <= 0.5 * abs(change)
-            return near and f["details"]["cause"] == told["details"]["within"]
+            near = abs(change - result["details"]["change_ns"]) <= 0.5 * abs(change)
+            return near and f["details"]["cause"] == result["details"]["within"]
         return False
 
     def alike(self):

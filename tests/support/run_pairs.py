@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tests.comparison.test_findings import told
+from tests.comparison.test_findings import traced
 from tests.support.plain_match import traces
 
 NAMES = [f"f{i}" for i in range(7)]
@@ -84,5 +84,5 @@ def run_pairs(draw):
     other = _copy(root)
     for _ in range(draw(st.integers(0, 4))):
         _edit(draw, other)
-    pair = told(root), told(other, draw(st.sampled_from([0, 0, 0, 30, 300])))
+    pair = traced(root), traced(other, draw(st.sampled_from([0, 0, 0, 30, 300])))
     return pair if draw(st.booleans()) else pair[::-1]

@@ -130,7 +130,7 @@ def test_end_before_a_begin_that_has_its_own_end_is_left_out():
     assert problems == {"unmatched end": 1}
 
 
-def test_unmatched_end_is_left_out_and_told_with_its_place():
+def test_unmatched_end_is_left_out_and_reported_with_its_place():
     built, counts, problems = build([begin(0, 0), end(1, 1), end(0, 2), end(0, 3)])
     assert built.call_of_event.tolist() == [0, -1, 0, -1]
     assert counts == {"unmatched end": 2}
@@ -463,7 +463,7 @@ def test_innermost_like_looking_at_all(rows, queries):
 
 
 def test_first_place_is_the_first_in_the_file():
-    """Threads are built one after another, but the first problem of all is told."""
+    """Threads are built one after another, but the first problem of all is reported."""
     rows = [
         begin(0, 0, 0), begin(0, 0, 1), complete(0, 9, 7, 3), end(1, 1, 1), end(1, 1, 0), end(0, 2, 0),
         end(0, 2, 1), begin(0, 4, 1), begin(0, 4, 0), begin(0, 5, 2), complete(0, 9, 7, 0), end(0, 4, 2),

@@ -1,4 +1,4 @@
-"""Parameters are declared once; what is read from texts fits the declaration or is told in one sentence."""
+"""Parameters are declared once; what texts say fits the declaration or is reported in one sentence."""
 
 from __future__ import annotations
 
@@ -53,14 +53,16 @@ def test_bounds_hold(value):
 
 
 @given(st.text(max_size=20))
-def test_any_text_is_read_or_told(text):
+def test_any_text_is_read_or_reported(text):
     for name in ("size", "count", "shadow", "way"):
-        told = ""
+        result = ""
         try:
             value = getattr(read(Example, {name: text}), name)
         except UsageError as error:
-            told = str(error)
-        assert told.startswith(f"{name}={text}: ") if told else type(value) is type(getattr(Example(), name))
+            result = str(error)
+        assert (
+            result.startswith(f"{name}={text}: ") if result else type(value) is type(getattr(Example(), name))
+        )
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,7 @@ def test_any_text_is_read_or_told(text):
         ({"count": "1.5"}, "count=1.5: a whole number is expected"),
     ],
 )
-def test_what_does_not_fit_is_told_in_one_sentence(settings, sentence):
+def test_what_does_not_fit_is_reported_in_one_sentence(settings, sentence):
     with pytest.raises(UsageError) as caught:
         read(Example, settings)
     assert str(caught.value) == sentence

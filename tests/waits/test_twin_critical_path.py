@@ -144,7 +144,7 @@ def test_the_path_is_that_of_the_plain_twin(rows, data):
     assert not len(path) or path.end[-1] == ends[0]
 
 
-def told(waits: Waits) -> list[tuple[str, int, int, int]]:
+def path_of(waits: Waits) -> list[tuple[str, int, int, int]]:
     path = waits.path()
     tid = waits.trace.threads.tid
     return [
@@ -161,16 +161,16 @@ def test_of_threads_that_end_together_the_path_is_of_one_that_was_not_woken_just
     b 100 100 Event.set release E
     c 0 100 run
     """
-    assert told(find_waits(trace_of(text))) == [("b", RUNS, 0, 100)]
+    assert path_of(find_waits(trace_of(text))) == [("b", RUNS, 0, 100)]
     # Which ends are woken does not matter where the wait was over before.
     early = text.replace("a 10 100", "a 10 99").replace("b 100 100", "b 99 99")
-    assert told(find_waits(trace_of(early)))[-1] == ("a", RUNS, 99, 100)
+    assert path_of(find_waits(trace_of(early)))[-1] == ("a", RUNS, 99, 100)
     # Who waits for nobody knows what was not woken.
     alone = text.replace("b 100 100 Event.set release E", "")
-    assert told(find_waits(trace_of(alone)))[-1] == ("a", WAITS, 10, 100)
+    assert path_of(find_waits(trace_of(alone)))[-1] == ("a", WAITS, 10, 100)
     both = "a 0 50 Barrier.wait wait X 1\na 50 50 Event.set release Y\n"
     both += "b 5 50 Event.wait wait Y 1\nb 50 50 Event.set release X"
-    assert told(find_waits(trace_of(both)))[-1][0] == "a"
+    assert path_of(find_waits(trace_of(both)))[-1][0] == "a"
 
 
 def test_waits_of_no_length_are_passed_over_and_those_that_end_at_once_are_not():
@@ -182,7 +182,7 @@ def test_waits_of_no_length_are_passed_over_and_those_that_end_at_once_are_not()
     b 40 40 Event.set release E
     """)
     )
-    assert told(waits) == [("a", RUNS, 0, 100)]
+    assert path_of(waits) == [("a", RUNS, 0, 100)]
     waits = find_waits(
         trace_of("""
     a 0 100 run
@@ -191,7 +191,7 @@ def test_waits_of_no_length_are_passed_over_and_those_that_end_at_once_are_not()
     b 40 40 Event.set release E
     """)
     )
-    assert told(waits) == [("b", RUNS, 0, 40), ("a", WAITS, 40, 40), ("a", RUNS, 40, 100)]
+    assert path_of(waits) == [("b", RUNS, 0, 40), ("a", WAITS, 40, 40), ("a", RUNS, 40, 100)]
 
 
 def test_the_path_reaches_the_beginning_through_many_waits_that_woke_each_other():
@@ -215,7 +215,7 @@ def test_the_path_reaches_the_beginning_through_many_starts():
                 (f"t{i:02}", 10 * i + 8, 10 * i + 8, "Thread.start", "release", f"Thread:t{i + 1:02}")
             )
     waits = find_waits(trace_of(lines(rows)))
-    assert [what for _, what, _, _ in told(waits)] == [RUNS, *[STARTS, RUNS] * 19]
+    assert [what for _, what, _, _ in path_of(waits)] == [RUNS, *[STARTS, RUNS] * 19]
     assert steps_of(waits.path()) == plain_path(waits, 19, 199)
 
 

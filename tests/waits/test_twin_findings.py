@@ -454,7 +454,7 @@ def test_a_long_chain_of_locks_is_no_recursion():
 
 
 @pytest.mark.parametrize("groups", [19, 20, 21])
-def test_of_very_many_lock_orders_twenty_are_told(groups):
+def test_of_very_many_lock_orders_twenty_are_reported(groups):
     rows = []
     for i in range(groups):
         for thread, one, other in (("a", "X", "Y"), ("b", "Y", "X")):
@@ -468,7 +468,7 @@ def test_of_very_many_lock_orders_twenty_are_told(groups):
 
 
 @pytest.mark.parametrize("functions", [19, 20, 21])
-def test_of_very_many_outliers_the_twenty_longest_are_told(functions):
+def test_of_very_many_outliers_the_twenty_longest_are_reported(functions):
     rows, at = [], 0
     for f in range(functions):
         for i in range(20):

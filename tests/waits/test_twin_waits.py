@@ -71,8 +71,8 @@ def programs(draw):
     trace = trace_of(lines(rows))
     if draw(st.booleans()) and len(trace.sync):
         holder = st.sampled_from([-1, -1, *range(len(trace.threads))])
-        told = draw(st.lists(holder, min_size=len(trace.sync), max_size=len(trace.sync)))
-        trace = replace(trace, sync=replace(trace.sync, holder=np.array(told, np.int32)))
+        result = draw(st.lists(holder, min_size=len(trace.sync), max_size=len(trace.sync)))
+        trace = replace(trace, sync=replace(trace.sync, holder=np.array(result, np.int32)))
     return Waits(trace)
 
 
@@ -295,12 +295,12 @@ def by_owner(rows, owner, name, count, time):
 @given(programs(), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_the_facts_are_those_of_the_plain_twin(waits, every) -> None:
-    rows, told = rows_of(waits), summary(waits, every=True) if every else summary(waits)
+    rows, facts = rows_of(waits), summary(waits, every=True) if every else summary(waits)
     tids = [*waits.trace.threads.tid, None]
     labels = [*waits.trace.functions.label, None]
     listed = sorted((r for r in rows if r.kind == WAIT and (r.blocked or every)), key=lambda r: r.start)
     ops = waits.ops
-    assert told["waits"] == [
+    assert facts["waits"] == [
         {
             "thread": tids[r.thread],
             "object": {0: None, 1: (ops.of(r.row) or [None])[0]}.get(len(r.objects), ops.of(r.row)),
@@ -350,10 +350,10 @@ def test_the_facts_are_those_of_the_plain_twin(waits, every) -> None:
                 "longest_queue": longest,
                 "longest_queue_at_ns": int(waits.queues.at[o]) if longest else None,
             })  # fmt: skip
-    assert told["objects"] == sorted(objects, key=lambda one: -one["waited_ns"])
+    assert facts["objects"] == sorted(objects, key=lambda one: -one["waited_ns"])
     ended, of = waits.hubs()
     own = [r for r in rows if r.kind == WAIT and r.blocked and not r.nested]
-    for t, thread in enumerate(told["threads"]):
+    for t, thread in enumerate(facts["threads"]):
         mine = [r for r in own if r.thread == t]
         by = by_owner(mine, lambda r: waits.woken_by[r.row], ("thread", tids), "waits", "waited_ns")
         alone = [r.end - r.start for r in mine if waits.woken_by[r.row] < 0]
@@ -371,7 +371,7 @@ def test_the_facts_are_those_of_the_plain_twin(waits, every) -> None:
             "ended_of_threads": of[t],
         }
     path = waits.path()
-    assert [list(step.values()) for step in told["critical_path"]] == [
+    assert [list(step.values()) for step in facts["critical_path"]] == [
         [
             tids[path.thread[i]], ["runs", "waits", "starts"][path.what[i]], path.start[i], path.end[i],
             labels[waits.trace.calls.function[path.call[i]]] if path.call[i] >= 0 else None,

@@ -454,7 +454,7 @@ def test_a_trace_without_waits_says_so():
     assert "no waits recorded" in drawing.title
     assert any("rules" in note for note in drawing.notes)
     assert element(drawing, "correspondence") is None
-    # What can be told all the same: how long each thread runs, and calls nothing.
+    # What can be shown all the same: how long each thread runs, and calls nothing.
     texts = [text for group in drawing.labels for text in group.text]
     assert "0 to 100 ns, calls nothing for 100 ns" in texts
     assert any("within a call, up to 2" in text for text in texts)
@@ -503,7 +503,7 @@ def test_the_skyline_is_as_high_as_threads_run():
     assert element(draw(trace, running=False), "threads that run") is None
 
 
-def test_waits_for_several_objects_have_a_sign_and_all_is_told_from_any():
+def test_waits_for_several_objects_have_a_sign_and_all_differs_from_any():
     text = """
     a 0 1000 run
     a 100 900 futures.wait-all wait x,y 1
@@ -516,8 +516,8 @@ def test_waits_for_several_objects_have_a_sign_and_all_is_told_from_any():
     drawing = draw(trace_of(text))
     signs = {e.shape: e for e in drawing.elements if e.kind == "wait for several"}
     assert set(signs) == {"cone", "diamond"}
-    told = {title: (words, column) for title, words, column in drawing.meaning["correspondence"].texts}
-    words, column = told["of several objects"]
+    result = {title: (words, column) for title, words, column in drawing.meaning["correspondence"].texts}
+    words, column = result["of several objects"]
     assert {shape: words[column[e.id[0]]] for shape, e in signs.items()} == {"cone": "any", "diamond": "all"}
     assert any("all of 2" in text for group in drawing.labels for text in group.text)
 
@@ -525,17 +525,17 @@ def test_waits_for_several_objects_have_a_sign_and_all_is_told_from_any():
 def test_what_is_pointed_at_says_who_waits_for_whom_and_what_a_call_does_with_its_time():
     more = "b 15 20 Lock.acquire wait L 0\nc 25 60 Lock.acquire wait L 1\nb 50 50 Lock.release release L"
     drawing = draw(trace_of(f"{PROGRAM}{more}"))
-    told = {title: (words, column) for title, words, column in drawing.meaning["correspondence"].texts}
+    result = {title: (words, column) for title, words, column in drawing.meaning["correspondence"].texts}
 
     def said(title, row):
-        words, column = told[title]
+        words, column = result[title]
         return words[column[row]] if column[row] >= 0 else None
 
-    rows = range(len(told["waits by"][1]))
+    rows = range(len(result["waits by"][1]))
     locks = [i for i in rows if said("waits by", i) == "Lock.acquire" and "c" in said("waiting thread", i)]
     (row,) = locks
     assert said("for", row) == "L"
-    assert said("released by", row) == said("held by", row) == told["waiting thread"][0][2]
+    assert said("released by", row) == said("held by", row) == result["waiting thread"][0][2]
     assert said("in", row) == "work"
     rows = dict(drawing.meaning["row"].values)
     assert rows["waits (ns)"].tolist() == [600, 580, 0, 35]

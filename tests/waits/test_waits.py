@@ -106,10 +106,10 @@ def test_durations_of_waits_io_and_releases_in_the_tree():
     """)
     )
     names = [waits.trace.functions.name[f] for f in waits.trace.calls.function]
-    told = {kind: dict(zip(names, waits.time_in(kind).tolist())) for kind in (WAIT, IO, RELEASE)}
-    assert told[WAIT]["main"] == told[WAIT]["work"] == told[WAIT]["Lock.acquire"] == 8
-    assert told[IO]["main"] == told[IO]["work"] == 10
-    assert told[RELEASE] == {"main": 10, "work": 0, "Lock.acquire": 0, "read": 0, "Lock.release": 10}
+    result = {kind: dict(zip(names, waits.time_in(kind).tolist())) for kind in (WAIT, IO, RELEASE)}
+    assert result[WAIT]["main"] == result[WAIT]["work"] == result[WAIT]["Lock.acquire"] == 8
+    assert result[IO]["main"] == result[IO]["work"] == 10
+    assert result[RELEASE] == {"main": 10, "work": 0, "Lock.acquire": 0, "read": 0, "Lock.release": 10}
 
 
 def test_an_outer_wait_takes_the_release_of_the_wait_within_it():
@@ -170,11 +170,11 @@ def test_the_critical_path_goes_through_who_woke_whom():
     )
     path = waits.path()
     labels = waits.trace.functions.label
-    told = [
+    result = [
         (str(waits.trace.threads.tid[t]), int(w), s, e)
         for t, w, s, e in zip(path.thread, path.what, path.start.tolist(), path.end.tolist())
     ]
-    assert told == [("b", RUNS, 0, 38), ("a", WAITS, 38, 40), ("a", RUNS, 40, 100)]
+    assert result == [("b", RUNS, 0, 38), ("a", WAITS, 38, 40), ("a", RUNS, 40, 100)]
     assert [labels[waits.trace.calls.function[c]] for c in path.call] == ["run_b", "Lock.acquire", "run_a"]
     early = waits.path(thread=1, time=30)
     assert [(s, e) for s, e in zip(early.start.tolist(), early.end.tolist())] == [(0, 30)]
@@ -221,10 +221,10 @@ def test_a_semaphore_with_two_holders_has_no_single_one():
 
 
 def kinds_of(text: str) -> dict[str, list]:
-    told: dict[str, list] = {}
+    result: dict[str, list] = {}
     for finding in findings(find_waits(trace_of(text))):
-        told.setdefault(finding.kind, []).append(finding)
-    return told
+        result.setdefault(finding.kind, []).append(finding)
+    return result
 
 
 def test_locks_taken_in_different_orders_are_found():
@@ -324,12 +324,12 @@ def test_rules_of_the_users_go_before_the_built_in_ones(tmp_path):
         ("rule = [", "can't be understood"),
     ],
 )
-def test_wrong_rules_are_told_in_a_sentence(tmp_path, text, words):
+def test_wrong_rules_are_reported_in_a_sentence(tmp_path, text, words):
     path = tmp_path / "rules.toml"
     path.write_text(text)
-    with pytest.raises(InputError, match=words) as told:
+    with pytest.raises(InputError, match=words) as result:
         read_rules([str(path)])
-    assert str(path) in str(told.value)
+    assert str(path) in str(result.value)
     with pytest.raises(InputError, match="can't be read"):
         read_rules([str(tmp_path / "absent.toml")])
 
@@ -350,9 +350,9 @@ def test_a_trace_without_anything_has_no_waits():
 def test_every_blocked_wait_is_found_and_its_holder_where_known(recorded, name):
     trace = load(recorded / f"{name}.json.gz")
     facts = summary(find_waits(trace))
-    told = {}
+    result = {}
     for wait in facts["waits"]:
-        told.setdefault((str(wait["thread"]), wait["object"]), []).append(wait)
+        result.setdefault((str(wait["thread"]), wait["object"]), []).append(wait)
     checked = known = 0
     for line in (recorded / f"{name}.blocked.tsv").read_text().splitlines():
         if line.startswith("#"):
@@ -362,7 +362,7 @@ def test_every_blocked_wait_is_found_and_its_holder_where_known(recorded, name):
         # The recorder notes the end of the blocking a little before the end of the acquiring.
         (wait,) = [
             w
-            for w in told[thread, object]
+            for w in result[thread, object]
             if abs(w["start_ns"] - begin) < 2 and 0 <= w["end_ns"] - stop < 20_000
         ]
         assert wait["blocked"]
@@ -416,7 +416,7 @@ def test_operations_keep_recorded_objects_and_order(recorded):
     assert kinds[IO] == recorded_kinds[IO]
 
 
-def test_a_deadlock_is_told_as_a_ring():
+def test_a_deadlock_is_reported_as_a_ring():
     trace = trace_of("""
     a 0 1000 run
     a 10 11 Lock.acquire wait A 0
@@ -461,7 +461,7 @@ def test_the_holder_that_a_recording_tells_goes_before_what_follows(tmp_path):
     assert load(tmp_path / "again.json", cache=False).sync.holder.tolist() == trace.sync.holder.tolist()
 
 
-def test_findings_come_by_the_time_lost_and_one_call_within_another_is_told_once():
+def test_findings_come_by_the_time_lost_and_one_call_within_another_is_reported_once():
     text = lines(
         [("a", 0, 10**9, "run")]
         + [("a", 1000 * i, 1000 * i + 900, "outer") for i in range(1, 30)]

@@ -72,7 +72,7 @@ def test_without_waits_it_says_what_can_be_told(tmp_path, capsys):
     assert [line.split() for line in out.splitlines()[-2:]] == [["1", "50", "%"], ["2", "50", "%"]]
 
 
-def test_one_object_is_told_of_with_who_and_where(path, capsys):
+def test_one_object_is_reported_with_who_and_where(path, capsys):
     code, out, _ = run(capsys, path, "--object", "L")
     assert code == 0
     lines = out.splitlines()

@@ -457,14 +457,14 @@ def words(graph: CompactTrace, rule: int, labels: Sequence[str], most: int = 3) 
     str
     """
     # Rules may lie in each other as deep as there are rules, so this is no recursion.
-    grammar, text, opening, told = graph.grammar, "", "", 0
+    grammar, text, opening, written = graph.grammar, "", "", 0
     todo: list[tuple[int, int] | str] = list(reversed(grammar.symbols(rule)))
     while todo:
         symbol = todo.pop()
         if isinstance(symbol, str):
             text += symbol
             continue
-        if told == most:
+        if written == most:
             text += "" if text.endswith("…") else ", …"
             continue
         value, times = symbol
@@ -472,11 +472,11 @@ def words(graph: CompactTrace, rule: int, labels: Sequence[str], most: int = 3) 
         if value < grammar.lists:
             name = labels[int(graph.subtrees.function[value])]
             text += (", " if text else "") + opening + name + again
-            opening, told = "", told + 1
+            opening, written = "", written + 1
             continue
         if again:
             opening += "("
             todo.append(")" + again)
         todo += reversed(grammar.symbols(value))
-    missing = int(grammar.names[rule]) - told
+    missing = int(grammar.names[rule]) - written
     return text + (f" {missing:,} more" if text.endswith("…") else f", … {missing:,} more" if missing else "")

@@ -87,7 +87,7 @@ def run(words: argparse.Namespace) -> None:
     if words.json:
         print_json({"file": words.trace, **facts})
         return
-    rows = [(told["filter"], _told(told)) for told in facts["filters"]]
+    rows = [(one["filter"], _told(one)) for one in facts["filters"]]
     rows += [(applied.as_text(), "off") for applied in stack if not applied.on]
     rows += [(name, f"{facts[name]:,}") for name in ("calls", "shown", "hidden", "faded", "sunk")]
     print(table(rows))

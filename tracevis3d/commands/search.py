@@ -62,26 +62,26 @@ def run(words: argparse.Namespace) -> None:
     end = read_time("--end", words.end) if words.end else None
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
-        told = facts(trace, search(trace, query, start, end, cache=not words.no_cache), words.limit)
+        report = facts(trace, search(trace, query, start, end, cache=not words.no_cache), words.limit)
     if words.json:
-        print_json(told)
+        print_json(report)
     else:
-        print(_page(told))
+        print(_page(report))
 
 
-def _page(told: dict[str, Any]) -> str:
-    functions, calls = told["functions"], told["first_calls"]
-    lines = [f"{told['function_count']:,} functions, {told['calls']:,} calls"]
+def _page(report: dict[str, Any]) -> str:
+    functions, calls = report["functions"], report["first_calls"]
+    lines = [f"{report['function_count']:,} functions, {report['calls']:,} calls"]
     if functions:
         lines += ["", table([(f"{f['calls']:,}", f["name"]) for f in functions])]
-        if told["function_count"] > len(functions):
-            lines.append(f"and {told['function_count'] - len(functions):,} more functions")
+        if report["function_count"] > len(functions):
+            lines.append(f"and {report['function_count'] - len(functions):,} more functions")
     if calls:
         rows = [
             (f"#{c['call']}", f"at {duration(c['start_ns'])}, {duration(c['duration_ns'])}  {c['function']}")
             for c in calls
         ]
         lines += ["", table(rows)]
-        if told["calls"] > len(calls):
-            lines.append(f"and {told['calls'] - len(calls):,} more calls")
+        if report["calls"] > len(calls):
+            lines.append(f"and {report['calls'] - len(calls):,} more calls")
     return "\n".join(lines)

@@ -129,8 +129,8 @@ def _of_calls(
     highest = (parent < 0) | ~hidden[parent] if len(hidden) else hidden
     marked = hidden & (own.view(np.bool_) | highest)
     function = np.asarray(calls.function if chosen is None else calls.function[chosen])
-    told = replace(calls, function=2 * function + marked, parent=parent, extent=extent)
-    subtrees = distinct_subtrees(told)
+    marked_calls = replace(calls, function=2 * function + marked, parent=parent, extent=extent)
+    subtrees = distinct_subtrees(marked_calls)
     of_node = (subtrees.function & 1).astype(np.bool_)
-    graph = compact(told, threads, replace(subtrees, function=subtrees.function >> 1))
+    graph = compact(marked_calls, threads, replace(subtrees, function=subtrees.function >> 1))
     return Listed(graph, of_node, before, chosen, places)

@@ -185,11 +185,11 @@ def apply(stack: Sequence[Applied], facts: Facts) -> FilterResult:
         )  # fmt: skip
         counts.append((int(marked), int(np.count_nonzero(seen))))
     settled = np.bincount(by, minlength=256)
-    told = [
+    effects = [
         FilterEffect(a.name, a.effect, a.within, marked, nodes, int(settled[i]))
         for i, (a, (marked, nodes)) in enumerate(zip(used, counts, strict=True))
     ]
-    return FilterResult(state, told, own)
+    return FilterResult(state, effects, own)
 
 
 _ONE = re.compile(r"\s*(!?)\s*([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)

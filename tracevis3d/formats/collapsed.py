@@ -61,8 +61,8 @@ def sniff(head: bytes, name: str) -> float:
     parted = sum(b";" in line for line in found)
     if counted < 0.7 * len(found):
         # Without counts the name decides.
-        told = name.endswith(FORMAT.suffixes) and parted > 0.7 * len(found)
-        return registry.MAYBE if told else registry.NO
+        is_named_so = name.endswith(FORMAT.suffixes) and parted > 0.7 * len(found)
+        return registry.MAYBE if is_named_so else registry.NO
     if parted == 0:
         return registry.MAYBE if name.endswith(FORMAT.suffixes) else registry.NO
     return registry.LIKELY

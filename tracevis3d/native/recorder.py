@@ -261,8 +261,8 @@ class _Recorder:
         with contextlib.suppress(OSError), open(f"/proc/{self._process}/maps", encoding="utf-8") as file:
             text = file.read()
         is_other = self._ring.images > self._image + 1
-        told = self._ring.maps(self._image)
-        return told if is_other else f"{told}\n{text}"
+        maps = self._ring.maps(self._image)
+        return maps if is_other else f"{maps}\n{text}"
 
     def _sample(self) -> None:
         words = _line_of(f"/proc/{self._process}/statm").split()
@@ -410,5 +410,5 @@ class _Live:
     def close(self) -> str:
         self.publisher.close()
         lost = self.publisher.dropped + self.publisher.skipped
-        told = f", {lost:,} dropped" if lost else ""
-        return f"{self.publisher.endpoint}: {self._rows:,} rows published{told}"
+        loss = f", {lost:,} dropped" if lost else ""
+        return f"{self.publisher.endpoint}: {self._rows:,} rows published{loss}"

@@ -68,7 +68,7 @@ def straight_at(kind, k, among=None):
     return i, pointer.met(scene, Ray.of(front - np.array([0, 5, 0]), (0, 1, 0), growth=1e-4))
 
 
-# Every call that is wide enough to be hit in its middle is met there, and told as the trace has it.
+# Every call that is wide enough to be hit in its middle is met there, and described as the trace has it.
 bpy.context.view_layer.update()
 for k in range(8):
     i, hit = straight_at("call", k)
@@ -77,10 +77,10 @@ for k in range(8):
     assert (hit.kind, hit.element) == ("call", i), (k, hit.kind, hit.element, i)
     call = int(holds.id[i])
     assert hit.traces == {key: call}
-    (told,) = words.tell(hit)
+    (description,) = words.tell(hit)
     calls = trace.calls
-    assert told.title == trace.functions.label[calls.function[call]]
-    rows = dict(told.rows)
+    assert description.title == trace.functions.label[calls.function[call]]
+    rows = dict(description.rows)
     assert {"start", "duration", "self time", "depth", "count", "thread"} <= set(rows), rows
     below = calls.end[call] - calls.start[call]
     children = np.flatnonzero(calls.parent == call)
@@ -94,9 +94,9 @@ for k in range(8):
 i, hit = straight_at("cluster", 0)
 assert hit is not None
 assert hit.kind == "cluster"
-(told,) = words.tell(hit)
+(description,) = words.tell(hit)
 _, holds = parts("cluster")
-assert told.title == f"{int(holds.fact('count')[i]):,} calls"
+assert description.title == f"{int(holds.fact('count')[i]):,} calls"
 here, time = clusters.call_under(trace, hit.picked), hit.picked.moment
 assert here >= 0
 span = hit.picked.span
@@ -301,9 +301,9 @@ shown = next(o for o in view.objects if o.get("tracevis3d_kind") == "call")
 holds = held.held(shown)
 i = int(np.argsort(-holds.size[:, 0])[2])
 hit = pointer.Hit(view.name, shown.name, holds, i, holds.low[i].astype(float), holds.low[i].astype(float))
-(told,) = words.tell(hit)
-assert told.title == trace.functions.label[trace.calls.function[int(holds.id[i])]]
-rows = dict(told.rows)
+(description,) = words.tell(hit)
+assert description.title == trace.functions.label[trace.calls.function[int(holds.id[i])]]
+rows = dict(description.rows)
 assert {"start", "duration", "self time", "depth", "thread", "count"} <= set(rows), rows
 assert rows["depth"] == str(int(trace.calls.depth[int(holds.id[i])]))
 support.fails(bpy.ops.tracevis3d.hide, "not in memory", view=view.name, trace=key, call="0")

@@ -58,7 +58,7 @@ assert both == set(np.flatnonzero(container == found[0]).tolist())
 alone = related.of(present, {key: np.array([one])}, {"FUNCTION"})[name]
 assert len(alone.related) < len(lit.related)
 
-# Calls whose call trees are the same, told from a plain comparison of the trees' functions in order.
+# Calls whose call trees are the same, found by a plain comparison of the trees' functions in order.
 while (label := background.subtree_classes(trace)) is None:
     pass
 ids = holds.id
@@ -124,8 +124,8 @@ assert name not in related.of(present, {key: waiting}, set()) or not len(
 )
 # And it says of which wait it is, and how long that was.
 hit = pointer.Hit(view.name, name, holds, 0, np.zeros(3), np.zeros(3))
-(told,) = words.tell(hit)
-rows = dict(told.rows)
+(description,) = words.tell(hit)
+rows = dict(description.rows)
 assert rows["shown as"] == "correspondence"
 assert rows["waited"]
 

@@ -12,8 +12,8 @@ import support
 support.enable()
 selection = support.extension(".operators.state.selection")
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
-told = []
-support.extension(".operators.signals").on_select.connect(told.append)
+result = []
+support.extension(".operators.signals").on_select.connect(result.append)
 bpy.ops.ed.undo_push(message="start")
 
 assert not selection.selected("a")
@@ -21,9 +21,9 @@ assert selection.select("a", [7, 9, 8, 3_000_000_000]) == 0
 got = selection.selected("a")
 assert got.calls.tolist() == [7, 8, 9, 3_000_000_000]
 assert got.active == 7
-assert told == ["a"]
+assert result == ["a"]
 selection.select("a", np.array([9, 7, 8, 3_000_000_000]), active=7)
-assert told == ["a"], "told of a change that is none"
+assert result == ["a"], "informed of a change that is none"
 bpy.ops.ed.undo_push(message="select")
 selection.select("a", [1], time_range=(9_000_000_000_000, 5), extend=True)
 got = selection.selected("a")
@@ -36,7 +36,7 @@ bpy.ops.ed.undo()
 assert selection.selected("a").calls.tolist() == [7, 8, 9, 3_000_000_000]
 bpy.ops.ed.redo()
 assert len(selection.selected("a")) == 5
-assert "" in told, "not told of undo"
+assert "" in result, "not informed of undo"
 selection.deselect("a", [1, 8])
 got = selection.selected("a")
 assert got.calls.tolist() == [7, 9, 3_000_000_000]
@@ -44,11 +44,11 @@ assert got.active == 3_000_000_000
 assert selection.select("b", np.arange(selection.MOST + 5)) == 5
 
 # What is hovered is not in the file; what is selected is.
-told.clear()
+result.clear()
 selection.hover({"a": np.array([3])})
 selection.hover({"a": np.array([3])})
 selection.hover({"b": np.array([1])})
-assert told.count("a") == 2
+assert result.count("a") == 2
 assert selection.hovered("b").tolist() == [1]
 path = place / "selection.blend"
 bpy.ops.wm.save_as_mainfile(filepath=str(path))

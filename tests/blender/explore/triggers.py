@@ -114,16 +114,16 @@ print("cone")
 assert operators.import_trace(filepath=a, view="interactions") == {"FINISHED"}
 view, scene = view_of("interactions")
 (turned,) = drum.of_view(view)
-told = []
+result = []
 middle = turned.surface.section.mean(axis=0)
 matrix = np.array(bpy.data.objects[turned.shown].matrix_world, np.float64)
 for point in turned.surface.section[::8]:
     for share in (0.2, 0.5, 0.8):
         origin = matrix[:3, :3] @ (middle + share * turned.surface.axis) + matrix[:3, 3]
         target = matrix[:3, :3] @ (point + share * turned.surface.axis) + matrix[:3, 3]
-        told += drum.tell(scene, Ray.of(origin, target - origin, 0.0, 0.0))
-assert told
-assert all({"time"} <= {label for label, _ in said.rows} for said in told)
+        result += drum.tell(scene, Ray.of(origin, target - origin, 0.0, 0.0))
+assert result
+assert all({"time"} <= {label for label, _ in said.rows} for said in result)
 whole = window_time.goal_of(view, 0)
 parts = [(o, held.held(o)) for o in view.objects]
 kind = next(

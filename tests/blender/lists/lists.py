@@ -141,8 +141,8 @@ assert sizes[-1] > 1
 state.pattern_sort = "calls"
 state.index = 0
 sequence = selection.selected(key)
-told, _, rest = state.rows[0].detail.partition(" \u00d7 ")
-occurrences, callees = int(told.replace(",", "")), int(rest.split()[0].replace(",", ""))
+result, _, rest = state.rows[0].detail.partition(" \u00d7 ")
+occurrences, callees = int(result.replace(",", "")), int(rest.split()[0].replace(",", ""))
 assert len(sequence) == occurrences * callees
 starts = sequence.calls.tolist()[::callees]
 parents = calls.parent[sequence.calls].reshape(occurrences, callees)

@@ -156,8 +156,8 @@ assert operators.filter_edit(name="name", effect="hide", values=[{"name": "patte
     "FINISHED"
 }
 assert first.tracevis3d.filters == f"name(pattern={word})", first.tracevis3d.filters
-told = first.tracevis3d_filtered
-assert told[0].did.startswith("hides "), told[0].did
+result = first.tracevis3d_filtered
+assert result[0].did.startswith("hides "), result[0].did
 size = int(state.size.replace(",", ""))
 state.show_filtered = True
 assert int(state.size.replace(",", "")) > size
@@ -194,7 +194,7 @@ assert hidden
 assert not hidden & set((calls.function == common).nonzero()[0].tolist())
 operators.filter_change(do="CLEAR")
 assert first.tracevis3d.filters == ""
-assert len(told) == 0
+assert len(result) == 0
 step("filters")
 
 # -- hiding rows by hand -------------------------------------------------------------------------------

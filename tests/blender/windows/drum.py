@@ -54,7 +54,7 @@ def main():
         hit = pointer.under(bpy.context, at.region, at.area.spaces.active, x, y)
         return hit.kind if hit else ""
 
-    def told():
+    def result():
         return [line for said in state.told for line in said.lines()]
 
     at.explore()
@@ -73,9 +73,9 @@ def main():
                 continue
             at.move(x, y)
             yield 0.3
-            if word in " ".join(told()):
+            if word in " ".join(result()):
                 break
-        assert word in " ".join(told()), (kind, told())
+        assert word in " ".join(result()), (kind, result())
         yield support.at_rest()
         support.screenshot(place / f"drum_{kind.replace(' ', '_')}.png")
     for share, around in np.random.default_rng(0).uniform((0.05, 0.3), (0.95, 0.7), (80, 2)):
@@ -86,8 +86,8 @@ def main():
         yield 0.3
         if state.hit is None and state.told and not state.told[0].title.startswith("No call"):
             break
-    assert state.hit is None, told()
-    assert {"time", "element"} <= {label for label, _ in state.told[0].rows}, told()
+    assert state.hit is None, result()
+    assert {"time", "element"} <= {label for label, _ in state.told[0].rows}, result()
     yield support.at_rest()
     support.screenshot(place / "drum_mantle.png")
 

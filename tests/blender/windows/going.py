@@ -261,7 +261,7 @@ def main():
         press("RIGHTMOUSE", x, y)
         yield lambda: way() < 1e-2
 
-    # Bent blocks are pointed at and told like boxes.
+    # Bent blocks are pointed at and described like boxes.
     with here():
         operators.import_trace(filepath=str(threaded))
     third = trace_state.keys_of(bpy.context.scene.tracevis3d_view)[0]

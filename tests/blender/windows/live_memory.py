@@ -52,7 +52,7 @@ class Program(threading.Thread):
                 return address
 
             if tick % 60 == 10:
-                # Who connects late is not told of the first ones.
+                # Who connects late does not learn of the first ones.
                 images.append(allocate(0, 9_000_000))
                 blocks += [(1, now, images.pop(0), 0, -1)] if len(images) > 4 else []
             if tick % 10 == 0:
@@ -125,8 +125,8 @@ def main():
         for y in np.linspace(0.25, 0.75, 45) * region.height:
             for x in np.linspace(0.15, 0.9, 60) * right:
                 ray = pointer.ray_through(region, area.spaces.active.region_3d, x, y)
-                told = bars.tell(window.scene, ray)
-                if told and (word in told[0].title if word != "codec" else word == told[0].title):
+                one = bars.tell(window.scene, ray)
+                if one and (word in one[0].title if word != "codec" else word == one[0].title):
                     found.append((region.x + x, region.y + y))
         if not found:
             return None
@@ -159,10 +159,10 @@ def main():
         yield lambda word=word: spot(word) is not None
         yield lambda word=word: pointed(word)
         # Time flows on below a mouse that rests: what is said stays up to date, and nothing breaks.
-        first = [told.lines() for told in state.told]
+        first = [one.lines() for one in state.told]
         yield support.updated(feed, 5)
         assert not feed.trouble, feed.trouble
-        support.say(view=view, told=first, later=[told.lines() for told in state.told])
+        support.say(view=view, first=first, later=[one.lines() for one in state.told])
         support.screenshot(place / f"point-{view}.png")
         with here():
             assert bpy.ops.tracevis3d.live_pause() == {"FINISHED"}

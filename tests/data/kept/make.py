@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import zmq
 
-from tests.house.test_kept_files import described, told
+from tests.house.test_kept_files import described, described_trace
 from tests.trace.test_store import full_trace
 from tracevis3d.live import protocol as p
 from tracevis3d.live.publisher import Publisher
@@ -26,7 +26,7 @@ def columns():
     trace = full_trace()
     store.save(trace, HERE / "plain.tv3")
     store.save(trace, HERE / "packed.tv3", packed=True)
-    write("trace.json", told(store.load(HERE / "plain.tv3")))
+    write("trace.json", described_trace(store.load(HERE / "plain.tv3")))
 
 
 def session():

@@ -204,7 +204,7 @@ def check(text, tmp_path, events=None, piece=read.PIECE):
         begin for *_, begin, _ in counters
     )
     waits = fast.sync
-    told = [
+    result = [
         (
             threads[waits.thread[i]],
             int(waits.start[i]) + fast.origin_ns,
@@ -215,7 +215,7 @@ def check(text, tmp_path, events=None, piece=read.PIECE):
         )
         for i in range(len(waits))
     ]
-    assert sorted(told) == sorted(sync)
+    assert sorted(result) == sorted(sync)
     counted = {kind: problem.count for kind, problem in fast.problems.items()}
     for kind in ("no name", "no thread", "no duration", "bad time", "bad value", "malformed", "unsupported"):
         assert counted.get(kind, 0) == problems.get(kind, 0), kind

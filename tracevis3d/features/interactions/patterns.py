@@ -143,14 +143,14 @@ def phase_fact(trace: Trace, elements: Elements, found: Interactions, phases: Ph
     """
     low, high = int(phases.edge[i]), int(phases.edge[i + 1])
     inside = enclosing_call(trace, found, low, high)
-    told = characteristic(found, found.counts(low, high), found.counts(0, len(found)))
+    main = characteristic(found, found.counts(low, high), found.counts(0, len(found)))
     return {
         "kind": letter(int(phases.kind[i])),
         "start_ns": int(found.time[low]),
         "end_ns": int(found.time[high - 1]),
         "calls": high - low,
         "within": label_of_call(trace, inside) if inside >= 0 else None,
-        "main": [describe(elements.hierarchy, found, pair) for pair in told],
+        "main": [describe(elements.hierarchy, found, pair) for pair in main],
     }
 
 
@@ -262,8 +262,8 @@ def _repeated(trace: Trace, subtrees: Subtrees, most: int) -> list[Facts]:
 def _sequences(trace: Trace, subtrees: Subtrees, most: int) -> list[Facts]:
     """Return the sequences of callees, wherever they stand, that take in most calls of the trace."""
     rows = sequences(Known(trace, compact(trace.calls, trace.threads, subtrees))).rows(0, most)
-    told = ("sequence", "called_by", "callers", "occurrences", "callees", "calls_each", "first_call")
-    return [{name: row[name] for name in told} for row in rows]
+    columns = ("sequence", "called_by", "callers", "occurrences", "callees", "calls_each", "first_call")
+    return [{name: row[name] for name in columns} for row in rows]
 
 
 def _loops(trace: Trace, subtrees: Subtrees, runs: Runs, most: int) -> list[Facts]:

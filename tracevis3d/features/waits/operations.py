@@ -326,8 +326,8 @@ def _add_calls(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames, o
     candidates = [r for r in rules.rules if r.own or not own_only]
     if not candidates or not len(calls):
         return joins
-    told = np.zeros(len(calls), np.bool_)
-    told[trace.sync.call[trace.sync.call >= 0]] = True
+    recorded_calls = np.zeros(len(calls), np.bool_)
+    recorded_calls[trace.sync.call[trace.sync.call >= 0]] = True
     wanted: list[tuple[int, Rule, NDArray[np.bool_] | None]] = []
     for f in range(len(functions)):
         name, label = functions.name[f], functions.label[f]
@@ -340,7 +340,7 @@ def _add_calls(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames, o
         return joins
     named = np.zeros(len(functions), np.bool_)
     named[[f for f, _, _ in wanted]] = True
-    chosen = np.flatnonzero(named[calls.function] & ~told)
+    chosen = np.flatnonzero(named[calls.function] & ~recorded_calls)
     by_function = chosen[np.argsort(calls.function[chosen], kind="stable")]
     bounds = np.searchsorted(calls.function[by_function], np.arange(len(functions) + 1))
     taken = np.zeros(len(calls), np.bool_)

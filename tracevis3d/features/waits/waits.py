@@ -102,9 +102,9 @@ class Waits:
             # A thread doesn't wait for itself: it holds the object again (a re-entrant lock).
             found[rows] = np.where(holder == ops.thread[rows], -1, holder)
             source[rows] = np.where(handed, INFERRED, FOLLOWS)
-        told = ops.blocked & (ops.holder >= 0)
-        found = np.where(told, ops.holder, found).astype(np.int32)
-        source = np.where(told, TOLD, source).astype(np.uint8)
+        recorded = ops.blocked & (ops.holder >= 0)
+        found = np.where(recorded, ops.holder, found).astype(np.int32)
+        source = np.where(recorded, TOLD, source).astype(np.uint8)
         return found, np.where(found >= 0, source, UNKNOWN).astype(np.uint8)
 
     @cached_property

@@ -191,7 +191,7 @@ class Checked:
         category = self._text_of(record.cat, byte)
         arguments = self._arguments(record, byte)
         flags = self._flags(record)
-        told = arguments is not None and (phase == "C" or b'"kind"' in arguments)
+        is_interned = arguments is not None and (phase == "C" or b'"kind"' in arguments)
         identity = -1
         if is_call:
             if flags & kernels.HAS_BIND:
@@ -203,7 +203,7 @@ class Checked:
         if identity < 0:
             flags &= ~(kernels.HAS_ID | kernels.HAS_ID2 | kernels.HAS_BIND)
         extra = byte
-        if told and arguments is not None:
+        if is_interned and arguments is not None:
             extra = rows.raw_text(arguments)
             flags |= kernels.F_KIND if phase != "C" else 0
         if is_call:
@@ -217,10 +217,10 @@ class Checked:
             )
             if name > 0 and category >= 0 and rows.texts[name, kernels.T_CATEGORY] < 0:
                 rows.texts[name, kernels.T_CATEGORY] = category
-            if phase != "E" and (told or flags & kernels.HAS_BIND):
+            if phase != "E" and (is_interned or flags & kernels.HAS_BIND):
                 rows.add_row(kernels.CALL_ROW, name, at, thread, begin, identity, flags, extra)
         else:
-            if phase == "C" and not told:
+            if phase == "C" and not is_interned:
                 rows.mend("bad value", byte)
                 return True
             rows.add_row(ord(phase), name, category, thread, begin, identity, flags, extra)

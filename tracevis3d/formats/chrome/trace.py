@@ -299,14 +299,14 @@ class _Maker:
         if not mask.any():
             return mask
         extra = self._table[mask, kernels.R_EXTRA]
-        told = {int(text): _sync_of(self._raw[int(text)]) for text in np.unique(extra)}
-        mask[np.flatnonzero(mask)[[told[text] is None for text in extra.tolist()]]] = False
+        decoded = {int(text): _sync_of(self._raw[int(text)]) for text in np.unique(extra)}
+        mask[np.flatnonzero(mask)[[decoded[text] is None for text in extra.tolist()]]] = False
         name, event, thread, start, text, phase = self._columns(
             mask,
             *(kernels.R_NAME, kernels.R_CATEGORY, kernels.R_THREAD, kernels.R_TIME),
             *(kernels.R_EXTRA, kernels.R_PHASE),
         )
-        found = {number: said for number, said in told.items() if said is not None}
+        found = {number: said for number, said in decoded.items() if said is not None}
         objects = {
             number: [self._recording.text("objects", item) for item in said[2]]
             for number, said in found.items()

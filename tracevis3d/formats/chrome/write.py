@@ -38,10 +38,10 @@ def write(trace: Trace, path: Path, progress: Progress) -> None:
     with output(path) as file:
         file.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')
         _write_rows(_metadata(trace), file, first=True)
-        told, arguments = _arguments(trace)
+        argument_of_call, arguments = _arguments(trace)
         for thread in range(len(trace.threads)):
             progress(thread / len(trace.threads), "writing calls")
-            _write_calls(trace, thread, told, arguments, file)
+            _write_calls(trace, thread, argument_of_call, arguments, file)
         progress(0.9, "writing the rest")
         for rows in (_sync(trace), _instants(trace), _counters(trace), _flows(trace), _spans(trace)):
             _write_rows(rows, file)
@@ -74,13 +74,13 @@ def _metadata(trace: Trace) -> Iterator[_Json]:
 
 def _arguments(trace: Trace) -> tuple[NDArray[np.int32], list[bytes]]:
     """Return for each call the row of its arguments' text (-1: none), and the texts."""
-    told = np.full(len(trace.calls), -1, np.int32)
+    argument_of_call = np.full(len(trace.calls), -1, np.int32)
     known: dict[bytes, int] = {}
     sync = trace.sync
     for i in np.flatnonzero(sync.call >= 0).tolist():
         text = b',"args":' + json.dumps(_sync_arguments(trace, i), separators=(",", ":")).encode()
-        told[sync.call[i]] = known.setdefault(text, len(known))
-    return told, list(known)
+        argument_of_call[sync.call[i]] = known.setdefault(text, len(known))
+    return argument_of_call, list(known)
 
 
 def _sync_arguments(trace: Trace, row: int) -> _Json:
@@ -111,7 +111,7 @@ def _names(trace: Trace) -> list[bytes]:
 
 
 def _write_calls(
-    trace: Trace, thread: int, told: NDArray[np.int32], arguments: list[bytes], file: IO[bytes]
+    trace: Trace, thread: int, argument_of_call: NDArray[np.int32], arguments: list[bytes], file: IO[bytes]
 ) -> None:
     low = int(trace.threads.first[thread])
     high = low + int(trace.threads.count[thread])
@@ -148,7 +148,7 @@ def _write_calls(
         state[WRITTEN] = 0
         done = bool(
             format_chrome(
-                *(function, start, end, extent, told, low, high, pairs, trace.origin_ns),
+                *(function, start, end, extent, argument_of_call, low, high, pairs, trace.origin_ns),
                 *(text, text_first, name, name_first, stack, state, out),
             )
         )

@@ -197,8 +197,8 @@ class ArgumentSpecs:
         asked = self._own.get(symbol.name)
         if asked is None:
             asked = next((sizes for pattern, sizes in self._patterns if pattern.search(symbol.name)), None)
-        told = module.arguments.get(symbol.low), self._auto.get(symbol.name)
-        known = [sizes for sizes in (asked, *told) if sizes is not None]
+        by_module_and_name = module.arguments.get(symbol.low), self._auto.get(symbol.name)
+        known = [sizes for sizes in (asked, *by_module_and_name) if sizes is not None]
         if not known:
             return None
         # Arguments may be asked for while the returned value is recorded by itself, and the other way round.

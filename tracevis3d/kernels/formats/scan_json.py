@@ -466,7 +466,7 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
         arguments = byte(_space(get(slot, _ARGS) + 1)) != 125 and flags & HAS_ARGS != 0
         if phase == 67 and not arguments:
             return ODD
-        told = arguments and (flags & F_KIND != 0 or phase == 67)
+        is_interned = arguments and (flags & F_KIND != 0 or phase == 67)
         is_end = phase == 69 or phase == 101 or phase == 70  # ends need no name
         no_duration = phase == 88 and flags & HAS_DUR == 0
         if what != _UNSUPPORTED:
@@ -521,7 +521,7 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
                     number = get(slot, _ID2)
                     behind = get(slot, _ID2 + 1)
                 identity = intern(number, behind, state)
-            if told:
+            if is_interned:
                 extra = intern(get(slot, _ARGS), get(slot, _ARGS + 1), state)
             if get(state, S_FULL):
                 return GROW
@@ -554,7 +554,7 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
                 put(get(state, A_TEXTS) + name * (8 * T_SIZE), T_CATEGORY, category)
             category = event
             phase = np.int64(CALL_ROW)
-        if what == _ROW or (what == _CALL and not is_end and (told or flags & HAS_BIND != 0)):
+        if what == _ROW or (what == _CALL and not is_end and (is_interned or flags & HAS_BIND != 0)):
             record = get(state, A_ROWS) + row * (8 * R_SIZE)
             put(record, R_PHASE, phase)
             put(record, R_NAME, name)

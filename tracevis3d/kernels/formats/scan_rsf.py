@@ -194,12 +194,12 @@ def nest_calls(  # type: ignore[no-untyped-def]
                 kind[out], event_function[out], event_time[out], event_row[out] = 1, g, last, -1
                 out += 1
             for step in range(2):
-                g, element, told = f, target, row[i]
+                g, element, record = f, target, row[i]
                 if step == 0:
                     if depth > 0:
                         continue
-                    g, element, told = outside[i], source, np.int64(-1)
-                kind[out], event_function[out], event_time[out], event_row[out] = 0, g, last, told
+                    g, element, record = outside[i], source, np.int64(-1)
+                kind[out], event_function[out], event_time[out], event_row[out] = 0, g, last, record
                 out += 1
                 frame_element[depth], frame_function[depth] = element, g
                 same = depth > 0 and frame_element[depth - 1] == element

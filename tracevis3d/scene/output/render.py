@@ -261,8 +261,8 @@ def reason(log: str) -> str:
     if (said := next((text for text in known if text in log), None)) is not None:
         return said
     lines = [line.strip() for line in log.splitlines() if line.strip() and "EGL" not in line]
-    told = [line for line in lines if "rror" in line or "annot" in line]
-    return (told or lines or ["Blender gives no reason"])[-1]
+    result = [line for line in lines if "rror" in line or "annot" in line]
+    return (result or lines or ["Blender gives no reason"])[-1]
 
 
 def _write_png_density(path: Path, dpi: float) -> None:

@@ -115,14 +115,14 @@ def run(words: argparse.Namespace) -> None:
     if linking:
         print("in " + " > ".join(link["function"] for link in linking))
     wide = len(str(rows[-1]["row"])) if rows else 1
-    for told in rows:
-        times = f" ×{told['times']:,}" if told["times"] > 1 else ""
-        left = told["calls_below"] - told["hidden_below"]
-        below = f"{left:,} of {told['calls_below']:,}" if told["hidden_below"] else f"{left:,}"
-        mark = "# " if told["filtered"] else ""
+    for one in rows:
+        times = f" ×{one['times']:,}" if one["times"] > 1 else ""
+        left = one["calls_below"] - one["hidden_below"]
+        below = f"{left:,} of {one['calls_below']:,}" if one["hidden_below"] else f"{left:,}"
+        mark = "# " if one["filtered"] else ""
         print(
-            f"{told['row']:>{wide}}  {'  ' * (told['depth'] - 1)}{told['state'] or ' '} "
-            f"{mark}{told['function']}{times}" + (f"  ({below} below)" if told["calls_below"] else "")
+            f"{one['row']:>{wide}}  {'  ' * (one['depth'] - 1)}{one['state'] or ' '} "
+            f"{mark}{one['function']}{times}" + (f"  ({below} below)" if one["calls_below"] else "")
         )
 
 

@@ -154,14 +154,14 @@ def meaning(picture: Layout, call: Ints) -> dict[str, Meaning]:
     dict of str to Meaning
         By kind of element.
     """
-    told = Meaning(
+    shared = Meaning(
         calls=((0, call),),
         values=(
             ("Repeats in a row", picture.iterations.astype(np.float64)),
             ("Calls in its subtree", picture.below.astype(np.float64)),
         ),
     )
-    return dict.fromkeys(KINDS, told)
+    return dict.fromkeys(KINDS, shared)
 
 
 def _colors(

@@ -61,26 +61,26 @@ def run(words: argparse.Namespace) -> None:
             cache=not words.no_cache,
             progress=bar,
         )
-        told = facts(traces, found, words.cells, words.cut)
+        report = facts(traces, found, words.cells, words.cut)
     if words.json:
-        print_json(told)
+        print_json(report)
         return
-    for line in lines(told):
+    for line in lines(report):
         print(line)
 
 
-def lines(told: Mapping[str, Any]) -> list[str]:
+def lines(report: Mapping[str, Any]) -> list[str]:
     """Return the facts of :func:`..matching.many_traces.facts` as lines for people."""
     from ..matching.many_traces import letter_of
 
-    order = told["order"]
+    order = report["order"]
     letter = {i: letter_of(i) for i in order}
-    cells = told[told["cells"]]
+    cells = report[report["cells"]]
     out = ["   " + "".join(f"{letter[j]:>7}" for j in order)]
     out += [
         f"{letter[i]:<3}" + "".join("      –" if i == j else f"{cells[i][j]:7.3f}" for j in order)
         for i in order
     ]
-    named = [(letter[i], told["traces"][i]["file"]) for i in order]
-    named += [("cluster", " ".join(letter[i] for i in order if i in c)) for c in told["clusters"]]
+    named = [(letter[i], report["traces"][i]["file"]) for i in order]
+    named += [("cluster", " ".join(letter[i] for i in order if i in c)) for c in report["clusters"]]
     return [*out, "", table(named)]

@@ -189,7 +189,7 @@ def _wall_colors(
             own[k] = np.where(own[k] < 0, colors.own_of(stage.walls[k].drawn, ids, color), own[k])
     walls = colors.of_walls(tau, paint, p)
     of = [walls.of(np.nan_to_num(b, nan=1.0), o) for b, o in zip(best, own)]
-    legend = walls.told(of, any(len(w.cut.clusters) for w in stage.walls))
+    legend = walls.shown_legend(of, any(len(w.cut.clusters) for w in stage.walls))
     if any(np.isnan(b).all() for b in best if len(b)):
         plain = paint.add(colors.PLAIN)
         of = [np.where(np.isnan(b), plain, c).astype(np.int32) for b, c in zip(best, of)]

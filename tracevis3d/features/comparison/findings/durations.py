@@ -71,14 +71,14 @@ def times(evidence: Evidence, noise: Noise) -> list[Finding]:
         if above >= 0:
             rest[above] -= float(total[node])
     found: list[Finding] = []
-    told = np.zeros(len(paths), np.bool_)
+    reported = np.zeros(len(paths), np.bool_)
     for node in flagged.tolist():
         inside = np.flatnonzero((owner == node) & known)
         if abs(rest[node]) < least or not noise.passes(rest[node], float(usual[node]), inside, extra):
             continue
-        told[inside] = True
+        reported[inside] = True
         found.append(_finding(evidence, np.array([node]), rest[node], extra, inside))
-    found += _functions(evidence, noise, np.where(told, 0.0, extra), known)
+    found += _functions(evidence, noise, np.where(reported, 0.0, extra), known)
     return found
 
 

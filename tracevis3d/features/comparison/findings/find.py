@@ -126,33 +126,33 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
     progress(0.6, "looking for the most similar calls")
     worth = joined(evidence, likened(evidence, worth))
     worth.sort(key=_rank)
-    told: list[Finding] = []
+    reported: list[Finding] = []
     for finding in worth:
-        if not any(_explains(evidence, other, finding) for other in told):
-            told.append(finding)
-    if all(finding.kind == "pace" for finding in told):
-        told.append(_alike(evidence))
+        if not any(_explains(evidence, other, finding) for other in reported):
+            reported.append(finding)
+    if all(finding.kind == "pace" for finding in reported):
+        reported.append(_alike(evidence))
     progress(0.9, "grouping matches")
-    return Findings(evidence, _grouped(evidence, told[:top]), max(len(told) - top, 0))
+    return Findings(evidence, _grouped(evidence, reported[:top]), max(len(reported) - top, 0))
 
 
 def _rank(finding: Finding) -> tuple[float, int, tuple[str, ...]]:
     return -finding.score, _ORDER[finding.kind], finding.path
 
 
-def _explains(evidence: Evidence, told: Finding, finding: Finding) -> bool:
+def _explains(evidence: Evidence, reported: Finding, finding: Finding) -> bool:
     """Return whether ``finding`` follows from one that was reported before it."""
-    if finding.kind in _CALLED and told.kind in _CALLED:
+    if finding.kind in _CALLED and reported.kind in _CALLED:
         # Moved calls are reported as a whole; there may be more findings within them.
-        if told.kind == "moved":
-            inside = np.isin(finding.nodes, told.nodes)
+        if reported.kind == "moved":
+            inside = np.isin(finding.nodes, reported.nodes)
         else:
-            inside = evidence.within(told.nodes)[finding.nodes]
+            inside = evidence.within(reported.nodes)[finding.nodes]
         weight = np.maximum(evidence.paths.time[:, finding.nodes].sum(axis=0), 1)
         return bool(weight[inside].sum() >= _EXPLAINED * weight.sum())
-    if finding.kind in ("slower", "faster") and told.kind == "offset":
-        near = abs(finding.details["change_ns"] - told.details["change_ns"])
-        same = finding.details["cause"] == told.details["within"]
+    if finding.kind in ("slower", "faster") and reported.kind == "offset":
+        near = abs(finding.details["change_ns"] - reported.details["change_ns"])
+        same = finding.details["cause"] == reported.details["within"]
         return bool(same and near <= (1 - _EXPLAINED) * abs(finding.details["change_ns"]))
     return False
 
@@ -196,7 +196,7 @@ def _grouped(evidence: Evidence, found: list[Finding]) -> list[Finding]:
         pairs.append((a, b))
     whole = [i for i, (a, b) in enumerate(pairs) if a >= 0 and b >= 0]
     roots = groups_of(evidence, [pairs[i] for i in whole])
-    told = list(found)
+    grouped = list(found)
     for i, group in zip(whole, roots):
-        told[i] = replace(told[i], group=group)
-    return told
+        grouped[i] = replace(grouped[i], group=group)
+    return grouped

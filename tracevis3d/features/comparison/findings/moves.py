@@ -29,7 +29,7 @@ def likened(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     -------
     list of Finding
     """
-    told = list(found)
+    completed = list(found)
     for s in range(2):
         wanted = [
             i
@@ -37,12 +37,12 @@ def likened(evidence: Evidence, found: list[Finding]) -> list[Finding]:
             if f.kind in ("alone", "only") and f.details["trace"] == "AB"[s] and f.examples[s] >= 0
         ][:_MOST_ASKED]
         for i, best in zip(wanted, most_alike(evidence, s, [found[i].examples[s] for i in wanted])):
-            f = replace(told[i], details={**told[i].details, "most_alike": best})
+            f = replace(completed[i], details={**completed[i].details, "most_alike": best})
             if best and f.kind == "only":  # the other trace does the work below it, too
                 own = float(evidence.paths.self_time[s, f.nodes].sum())
                 f = replace(f, score=evidence.share(own, f.calls[s]))
-            told[i] = f
-    return told
+            completed[i] = f
+    return completed
 
 
 def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
@@ -101,15 +101,15 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
             key = (callers[0].pop(), callers[1].pop())
             join(group[0], between.setdefault(key, group[0]))
     parts = _by(which, lead)
-    told = []
+    left = []
     for i, f in enumerate(found):
         group = parts.get(i, [])
         if len({found[k].details["trace"] for k in group}) == 2:
-            told.append(_moved(evidence, [found[k] for k in group]))
+            left.append(_moved(evidence, [found[k] for k in group]))
         elif f.kind != "alone" or len({found[k].details["trace"] for k in parts[lead(i)]}) == 1:
-            told.append(f)
-    moved = [f for f in told if f.kind == "moved"]
-    return [f for f in told if not any(_comes_of(evidence, f, move) for move in moved)]
+            left.append(f)
+    moved = [f for f in left if f.kind == "moved"]
+    return [f for f in left if not any(_comes_of(evidence, f, move) for move in moved)]
 
 
 def _by(which: list[int], lead: Callable[[int], int]) -> dict[int, list[int]]:

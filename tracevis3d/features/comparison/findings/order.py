@@ -231,9 +231,9 @@ def offsets(evidence: Evidence, pairs: Pairs, noise: Noise) -> list[Finding]:
     longer = np.maximum(wait[0], wait[1]) >= _LEAST_FACTOR * np.minimum(wait[0], wait[1])
     sudden = np.where(change < 0, noise.longest[1], noise.longest[0])
     large = (np.abs(change) >= LEAST * evidence.most_time) & (np.abs(change) > DOMINATES * sudden)
-    told = np.flatnonzero(certain & longer & large)
+    reported = np.flatnonzero(certain & longer & large)
     found = []
-    for i in told[np.argsort(-np.abs(change[told]), kind="stable")].tolist():
+    for i in reported[np.argsort(-np.abs(change[reported]), kind="stable")].tolist():
         first = int(kept[i])
         path = int(pairs.node[first])
         examples = (int(pairs.a[first]), int(pairs.b[first]))

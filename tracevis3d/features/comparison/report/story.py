@@ -213,7 +213,7 @@ class Story:
                 self, path, replace(output, transparent=False), walk, part(progress, 1 - 1 / steps, 1.0)
             )
             written.append(path)
-        progress(1.0, "told")
+        progress(1.0, "reported")
         return written
 
 

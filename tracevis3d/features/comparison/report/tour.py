@@ -47,14 +47,14 @@ def steps(story: Story, stage: Stage, text: str) -> list[Target]:
         If it names no match that is drawn.
     """
     match = _root(story, stage, text.strip())
-    told: list[Target] = []
+    targets: list[Target] = []
     for level in range(1, _LEVELS + 1):
         parts = explaining(story, stage, match)
         a, b = int(stage.a[match]), int(stage.b[match])
         also = np.flatnonzero(((stage.a == a) | (stage.b == b)) & (np.arange(len(stage.a)) != match))
         shown = np.zeros(len(stage.a), np.bool_)
         shown[[match, *parts, *also.tolist()]] = True
-        told.append(
+        targets.append(
             Target(
                 f"{level}. {_name(story, 0, a)}",
                 _caption(story, stage, match, parts, len(also)),
@@ -67,7 +67,7 @@ def steps(story: Story, stage: Stage, text: str) -> list[Target]:
         if not parts:
             break
         match = parts[0]
-    return told
+    return targets
 
 
 def _root(story: Story, stage: Stage, text: str) -> int:

@@ -277,7 +277,7 @@ def _draw_walls(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) -> _W
         entries.append(LegendEntry("what this picture is about", framed))
     if repeated:
         entries.append(LegendEntry("repeats, ×n in a row", red))
-    legend = paint.told(used, any(len(w.cut.clusters) for w in picture.walls))
+    legend = paint.shown_legend(used, any(len(w.cut.clusters) for w in picture.walls))
     return _Walls(used, replace(legend, entries=(*legend.entries, *entries)), unmatched, repeated)
 
 

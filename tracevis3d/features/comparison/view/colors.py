@@ -374,7 +374,7 @@ class WallPaint:
             calm = np.where(own >= 0, own, self.first) if self.grouped else np.full_like(own, self.first)
         return np.where(best > 0, calm, self.none).astype(np.int32)
 
-    def told(self, used: Iterable[Indices], merged: bool) -> Legend:
+    def shown_legend(self, used: Iterable[Indices], merged: bool) -> Legend:
         """Return the legend of what is drawn in the colours ``used``, clusters among it if ``merged``.
 
         Parameters

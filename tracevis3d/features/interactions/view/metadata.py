@@ -137,15 +137,17 @@ def of_phases(meanings: Meanings, picture: Layout, drum: Drum, kind: str, phases
     int
     """
     found, trace = drum.found, drum.trace
-    columns: dict[str, list[str]] = {"kind": [], "from": [], "to": [], "within": [], "told by": []}
+    columns: dict[str, list[str]] = {"kind": [], "from": [], "to": [], "within": [], "characterized by": []}
     for i in range(len(phases)):
         low, high = int(phases.edge[i]), int(phases.edge[i + 1])
         inside = enclosing_call(trace, found, low, high)
-        told = characteristic(found, found.counts(low, high), drum.counts)
+        main = characteristic(found, found.counts(low, high), drum.counts)
         columns["kind"].append(letter(int(phases.kind[i])))
         columns["from"].append(units.exact_duration(int(found.time[low])))
         columns["to"].append(units.exact_duration(int(found.time[high - 1])))
         columns["within"].append(label_of_call(trace, inside) if inside >= 0 else "")
-        columns["told by"].append(", ".join(describe(picture.hierarchy, found, pair) for pair in told))
+        columns["characterized by"].append(
+            ", ".join(describe(picture.hierarchy, found, pair) for pair in main)
+        )
     calls = np.diff(phases.edge)
     return meanings.add(kind, drum.source, np.full(len(phases), -1), {"calls": calls}, columns)

@@ -142,7 +142,11 @@ class Parameters:
         low=-5.0, high=5.0, group="Sequence",
     )  # fmt: skip
     window: int = parameter(
-        25, "Calls around a call that tell how rare it is", low=1, high=1001, group="Sequence"
+        25,
+        "How many calls around a call are looked at to find how rare it is",
+        low=1,
+        high=1001,
+        group="Sequence",
     )
     contrast: float = parameter(
         0.6, "Exponent of how much of a row a call covers, in the 3D picture; 1, as in the flat one: exact",

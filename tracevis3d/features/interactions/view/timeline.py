@@ -134,8 +134,8 @@ def _phase_names(
     words = []
     for i in range(len(drum.phases)):
         low, high = int(drum.phases.edge[i]), int(drum.phases.edge[i + 1])
-        told = characteristic(drum.found, drum.found.counts(low, high), overall, 2)
-        names = dict.fromkeys(describe(picture.hierarchy, drum.found, pair) for pair in told)
+        main = characteristic(drum.found, drum.found.counts(low, high), overall, 2)
+        names = dict.fromkeys(describe(picture.hierarchy, drum.found, pair) for pair in main)
         words.append(f"{letter(int(drum.phases.kind[i]))}  {', '.join(names)}")
     anchor = position + size / 2
     anchor[:, 0] = position[:, 0] + 0.08

@@ -62,10 +62,10 @@ def on_the_way(
         colors = block_colors(picture, paint)
         number = 0 if picture is before else len(before.items)
         made += terrain(picture, pieces(picture, scale), colors, Places(left, right, rise), number)
-    told = [meaning(picture)["blocks taken together"] for picture in (before, after)]
+    meanings = [meaning(picture)["blocks taken together"] for picture in (before, after)]
     values = tuple(
         (title, np.concatenate([one, other]))
-        for (title, one), (_, other) in zip(told[0].values, told[1].values, strict=True)
+        for (title, one), (_, other) in zip(meanings[0].values, meanings[1].values, strict=True)
     )
     return made, colors, {**meaning(after), "blocks taken together": Meaning(values=values)}
 

@@ -134,7 +134,7 @@ def _raised(at: tuple[float, float]) -> tuple[float, float]:
 
 
 def signs(
-    told: list[Annotation], lines: tuple[Skyline, Skyline], picture: Layout, ink: int
+    notes: list[Annotation], lines: tuple[Skyline, Skyline], picture: Layout, ink: int
 ) -> tuple[list[Labels], list[Lines]]:
     """Return the annotations' texts beyond the bars, and lines from the bars to them.
 
@@ -142,7 +142,7 @@ def signs(
 
     Parameters
     ----------
-    told : list of Annotation
+    notes : list of Annotation
     lines : (Skyline, Skyline)
     picture : Layout
     ink : int
@@ -159,7 +159,7 @@ def signs(
         low, high = wall.offset, wall.offset + wall.width
         taken: list[tuple[float, float]] = []
         kept: list[tuple[Annotation, float, float]] = []
-        for note in sorted((n for n in told if n.source == wall.source), key=lambda n: -n.weight):
+        for note in sorted((n for n in notes if n.source == wall.source), key=lambda n: -n.weight):
             half = 0.5 * _WIDE * height * len(note.text)
             x = float(line.x((note.start + note.end) / 2))
             middle = min(max(x, low + half), max(high - half, low + half))
