@@ -52,6 +52,8 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
         if subscriber.state == "refused":
             words += f": {subscriber.why}"
         parts.paragraph(layout, context, words + ".", "PAUSE" if subscriber.paused else icon)
+        if subscriber.locked_out:
+            parts.paragraph(layout, context, f"Not let in: {subscriber.locked_out}.", "ERROR")
         row = layout.row(align=True)
         row.scale_y = 1.2
         row.operator(

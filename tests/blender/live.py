@@ -189,6 +189,9 @@ for view in ("threads", "interactions", "memory", "icicle"):
     assert feed.shown.ring.bars > 1
     # Whatever lies under the mouse is described and lit, while time flows and while it stands.
     for paused in (False, True):
+        # What comes while it is paused is left out: nothing may be under way.
+        until(lambda: feed.subscriber.trace.calls == program.calls)
+        until(lambda: len(feed.subscriber.trace.batches("memory", 0)[0]) == program.calls // 2)
         feed.subscriber.paused = paused
         module._tick()
         said = {one.title for ray in rays() for one in live_bars.tell(bpy.context.scene, ray)}

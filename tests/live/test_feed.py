@@ -355,7 +355,7 @@ def test_other_machines_need_keys() -> None:
         Publisher(publisher.endpoint)
 
 
-def test_only_listed_viewers_are_let_in(tmp_path) -> None:
+def test_only_listed_viewers_are_let_in(tmp_path, capsys) -> None:
     if not zmq.has("curve"):
         pytest.skip("this ZeroMQ knows no CURVE")
     make_keys(tmp_path / "publisher", "publisher")
@@ -379,10 +379,24 @@ def test_only_listed_viewers_are_let_in(tmp_path) -> None:
                 publisher.put("calls", **rows(10))
                 assert until(lambda: known.rows == 10, doing=lambda: known.drain(0.01))
             assert other.rows == 0
+            assert other.locked_out == "the publisher does not know your key: its folder of --peers lacks it"
         with Subscriber(publisher.endpoint) as without:
             for _ in range(20):
                 without.drain(0.01, wait=0.02)
             assert without.state == "waiting"
+            assert without.locked_out.startswith("the feed has keys: give your secret key with --key")
+        out = str(tmp_path / "x.tv3")
+        begun = time.monotonic()
+        assert main(["watch", publisher.endpoint, "-o", out, "--quiet"]) == 1
+        assert time.monotonic() - begun < 5
+        assert f"{publisher.endpoint}: the feed has keys: give" in capsys.readouterr().err
+        assert main(["watch", publisher.endpoint, "-o", out, "--key", friend.own]) == 2
+        assert "--key needs --peers beside it, the publisher's public key file" in capsys.readouterr().err
+        assert main(["watch", publisher.endpoint, "-o", out, "--peers", public]) == 2
+        assert "--peers needs --key beside it, your secret key file" in capsys.readouterr().err
+    with Publisher(LOCAL) as publisher, Subscriber(publisher.endpoint, keys=friend) as keyed:
+        assert until(lambda: keyed.locked_out, doing=lambda: keyed.drain(0.01, wait=0.02))
+        assert keyed.locked_out == "the feed has no keys: leave out --key and --peers"
     with pytest.raises(InputError, match="contains no secret key"):
         Subscriber(publisher.endpoint, keys=Keys(public, public))
     with pytest.raises(InputError, match=r"contains no \*\.key file"):

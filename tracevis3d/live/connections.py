@@ -139,6 +139,7 @@ class Connections:
         if self._monitor is None:
             return
         self._socket.disable_monitor()
+        self._monitor.close(linger=0)
         self._monitor = None
         for connection in self._by_number.values():
             connection.socket.close()

@@ -35,6 +35,15 @@ class Keys:
         """Whether there are any."""
         return bool(self.own or self.others)
 
+    def check_both(self, others: str) -> None:
+        """Raise UsageError if one of the two is missing; ``others`` is what the second one has to be."""
+        if self.given and not (self.own and self.others):
+            given, missing = ("--key", "--peers") if self.own else ("--peers", "--key")
+            what = others if self.own else "your secret key file"
+            raise UsageError(
+                f"{given} needs {missing} beside it, {what}: 'tracevis3d live keygen FOLDER NAME' makes keys"
+            )
+
 
 def zmq() -> Any:
     """Return the module ``zmq``.

@@ -183,8 +183,7 @@ class Publisher:
         socket.setsockopt(z.MAXMSGSIZE, p.MOST_HEADER)
         socket.setsockopt(z.ROUTER_MANDATORY, 1)
         if keys.given:
-            if not (keys.own and keys.others):
-                raise UsageError("both --key and --peers are needed for a feed with keys")
+            keys.check_both("the folder of the viewers' public keys")
             public, secret = read_key(keys.own, secret=True)
             from zmq.auth.thread import ThreadAuthenticator
 

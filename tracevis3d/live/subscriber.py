@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import struct
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ from .endpoint import Keys, check, read_key, zmq
 from .growing import MOST_CALLS, GrowingTrace
 from .losses import Gap
 
+_NO_KEYS = "the feed has no keys: leave out --key and --peers"
+_NEEDS_KEYS = (
+    "the feed has keys: give your secret key with --key, and the publisher's public key with --peers"
+)
 #: Batches that may be under way.
 CREDIT = 256
 #: Seconds of silence after which the publisher counts as gone and is greeted again.
@@ -68,6 +73,9 @@ class Subscriber:
         Rows and batches lost on the way: see :class:`.losses.Losses`.
     gaps : list of Gap
         Where they are missing.
+    locked_out : str
+        One sentence on why the publisher lets this viewer not in: one of them has keys and the other not, or
+        other ones; empty as long as nothing speaks for that.
     bad : int
         Messages that made no sense and were left out.
     behind : bool
@@ -95,6 +103,7 @@ class Subscriber:
     ) -> None:
         self._z = zmq()
         keys = keys or Keys()
+        keys.check_both("the publisher's public key file")
         self.endpoint, self._keys = check(endpoint, keys), keys
         self.trace = GrowingTrace(most_calls)
         self.state, self.why, self.program = "waiting", "", ""
@@ -115,15 +124,20 @@ class Subscriber:
         self._said = self._said_at = 0
         self._keeps_time = False
         self._taken = 0
+        self.locked_out = ""
         self._context = self._z.Context()
         self._socket: Any = None
+        self._monitor: Any = None
         self._connect()
 
     def _connect(self) -> None:
         z = self._z
         if self._socket is not None:
-            self._socket.close()
+            self._close_socket()
         socket = self._context.socket(z.DEALER)
+        self._monitor = socket.get_monitor_socket(
+            z.EVENT_HANDSHAKE_SUCCEEDED | z.EVENT_HANDSHAKE_FAILED_PROTOCOL | z.EVENT_HANDSHAKE_FAILED_AUTH
+        )
         socket.setsockopt(z.LINGER, 0)
         socket.setsockopt(z.RCVHWM, 0)  # credit bounds what waits
         socket.setsockopt(z.MAXMSGSIZE, 8 * p.MOST_ROWS)
@@ -138,6 +152,24 @@ class Subscriber:
         self._heard = time.monotonic()
         self._say(p.Hello(p.VERSION, CREDIT))
         self._taken = 0
+
+    def _close_socket(self, linger: int = 0) -> None:
+        self._socket.disable_monitor()
+        self._monitor.close(linger=0)
+        self._socket.close(linger=linger)
+
+    def _look_at_handshake(self) -> None:
+        """Learn whether the publisher has let this viewer in."""
+        z = self._z
+        with contextlib.suppress(z.ZMQError):
+            while True:
+                event, value = struct.unpack("=HI", self._monitor.recv_multipart(z.NOBLOCK)[0][:6])
+                if event == z.EVENT_HANDSHAKE_SUCCEEDED:
+                    self.locked_out = ""
+                elif event == z.EVENT_HANDSHAKE_FAILED_AUTH:
+                    self.locked_out = "the publisher does not know your key: its folder of --peers lacks it"
+                elif value == z.PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH:
+                    self.locked_out = _NO_KEYS if self._keys.given else _NEEDS_KEYS
 
     def _say(self, message: p.FromViewer) -> bool:
         """Send a message; return whether it could be sent."""
@@ -279,6 +311,8 @@ class Subscriber:
 
     def _look_after(self) -> None:
         """Greet the publisher again if it has been silent: it may have died, or be another one by now."""
+        if not self._session:
+            self._look_at_handshake()
         if not self.over and time.monotonic() - self._heard > SILENT_S:
             self.state = "silent" if self._session else "waiting"
             self._connect()
@@ -440,7 +474,7 @@ class Subscriber:
         """Leave."""
         if self._socket is not None and not self._socket.closed:
             self._say(p.Bye())
-            self._socket.close(linger=100)
+            self._close_socket(linger=100)
             self._context.term()
 
     def __enter__(self) -> Subscriber:

@@ -36,7 +36,9 @@ def watch(
     begun = shown = time.monotonic()
     last, drawn = 0.0, 0
     try:
-        while not subscriber.over and (seconds is None or time.monotonic() - begun < seconds):
+        while not (subscriber.over or subscriber.locked_out) and (
+            seconds is None or time.monotonic() - begun < seconds
+        ):
             subscriber.drain(_BITE_S, wait=0.02)
             now = time.monotonic()
             if now - last > 0.1:

@@ -77,6 +77,8 @@ def run(words: argparse.Namespace) -> None:
         bar.close()
         if subscriber.state == "refused":
             raise InputError(f"{words.endpoint}: the publisher refuses: {subscriber.why}")
+        if subscriber.locked_out and not subscriber.rows:
+            raise InputError(f"{words.endpoint}: {subscriber.locked_out}")
         if not subscriber.rows:
             raise InputError(f"{words.endpoint}: no data arrived: is a publisher running there?")
         trace = subscriber.finish()
