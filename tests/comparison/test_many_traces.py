@@ -93,6 +93,25 @@ def test_many_traces_are_ordered_by_turning_stretches_around():
     assert (np.abs(np.diff(along)) == 1).all()
 
 
+@given(st.integers(13, 17), st.integers(0, 10_000))
+@settings(max_examples=20, deadline=None)
+def test_no_stretch_that_is_turned_around_makes_neighbours_more_similar(n, seed):
+    rng = np.random.default_rng(seed)
+    similar = rng.random((n, n))
+    similar = (similar + similar.T) / 2
+
+    def total(order):
+        return sum(similar[i, j] for i, j in pairwise(order))
+
+    order = many_traces.best_order(similar).tolist()
+    assert sorted(order) == list(range(n))
+    assert order[0] < order[-1]
+    for i in range(n):
+        for j in range(i + 2, n + 1):
+            turned = order[:i] + order[i:j][::-1] + order[j:]
+            assert total(turned) <= total(order) + 1e-9
+
+
 @given(st.integers(2, 7), st.integers(0, 10_000), st.floats(0, 1))
 @settings(max_examples=40, deadline=None)
 def test_clusters_are_joined_by_their_mean_similarity(n, seed, cut):
