@@ -222,3 +222,15 @@ def test_pairs_of_names_are_read_from_a_file(tmp_path):
             read_renamed(path)
     path.write_text('[{"a": "f", "b": "g", "score": 81}]')
     assert read_renamed(path) == [Renamed("f", "g", 100.0)]
+
+
+def test_a_rule_may_have_a_thousand_characters():
+    assert check_rules([["a" * 1000, "b" * 1000]]) == [("a" * 1000, "b" * 1000)]
+    with pytest.raises(UsageError, match="more than 1,000 characters"):
+        check_rules([["a", "b" * 1001]])
+
+
+def test_without_another_python_nothing_is_substituted(monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.executable", str(tmp_path / "absent"))
+    with pytest.raises(UsageError, match="No such file"):
+        substitute(["abc"], [("b", "x")])
