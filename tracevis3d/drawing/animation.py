@@ -54,6 +54,11 @@ def read_changes(parameters: type, texts: Mapping[str, Any]) -> tuple[Change, ..
     texts : dict
         Name of a parameter -> ``"FROM..TO"``, or a pair of values.
 
+    Returns
+    -------
+    tuple of Change
+        One for each name, in their order.
+
     Raises
     ------
     UsageError

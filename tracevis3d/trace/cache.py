@@ -106,10 +106,12 @@ def cached(kind: str, key: str, make: Callable[[], Mapping[str, NDArray[Any]]]) 
             found = container.read(entry, kind)
             if found.facts.get("key") != key:
                 raise container.damaged(entry, "it is of something else")
+            if not found.is_ours:
+                raise container.damaged(entry, "somebody else may have written it")
             if not found.trusted:
                 found.check_sums()
                 found.trust()
-            _touch(entry)
+            known_files.touch(entry)
             return found.columns
         except InputError:
             _drop(entry)
@@ -171,14 +173,8 @@ def _open_trace(entry: Path) -> Trace | None:
     except InputError:
         _drop(entry)
         return None
-    _touch(entry)
+    known_files.touch(entry)
     return trace
-
-
-def _touch(entry: Path) -> None:
-    """Set the time of last use, and leave that of the last change, which shows whether it was checked."""
-    with contextlib.suppress(OSError):
-        os.utime(entry, ns=(time.time_ns(), entry.stat().st_mtime_ns))
 
 
 def _drop(entry: Path) -> None:
@@ -198,7 +194,7 @@ class _Entry:
     def __init__(self, path: Path, found: os.stat_result) -> None:
         self.path = path
         self.size = found.st_size
-        self.used = max(found.st_atime, found.st_mtime)
+        self.used = max(found.st_mtime, known_files.last_use(path))
         self.changed = found.st_mtime
 
 

@@ -7,6 +7,11 @@ offset, checksum), says how long the file is, and holds whatever the writer keep
 A kernel indexes without bounds checks, so a file from anywhere must not be trusted: the reader compares
 the header with the file before it maps anything, and records whether this very file (size, time of change,
 inode) was checked or written by us before. If not, the caller checks checksums and contents once.
+
+What others can write to is never mapped, but copied and checked each time: a file that shrinks while it is
+mapped ends the process (SIGBUS), and one that changes makes kernels read from anywhere. A mapped file is
+locked (``flock``, shared) for programs that ask; a lock can't keep this user's own programs from writing into
+it. What writes beside and renames, as :func:`write` does, never disturbs who has the file mapped.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,13 +62,15 @@ class Container:
     facts : dict
         What the writer kept beside the columns.
     columns : dict of str to array
-        Views of the mapped file. They count as writable, because Numba compiles kernels anew for
-        read-only arrays, but the mapping is private: the file never changes.
+        Views of the mapped file, or of a copy. They count as writable, because Numba compiles kernels anew
+        for read-only arrays, but the mapping is private: the file never changes.
     trusted : bool
         Whether this file was written or checked by us before and did not change since.
     path : Path
     checksums : dict of str to str
         Of each column.
+    is_ours : bool
+        Whether it belongs to this user, and not everybody may write to it.
     """
 
     facts: dict[str, Any]
@@ -71,6 +78,7 @@ class Container:
     trusted: bool
     path: Path
     checksums: dict[str, str]
+    is_ours: bool = True
 
     def check_sums(self) -> None:
         """Compare the columns with their checksums.
@@ -85,8 +93,9 @@ class Container:
                 raise damaged(self.path, f"the checksum of {name} is wrong")
 
     def trust(self) -> None:
-        """Remember that the file was checked."""
-        known_files.remember(self.path, checked=True)
+        """Remember that the file was checked, unless others can change it."""
+        if self.is_ours:
+            known_files.remember(self.path, checked=True)
 
 
 def damaged(path: Path, why: str) -> InputError:
@@ -181,10 +190,15 @@ def read(path: Path, kind: str) -> Container:
     """
     try:
         with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
+            found = os.fstat(file.fileno())
+            size, is_ours = found.st_size, known_files.is_ours(found)
+            if is_ours and not _locked(file.fileno()):
+                raise InputError(f"{path}: another program is writing it: read it again when it is done")
             header, start = _read_header(path, file, size, kind)
             # Anonymous and empty files can't be mapped; a container is never empty.
-            mapped = _map(file.fileno(), size)
+            mapped = _map(file.fileno(), size) if is_ours else _copy(file, size)
+            if len(mapped) != size:
+                raise damaged(path, "it shrank while it was read")
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
     columns: dict[str, NDArray[Any]] = {}
@@ -210,8 +224,8 @@ def read(path: Path, kind: str) -> Container:
             raise TypeError
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(path, "its table of columns is invalid") from error
-    trusted = bool(known_files.recall(path).get("checked"))
-    return Container(facts, columns, trusted, path, checksums)
+    trusted = is_ours and bool(known_files.recall(path).get("checked"))
+    return Container(facts, columns, trusted, path, checksums, is_ours)
 
 
 def _read_header(path: Path, file: Any, size: int, kind: str) -> tuple[dict[str, Any], int]:
@@ -238,6 +252,33 @@ def _read_header(path: Path, file: Any, size: int, kind: str) -> tuple[dict[str,
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise damaged(path, "its header is invalid") from error
     return header, len(block) + length + -length % _ALIGNMENT
+
+
+def _locked(descriptor: int) -> bool:
+    """Lock a file for as long as it is open or mapped; return whether nobody has it for writing."""
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _copy(file: IO[bytes], size: int) -> bytearray:
+    """Return the bytes of a file; fewer if it has become shorter."""
+    copied = bytearray(size)
+    file.seek(0)
+    done = 0
+    with memoryview(copied) as view:
+        while done < size and (read := file.readinto(view[done:])):  # type: ignore[attr-defined]
+            done += read
+    del copied[done:]
+    return copied
 
 
 def _map(descriptor: int, size: int) -> mmap.mmap:

@@ -1,7 +1,8 @@
 """Known facts about files: their hash, and that they were checked.
 
-One small file per known file, below the cache's folder, records size, time of change and inode: a fact holds
-as long as these do. Nothing here may fail: without a writable cache nothing is known, that is all.
+One small file per known file, below the cache's folder, records size, times of change and inode: a fact holds
+as long as these do. A program can set the time when the content changed, but not the one when the inode did.
+Nothing here may fail: without a writable cache nothing is known, that is all.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import json
 import os
 import secrets
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,8 @@ def recall(path: Path) -> dict[str, Any]:
     try:
         state = _state(path)
         with open(_place(path), encoding="utf-8") as file:
+            if not is_ours(os.fstat(file.fileno())):
+                return {}
             known = json.loads(file.read(1 << 16))
         facts = known["facts"]
         return facts if known["state"] == state and isinstance(facts, dict) else {}
@@ -62,6 +66,25 @@ def remember(path: Path, **facts: Any) -> None:
             part.unlink(missing_ok=True)
     except (OSError, ValueError):
         pass
+
+
+def is_ours(found: os.stat_result) -> bool:
+    """Return whether a file belongs to this user, and not everybody may write to it."""
+    return sys.platform == "win32" or (found.st_uid == os.geteuid() and not found.st_mode & 0o002)
+
+
+def touch(path: Path) -> None:
+    """Remember that a known file was used now; the file itself stays as it is."""
+    with contextlib.suppress(OSError):
+        os.utime(_place(path))
+
+
+def last_use(path: Path) -> float:
+    """Return when :func:`touch` was called last for a file, in seconds; 0 if it never was."""
+    try:
+        return os.stat(_place(path)).st_mtime
+    except OSError:
+        return 0.0
 
 
 def content_hash(path: Path) -> str:
@@ -106,7 +129,7 @@ def content_hash(path: Path) -> str:
 
 def _state(path: Path) -> list[int]:
     found = os.stat(path)
-    return [found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev]
+    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev]
 
 
 def _place(path: Path) -> Path:
