@@ -112,6 +112,7 @@ def test_info_for_people(tiny, capsys):
         (["render", "icicle", "x.json", "-o", "x.png", "--set", "color"], 2, "NAME=VALUE"),
         (["render", "icicle", "x.json", "-o", "x.png", "--style", "loud"], 2, "paper"),
         (["render", "icicle", "x.json", "-o", "x.png", "--size", "huge"], 2, "1920x1080"),
+        (["render", "icicle", "x.json", "-o", "x.blend", "--draft"], 2, "--draft"),
         (["render", "icicle", "x.json", "y.json", "-o", "x.png"], 2, "takes 1"),
         (["render", "icicle", "x.json", "-o", "no/such/folder/x.png"], 1, "no/such/folder"),
         (["render", "icicle", "nowhere.json", "-o", "x.png"], 1, "nowhere.json"),

@@ -11,6 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from tests.support.drawings import everything, pixels, rows  # noqa: E402
+from tests.support.evaluated import in_picture  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
 from tracevis3d.drawing.output import Output  # noqa: E402
 from tracevis3d.errors import Cancelled, InputError, MissingDependency, UsageError  # noqa: E402
@@ -58,6 +59,50 @@ def test_png_and_jpeg_know_their_density(tmp_path):
 
 
 @needs_opengl
+@pytest.mark.parametrize("engine", [pytest.param("workbench", marks=needs_opengl), "cycles"])
+def test_a_draft_is_the_same_picture_with_fewer_triangles(engine, tmp_path):
+    frame = Frame(640, 360)
+    both = []
+    for name, draft in (("full", False), ("draft", True)):
+        out = tmp_path / f"{name}.png"
+        output = Output(style="flat", engine=engine, frame=frame, draft=draft)
+        assert produce(everything(100), out, output).counts["engine"] == engine
+        both.append(pixels(out))
+    full, draft = both
+    assert (np.abs(full - draft).max(axis=2) > 0).any(), "the draft is no other picture"
+    # Of 9 x 9 pixels the mean is the same nearly everywhere: edges are rougher, gaps stand for dark rims.
+    blocks = [image[:, :639].reshape(40, 9, 71, 9, 3).mean(axis=(1, 3)) for image in both]
+    assert (np.abs(blocks[0] - blocks[1]).max(axis=2) < 24).mean() > 0.9
+
+
+@needs_opengl
+def test_drafts_and_films_are_built_in_the_economical_form_alone():
+    purposes = ("still", "film", "draft")
+    built = {p: build.build(everything(100), frame=SMALL, purpose=p) for p in purposes}
+    for purpose in purposes:
+        render.prepare(built[purpose], "workbench", 0, False, purpose)
+    count = {
+        purpose: next(
+            len(o.data.polygons) for o in b.collection.objects if o.get("tracevis3d_kind") == "link"
+        )
+        for purpose, b in built.items()
+    }
+    assert count["film"] == count["draft"] < 0.6 * count["still"]
+    texts = ("title", "labels", "axis texts")
+    pictures = {}
+    for purpose, one in built.items():
+        for other in built.values():
+            for shown in other.collection.objects:
+                shown.hide_render = other is not one
+        pictures[purpose] = in_picture(one, texts).total
+    assert pictures["draft"] <= pictures["film"] < pictures["still"] / 2
+
+
+def test_scene_files_are_no_drafts(tmp_path):
+    with pytest.raises(UsageError, match="--draft"):
+        produce(rows(), tmp_path / "a.glb", Output(draft=True))
+
+
 def test_transparent_pictures_have_no_background(tmp_path):
     produce(
         rows(), tmp_path / "t.png", Output(style="paper", engine="workbench", frame=SMALL, transparent=True)

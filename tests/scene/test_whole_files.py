@@ -32,7 +32,7 @@ def whole(request, tmp_path_factory):
     """A file of each kind, beyond 20 kB."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     path = tmp_path_factory.mktemp("whole") / f"a{request.param}"
-    produce(everything(400), path, OUTPUT)
+    produce(everything(600), path, OUTPUT)
     assert path.stat().st_size > 20_000
     return path
 

@@ -23,6 +23,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--style", default="paper", help="paper (default), stage or flat")
     parser.add_argument("--engine", default="auto", help="auto (default), workbench, eevee or cycles")
+    parser.add_argument(
+        "--draft", action="store_true", help="a quick look, at 1280x720 unless --size says otherwise"
+    )
     parser.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")
     parser.add_argument("--dpi", type=float, help="dots per inch (default 300 for sizes in mm, cm or in)")
     parser.add_argument("--samples", type=int, default=0, help="per pixel; 0 (default): by engine")
@@ -63,7 +66,8 @@ def run(words: argparse.Namespace) -> None:
         wanted = str(least) if least == most else f"{least} to {most}"
         raise UsageError(f"the view {view.name!r} takes {wanted} trace(s), {len(words.traces)} were given")
     settings = dict(setting(text) for text in words.settings)
-    frame = Frame.parse(words.size, words.dpi) if words.size else Frame()
+    usual = Frame(1280, 720) if words.draft else Frame()
+    frame = Frame.parse(words.size, words.dpi) if words.size else usual
     # Invalid arguments are reported before minutes are spent on reading.
     figure = api.Figure(view.name, (), settings, filters=words.filters)
     animate = dict(setting(text, "--animate") for text in words.animate)
@@ -80,6 +84,7 @@ def run(words: argparse.Namespace) -> None:
         transparent=words.transparent,
         seconds=words.seconds,
         fps=words.fps,
+        draft=words.draft,
     )
     api.check_output(words.output, options)
     warm_up.begin()

@@ -46,6 +46,8 @@ class Output:
         Length of a film.
     fps : int
         Frames a second of a film.
+    draft : bool
+        A quick look: Workbench where it works, with fewer triangles and samples.
     """
 
     style: str = "paper"
@@ -55,6 +57,7 @@ class Output:
     transparent: bool = False
     seconds: float = 8.0
     fps: int = 24
+    draft: bool = False
 
 
 def check(path: str | os.PathLike[str], output: Output) -> None:
@@ -90,6 +93,8 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
         raise UsageError(f"--samples {output.samples}: 0 to 65,536 is expected")
     if output.transparent and suffix not in (*_WITH_ALPHA, *SCENES):
         raise UsageError(f"--transparent: {suffix} has no transparency; {' '.join(_WITH_ALPHA)} do")
+    if output.draft and suffix in SCENES:
+        raise UsageError(f"--draft: {suffix} is not rendered; drafts are {' '.join((*STILLS, *FILMS))}")
     if not 0.04 <= output.seconds <= 3600:
         raise UsageError(f"--seconds {output.seconds:g}: 0.04 to 3600 is expected")
     if not 1 <= output.fps <= 240:

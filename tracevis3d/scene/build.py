@@ -19,6 +19,7 @@ from . import camera, clock, lighting, styles
 from .color import is_dark, mixed
 from .digest import digest
 from .geometry import boxes, economy, forms, images, marks, tubes, wedges
+from .geometry.forms import Purpose
 from .parts import PART, Parts, names_part
 from .styles import Light, Style
 from .text import axes as rulers_of
@@ -69,6 +70,7 @@ def build(
     scene: Any | None = None,
     collection: Any | None = None,
     name: str = "TraceVis3D",
+    purpose: Purpose = "still",
     progress: Progress = silent,
 ) -> Built:
     """Make the objects of ``drawing`` in a scene, in one collection.
@@ -85,6 +87,8 @@ def build(
         An earlier result: unchanged parts stay, the rest is rewritten or replaced.
     name : str
         Of the collection, and the first word of its objects' names.
+    purpose : {"still", "film", "draft"}
+        For films and drafts the economical form alone is made.
     progress : Progress
 
     Raises
@@ -95,7 +99,7 @@ def build(
         If ``progress`` says so.
     """
     look, frame, scene = styles.named(style), frame or Frame(), scene or bpy.context.scene
-    made = _Making(drawing, look, frame, scene, name, collection)
+    made = _Making(drawing, look, frame, scene, name, collection, purpose)
     try:
         made.compose(progress)
         progress(0.3, "building the scene")
@@ -114,14 +118,21 @@ class _Making:
     """One run of :func:`build`. The scene is not touched before all is made."""
 
     def __init__(
-        self, drawing: Drawing, style: Style, frame: Frame, scene: Any, name: str, collection: Any | None
+        self,
+        drawing: Drawing,
+        style: Style,
+        frame: Frame,
+        scene: Any,
+        name: str,
+        collection: Any | None,
+        purpose: Purpose,
     ) -> None:
         self.drawing, self.style, self.frame, self.scene, self.name = drawing, style, frame, scene, name
         self.typeface: Typeface = typeface()
         self.camera_words = straight(drawing.camera) if style.straight else drawing.camera
         self.light = Light.of(self.camera_words)
         self.palette = opaque(drawing.palette, style)
-        self.parts = Parts(collection)
+        self.parts, self.purpose = Parts(collection), purpose
         self.in_frame: list[Any] = []
         self.counts: dict[str, int] = {}
 
@@ -161,8 +172,10 @@ class _Making:
 
     def elements(self, progress: Progress) -> None:
         """Make the objects of the drawing's elements."""
-        coarse = economy.coarseness(self.drawing, self.style, self.light)
+        budget = economy.BUDGET_OF_DRAFTS if self.purpose == "draft" else economy.BUDGET
+        coarse = economy.coarseness(self.drawing, self.style, self.light, budget)
         within = economy.tolerance(self.drawing, coarse)
+        alone = self.purpose != "still"
         for i, element in enumerate(self.drawing.elements):
             progress(0.3 + 0.5 * i / len(self.drawing.elements), f"building {element.kind}s")
             name, part = f"{self.name} {element.kind}", f"{element.kind} {element.source}"
@@ -172,9 +185,9 @@ class _Making:
             elif isinstance(element, Marks):
                 shown = self.parts.instanced(part, name, marks.lay(element, *look, coarse))
             else:
-                make = partial(_shown, element, *look, name, coarse, within)
-                key = digest(element, *look, coarse, within)
-                if isinstance(element, (Tubes, Lines)):
+                make = partial(_shown, element, *look, name, coarse, within, alone)
+                key = digest(element, *look, coarse, within, alone)
+                if isinstance(element, (Tubes, Lines)) and not alone:
                     keys = key, digest(tubes.still(element), *look)
                     move = partial(_moved, element, (*look, coarse, within))
                     shown = self.parts.moving(part, name, keys, make, move)
@@ -331,13 +344,14 @@ def _shown(
     name: str,
     coarse: int,
     within: float,
+    alone: bool,
 ) -> Any:
-    """Return the object that shows an element that is one mesh."""
+    """Return the object that shows an element that is one mesh; its economical form ``alone``, or both."""
     if isinstance(element, Image):
-        return images.show(element, style, name, coarse)
+        return images.show(element, style, name, coarse, alone)
     if isinstance(element, Wedges):
         return wedges.show(element, palette, style, light, name)
-    return tubes.show(element, palette, style, light, name, coarse, within)
+    return tubes.show(element, palette, style, light, name, coarse, within, alone)
 
 
 def _moved(element: Tubes | Lines, look: tuple[Any, ...], shown: Any) -> None:

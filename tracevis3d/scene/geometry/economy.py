@@ -14,6 +14,8 @@ from . import boxes, images, marks, tubes
 
 #: Triangles of a drawing's elements in a 3D view; rulers take a few more.
 BUDGET = 390_000
+#: Those of a draft: each sample of a pixel draws all of them anew.
+BUDGET_OF_DRAFTS = 260_000
 #: A tube may leave its course by so much of the drawing's extent at first: under half a pixel of a screen.
 _FINEST = 1 / 4000
 _GROWTH = 1.4
@@ -39,13 +41,15 @@ def triangles(element: Element, style: Style, light: Light, coarse: int, within:
     return tubes.triangles(element, coarse, within)
 
 
-def coarseness(drawing: Drawing, style: Style, light: Light) -> int:
+def coarseness(drawing: Drawing, style: Style, light: Light, budget: int = BUDGET) -> int:
     """Return the least coarseness, from 0, at which a drawing keeps to the budget.
 
     Parameters
     ----------
     drawing : Drawing
     style, light
+    budget : int
+        Triangles.
 
     Returns
     -------
@@ -55,6 +59,6 @@ def coarseness(drawing: Drawing, style: Style, light: Light) -> int:
     for coarse in range(_MOST):
         within = tolerance(drawing, coarse)
         counts = (triangles(element, style, light, coarse, within) for element in drawing.elements)
-        if sum(counts) <= BUDGET:
+        if sum(counts) <= budget:
             return coarse
     return _MOST

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import Any
+from typing import Any, Literal
 
 import bpy
 
@@ -22,12 +22,21 @@ _VERSION = 1
 _MODIFIER = "TraceVis3D Form"
 
 
+#: What is rendered: a still in full, or a film or a draft in the economical form.
+Purpose = Literal["still", "film", "draft"]
+
+
 class Form(IntEnum):
     """Which form is shown: in 3D views the economical one and in pictures the full one, or one everywhere."""
 
     SUITED = 0
     FULL = 1
     ECONOMICAL = 2
+
+
+def form_of(purpose: Purpose) -> Form:
+    """Return the form of the data in what is rendered."""
+    return Form.SUITED if purpose == "still" else Form.ECONOMICAL
 
 
 def add_input(make: Builder) -> None:

@@ -77,7 +77,7 @@ def triangles(element: Image, coarse: int) -> int:
     return 2 * len(grid_faces(_economical(element, coarse).pixel[..., 3]))
 
 
-def show(element: Image, style: Style, name: str, coarse: int = 0) -> Any:
+def show(element: Image, style: Style, name: str, coarse: int = 0, alone: bool = False) -> Any:
     """Return the object that shows an image.
 
     Parameters
@@ -87,9 +87,12 @@ def show(element: Image, style: Style, name: str, coarse: int = 0) -> Any:
     name : str
     coarse : int
         Of the economical form.
+    alone : bool
+        Make no other form.
     """
-    shown = bpy.data.objects.new(name, _mesh(element, style, name))
-    if (fewer := _economical(element, coarse)) is not element:
+    fewer = _economical(element, coarse)
+    shown = bpy.data.objects.new(name, _mesh(fewer if alone else element, style, name))
+    if fewer is not element and not alone:
         forms.set_economical(shown, _mesh(fewer, style, f"{name} economical"))
     if len(element.time) and len(shown.data.vertices):
         clock.play_reveal(shown)

@@ -24,6 +24,8 @@ _SIDES = ((500, 16), (5_000, 12), (20_000, 8))
 _LEAST_SIDES = 6
 #: In the economical form: of tubes, of tubes where the budget is small, and of lines.
 _FEW_SIDES, _FEWER_SIDES, _SIDES_OF_LINES = 8, 6, 3
+#: Lines may be so much farther from their course: there are many, and no shade shows their bends.
+_LOOSER = 2.0
 #: From so many tubes on, or this coarseness.
 _MANY, _COARSE = 500, 2
 
@@ -127,6 +129,10 @@ def _sides(element: Tubes | Lines, coarse: int) -> int:
     return _FEW_SIDES if len(element) <= _MANY and coarse < _COARSE else _FEWER_SIDES
 
 
+def _slack(element: Tubes | Lines, coarse: int, within: float) -> float:
+    return _LOOSER * within if isinstance(element, Lines) and coarse > 0 else within
+
+
 def triangles(element: Tubes | Lines, coarse: int, within: float) -> int:
     """Return how many triangles the economical form has, which stays ``within`` so much of the course."""
     count = np.diff(element.first)
@@ -135,7 +141,7 @@ def triangles(element: Tubes | Lines, coarse: int, within: float) -> int:
         return 0
     sides = _sides(element, coarse)
     radius = np.zeros((len(element.point), 2), np.float32) if isinstance(element, Lines) else element.radius
-    rings = len(points_to_keep(element.point, radius, element.first, within))
+    rings = len(points_to_keep(element.point, radius, element.first, _slack(element, coarse, within)))
     return 2 * sides * (rings - tubes) + 2 * (sides - 2) * tubes
 
 
@@ -147,6 +153,7 @@ def show(
     name: str,
     coarse: int = 0,
     within: float = 0.0,
+    alone: bool = False,
 ) -> Any:
     """Return the object that shows tubes or lines.
 
@@ -160,12 +167,17 @@ def show(
     coarse : int
         Of the economical form.
     within : float
-        So far may that be from the course, in scene units; 0: there is none.
+        So far may that be from the course, in scene units, and lines farther where the drawing is coarse;
+        0: there is none.
+    alone : bool
+        Make no other form.
     """
     course = _Course.of(element, palette, style, light)
-    shown = bpy.data.objects.new(name, _mesh(course, element, palette, style, name))
-    if within > 0 and len(course.point):
-        fewer = course.economical(_sides(element, coarse), within)
+    fewer = (
+        course.economical(_sides(element, coarse), _slack(element, coarse, within)) if within > 0 else course
+    )
+    shown = bpy.data.objects.new(name, _mesh(fewer if alone else course, element, palette, style, name))
+    if fewer is not course and len(course.point) and not alone:
         forms.set_economical(shown, _mesh(fewer, element, palette, style, f"{name} economical"))
     if isinstance(element, Tubes) and len(element.time) and len(course.point):
         clock.play_reveal(shown)
@@ -219,7 +231,7 @@ def move(
     meshes.set_color(mesh, materials.SHADED, "POINT", shaded, active=True)
     mesh.update()
     if within > 0:
-        fewer = course.economical(_sides(element, coarse), within)
+        fewer = course.economical(_sides(element, coarse), _slack(element, coarse, within))
         forms.set_economical(shown, _mesh(fewer, element, palette, style, f"{shown.name} economical"))
         shown.update_tag()
 

@@ -65,14 +65,14 @@ def identifier(name: str) -> str:
     raise UsageError(f"There is no engine {name!r}: choose auto, workbench, eevee or cycles.")
 
 
-def suited(style: str, film: bool) -> str:
+def suited(style: str, quick: bool) -> str:
     """Return the engine for a picture whose engine is left to us.
 
     Cycles gives ``paper`` and ``stage`` their soft light, in 20 to 60 s for 1920 x 1080 on two cores.
     ``flat`` has no light, and a film has hundreds of frames: Workbench needs well under a second for each.
     """
     working = {engine.name for engine in examine() if engine.ok}
-    wanted = ("workbench", "cycles") if film or style == "flat" else ("cycles", "workbench")
+    wanted = ("workbench", "cycles") if quick or style == "flat" else ("cycles", "workbench")
     return next((name for name in wanted if name in working), "cycles")
 
 

@@ -24,6 +24,7 @@ from ...trace.cache import code_version
 from .. import compat
 from ..build import Built, apply_frame, build, show_colors_as_data
 from ..digest import digest
+from ..geometry.forms import Purpose
 from . import engines
 from .frames import kept_frames
 from .render import prepare, render_frame, run
@@ -84,6 +85,7 @@ def film(
     samples: int = 0,
     seconds: float = 8.0,
     fps: int = 24,
+    purpose: Purpose = "film",
     progress: Progress = silent,
 ) -> tuple[str, int]:
     """Render a film (H.264) into ``path``, .mp4 or .mkv, which appears only when it is complete.
@@ -102,7 +104,7 @@ def film(
     target = Path(path)
     container = _container(target)
     built = replace(built, frame=_even(built.frame))
-    name = prepare(built, engine, samples, transparent=False, film=True)
+    name = prepare(built, engine, samples, transparent=False, purpose=purpose)
     frames, drawn = play(built, seconds, fps), digest(built.drawing)
 
     def render(i: int, place: Path, progress: Progress) -> None:
@@ -112,7 +114,7 @@ def film(
     def named(i: int) -> str:
         return f"{drawn}-{i}"
 
-    _make(target, container, built, (name, samples, fps, frames), named, render, progress)
+    _make(target, container, built, (name, samples, purpose, fps, frames), named, render, progress)
     return name, frames
 
 
@@ -125,6 +127,7 @@ def changing(
     samples: int = 0,
     seconds: float = 8.0,
     fps: int = 24,
+    purpose: Purpose = "film",
     progress: Progress = silent,
 ) -> tuple[str, int]:
     """Render a film in which the drawing itself changes: each frame is drawn, built and rendered.
@@ -136,7 +139,7 @@ def changing(
     draw : callable
         ``draw(share) -> Drawing`` at a share of the film, 0 to 1. Frames whose drawing is the very same
         object are rendered once.
-    path, engine, samples, seconds, fps, progress
+    path, engine, samples, seconds, fps, purpose, progress
         As for :func:`film`.
 
     Raises
@@ -146,7 +149,7 @@ def changing(
     target = Path(path)
     container = _container(target)
     frames = max(2, round(seconds * fps))
-    name = engines.suited(built.style.name, True) if engine == "auto" else engine
+    name = engines.suited(built.style.name, quick=True) if engine == "auto" else engine
     built = replace(built, frame=_even(built.frame))
     last: list[tuple[Drawing, str]] = []
 
@@ -159,12 +162,12 @@ def changing(
     def render(i: int, place: Path, progress: Progress) -> None:
         now = build(
             last[0][0], style=built.style.name, frame=built.frame, scene=built.scene,
-            collection=built.collection,
+            collection=built.collection, purpose=purpose,
         )  # fmt: skip
-        prepare(now, name, samples, transparent=False, film=True)
+        prepare(now, name, samples, transparent=False, purpose=purpose)
         render_frame(now, place, progress)
 
-    _make(target, container, built, (name, samples, fps, frames), named, render, progress)
+    _make(target, container, built, (name, samples, purpose, fps, frames), named, render, progress)
     return name, frames
 
 
@@ -172,7 +175,7 @@ def _make(
     target: Path,
     container: str,
     built: Built,
-    settings: tuple[str, int, int, int],
+    settings: tuple[str, int, Purpose, int, int],
     named: Callable[[int], str],
     render: Callable[[int, Path, Progress], None],
     progress: Progress,
@@ -181,8 +184,8 @@ def _make(
 
     Parameters
     ----------
-    settings : (str, int, int, int)
-        Engine, samples, frames per second, number of frames.
+    settings : (str, int, str, int, int)
+        Engine, samples, purpose, frames per second, number of frames.
     named : callable
         Returns what a frame shows, in a word: frames of one name are the same.
     render : callable

@@ -19,6 +19,7 @@ from ...drawing.primitives import Drawing
 from ...drawing.viewpoints import Viewpoint
 from ...progress import Progress, part, silent
 from ..build import build, clear
+from ..geometry.forms import Purpose
 from ..window.viewpoints import place
 from . import export, film
 from .film import play
@@ -75,13 +76,15 @@ def _produce(
 ) -> Produced:
     suffix = path.suffix.lower()
     produced = Produced()
+    purpose: Purpose = "draft" if output.draft else "film" if suffix in FILMS else "still"
     scene = bpy.data.scenes.new("TraceVis3D")
     built = None
     try:
         started = time.perf_counter()
         built = build(
-            drawing, style=output.style, frame=output.frame, scene=scene, progress=part(progress, 0.0, 0.15)
-        )
+            drawing, style=output.style, frame=output.frame, scene=scene, purpose=purpose,
+            progress=part(progress, 0.0, 0.15),
+        )  # fmt: skip
         produced.stages["build"] = time.perf_counter() - started
         produced.counts.update(built.counts)
         started = time.perf_counter()
@@ -93,6 +96,7 @@ def _produce(
                 engine=output.engine,
                 samples=output.samples,
                 transparent=output.transparent,
+                purpose=purpose,
                 progress=rest,
             )
             produced.stages["render"] = time.perf_counter() - started
@@ -105,6 +109,7 @@ def _produce(
                 samples=output.samples,
                 seconds=output.seconds,
                 fps=output.fps,
+                purpose=purpose,
                 progress=rest,
             )
             produced.counts["engine"], produced.counts["frames"] = done

@@ -24,7 +24,7 @@ from ...progress import Progress, silent
 from .. import compat
 from ..build import Built, apply_frame
 from ..geometry import forms
-from ..geometry.forms import Form
+from ..geometry.forms import Purpose
 from . import engines
 from .redirect import quiet
 from .verify import verify
@@ -34,8 +34,11 @@ _MOST_PIXELS_OF_WEBP = 16_383
 #: Compression of the frames of films: they are read once.
 _QUICK = 10
 #: Samples per pixel where the user leaves them to us.
-_SAMPLES = {"workbench": 16, "eevee": 32, "cycles": 16}
-_SAMPLES_OF_FILMS = {"workbench": 8, "eevee": 16, "cycles": 12}
+_SAMPLES: dict[Purpose, dict[str, int]] = {
+    "still": {"workbench": 16, "eevee": 32, "cycles": 16},
+    "film": {"workbench": 8, "eevee": 16, "cycles": 12},
+    "draft": {"workbench": 5, "eevee": 4, "cycles": 4},
+}
 
 
 def still(
@@ -45,6 +48,7 @@ def still(
     engine: str = "auto",
     samples: int = 0,
     transparent: bool = False,
+    purpose: Purpose = "still",
     progress: Progress = silent,
 ) -> str:
     """Render a picture into a file, which appears only when it is complete.
@@ -59,6 +63,7 @@ def still(
         Per pixel; 0 leaves it to us.
     transparent : bool
         No background (not for .jpg).
+    purpose : {"still", "film", "draft"}
     progress : Progress
         May be called from a thread of the renderer.
 
@@ -85,7 +90,7 @@ def still(
     if suffix == ".webp" and max(built.frame.width, built.frame.height) > _MOST_PIXELS_OF_WEBP:
         raise UsageError(f"{path}: WebP holds at most {_MOST_PIXELS_OF_WEBP:,} pixels a side; use .png")
     scene = built.scene
-    name = prepare(built, engine, samples, transparent)
+    name = prepare(built, engine, samples, transparent, purpose)
     settings = scene.render.image_settings
     compat.set_still_output(settings, _FORMATS[suffix])
     settings.color_mode = "RGBA" if transparent and suffix != ".jpg" else "RGB"
@@ -121,9 +126,9 @@ def _picture(scene: Any, path: Path, progress: Progress) -> None:
     verify(path, size=(scene.render.resolution_x, scene.render.resolution_y))
 
 
-def prepare(built: Built, engine: str, samples: int, transparent: bool, film: bool = False) -> str:
+def prepare(built: Built, engine: str, samples: int, transparent: bool, purpose: Purpose = "still") -> str:
     """Set the scene up for an engine; return our name of it."""
-    name = engines.suited(built.style.name, film) if engine == "auto" else engine
+    name = engines.suited(built.style.name, purpose != "still") if engine == "auto" else engine
     scene = built.scene
     scene.render.engine = engines.identifier(name)
     apply_frame(scene, built.frame)
@@ -135,8 +140,8 @@ def prepare(built: Built, engine: str, samples: int, transparent: bool, film: bo
     for shown in built.collection.objects:
         if shown.name.startswith(f"{built.collection.name} wall") or shown.get("tracevis3d_part") == "wall":
             shown.hide_render = transparent
-    forms.show(built.collection.objects, Form.ECONOMICAL if film else Form.SUITED)
-    count = samples or (_SAMPLES_OF_FILMS if film else _SAMPLES)[name]
+    forms.show(built.collection.objects, forms.form_of(purpose))
+    count = samples or _SAMPLES[purpose][name]
     if name == "workbench":
         steps = (5, 8, 11, 16, 32)
         scene.display.render_aa = str(next((s for s in steps if s >= count), 32))
