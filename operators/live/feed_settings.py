@@ -50,7 +50,7 @@ class TRACEVIS3D_PG_live(bpy.types.PropertyGroup):
 
     endpoint: StringProperty(
         name="Endpoint",
-        description="Where the program publishes, such as tcp://127.0.0.1:5570 or ipc:///tmp/feed",
+        description="Where the program publishes: ipc, or such as tcp://127.0.0.1:5570 or ipc:///tmp/feed",
         default="tcp://127.0.0.1:5570",
     )
     key: StringProperty(

@@ -5,12 +5,16 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import stat
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, MissingDependency, UsageError
 
+#: Short for a feed in a folder of one's own: ipc, or ipc:NAME where there are several.
+_OWN = re.compile(r"ipc(?::([\w.-]{1,60}))?")
 _TCP = re.compile(r"tcp://(\[[0-9a-fA-F:.%]+\]|[\w.*-]+):(\d{1,5}|\*)")
 
 
@@ -64,18 +68,24 @@ def zmq() -> Any:
 
 
 def check(endpoint: str, keys: Keys = Keys()) -> str:
-    """Return the endpoint if it can be used.
+    """Return the endpoint if it can be used; ``ipc`` and ``ipc:NAME`` stand for one in a folder of one's own.
 
     Raises
     ------
     UsageError
         If it is no endpoint, or not on this machine and without keys.
     """
+    if own := _OWN.fullmatch(endpoint):
+        if os.name != "posix":
+            raise UsageError(f"{endpoint}: this system has no such sockets: use tcp://127.0.0.1:5570")
+        return f"ipc://{_own_folder()}/{own[1] or 'feed'}"
     if endpoint.startswith("ipc://") and len(endpoint) > 6:
         return endpoint
     match = _TCP.fullmatch(endpoint)
     if not match or (match[2] != "*" and not 0 < int(match[2]) < 65536):
-        raise UsageError(f"{endpoint}: not an endpoint: tcp://127.0.0.1:5570 or ipc:///tmp/feed is expected")
+        raise UsageError(
+            f"{endpoint}: not an endpoint: ipc, tcp://127.0.0.1:5570 or ipc:///tmp/feed is expected"
+        )
     if not is_loopback(endpoint) and not (keys and keys.own and keys.others):
         raise UsageError(
             f"{endpoint}: other machines can reach this address, so both sides need keys: make them with "
@@ -84,9 +94,68 @@ def check(endpoint: str, keys: Keys = Keys()) -> str:
     return endpoint
 
 
+def _own_folder() -> str:
+    """Return the folder for feeds that nobody else gets to."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if runtime and os.path.isdir(runtime):
+        return os.path.join(runtime, "tracevis3d")
+    return os.path.join(tempfile.gettempdir(), f"tracevis3d-{os.getuid()}")
+
+
+def _path_of(endpoint: str) -> Path | None:
+    """Return the socket's file; None where there is none."""
+    is_file = os.name == "posix" and endpoint.startswith("ipc://") and endpoint[6] not in "@*"
+    return Path(endpoint[6:]) if is_file else None
+
+
+def claim(endpoint: str) -> None:
+    """Make the folder of an ``ipc://`` endpoint if there is none, for its owner alone.
+
+    Raises
+    ------
+    UsageError
+        If others can put a socket of theirs in its place: the folder is another user's, or all may write
+        there.
+    """
+    path = _path_of(endpoint)
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        about = path.parent.stat()
+    except OSError as error:
+        raise UsageError(f"{path.parent}: can't be made: {error.strerror or error}") from None
+    if about.st_uid not in (os.getuid(), 0):
+        raise UsageError(f"{path.parent}: another user owns this folder: choose one of your own for the feed")
+    if about.st_mode & stat.S_IWOTH and not about.st_mode & stat.S_ISVTX:
+        raise UsageError(
+            f"{path.parent}: all users may write there: 'chmod 700 {path.parent}', or choose another"
+        )
+
+
+def keep_private(endpoint: str) -> None:
+    """Let nobody but its owner connect to an ``ipc://`` endpoint that has been bound."""
+    if path := _path_of(endpoint):
+        path.chmod(0o600)
+
+
+def check_owner(endpoint: str) -> None:
+    """Raise UsageError if an ``ipc://`` endpoint is another user's, who may only pretend to be a feed."""
+    path = _path_of(endpoint)
+    if path is None:
+        return
+    for what in (path.parent, path):
+        try:
+            owner = what.stat().st_uid
+        except OSError:
+            continue  # it may come later
+        if owner not in (os.getuid(), 0):
+            raise UsageError(f"{what}: another user owns it: feeds of others need tcp:// and keys")
+
+
 def is_loopback(endpoint: str) -> bool:
     """Whether an endpoint can be reached from this machine alone."""
-    if endpoint.startswith(("ipc://", "inproc://")):
+    if endpoint.startswith(("ipc://", "inproc://")) or _OWN.fullmatch(endpoint):
         return True
     match = _TCP.fullmatch(endpoint)
     if not match:

@@ -24,7 +24,7 @@ import numpy as np
 from ..errors import InputError, UsageError
 from . import protocol as p
 from .connections import Connections
-from .endpoint import Keys, check, read_key, read_viewers, zmq
+from .endpoint import Keys, check, claim, keep_private, read_key, read_viewers, zmq
 from .viewer import (
     MESSAGES_A_SECOND,
     MOST_ON_THE_WAY,
@@ -130,7 +130,8 @@ class Publisher:
     ) -> None:
         z = self._z = zmq()
         keys = keys or Keys()
-        check(endpoint, keys)
+        endpoint = check(endpoint, keys)
+        claim(endpoint)
         self._patient, self._retells, self._suggestions = patient, retells, suggestions
         self._held = 0.0
         self._start = time.time_ns() if start is None else start
@@ -171,6 +172,7 @@ class Publisher:
         self._authenticator: Any = None
         self._socket = self._bind(z, endpoint, keys)
         self.endpoint = self._socket.getsockopt_string(z.LAST_ENDPOINT)
+        keep_private(self.endpoint)
         self._connections.bound(self.endpoint)
         self._thread = threading.Thread(target=self._run, name="TraceVis3D live feed", daemon=True)
         self._thread.start()

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError, UsageError
 from . import protocol as p
-from .endpoint import Keys, check, read_key, zmq
+from .endpoint import Keys, check, check_owner, read_key, zmq
 from .growing import MOST_CALLS, GrowingTrace
 from .losses import Gap
 
@@ -105,6 +105,7 @@ class Subscriber:
         keys = keys or Keys()
         keys.check_both("the publisher's public key file")
         self.endpoint, self._keys = check(endpoint, keys), keys
+        check_owner(self.endpoint)
         self.trace = GrowingTrace(most_calls)
         self.state, self.why, self.program = "waiting", "", ""
         self.bad = self.left_out = 0

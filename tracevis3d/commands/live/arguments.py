@@ -13,7 +13,12 @@ def feed(parser: argparse.ArgumentParser, option: str | None, required: bool = T
     """Add the endpoint of a live feed, as an option or as a word, and the keys."""
     names = (option,) if option else ("endpoint",)
     more: dict[str, Any] = {"dest": "endpoint", "required": required} if option else {}
-    parser.add_argument(*names, metavar="ENDPOINT", help="such as tcp://127.0.0.1:5570", **more)
+    parser.add_argument(
+        *names,
+        metavar="ENDPOINT",
+        help="ipc (this user's programs alone), or such as tcp://127.0.0.1:5570 (all of this machine)",
+        **more,
+    )
     parser.add_argument("--key", default="", metavar="FILE", help="your secret key file; see 'live keygen'")
     parser.add_argument(
         "--peers", default="", metavar="PATH",
