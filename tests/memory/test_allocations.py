@@ -131,6 +131,9 @@ def test_what_is_taken_together_looks_like_all_of_it(rows, cells, least, repeat,
                 at += 1
         wanted.append((first, at))
     assert list(zip(items.first.tolist(), items.stop.tolist())) == wanted
+    assert items.alone.tolist() == [last - first == 1 and width[first] >= least for first, last in wanted]
+    assert items.low.tolist() == [low[first] for first, _ in wanted]
+    assert items.high.tolist() == [low[last - 1] + width[last - 1] for _, last in wanted]
     for i, (first, last) in enumerate(wanted):
         members = set(order[first:last].tolist())
         for c in range(pyramid.cells):
@@ -155,6 +158,25 @@ def test_what_is_taken_together_looks_like_all_of_it(rows, cells, least, repeat,
         end_of_cells = start + pyramid.cells * pyramid.step
         touches = [b for j, b, e in intervals(blocks) if j in members and start <= b < end_of_cells]
         assert items.touches[i].sum() == len(touches)
+
+
+@given(ROWS, st.integers(-1, 60), st.integers(0, 60), st.data())
+@settings(deadline=None, max_examples=60)
+def test_a_cut_is_of_what_lies_in_its_part_of_the_axis(rows, left, wide, data) -> None:
+    blocks = find_blocks(memory_of(rows), 1000)
+    n, width = len(blocks), blocks.size.astype(float)
+    low, right = np.cumsum(width) - width, left + wide
+    lone = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), np.bool_)
+    pyramid = Pyramid(blocks, np.arange(n, dtype=np.int32), low, width, (0, 1000), 3, lone)
+    items = pyramid.cut(float(left), float(right), 1.0)
+    begin = next((i for i in range(n) if low[i] + width[i] > left), n)
+    stop = max(next((i for i in range(n) if low[i] >= right), n), begin)
+    assert [i for first, last in zip(items.first, items.stop) for i in range(first, last)] == [
+        *range(begin, stop)
+    ]
+    assert (len(pyramid), pyramid.start, pyramid.step, pyramid.cells) == (n, 0, 334, 3)
+    for first, last, alone in zip(items.first.tolist(), items.stop.tolist(), items.alone.tolist()):
+        assert alone == (last - first == 1 and bool(lone[first]) and width[first] >= 1)
 
 
 @given(ROWS, st.integers(1, 20), st.integers(1, 30), st.data())
