@@ -3,6 +3,8 @@
 NumPy, because batches for the GPU take arrays of 32-bit numbers.
 """
 
+from collections.abc import Sequence
+
 import blf
 import gpu
 import numpy as np
@@ -28,6 +30,36 @@ def polygon(corners: NDArray[np.float64], color: tuple[float, ...]) -> None:
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     flat = corners.astype(np.float32)
     batch = batch_for_shader(shader, "TRIS", {"pos": flat}, indices=((0, 1, 2), (0, 2, 3)))
+    gpu.state.blend_set("ALPHA")
+    shader.bind()
+    shader.uniform_float("color", color)
+    batch.draw(shader)
+    gpu.state.blend_set("NONE")
+
+
+def triangle(
+    a: tuple[float, float], b: tuple[float, float], c: tuple[float, float], color: tuple[float, ...]
+) -> None:
+    """Fill a triangle."""
+    polygon(np.array([a, b, c, c]), color)
+
+
+def columns(
+    spans: Sequence[Sequence[float]], low: float, high: float, color: tuple[float, ...], least: float
+) -> None:
+    """Fill rectangles of one height at once: left and right end of each, (n, 2), at least ``least`` wide."""
+    if not len(spans):
+        return
+    ends = np.asarray(spans, np.float32)
+    corners = np.zeros((len(ends), 4, 2), np.float32)
+    corners[:, (0, 3), 0] = ends[:, :1]
+    corners[:, (1, 2), 0] = np.maximum(ends[:, 1:], ends[:, :1] + least)
+    corners[:, :2, 1], corners[:, 2:, 1] = low, high
+    triangles = 4 * np.arange(len(ends))[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    batch = batch_for_shader(
+        shader, "TRIS", {"pos": corners.reshape(-1, 2)}, indices=triangles.reshape(-1, 3).tolist()
+    )
     gpu.state.blend_set("ALPHA")
     shader.bind()
     shader.uniform_float("color", color)

@@ -86,12 +86,31 @@ def time_mural(calls: Calls, low: int, high: int) -> NDArray[np.uint8]:
 
 
 def packed(cells: NDArray[np.uint8]) -> str:
-    """Return a mural as text, a few thousand characters; :func:`unpacked` reads it."""
+    """Return a mural as text, a few thousand characters; :func:`unpacked` reads it.
+
+    Parameters
+    ----------
+    cells : uint8 (HEIGHT, WIDTH)
+
+    Returns
+    -------
+    str
+    """
     return base64.b85encode(zlib.compress(cells.tobytes(), 9)).decode()
 
 
 def unpacked(text: str) -> NDArray[np.uint8] | None:
-    """Return the mural that :func:`packed` wrote; None if the text is none."""
+    """Return the mural that :func:`packed` wrote.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    uint8 (HEIGHT, WIDTH) or None
+        None if the text is no mural.
+    """
     wanted = WIDTH * HEIGHT
     try:
         # A text from elsewhere may unfold to anything: no more than a mural is taken.

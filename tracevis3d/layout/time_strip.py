@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Window = tuple[int, int]
+#: Left and right ends of ranges in pixels, float64 (n, 2).
+Columns = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,12 @@ class Lane:
         The lower and the upper edge.
     whole : (int, int)
         The trace's time in nanoseconds.
+
+    Examples
+    --------
+    >>> lane = Lane(10.0, 110.0, 0.0, 20.0, (1000, 2000))
+    >>> lane.x_of(1500), lane.time_at(60.0), lane.length_of(10.0)
+    (60.0, 1500, 100.0)
     """
 
     left: float
@@ -32,19 +40,51 @@ class Lane:
     whole: Window
 
     def x_of(self, time: float) -> float:
-        """Return where a time in nanoseconds lies; times outside the trace lie at its ends."""
+        """Return where a time lies; times outside the trace lie at its ends.
+
+        Parameters
+        ----------
+        time : float
+            Nanoseconds.
+
+        Returns
+        -------
+        float
+            Pixels.
+        """
         first, last = self.whole
         share = (time - first) / max(last - first, 1)
         return self.left + min(max(share, 0.0), 1.0) * (self.right - self.left)
 
     def time_at(self, x: float) -> int:
-        """Return the nanosecond at a pixel, inside the trace."""
+        """Return the time at a pixel, inside the trace.
+
+        Parameters
+        ----------
+        x : float
+            Pixels.
+
+        Returns
+        -------
+        int
+            Nanoseconds.
+        """
         first, last = self.whole
         share = (x - self.left) / max(self.right - self.left, 1e-9)
         return round(first + min(max(share, 0.0), 1.0) * (last - first))
 
     def length_of(self, pixels: float) -> float:
-        """Return how many nanoseconds so many pixels are."""
+        """Return how much time so many pixels are.
+
+        Parameters
+        ----------
+        pixels : float
+
+        Returns
+        -------
+        float
+            Nanoseconds.
+        """
         return pixels * (self.whole[1] - self.whole[0]) / max(self.right - self.left, 1e-9)
 
 
@@ -64,6 +104,16 @@ def lanes(
         The time of each trace, in nanoseconds.
     apart : float
         Pixels between two lanes.
+
+    Returns
+    -------
+    list of Lane
+        From top to bottom.
+
+    Examples
+    --------
+    >>> [(lane.right, lane.low) for lane in lanes(0.0, 0.0, 100.0, 42.0, [(0, 50), (7, 32)], 2.0)]
+    [(100.0, 22.0), (50.0, 0.0)]
     """
     n = len(wholes)
     longest = max((b - a for a, b in wholes), default=1)
@@ -92,6 +142,11 @@ def grip(ends: tuple[float, float], x: float, reach: float) -> str:
     -------
     str
         ``"low"``, ``"high"``, ``"inside"``, or empty beside the frame.
+
+    Examples
+    --------
+    >>> [grip((50.0, 90.0), x, 5.0) for x in (47.0, 70.0, 94.0, 99.0)]
+    ['low', 'inside', 'high', '']
     """
     a, b = ends
     inwards = min(reach, (b - a) / 3)
@@ -115,6 +170,15 @@ def dragged(window: Window, whole: Window, part: str, by: float, least: int) -> 
         Nanoseconds.
     least : int
         The shortest window.
+
+    Returns
+    -------
+    (int, int)
+
+    Examples
+    --------
+    >>> dragged((10, 30), (0, 100), "inside", 500.0, 5), dragged((10, 30), (0, 100), "low", 500.0, 5)
+    ((80, 100), (25, 30))
     """
     low, high = window
     first, last = whole
@@ -127,7 +191,26 @@ def dragged(window: Window, whole: Window, part: str, by: float, least: int) -> 
 
 
 def drawn_out(a: int, b: int, whole: Window, least: int) -> Window:
-    """Return the window between two times in any order, at least so long, inside the whole."""
+    """Return the window between two times.
+
+    Parameters
+    ----------
+    a, b : int
+        Nanoseconds, in any order.
+    whole : (int, int)
+        What the window stays in.
+    least : int
+        The shortest window.
+
+    Returns
+    -------
+    (int, int)
+
+    Examples
+    --------
+    >>> drawn_out(70, 20, (0, 100), 5), drawn_out(99, 98, (0, 100), 5)
+    ((20, 70), (95, 100))
+    """
     low, high = min(a, b), max(a, b)
     if high - low < least:
         low = max(min(low, whole[1] - least), whole[0])
@@ -135,7 +218,7 @@ def drawn_out(a: int, b: int, whole: Window, least: int) -> Window:
     return max(low, whole[0]), min(high, max(whole[1], low + 1))
 
 
-def columns(lane: Lane, start: ArrayLike, end: ArrayLike, least: float = 1.0) -> NDArray[np.float64]:
+def columns(lane: Lane, start: ArrayLike, end: ArrayLike, least: float = 1.0) -> Columns:
     """Return the pixels that ranges of time take on a lane: merged, so never more than it has pixels.
 
     Parameters
@@ -150,6 +233,11 @@ def columns(lane: Lane, start: ArrayLike, end: ArrayLike, least: float = 1.0) ->
     -------
     float64 (m, 2)
         Left and right ends, in order; none touch.
+
+    Examples
+    --------
+    >>> columns(Lane(10.0, 110.0, 0.0, 20.0, (1000, 2000)), [1500, 1004, 1500], [1500, 1016, 1530]).tolist()
+    [[10.0, 12.0], [60.0, 63.0]]
     """
     a, b = np.atleast_1d(np.asarray(start, np.float64)), np.atleast_1d(np.asarray(end, np.float64))
     if not len(a):
@@ -177,6 +265,15 @@ def spread(xs: Sequence[float], apart: float, left: float, right: float) -> list
         Pixels between two.
     left, right : float
         The room; where it is too small they lie closer.
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> spread([5.0, 6.0, 100.0], 10.0, 0.0, 100.0)
+    [5.0, 15.0, 100.0]
     """
     if not xs:
         return []

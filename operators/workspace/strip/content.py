@@ -4,10 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
-import numpy as np
-from numpy.typing import NDArray
 
-from ....tracevis3d.layout.time_strip import Lane, columns, lanes
+from ....tracevis3d.layout.time_strip import Columns, Lane, columns, lanes
 from ....tracevis3d.trace.selection import read_range
 from ....tracevis3d.units import duration
 from ....tracevis3d.views.time_window import Window
@@ -21,8 +19,6 @@ from . import stored
 _BESIDE, _ABOVE, _BELOW, _GUTTER, _APART = 12.0, 36.0, 22.0, 18.0, 4.0
 #: Search results that are shown at most: evenly spread where there are more.
 _MOST = 4000
-
-Pixels = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -98,20 +94,20 @@ def rows_in(context: bpy.types.Context, region: Any) -> tuple[bpy.types.Collecti
     return view, made
 
 
-def selected(row: Row) -> Pixels:
+def selected(row: Row) -> Columns:
     """Return the pixels of the selected calls, float (n, 2)."""
     return _of_calls(row, selection.selected(row.key).calls)
 
 
-def hovered(row: Row) -> Pixels:
+def hovered(row: Row) -> Columns:
     """Return the pixels of the calls that the mouse is over, in any view."""
     return _of_calls(row, selection.hovered(row.key))
 
 
-def _of_calls(row: Row, calls: Any) -> Pixels:
+def _of_calls(row: Row, calls: Any) -> Columns:
     trace = sources.loaded(row.key)
     if trace is None or not len(calls):
-        return np.zeros((0, 2))
+        return columns(row.lane, [], [])
     return columns(row.lane, trace.calls.start[calls], trace.calls.end[calls])
 
 
@@ -123,19 +119,19 @@ def selected_range(row: Row) -> Window | None:
     return chosen
 
 
-def marked(row: Row) -> Pixels:
+def marked(row: Row) -> list[tuple[float, float]]:
     """Return the pixels of the marked ranges, each for itself."""
-    return np.array([[row.lane.x_of(a), row.lane.x_of(b)] for a, b in marks.marked(row.key)]).reshape(-1, 2)
+    return [(row.lane.x_of(a), row.lane.x_of(b)) for a, b in marks.marked(row.key)]
 
 
-def found(scene: bpy.types.Scene, row: Row) -> tuple[Pixels, float | None]:
+def found(scene: bpy.types.Scene, row: Row) -> tuple[Columns, float | None]:
     """Return the pixels where search results start, and that of the current result."""
     searched = scene.tracevis3d_search
     if searched.trace != row.key or not searched.total:
-        return np.zeros((0, 2)), None
+        return columns(row.lane, [], []), None
     trace, results = search.known(searched)
     if trace is None or results is None:
-        return np.zeros((0, 2)), None
+        return columns(row.lane, [], []), None
     calls = results.spread(_MOST)
     start = trace.calls.start[calls]
     current = searched.current

@@ -5,7 +5,6 @@ from typing import Any
 import blf
 import bpy
 import gpu
-import numpy as np
 from gpu_extras.batch import batch_for_shader
 
 from ....tracevis3d.analysis.time_mural import unpacked
@@ -14,7 +13,7 @@ from ....tracevis3d.layout.ticks import time_ticks
 from ....tracevis3d.layout.time_strip import grip, spread
 from ....tracevis3d.units import duration
 from ... import areas
-from ...explore.shapes import polygon, rectangle, write
+from ...explore.shapes import columns, rectangle, triangle, write
 from ...views import overview
 from . import content, stored
 from .content import Row, state
@@ -116,38 +115,23 @@ def _draw_ruler(rows: list[Row], region: Any, scale: float) -> None:
 def _draw_on(scene: bpy.types.Scene, row: Row, scale: float) -> None:
     """Draw what is marked, selected, found and pointed at."""
     lane = row.lane
-    for left, right in content.marked(row):
-        rectangle(left, lane.low, max(right, left + 2 * scale), lane.high, _MARK)
+    least, edge = 2 * scale, 4 * scale
+    columns(content.marked(row), lane.low, lane.high, _MARK, least)
     chosen = content.selected_range(row)
     if chosen is not None:
-        left, right = lane.x_of(chosen[0]), lane.x_of(chosen[1])
-        rectangle(left, lane.low, max(right, left + 2 * scale), lane.high, _RANGE)
+        ends = lane.x_of(chosen[0]), lane.x_of(chosen[1])
+        columns([ends], lane.low, lane.high, _RANGE, least)
     results, current = content.found(scene, row)
-    top = lane.high - lane.low
-    _fill(results, lane.high - 0.3 * top, lane.high, _RESULT, scale)
-    _fill(content.selected(row), lane.low, lane.high, (*_SELECTED[:3], 0.75), scale)
-    _fill(content.hovered(row), lane.low, lane.high, (*_HOVERED[:3], 0.9), scale)
+    columns(results, lane.high - 0.3 * (lane.high - lane.low), lane.high, _RESULT, least)
+    # Long calls must not hide what is behind: their time is a line, and a breath of colour.
+    for spans, color, low in (
+        (content.selected(row), _SELECTED, lane.high - edge),
+        (content.hovered(row), _HOVERED, lane.high - edge),
+    ):
+        columns(spans, lane.low, lane.high, (*color[:3], 0.16), least)
+        columns(spans, low, low + edge, color, least)
     if current is not None:
         rectangle(current - scale, lane.low, current + scale, lane.high, _RESULT)
-
-
-def _fill(spans: content.Pixels, low: float, high: float, color: tuple[float, ...], scale: float) -> None:
-    """Fill many ranges at once, each two pixels wide at least."""
-    if not len(spans):
-        return
-    left, right = spans[:, 0], np.maximum(spans[:, 1], spans[:, 0] + 2 * scale)
-    corners = np.zeros((len(spans), 4, 2), np.float32)
-    corners[:, (0, 3), 0], corners[:, (1, 2), 0] = left[:, None], right[:, None]
-    corners[:, :2, 1], corners[:, 2:, 1] = low, high
-    quad = np.array([[0, 1, 2], [0, 2, 3]])
-    triangles = (4 * np.arange(len(spans))[:, None, None] + quad).reshape(-1, 3)
-    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    batch = batch_for_shader(shader, "TRIS", {"pos": corners.reshape(-1, 2)}, indices=triangles.tolist())
-    gpu.state.blend_set("ALPHA")
-    shader.bind()
-    shader.uniform_float("color", color)
-    batch.draw(shader)
-    gpu.state.blend_set("NONE")
 
 
 def _draw_window(row: Row, scale: float, rows: list[Row]) -> None:
@@ -199,7 +183,7 @@ def _draw_sign(x: float, low: float, number: int, current: int, side: float) -> 
     color = _CURRENT if number == current else _FINDING
     tip = 0.25 * side
     rectangle(x - side / 2, low + tip, x + side / 2, low + side, color)
-    polygon(np.array([[x - tip, low + tip], [x, low], [x, low], [x + tip, low + tip]]), color)
+    triangle((x - tip, low + tip), (x, low), (x + tip, low + tip), color)
     text, size = str(number + 1), 0.72 * side
     blf.size(0, size)
     write(text, x - blf.dimensions(0, text)[0] / 2, low + tip + 0.14 * side, size, (1.0, 1.0, 1.0, 1.0))
