@@ -19,16 +19,28 @@ _KEYS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("tracevis3d.rebuild", "R", {}),
     ("tracevis3d.tree_go", "J", {}),
 )
-#: The keys of Explore mode, for the preferences' page: they can't be changed.
+#: What mouse and keys do while exploring, for the preferences' page, the sheet and, shorter, the status bar.
 EXPLORE = (
-    ("W  S", "Zoom in and out in time"),
-    ("A  D", "Move in time"),
-    ("F", "Frame the selection"),
-    ("M", "Mark the selected time"),
-    ("/", "Search"),
-    (".  ,", "Next and previous result"),
-    ("Home", "The whole trace"),
-    ("Esc", "Leave"),
+    ("Click", "Select; with Shift: one more, or one less", "select"),
+    ("Drag", "Select a range of time", "time range"),
+    ("Double-click", "Zoom to an element in time", "zoom"),
+    ("Right-click", "The menu of an element", "menu"),
+    ("W  S", "Zoom in and out in time, about the mouse; also Ctrl and the wheel", "zoom in time"),
+    ("A  D", "Move in time", "move in time"),
+    ("F", "Frame the selection, else what the mouse is over, else the view", "frame"),
+    ("M", "Mark the selected time, or unmark it", "mark"),
+    ("/", "Search", "search"),
+    (".  ,", "Next and previous result, or difference", "next, previous"),
+    ("1 … 9", "The first, second, … view of the scene", "views"),
+    ("Home", "The whole trace", "whole trace"),
+    ("?", "All of these keys", "all keys"),
+)
+#: Mouse and keys on the time strip, for the sheet.
+STRIP = (
+    ("Drag", "Move or resize the frame, or draw a new one"),
+    ("Wheel", "Zoom in time, about the mouse; with Shift: move in time"),
+    ("Shift-drag", "Select a range of time"),
+    ("Double-click", "The whole trace"),
 )
 #: Our keys in Blender's keymaps, which takes them away by these alone.
 _added: list[tuple[Any, Any]] = []
@@ -44,16 +56,42 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         if item.idname.startswith(_OURS):
             column.context_pointer_set("keymap", keymap)
             rna_keymap_ui.draw_kmi([], user, keymap, item, column, 0)
-    layout.label(text="Keys in Explore Mode", icon="VIEWZOOM")
-    box = layout.box().column(align=True)
-    for key, what in EXPLORE:
-        row = box.split(factor=0.2)
-        row.label(text=key)
-        row.label(text=what)
+    draw_sheet(layout)
+
+
+def draw_sheet(layout: bpy.types.UILayout) -> None:
+    """List what mouse and keys do while exploring, and on the time strip."""
+    for title, icon, lines in (
+        ("Exploring", "VIEWZOOM", [(key, what) for key, what, _ in EXPLORE]),
+        ("On the Time Strip", "TIME", STRIP),
+    ):
+        layout.label(text=title, icon=icon)
+        box = layout.box().column(align=True)
+        for key, what in lines:
+            row = box.split(factor=0.2)
+            row.label(text=key)
+            row.label(text=what)
+
+
+class TRACEVIS3D_OT_keys(bpy.types.Operator):
+    """Show what mouse and keys do while exploring"""
+
+    bl_idname = "tracevis3d.keys"
+    bl_label = "Keys of TraceVis"
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        return context.window_manager.invoke_popup(self, width=480)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        draw_sheet(self.layout)
+
+    def execute(self, _context: bpy.types.Context) -> set[str]:
+        return {"FINISHED"}
 
 
 def register() -> None:
-    """Add the keys."""
+    """Add the keys, and the sheet of them."""
+    bpy.utils.register_class(TRACEVIS3D_OT_keys)
     config = bpy.context.window_manager.keyconfigs.addon
     if config is None:  # without a window there are no keys
         return
@@ -70,3 +108,4 @@ def unregister() -> None:
     while _added:
         keymap, item = _added.pop()
         keymap.keymap_items.remove(item)
+    bpy.utils.unregister_class(TRACEVIS3D_OT_keys)

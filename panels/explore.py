@@ -16,11 +16,16 @@ class TRACEVIS3D_PT_explore(parts.ViewPanel, bpy.types.Panel):
         column = layout.column()
         column.scale_y = 1.3
         words = keys.words()
-        text = "Leave Explore (Esc)" if state.exploring else f"Explore ({words})" if words else "Explore"
-        column.operator("tracevis3d.explore", text=text, icon="RESTRICT_SELECT_OFF", depress=state.exploring)
+        by_tool = keys.is_chosen(context)
+        # With its tool there is nothing to begin: the mouse is all it takes.
+        if not by_tool:
+            text = "Leave Explore (Esc)" if state.exploring else f"Explore ({words})" if words else "Explore"
+            icon = "RESTRICT_SELECT_OFF"
+            column.operator("tracevis3d.explore", text=text, icon=icon, depress=state.exploring)
         row = layout.row(align=True)
         row.operator("tracevis3d.walk", icon="VIEW_PERSPECTIVE")
         row.operator("tracevis3d.fly", icon="TRACKING_FORWARDS")
+        row.operator("tracevis3d.keys", text="", icon="QUESTION")
         layout.label(text="Highlight with it")
         layout.row(align=True).prop(context.window_manager, "tracevis3d_kin")
         layout.prop(context.scene, "tracevis3d_detail")

@@ -82,12 +82,12 @@ def fact_grid(layout: Any, facts: Any) -> None:
             row.label(text="")
 
 
-def fact_rows(layout: Any, facts: Any) -> None:
-    """Write labels and texts in two columns."""
+def fact_rows(layout: Any, facts: Any, share: float = 0.45) -> None:
+    """Write labels, within ``share`` of the width, and texts in two columns."""
     column = layout.column(align=True)
     column.scale_y = 0.85
     for fact in facts:
-        worded_row(column, 0.45, fact.label, fact.text)
+        worded_row(column, share, fact.label, fact.text)
 
 
 def worded_row(layout: Any, share: float, quiet: str, text: str) -> None:

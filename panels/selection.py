@@ -20,14 +20,14 @@ class _Selection:
             parts.paragraph(
                 layout,
                 context,
-                "Nothing is selected. Click a call in Explore mode, or a search result.",
+                "Nothing is selected. Click a call, a row of the call tree, or a search result.",
                 "INFO",
             )
             return
         layout.label(text=details.summary, icon="RESTRICT_SELECT_OFF")
         if details.title:
             parts.paragraph(layout, context, details.title)
-        parts.fact_rows(layout, details.rows)
+        parts.fact_rows(layout, details.rows, 0.33)
 
 
 class TRACEVIS3D_PT_selection(_Selection, parts.ViewPanel, bpy.types.Panel):

@@ -9,16 +9,18 @@ from dataclasses import replace
 from typing import Any
 
 import bpy
+from bpy.props import BoolProperty
 
 from ...tracevis3d import units
 from ...tracevis3d.drawing.picked import Description
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.views import time_window
 from .. import environment, signals
+from ..keys import EXPLORE
 from ..state import selection, settings, sources
 from ..task import free_status_bar
 from ..views import viewport
-from . import actions, acts, marks, pointer, tooltip
+from . import actions, acts, keys, marks, pointer, tooltip
 from .background import background
 from .motion import drum, live_bars, transition, wheel, window_time, zoom
 from .overlay import redraw, state
@@ -26,16 +28,13 @@ from .place import Place, place_of
 
 _TICK = 1 / 20  # seconds between two checks whether a view is at rest
 _DRAG = 5  # pixels that a click may move
-_HINTS = (
-    "Click: select   Shift-click: add   Drag: time range   Double-click: zoom   Right-click: menu   "
-    "W S: zoom in time   A D: move in time   F: frame   M: mark   /: search   , .: previous, next   "
-    "Home: whole trace   Esc: leave"
-)
+_HINTS = "    ".join(f"{key}: {short}" for key, _, short in EXPLORE)
 #: Events that Blender handles: they are passed through everywhere.
 _NAVIGATION = {
     "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "WHEELINMOUSE", "WHEELOUTMOUSE", "WHEELLEFTMOUSE",
     "WHEELRIGHTMOUSE", "TRACKPADPAN", "TRACKPADZOOM", "MOUSEROTATE", "MOUSESMARTZOOM", "NDOF_MOTION",
 }  # fmt: skip
+_NUMBERS = ("ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 _ZOOM, _MOVE = 0.6, 0.25  # of the window, for each press of a key
 _AUTOSAVE_REST = 3.0  # seconds without an event before Blender is given the time to save
 
@@ -58,6 +57,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     bl_label = "Explore"
     bl_options = {"REGISTER"}
 
+    by_tool: BoolProperty(
+        options={"SKIP_SAVE", "HIDDEN"}, description="It goes on as long as its tool is chosen"
+    )
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if sentence := notes(context):
@@ -66,7 +69,11 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         return True
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if state.exploring and self.by_tool:
+            return {"PASS_THROUGH"}
         if state.exploring:
+            if keys.is_chosen(context):
+                keys.choose(context, keys.OTHER_TOOL)
             # The button and the key turn it off, too: the mode that runs sees it at its next tick.
             state.exploring = False
             return {"FINISHED"}
@@ -97,7 +104,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         self._leave(context)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if not state.exploring:
+        if not state.exploring or (self.by_tool and not keys.is_chosen(context)):
             self._leave(context)
             return {"FINISHED", "PASS_THROUGH"}
         # Time in which Blender was drawing: a second click waited for it.
@@ -109,8 +116,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         place = place_of(context, event.mouse_x, event.mouse_y)
         self._at = (event.mouse_x, event.mouse_y)
         notch = event.type in wheel.NOTCHES and event.ctrl and place is not None
-        if notch and wheel.turned(context, event, place):
+        if notch and place is not None:
             self._moved = time.perf_counter()
+            if not wheel.turned(context, event, place):
+                self._window_key(context, "W" if event.type == wheel.NOTCHES[0] else "S", place)
             return {"RUNNING_MODAL"}
         if event.type in ("MOUSEMOVE", "INBETWEEN_MOUSEMOVE"):
             self._moved = time.perf_counter()
@@ -149,7 +158,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             and self._press is None
         ):
             self._leave(context)
-            bpy.app.timers.register(_resume, first_interval=0.2)
+            # The tool goes on with the next move of the mouse.
+            if not self.by_tool:
+                bpy.app.timers.register(_resume, first_interval=0.2)
             return {"FINISHED", "PASS_THROUGH"}
         return {"PASS_THROUGH"}
 
@@ -378,9 +389,16 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
                 self._press, self._brush, state.brush = None, None, None
                 redraw()
                 return {"RUNNING_MODAL"}
+            if self.by_tool:
+                return {"PASS_THROUGH"}
             self._leave(context)
             return {"FINISHED"}
-        if kind in ("W", "S", "A", "D") and not shift:
+        if event.unicode == "?" or (kind == "SLASH" and shift):
+            with context.temp_override(window=context.window, area=place.area, region=place.region):
+                bpy.ops.tracevis3d.keys("INVOKE_DEFAULT")
+        elif kind in _NUMBERS and not shift:
+            return self._go_to_view(context, _NUMBERS.index(kind))
+        elif kind in ("W", "S", "A", "D") and not shift:
             self._window_key(context, kind, place)
         elif kind == "F" and not shift:
             acts.frame_selection(context, place.area)
@@ -394,6 +412,18 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return self._call(context, place, "next" if kind == "PERIOD" else "previous")
         else:
             return {"PASS_THROUGH"}
+        return {"RUNNING_MODAL"}
+
+    def _go_to_view(self, context: bpy.types.Context, number: int) -> set[str]:
+        """Choose a view of the scene, and look at it."""
+        views = settings.all_in(context.scene)
+        if number < len(views):
+            context.scene.tracevis3d_view = views[number]
+            viewport.look(context)
+            self._say(views[number].name)
+            acts.push(context, "View")
+        else:
+            self._say(f"This scene has {units.counted(len(views), 'view')}")
         return {"RUNNING_MODAL"}
 
     def _call(self, context: bpy.types.Context, place: Place, what: str) -> set[str]:
@@ -491,7 +521,7 @@ def _let_go() -> None:
 def _hint(context: bpy.types.Context) -> None:
     """Show the mode's keys in the status bar."""
     if context.workspace is not None:
-        context.workspace.status_text_set(f"TraceVis3D: {_HINTS}")
+        context.workspace.status_text_set(_HINTS if keys.is_chosen(context) else f"{_HINTS}    Esc: leave")
 
 
 def _why_no_window(view: Any, traces: Any) -> str:

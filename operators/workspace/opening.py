@@ -52,9 +52,9 @@ def go(window: bpy.types.Window, then: Callable[[], None]) -> None:
             return _WAIT if next(looks, None) is not None else None
         if new and not steps:
             steps.append(screen.lay_out(shown))
-        for _ in steps[0] if steps else ():
-            return _WAIT
         with bpy.context.temp_override(window=shown):
+            for _ in steps[0] if steps else ():
+                return _WAIT
             then()
         return None
 

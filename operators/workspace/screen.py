@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from .. import areas
+from ..explore import keys
 
 #: Of the areas beside and below the 3D view, in pixels at scale 1; a sidebar is wider, and so fills its area.
 _BESIDE, _BELOW = 276, 132
@@ -50,6 +51,7 @@ def lay_out(window: bpy.types.Window) -> Iterator[None]:
     yield from _split(window, pieces, "HORIZONTAL", _FACTS)
     facts, calls = sorted(pieces, key=lambda area: area.y)
     _show_picture(main.spaces.active)
+    keys.choose(bpy.context, keys.TOOL)
     for area, kind in ((strip, areas.STRIP), (calls, areas.CALLS), (facts, areas.SELECTION)):
         area.ui_type = kind
         space = area.spaces.active

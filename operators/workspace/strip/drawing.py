@@ -128,7 +128,7 @@ def _draw_on(scene: bpy.types.Scene, row: Row, scale: float) -> None:
         (content.selected(row), _SELECTED, lane.high - edge),
         (content.hovered(row), _HOVERED, lane.high - edge),
     ):
-        columns(spans, lane.low, lane.high, (*color[:3], 0.16), least)
+        columns(spans, lane.low, lane.high, (*color[:3], 0.08), least)
         columns(spans, low, low + edge, color, least)
     if current is not None:
         rectangle(current - scale, lane.low, current + scale, lane.high, _RESULT)
