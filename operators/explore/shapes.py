@@ -3,7 +3,7 @@
 NumPy, because batches for the GPU take arrays of 32-bit numbers.
 """
 
-from collections.abc import Sequence
+from typing import Any
 
 import blf
 import gpu
@@ -44,9 +44,7 @@ def triangle(
     polygon(np.array([a, b, c, c]), color)
 
 
-def columns(
-    spans: Sequence[Sequence[float]], low: float, high: float, color: tuple[float, ...], least: float
-) -> None:
+def columns(spans: Any, low: float, high: float, color: tuple[float, ...], least: float) -> None:
     """Fill rectangles of one height at once: left and right end of each, (n, 2), at least ``least`` wide."""
     if not len(spans):
         return

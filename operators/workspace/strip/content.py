@@ -5,9 +5,9 @@ from typing import Any
 
 import bpy
 
-from ....tracevis3d.layout.time_strip import Columns, Lane, columns, lanes
 from ....tracevis3d.trace.selection import read_range
 from ....tracevis3d.units import duration
+from ....tracevis3d.views.time_strip import Columns, Lane, columns, lanes
 from ....tracevis3d.views.time_window import Window
 from ...explore import marks
 from ...explore.motion import window_time

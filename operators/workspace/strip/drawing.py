@@ -10,8 +10,8 @@ from gpu_extras.batch import batch_for_shader
 from ....tracevis3d.analysis.time_mural import unpacked
 from ....tracevis3d.features.call_tree.strip import cells_in, quads
 from ....tracevis3d.layout.ticks import time_ticks
-from ....tracevis3d.layout.time_strip import grip, spread
 from ....tracevis3d.units import duration
+from ....tracevis3d.views.time_strip import grip, spread
 from ... import areas
 from ...explore.shapes import columns, rectangle, triangle, write
 from ...views import overview

@@ -6,8 +6,8 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ....tracevis3d.layout.time_strip import dragged, drawn_out, grip
 from ....tracevis3d.views import time_window
+from ....tracevis3d.views.time_strip import dragged, drawn_out, grip
 from ....tracevis3d.views.time_window import Window
 from ... import areas
 from ...explore import acts

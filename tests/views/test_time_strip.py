@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracevis3d.layout.time_strip import Lane, columns, dragged, drawn_out, grip, lanes, spread
+from tracevis3d.views.time_strip import Lane, columns, dragged, drawn_out, grip, lanes, spread
 
 LANE = Lane(10.0, 110.0, 0.0, 20.0, (1000, 2000))
 
