@@ -24,7 +24,7 @@ pytestmark = [
 ]
 SUFFIXES = (*STILLS, *FILMS, *SCENES)
 FRAME = Frame(480, 270)
-OUTPUT = Output(frame=FRAME, engine="workbench", seconds=0.25, fps=12)
+OUTPUT = Output(style="stage", frame=FRAME, engine="workbench", seconds=0.25, fps=12)
 
 
 @pytest.fixture(scope="module", params=SUFFIXES)
@@ -32,7 +32,7 @@ def whole(request, tmp_path_factory):
     """A file of each kind, beyond 20 kB."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     path = tmp_path_factory.mktemp("whole") / f"a{request.param}"
-    produce(everything(600), path, OUTPUT)
+    produce(everything(400), path, OUTPUT)
     assert path.stat().st_size > 20_000
     return path
 
