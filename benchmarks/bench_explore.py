@@ -14,7 +14,7 @@ from tests.support import synthetic
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Camera
 from tracevis3d.drawing.projection import fit
-from tracevis3d.layout.picking import BoxPicker, Ray, TubePicker
+from tracevis3d.layout.sight.picking import BoxPicker, Ray, TubePicker
 from tracevis3d.trace.model import Functions, Source, Threads, Trace
 from tracevis3d.trace.strings import Strings
 from tracevis3d.views import registry

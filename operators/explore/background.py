@@ -8,7 +8,7 @@ import bpy
 
 from ...tracevis3d.analysis.subtrees import subtrees_of
 from ...tracevis3d.errors import TraceVisError
-from ...tracevis3d.layout.picking import warm as compile_pickers
+from ...tracevis3d.layout.sight.picking import warm as compile_pickers
 from ...tracevis3d.progress import silent
 from ..state import settings, sources, trace_state
 

@@ -6,8 +6,8 @@ import bpy
 from bpy.props import StringProperty
 
 from ...tracevis3d import units
-from ...tracevis3d.layout.affine import Floats, transformed
-from ...tracevis3d.layout.time_surfaces import front_band
+from ...tracevis3d.layout.sight.affine import Floats, transformed
+from ...tracevis3d.layout.sight.time_surfaces import front_band
 from ...tracevis3d.scene.window import element_metadata
 from .. import signals
 from ..state import selection, settings, trace_state

@@ -7,7 +7,7 @@ import blf
 import bpy
 
 from ...tracevis3d.drawing.picked import Description
-from ...tracevis3d.layout.affine import Floats
+from ...tracevis3d.layout.sight.affine import Floats
 from ...tracevis3d.scene.window.highlight import Highlight, outline
 from ...tracevis3d.trace.selection import Ints
 from .. import signals

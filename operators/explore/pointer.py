@@ -8,9 +8,9 @@ import bpy
 from mathutils import Matrix
 
 from ...tracevis3d.drawing.picked import PickedElement
-from ...tracevis3d.layout.affine import Box, Floats, transformed_box
-from ...tracevis3d.layout.picking import Ray
-from ...tracevis3d.layout.view_projection import ViewProjection
+from ...tracevis3d.layout.sight.affine import Box, Floats, transformed_box
+from ...tracevis3d.layout.sight.picking import Ray
+from ...tracevis3d.layout.sight.view_projection import ViewProjection
 from ...tracevis3d.scene.window import element_metadata
 from ..state import settings, trace_state
 

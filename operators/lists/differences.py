@@ -11,8 +11,8 @@ from mathutils import Quaternion
 
 from ...tracevis3d import api
 from ...tracevis3d.errors import TraceVisError
-from ...tracevis3d.layout.affine import Box, box_around, transformed_box
-from ...tracevis3d.layout.framing import part_within
+from ...tracevis3d.layout.sight.affine import Box, box_around, transformed_box
+from ...tracevis3d.layout.sight.framing import part_within
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.views import registry as views
 from ...tracevis3d.views.lists import FindingList, ListedFinding

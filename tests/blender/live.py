@@ -67,7 +67,7 @@ live_bars = support.extension(".operators.explore.motion.live_bars")
 
 def rays():
     """Rays from above through the middles of some bars that are shown."""
-    picking = support.extension(".tracevis3d.layout.picking")
+    picking = support.extension(".tracevis3d.layout.sight.picking")
     shown = feed.shown
     for page in (shown.ring.open, *shown.ring.pages):
         if not page.count:

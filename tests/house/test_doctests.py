@@ -14,7 +14,9 @@ from tracevis3d.formats.names import split
 from tracevis3d.trace.model import Source
 from tracevis3d.trace.recording import Recording
 
-LAYOUT = [f"tracevis3d.layout.{found.name}" for found in pkgutil.iter_modules(layout.__path__)]
+LAYOUT = [
+    found.name for found in pkgutil.walk_packages(layout.__path__, "tracevis3d.layout.") if not found.ispkg
+]
 MODULES = (
     "tracevis3d.api",
     "tracevis3d.drawing.builder",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tracevis3d.layout.affine import (
+from tracevis3d.layout.sight.affine import (
     box_around,
     corners,
     diagonal,

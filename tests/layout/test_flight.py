@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracevis3d.layout.flight import RHO, Flight, Pace, eased
+from tracevis3d.layout.sight.flight import RHO, Flight, Pace, eased
 
 widths = st.floats(1e-6, 1e6)
 points = st.lists(st.floats(-1e4, 1e4), min_size=3, max_size=3)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracevis3d.layout.affine import corners
-from tracevis3d.layout.framing import Lens, Region, framed, part_within, without_camera
+from tracevis3d.layout.sight.affine import corners
+from tracevis3d.layout.sight.framing import Lens, Region, framed, part_within, without_camera
 
 coordinates = st.tuples(*[st.floats(-50, 50)] * 3)
 sizes = st.tuples(*[st.floats(0.1, 30)] * 3)

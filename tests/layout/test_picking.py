@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.layout.picking import BoxPicker, Ray, TubePicker
+from tracevis3d.layout.sight.picking import BoxPicker, Ray, TubePicker
 
 
 def twin_box(low, size, ray, now=1.0, time=None):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracevis3d.layout.picking import Ray
-from tracevis3d.layout.time_surfaces import Cylinder, from_lower_end, front_band
+from tracevis3d.layout.sight.picking import Ray
+from tracevis3d.layout.sight.time_surfaces import Cylinder, from_lower_end, front_band
 
 shares = st.floats(0.02, 0.98)
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.layout import view_projection
-from tracevis3d.layout.view_projection import ViewProjection, share_in_sight, whole_in_sight
+from tracevis3d.layout.sight import view_projection
+from tracevis3d.layout.sight.view_projection import ViewProjection, share_in_sight, whole_in_sight
 
 WIDTH, HEIGHT = 1200, 800
 

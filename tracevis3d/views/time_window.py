@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import UsageError
 from ..layout.cut import call_span
-from ..layout.flight import Flight
+from ..layout.sight.flight import Flight
 from ..parameters import Values, read
 from ..trace.cached_results import cached_with_traces
 from ..trace.model import Trace

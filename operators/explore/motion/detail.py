@@ -13,7 +13,7 @@ from bpy.props import BoolProperty
 from ....tracevis3d.drawing.filtered import thinned
 from ....tracevis3d.drawing.primitives import Drawing
 from ....tracevis3d.errors import TraceVisError
-from ....tracevis3d.layout.view_projection import ViewProjection, whole_in_sight
+from ....tracevis3d.layout.sight.view_projection import ViewProjection, whole_in_sight
 from ....tracevis3d.parameters import as_key
 from ....tracevis3d.scene.window import detail_objects, element_metadata
 from ....tracevis3d.views import filtering, registry

@@ -11,9 +11,9 @@ from mathutils import Matrix
 
 from ....tracevis3d.drawing.picked import Description
 from ....tracevis3d.errors import TraceVisError
-from ....tracevis3d.layout.affine import Floats, inverse_transformed, transformed
-from ....tracevis3d.layout.picking import Ray
-from ....tracevis3d.layout.time_surfaces import Cylinder, from_lower_end
+from ....tracevis3d.layout.sight.affine import Floats, inverse_transformed, transformed
+from ....tracevis3d.layout.sight.picking import Ray
+from ....tracevis3d.layout.sight.time_surfaces import Cylinder, from_lower_end
 from ....tracevis3d.parameters import as_key
 from ....tracevis3d.scene.window import element_metadata
 from ....tracevis3d.views import registry as views

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import bpy
 
-from ....tracevis3d.layout.affine import UNIT_BOX, Box, box_around, diagonal, middle
+from ....tracevis3d.layout.sight.affine import UNIT_BOX, Box, box_around, diagonal, middle
 from ...mixin import OperatorMixin
 from ...state import settings
 from .. import overlay, pointer

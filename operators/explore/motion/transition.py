@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 
 from ....tracevis3d.errors import TraceVisError
-from ....tracevis3d.layout.flight import eased
+from ....tracevis3d.layout.sight.flight import eased
 from ....tracevis3d.progress import silent
 from ....tracevis3d.scene.build import build
 from ....tracevis3d.scene.window import detail_objects, element_metadata

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 import bpy
 
 from ....tracevis3d.errors import TraceVisError
-from ....tracevis3d.layout.flight import Flight, Pace, eased
+from ....tracevis3d.layout.sight.flight import Flight, Pace, eased
 from ....tracevis3d.progress import silent
 from ....tracevis3d.views import registry as views
 from ....tracevis3d.views.time_window import (

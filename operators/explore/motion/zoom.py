@@ -8,9 +8,9 @@ from typing import Any
 import bpy
 from mathutils import Quaternion, Vector
 
-from ....tracevis3d.layout.affine import Box, Floats, middle
-from ....tracevis3d.layout.flight import Flight, Pace, eased
-from ....tracevis3d.layout.framing import Lens, Region, framed, without_camera
+from ....tracevis3d.layout.sight.affine import Box, Floats, middle
+from ....tracevis3d.layout.sight.flight import Flight, Pace, eased
+from ....tracevis3d.layout.sight.framing import Lens, Region, framed, without_camera
 from ...views import viewport
 from .motion import Motion, Timed
 

@@ -23,7 +23,7 @@ settings, sources = (
 )
 held, picking = (
     support.extension(".tracevis3d.scene.window.element_metadata"),
-    support.extension(".tracevis3d.layout.picking"),
+    support.extension(".tracevis3d.layout.sight.picking"),
 )
 scene = bpy.context.scene
 assert bpy.ops.tracevis3d.import_trace(filepath=given, view="cone") == {"FINISHED"}

@@ -42,7 +42,7 @@ held, nearer = (
     support.extension(".tracevis3d.scene.window.detail_objects"),
 )
 highlight = support.extension(".tracevis3d.scene.window.highlight")
-Ray = support.extension(".tracevis3d.layout.picking").Ray
+Ray = support.extension(".tracevis3d.layout.sight.picking").Ray
 
 assert bpy.ops.tracevis3d.import_trace(filepath=str(trace_file)) == {"FINISHED"}
 view = support.only_view()
@@ -253,7 +253,7 @@ start, end = (
     np.array([[-2.0, 0, 0, 1], [5, 5, 0, 1], [0, 0, 0, -1]]),
     np.array([[2.0, 0, 0, 1], [9, 5, 0, 1], [0, 0, 0, 1]]),
 )
-share = support.extension(".tracevis3d.layout.view_projection").share_in_sight(start, end)
+share = support.extension(".tracevis3d.layout.sight.view_projection").share_in_sight(start, end)
 assert np.allclose(share[0], (0.25, 0.75))
 assert share[1, 0] >= share[1, 1]
 assert 0.49 < share[2, 0] < 0.51

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...drawing.picked import Description
 from ...drawing.primitives import Camera, Labels
 from ...drawing.stream import BESIDE, LENGTH, StreamLabels
-from ...layout.picking import Ray
+from ...layout.sight.picking import Ray
 from ...live.stream.live_view import CELLS, LEAST_CELLS, LiveView
 from ...live.stream.pages import Ring
 from ...live.stream.ruler import gap_ends, ruler, ticks

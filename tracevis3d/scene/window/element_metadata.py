@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...drawing.picked import PickedElement
 from ...drawing.primitives import Boxes, Drawing, Element, Lines, Marks, Tubes, Wedges
-from ...layout.picking import BoxPicker, Met, Ray, TubePicker
 from ...layout.scales import TimeScale
+from ...layout.sight.picking import BoxPicker, Met, Ray, TubePicker
 from .. import compat
 from ..geometry import meshes
 

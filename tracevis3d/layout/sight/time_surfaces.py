@@ -177,6 +177,15 @@ class Cylinder:
 def from_lower_end(pieces: Floats) -> list[Floats]:
     """Return the pieces of a band, (n, 4, 3), in the order that ends with the upper one.
 
+    Parameters
+    ----------
+    pieces : float64 (n, 4, 3)
+        As :meth:`Cylinder.band` returns them.
+
+    Returns
+    -------
+    list of float64 (4, 3)
+
     Examples
     --------
     >>> surface = Cylinder.between([[0, 0, 1], [0, 1, 0]], [[4, 0, 1], [4, 1, 0]])

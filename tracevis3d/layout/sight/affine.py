@@ -137,6 +137,15 @@ def box_around(boxes: Iterable[Box]) -> Box | None:
 def diagonal(box: Box) -> float:
     """Return the distance between opposite corners of a box.
 
+    Parameters
+    ----------
+    box : (float64 (3,), float64 (3,))
+        Its lowest and its highest coordinates.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> diagonal((np.zeros(3), np.array([2.0, 3.0, 6.0])))
@@ -147,6 +156,15 @@ def diagonal(box: Box) -> float:
 
 def middle(box: Box) -> Floats:
     """Return the middle of a box, float64 (3,).
+
+    Parameters
+    ----------
+    box : (float64 (3,), float64 (3,))
+        Its lowest and its highest coordinates.
+
+    Returns
+    -------
+    float64 (3,)
 
     Examples
     --------

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..kernels.layout.pick import (
+from ...kernels.layout.pick import (
     WIDTH,
     box_bounds,
     curve_keys,
