@@ -282,6 +282,7 @@ def test_a_publisher_that_is_killed_and_started_again(monkeypatch) -> None:
     assert len(trace.threads) == 2
     assert set(trace.functions.name) == {"work"}
     assert len(trace.calls) >= 20
+    assert trace.problems["broken off"].count == 2
 
 
 def raw(endpoint: str, kind: int):

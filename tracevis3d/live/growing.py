@@ -100,6 +100,10 @@ class GrowingTrace:
         Calls that were open when their session was followed by another.
     losses : Losses
         What never came.
+    broken_off : int
+        Sessions that were followed by another without having said that they were over.
+    is_over : bool
+        Whether the latest session has said so.
     forgotten : int
         Calls and rows that went because more than :data:`MOST_CALLS` or :data:`MOST_ROWS` came.
     """
@@ -111,6 +115,7 @@ class GrowingTrace:
         self.forgotten = self.unended = 0
         self.cuts = 0
         self.losses = Losses()
+        self.broken_off, self.is_over = 0, False
         self._cut_at = 0
         self.sessions = 0
         self._first_start: int | None = None
@@ -130,6 +135,9 @@ class GrowingTrace:
         """Start a session; times and numbers of the next batches are its own."""
         if self._first_start is None:
             self._first_start = welcome.start
+        if self._session is not None and not self.is_over:
+            self.broken_off += 1
+        self.is_over = False
         # What the program left open ended with it.
         self.unended += sum(t.close_all() for t in self._threads)
         shift = max(min(welcome.start - self._first_start, 1 << 61), -(1 << 61))
@@ -281,6 +289,7 @@ class GrowingTrace:
             count, farthest = calls.back
             where = f"thread {name or tid} of the feed, by {duration(farthest)} at most"
             problems.add("clock went back", where, count)
+        problems.add("broken off", "a run of the program", self.broken_off)
         problems.add("unmatched begin", "what was open when the program was over", self.unended)
         problems.add("cut", duration(self._cut_at), self.cuts)
         trace = recording.finish(Source(path=source, format="live"), split)

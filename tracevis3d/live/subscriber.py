@@ -350,6 +350,7 @@ class Subscriber:
                 self.trace.name(message)
             case p.Ended() if self._session:
                 self._count(message)
+                self.trace.is_over = True
                 self.state = "ended"
 
     def _open_batch(self, batch: p.Batch) -> bool:
@@ -465,6 +466,8 @@ class Subscriber:
     def finish(self) -> Any:
         """Close, and return all that came as an ordinary trace."""
         self.close()
+        if self.state == "silent":
+            self.trace.broken_off += 1
         while self._large is not None:
             # It had arrived, and is reported as such.
             self._take_next()

@@ -34,6 +34,7 @@ KINDS: dict[str, str] = {
     "broke off": "the recorded program was killed: what it did in its last moments may be missing",
     "not recorded": "the recorder could not see these calls of the program",
     "lost": "the recorder lost records here",
+    "broken off": "a feed stopped without saying that it was over: what it published last is unknown",
     "malformed": "records that could not be understood were left out",
     "truncated": "the file is truncated: everything before the cut was read",
     "unsupported": "records of kinds that are not shown were left out",
