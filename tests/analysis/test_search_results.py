@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tests.filters.test_filters import trace_of
 from tests.support import walked_traces
+from tracevis3d.analysis.search import Query
 from tracevis3d.analysis.search_results import (
     PAGE,
     TypedQuery,
@@ -72,3 +73,11 @@ def test_times_bound_what_is_found():
 def test_what_can_not_be_read_is_refused(typed):
     with pytest.raises(UsageError):
         find(LOGS, typed)
+
+
+def test_where_nothing_is_said_a_typed_query_is_as_any():
+    typed = TypedQuery("log")
+    assert Query("log") == Query(typed.pattern, typed.kind, typed.full, typed.case)
+    assert not Query("log").full
+    assert not Query("log").case
+    assert typed.start == typed.end == ""
