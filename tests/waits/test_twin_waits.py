@@ -419,3 +419,22 @@ def test_a_wait_for_all_takes_the_last_of_each_object(tmp_path) -> None:
         rows = rows_of(waits)
         assert plain_woke(rows)[0] == list(zip(waits.woke.time.tolist(), waits.woke.release.tolist()))
         assert len(operations(trace, read_rules([str(path)]))) == len(rows)
+
+
+def test_an_outer_wait_is_woken_by_what_woke_the_last_wait_within_it() -> None:
+    text = """
+    a 0 50 Queue.put-full wait Q 1
+    a 5 20 Condition.wait wait C 1
+    a 25 45 Condition.wait wait C 1
+    b 10 11 Condition.notify release C
+    b 40 41 Condition.notify release C
+    """
+    waits = Waits(trace_of(text))
+    woke = plain_woke(rows_of(waits))
+    assert sorted(woke) == [0, 1, 2]
+    assert (
+        waits.waker.tolist()
+        == [woke[row][-1][1] if row in woke else -1 for row in range(5)]
+        == [4, 3, 4, -1, -1]
+    )
+    assert waits.woken_at.tolist() == [40, 10, 40, -1, -1]
