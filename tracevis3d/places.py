@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
+import stat
 import sys
+import tempfile
 from pathlib import Path
 
 from .errors import InputError
@@ -23,13 +27,29 @@ def cache_root() -> Path:
         return Path(given)
     if _root is not None:
         return _root
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "tracevis3d"
+    try:
+        if sys.platform == "win32":
+            base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        elif sys.platform == "darwin":
+            base = Path.home() / "Library" / "Caches"
+        else:
+            base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # HOME is not set, and the system doesn't know the user
+        return _temporary_root()
+    return base / "tracevis3d" if base.is_absolute() else _temporary_root()
+
+
+@functools.cache
+def _temporary_root() -> Path:
+    """Return a folder for temporary files that is only this user's: compiled kernels are run from there."""
+    root = Path(tempfile.gettempdir()) / f"tracevis3d-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+    with contextlib.suppress(FileExistsError):
+        root.mkdir(mode=0o700)
+    found = root.lstat()
+    is_mine = stat.S_ISDIR(found.st_mode) and (
+        sys.platform == "win32" or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
+    )
+    return root if is_mine else Path(tempfile.mkdtemp(prefix="tracevis3d-"))
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:

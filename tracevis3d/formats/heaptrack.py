@@ -71,7 +71,7 @@ def read(path: Path, progress: Progress) -> Trace:
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.4))
     recording = Recording()
     if unpacked.damage:
-        recording.problems.add("truncated", unpacked.damage)
+        recording.problems.add(unpack.problem_of(unpacked.damage), unpacked.damage)
     progress(0.4, "reading lines")
     data: NDArray[np.uint8] = np.frombuffer(unpacked.data, np.uint8)
     room = count(data, b"\n") + 1

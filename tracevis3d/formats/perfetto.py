@@ -133,7 +133,7 @@ def read(path: Path, progress: Progress) -> Trace:
     reader = _Reader(perfetto_trace_pb2, recording)
     reader.read(unpacked.data, part(progress, 0.2, 0.8))
     if unpacked.damage and "truncated" not in recording.problems:
-        recording.problems.add("truncated", unpacked.damage)
+        recording.problems.add(unpack.problem_of(unpacked.damage), unpacked.damage)
     if reader.packets == 0:
         raise InputError(f"{path}: byte 0: no packet of a Perfetto trace can be read")
     reader.finish()

@@ -16,7 +16,7 @@ from ..trace.model import Source, Trace
 from ..trace.problems import Problems
 from ..trace.recording import Recording
 from .names import split
-from .unpack import unpack_file
+from .unpack import problem_of, unpack_file
 
 _UTF8_BOM = codecs.BOM_UTF8
 #: How many bytes are examined to detect UTF-16 without a mark.
@@ -104,7 +104,7 @@ def read_text(
     text = utf8(unpacked.data)
     before_it = len(unpacked.data) - len(text)
     if unpacked.damage:
-        problems.add("truncated", unpacked.damage)
+        problems.add(problem_of(unpacked.damage), unpacked.damage)
         if whole_lines:
             before = max(0, len(text) - _TAIL)
             text = text[: before + bytes(text[before:]).rfind(b"\n") + 1]

@@ -25,6 +25,10 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 SUFFIXES = (".gz", ".zst", ".zstd")
 #: Packed bytes read at once, and unpacked bytes asked for at once.
 _READ, _PIECE = 1 << 20, 1 << 22
+#: Bytes at the end that may hold a checksum: they are unpacked last, when all else has been given out.
+_TRAILER = 8
+#: How zlib, isal and zstd say that a checksum is wrong.
+_WRONG_SUM = ("incorrect data check", "incorrect length check", "checksum")
 #: A file may unpack to this share of the free memory when it is wanted as a whole.
 _MEMORY_SHARE = 0.6
 
@@ -43,6 +47,21 @@ class Unpacked:
 
     data: memoryview
     damage: str = ""
+
+
+def problem_of(damage: str) -> str:
+    """Return the kind of problem (:data:`..trace.problems.KINDS`) that a damage is.
+
+    Parameters
+    ----------
+    damage : str
+        Of :class:`Unpacked` or :class:`Reader`.
+
+    Returns
+    -------
+    str
+    """
+    return "wrong checksum" if damage.endswith("checksum") else "truncated"
 
 
 def bare_name(name: str) -> str:
@@ -232,13 +251,14 @@ class Reader:
         stream: _Stream | None = None
         packed = b""
         while True:
-            packed = packed or self._file.read(step) or b""
+            left = self.size - self._file.tell()
+            packed = packed or self._file.read(min(step, max(left - _TRAILER, _TRAILER))) or b""
             if stream is None:
                 if not packed:
                     return
                 packed = packed.lstrip(b"\0")  # padding between members is common and harmless
                 if len(packed) < len(magic):
-                    packed += self._file.read(step) or b""
+                    packed = (packed + (self._file.read(step) or b"")).lstrip(b"\0")
                 if not packed:
                     continue
                 if not packed.startswith(magic):
@@ -249,7 +269,9 @@ class Reader:
             try:
                 piece = stream.decompress(packed)
             except Exception as error:  # zlib, isal and zstd have no common base of their errors
-                self.damage = f"the {self.packing} data is damaged ({error})"
+                wrong_sum = any(text in str(error).lower() for text in _WRONG_SUM)
+                what = "does not match its checksum" if wrong_sum else f"is damaged ({error})"
+                self.damage = f"the {self.packing} data {what}"
                 return
             if piece:
                 yield piece

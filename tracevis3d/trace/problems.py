@@ -36,6 +36,7 @@ KINDS: dict[str, str] = {
     "lost": "the recorder lost records here",
     "broken off": "a feed stopped without saying that it was over: what it published last is unknown",
     "malformed": "records that could not be understood were left out",
+    "wrong checksum": "the packed file does not match its checksum: all of it was read, and may be wrong",
     "truncated": "the file is truncated: everything before the cut was read",
     "unsupported": "records of kinds that are not shown were left out",
 }

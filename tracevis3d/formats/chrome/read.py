@@ -71,7 +71,7 @@ def read(path: Path, progress: Progress, *, scanner: bool = True, piece: int = P
         document = _Document(path, source, part(progress, 0, 0.7), Rows(expected), scanner, piece)
         document.read()
         if source.damage:
-            document.rows.mend("truncated", document.base + document.end)
+            document.rows.mend(unpack.problem_of(source.damage), document.base + document.end)
     progress(0.7, "building calls")
     return make_trace(document.recorded())
 

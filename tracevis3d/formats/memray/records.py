@@ -165,7 +165,7 @@ def _read_stacks(path: Path, recording: Recording) -> dict[int, int]:
         return {}
     unpacked = unpack.unpack_file(there)
     if unpacked.damage:
-        recording.problems.add("truncated", f"{there.name}: {unpacked.damage}")
+        recording.problems.add(unpack.problem_of(unpacked.damage), f"{there.name}: {unpacked.damage}")
     frames, frame_of = Frames(recording), {}
     for number, line in enumerate(bytes(utf8(unpacked.data)).decode("utf-8", "replace").splitlines(), 1):
         said, tab, text = line.partition("\t")

@@ -196,7 +196,7 @@ def _decode_file(path: Path, text: memoryview | bytes, damage: str, recording: R
         recording.problems.add("truncated", damage or f"byte {at:,} ({error})")
         damage = ""
     if damage:
-        recording.problems.add("truncated", damage)
+        recording.problems.add(unpack.problem_of(damage), damage)
     return _File(outer.profiles, outer.shared)
 
 

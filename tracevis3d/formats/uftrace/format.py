@@ -166,7 +166,7 @@ class _Tar(Folder):
         except (tarfile.TarError, OSError, ValueError) as error:
             damage = damage or f"the tar is truncated ({error})"
         if damage:
-            recording.problems.add("truncated", damage)
+            recording.problems.add(unpack.problem_of(damage), damage)
         chosen = [files for files in folders.values() if "info" in files] or [{}]
         self._files = chosen[0]
         self.names = sorted(self._files)

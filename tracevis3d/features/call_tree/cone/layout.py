@@ -12,7 +12,7 @@ from ....analysis.compact import CompactTrace, graph_of
 from ....analysis.edges import Edges
 from ....analysis.measures import self_time_of
 from ....analysis.search import Query, matching_functions
-from ....errors import UsageError
+from ....errors import InputError, UsageError
 from ....layout.cut import busy_time, call_span
 from ....layout.scales import Scale
 from ....trace.model import Trace
@@ -204,6 +204,8 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
     ------
     UsageError
         If a thread, the focus or what faces the viewer doesn't exist.
+    InputError
+        If no thread has calls that take any time.
     """
     graph = graph_of(trace)
     forest, m = graph.forest, len(graph)
@@ -211,6 +213,8 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
     focus = find_focus(trace, graph, threads, p.focus, original)
     extent = extents(trace, graph)
     worth = worth_of(trace, graph, extent, p)
+    if not len(threads):
+        raise InputError(f"{trace.source.name}: no thread in it has calls that take any time")
     roots = (m + threads).astype(np.int32)
     zeros = np.zeros(len(roots))
     # Which nodes are shown doesn't depend on places; those come after.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.palettes import PALETTES
+from ....errors import InputError
 from ....filters import stack as filtering
 from ....filters.facts import Facts
 from ....filters.reduce import reduced
@@ -103,7 +104,11 @@ def prepare(trace: Trace, parameters: Parameters, progress: Progress = silent) -
     ------
     UsageError
         If a thread, a filter, the focus or what faces the viewer doesn't exist.
+    InputError
+        If the trace has no calls.
     """
+    if not len(trace.calls):
+        raise InputError(f"{trace.source.name}: there are no calls in it, and a cone tree is made of calls")
     p = _settled(parameters)
     progress(0.0, "finding distinct subtrees")
     whole, state, facts = trace, np.zeros(len(trace.calls), np.uint8), {}

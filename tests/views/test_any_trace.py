@@ -1,0 +1,99 @@
+"""Each view and command on each kind of trace: a drawing or a sentence, no error of the program."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.walked_traces import walked_trace
+from tracevis3d.cli import main
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.primitives import Drawing
+from tracevis3d.errors import TraceVisError
+from tracevis3d.formats import registry as formats
+from tracevis3d.parameters import read
+from tracevis3d.progress import silent
+from tracevis3d.trace import store
+from tracevis3d.trace.model import Trace
+from tracevis3d.views import registry
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+FRAME = Frame(160, 90)
+EVENT = {"ph": "X", "pid": 1, "tid": 1, "dur": 0}
+
+
+def written(folder, name, content):
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return formats.open_trace(path)
+
+
+#: What is peculiar -> a trace of that kind.
+TRACES = {
+    "nothing": lambda folder: Trace(),
+    "one call without duration": lambda folder: written(folder, "a.json", [{**EVENT, "name": "f", "ts": 0}]),
+    "counters alone": lambda folder: written(
+        folder, "a.json", [{"ph": "C", "name": "n", "pid": 1, "ts": t, "args": {"v": t}} for t in range(3)]
+    ),
+    "instants alone": lambda folder: written(
+        folder, "a.json", [{"ph": "i", "name": "n", "pid": 1, "tid": 1, "ts": t, "s": "t"} for t in range(3)]
+    ),
+    "odd names": lambda folder: written(
+        folder,
+        "a.json",
+        [{**EVENT, "name": name, "ts": i, "dur": 1} for i, name in enumerate(["", "日本", "\u202e"])],
+    ),
+    "deep": lambda folder: written(folder, "a.collapsed", ";".join(f"f{i}" for i in range(1_000)) + " 1\n"),
+    "allocations": lambda folder: walked_trace(4, steps=60, allocations=40),
+    "threads": lambda folder: walked_trace(5, steps=30, threads=40),
+    "CTF of the paper": lambda folder: formats.open_trace(DATA / "fig28.ctf"),
+}
+
+
+@pytest.fixture(scope="module", params=TRACES)
+def trace(request, tmp_path_factory):
+    return TRACES[request.param](tmp_path_factory.mktemp("trace"))
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_view_draws_it_or_says_why_not(trace, name):
+    view = registry.find(name)
+    said = ""
+    try:
+        drawing = view.draw([trace] * view.traces[0], read(view.parameters, {}), FRAME, silent)
+    except TraceVisError as error:
+        said = str(error)
+    else:
+        assert isinstance(drawing, Drawing)
+        assert all(np.isfinite(element.low).all() for element in drawing.elements if hasattr(element, "low"))
+        return
+    assert said.strip()
+    assert "\n" not in said
+
+
+def test_a_cone_tree_of_no_calls_is_a_sentence():
+    view = registry.find("cone")
+    with pytest.raises(TraceVisError, match="there are no calls in it"):
+        view.draw([Trace()], read(view.parameters, {}), FRAME, silent)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["info"], ["info", "--json"], ["phases"], ["patterns"], ["waits"], ["memory"], ["tree"],
+        ["search", "f"], ["similarity", "TRACE"], ["match", "TRACE"], ["explain", "TRACE"],
+        ["filter", "--name", "pattern=f"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_command_reports_it_or_says_why_not(trace, words, tmp_path, capsys):
+    path = tmp_path / "a.tv3"
+    store.save(trace, path)
+    command = [words[0], str(path), *(str(path) if word == "TRACE" else word for word in words[1:])]
+    code = main([*command, "--quiet"])
+    said = capsys.readouterr()
+    assert code in (0, 1, 2)
+    assert "Traceback" not in said.err
+    if code:
+        assert said.err.splitlines()[-1].startswith("tracevis3d: ")
