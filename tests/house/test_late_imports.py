@@ -21,6 +21,7 @@ OTHERS = {
     "bpy": _OPTIONAL,
     "compression": "of Python 3.14",
     "difflib": _SLOW,
+    "fcntl": "only on Unix",
     "gpu": "only with a window",
     "gpu_extras": "only with a window",
     "gzip": _SLOW,
@@ -39,6 +40,7 @@ _HELP = "the help of the command line loads no NumPy"
 _SCENE = "the scene needs Blender"
 #: Files that load what they need of the project, or anything, late.
 PLACES = {
+    "tracevis3d/__main__.py": "signals are handled before anything else is loaded",
     "tracevis3d/__init__.py": "importing the package loads nothing heavy",
     "tracevis3d/api.py": "reading a trace needs no feature",
     "tracevis3d/command_line/arguments.py": _HELP,
