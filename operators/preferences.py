@@ -35,9 +35,16 @@ class TRACEVIS3D_AP_preferences(bpy.types.AddonPreferences):
         default=True,
     )
 
+    welcome: BoolProperty(
+        name="Say What to Do",
+        description="Show three sentences for newcomers in the tab TraceVis",
+        default=True,
+    )
+
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.prop(self, "workspace")
+        layout.prop(self, "welcome")
         row = layout.row(align=True)
         row.prop(self, "plugins")
         row.operator("tracevis3d.reload_plugins", text="", icon="FILE_REFRESH")

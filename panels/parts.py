@@ -61,9 +61,11 @@ def characters(context: bpy.types.Context) -> int:
     return max(16, int((context.region.width / scale - _MARGIN) / _CHARACTER))
 
 
-def paragraph(layout: Any, context: bpy.types.Context, text: str, icon: str = "NONE") -> None:
-    """Write ``text`` in as many lines as the panel's width asks for."""
-    width = characters(context)
+def paragraph(
+    layout: Any, context: bpy.types.Context, text: str, icon: str = "NONE", room: float = 0.0
+) -> None:
+    """Write ``text`` in as many lines as the panel's width asks for, with ``room`` for so many buttons."""
+    width = max(16, characters(context) - round(4 * room))
     column = layout.column(align=True)
     column.scale_y = 0.8
     for i, line in enumerate(textwrap.wrap(text, width)):

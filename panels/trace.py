@@ -6,6 +6,7 @@ from ..operators import environment
 from ..operators.lists import differences
 from ..operators.state import settings, sources, trace_state
 from ..operators.task import Task
+from ..operators.workspace import opening, welcome
 from ..tracevis3d.units import counted
 from . import parts
 
@@ -21,6 +22,8 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
             box.alert = True
             parts.paragraph(box, context, sentence + ".", "ERROR")
             return
+        if welcome.is_wanted():
+            self._draw_welcome(context)
         if (task := Task.current) is not None:
             column = layout.column(align=True)
             column.progress(factor=min(max(task.done, 0.0), 1.0), text=task.state)
@@ -31,8 +34,10 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
         column = layout.column()
         column.scale_y = 1.0 if present else 1.4
         column.operator("tracevis3d.import_trace", text="Import Trace …", icon="IMPORT")
+        if not opening.is_open(context):
+            layout.operator("tracevis3d.workspace", icon="WORKSPACE")
         if not present:
-            if Task.current is None:
+            if Task.current is None and not welcome.is_wanted():
                 hint = "Or drop a trace file on the 3D view; two at once are compared."
                 parts.paragraph(layout, context, hint)
             return
@@ -44,6 +49,17 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
                     self._draw_source(context, collection, number, source)
         if Task.current is None and not differences.is_compared(context.scene):
             self._draw_next(context, len(drawn))
+
+    def _draw_welcome(self, context: bpy.types.Context) -> None:
+        """Say what to do, until that is closed."""
+        box = self.layout.box()
+        for number, sentence in enumerate(welcome.SENTENCES):
+            row = box.row()
+            parts.paragraph(row, context, sentence, "RIGHTARROW_THIN", room=2.0 if not number else 1.0)
+            if not number:
+                row.operator("tracevis3d.close_welcome", text="", icon="X", emboss=False)
+        if not settings.all_in(context.scene):
+            box.operator("tracevis3d.open_example", icon="PLAY")
 
     def _draw_next(self, context: bpy.types.Context, traces: int) -> None:
         """Say what can be done with the traces of the scene."""

@@ -40,8 +40,10 @@ MANIFEST = "blender_manifest.toml"
 PACKAGES = ("numba", "llvmlite", "msgspec", "isal", "perfetto", "protobuf", "pyzmq")
 #: What Blender brings itself.
 BLENDERS_OWN = frozenset({"numpy", "requests", "zstandard"})
+#: What a newcomer opens with a click: see operators/workspace/welcome.py.
+EXAMPLE = "examples/vt_markdown_repeat1.json.gz"
 #: Folders and files of the repository that go into a zip.
-CONTENT = (MANIFEST, "__init__.py", "LICENSE", "operators", "panels", "tracevis3d")
+CONTENT = (MANIFEST, "__init__.py", "LICENSE", EXAMPLE, "operators", "panels", "tracevis3d")
 #: Blender's name of a platform -> pip's names, and the ends of the platform tags that fit.
 PLATFORMS = {
     "linux-x64": (*(f"manylinux_2_{n}_x86_64" for n in (28, 27, 26, 24, 17)), "manylinux2014_x86_64"),

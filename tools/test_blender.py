@@ -141,7 +141,7 @@ class Way:
         self.windows(
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
             Turn("the time strip in a window", "windows/strip.py", trace, *sphinx, done="stripped"),
-            Turn("explore by the tool in a window", "windows/tool.py", trace, done="tooled"),
+            Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
             screen=_LARGE_SCREEN,
         )
         self.live()

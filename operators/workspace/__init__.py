@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from . import editors, opening, strip
+from . import editors, opening, strip, welcome
 
-_MODULES: tuple[Any, ...] = (editors, strip, opening)
+_MODULES: tuple[Any, ...] = (editors, strip, opening, welcome)
 
 
 def register() -> None:

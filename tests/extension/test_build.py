@@ -99,7 +99,8 @@ def test_the_zip_has_the_extension_and_nothing_else(tmp_path, monkeypatch):
         names = archive.namelist()
         manifest = tomllib.loads(archive.read("blender_manifest.toml").decode())
         assert archive.read(f"wheels/{name}") == own.read_bytes()
-    assert {n.split("/")[0] for n in names} == {*build.CONTENT, "wheels"}
+    assert {n.split("/")[0] for n in names} == {*(top.split("/")[0] for top in build.CONTENT), "wheels"}
+    assert [n for n in names if n.startswith("examples/")] == [build.EXAMPLE]
     assert not [n for n in names if "__pycache__" in n or n.endswith(".pyc") or "/." in n]
     assert "tracevis3d/trace/model.py" in names
     assert manifest["wheels"] == [f"./wheels/{name}"]

@@ -20,6 +20,8 @@ bpy.context.preferences.filepaths.auto_save_time = 60
 def main():
     """Yield seconds to wait, or conditions to wait for, between the steps."""
     support.enable()
+    # What is tried here happens in any workspace.
+    support.extension(".operators.preferences").stored().workspace = False
     explore = ".operators.explore."
     state, zoom = support.extension(explore + "overlay").state, support.extension(explore + "motion.zoom")
     pointer, in_frame = support.extension(explore + "pointer"), support.extension(explore + "motion.in_frame")

@@ -1,4 +1,4 @@
-"""Exploring by its tool, in a real window: ``tool.py TRACE FOLDER``; the result lies in ``FOLDER/tooled``.
+"""From the first start to exploring by the tool: ``tool.py FOLDER``; the result lies in ``FOLDER/tooled``.
 
 Nothing is started: in the workspace the mouse is all it takes, and Blender's own tools take its place.
 """
@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import bpy
 import support
 
-trace, place = map(Path, support.arguments())
+place = Path(support.arguments()[-1])
 
 
 def main():
@@ -52,14 +52,26 @@ def main():
         raise AssertionError("nothing is under any pixel")
 
     begun = window.workspace
+    # What a newcomer is told, until it is closed, and the example that travels in the extension.
+    welcome = support.extension(".operators.workspace.welcome")
+    assert welcome.is_wanted()
+    area().spaces.active.show_region_ui = True
+    yield support.at_rest()
+    next(r for r in area().regions if r.type == "UI").active_panel_category = "TraceVis"
+    area().tag_redraw()
+    yield support.at_rest()
+    support.screenshot(place / "welcome.png")
     with inside():
-        files = [{"name": trace.name}]
-        bpy.ops.tracevis3d.import_trace("INVOKE_DEFAULT", directory=str(trace.parent), files=files)
+        assert bpy.ops.tracevis3d.open_example("INVOKE_DEFAULT") == {"FINISHED"}
     yield lambda: window.workspace.name == "TraceVis" and task.idle()
     yield lambda: len(window.screen.areas) == 4 and len(support.only_view().tracevis3d_tree_rows) > 0
     yield support.at_rest()
     key = support.only_view().tracevis3d.sources[0].hash
     assert chosen()
+    with inside():
+        assert bpy.ops.tracevis3d.close_welcome() == {"FINISHED"}
+    assert not welcome.is_wanted()
+    support.extension(".operators.preferences").stored().welcome = True
     assert begun.tools.from_space_view3d_mode("OBJECT").idname != keys.TOOL
 
     def over(x, y):
