@@ -9,8 +9,9 @@ import bpy
 from .. import areas
 from ..explore import keys
 
-#: Of the areas beside and below the 3D view, in pixels at scale 1; a sidebar is wider, and so fills its area.
-_BESIDE, _BELOW = 276, 132
+#: Of the areas beside and below the 3D view, in pixels at scale 1. A sidebar has just room beside: before 5.0
+#: Blender shows none in an area that is narrower.
+_BESIDE, _BELOW = 312, 132
 #: How many times Blender may handle all events until it has drawn the sidebars, and knows their tabs.
 _PATIENCE = 50
 #: Share of the height beside the 3D view that facts of what is selected have.

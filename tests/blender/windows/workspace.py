@@ -104,6 +104,9 @@ def main():
         assert not getattr(overlay, name), name
     assert view.spaces.active.show_region_ui
     assert not view.spaces.active.show_region_toolbar
+    for editor in (calls, facts):
+        sidebar = next(r for r in editor.regions if r.type == "UI")
+        assert sidebar.width > 0.85 * editor.width, (sidebar.width, editor.width)
     support.screenshot(place / "workspace.png")
     for name, shown in before.items():
         if name != begun:
