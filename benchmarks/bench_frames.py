@@ -1,0 +1,146 @@
+"""What a frame costs: triangles of each view, redraws in Blender's own window, drafts on the command line.
+
+The window is the real Blender 5.2's, with software OpenGL, at 1920 x 1080 (``tools/real_blender.py``);
+without it those rows are left out. Times are the processor's: what else the machine does counts little.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import tracevis3d as tv
+from tracevis3d.drawing.frame import Frame
+
+from .bench_subtrees import row
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples"
+RECORDED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared")) / "traces" / "recorded"
+BUDGET = 400_000
+_SCREEN = "1920x1080"
+_TEXTS = ("title", "labels", "names", "axis texts")
+
+
+def views() -> dict[str, list[Path]]:
+    """Return a view's name -> traces that it shows: the largest ones that are there."""
+    large = {
+        "icicle": [RECORDED / "vt_pylint_0.9M.json.gz"],
+        "cone": [RECORDED / "vt_pylint_0.9M.json.gz"],
+        "threads": [RECORDED / "chromium_docs_page.json.gz"],
+        "interactions": [RECORDED / "vt_sphinxtext_C.json.gz"],
+        "memory": [RECORDED / "memray_pillow_threads.records.tsv.gz"],
+        "compare": [RECORDED / f"vt_rst2html_docutils0.{version}.json.gz" for version in (20, 22)],
+    }
+    small = {
+        "icicle": [EXAMPLES / "vt_sphinxtext_E.json.gz"],
+        "cone": [EXAMPLES / "weka_parallel_9t.tsv.gz"],
+        "threads": [EXAMPLES / "sync_pillow_8w.json.gz"],
+        "interactions": [EXAMPLES / "weka_parallel_9t.tsv.gz"],
+        "compare": [EXAMPLES / f"vt_sphinxtext_{name}.json.gz" for name in "EF"],
+    }
+    found = {}
+    for name, traces in large.items():
+        for given in (traces, small.get(name, [])):
+            if given and all(path.is_file() for path in given):
+                found[name] = given
+                break
+    return found
+
+
+def rows() -> list[dict[str, Any]]:
+    """Measure; ratio is limit / ours."""
+    return [*triangles(), *drafts(), *redraws()]
+
+
+def triangles() -> list[dict[str, Any]]:
+    """Count what the 3D view draws of each view, without texts."""
+    import bpy
+
+    from tests.support.evaluated import in_window
+    from tracevis3d.scene.build import build
+
+    result = []
+    for view, paths in views().items():
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        drawing = tv.Figure(view, tuple(tv.load(path) for path in paths)).drawing(Frame())
+        drawn = in_window(build(drawing, frame=Frame()), _TEXTS)
+        name = f"{view}: triangles in the window, {len(drawn.triangles)} objects"
+        result.append({**row(name, drawn.total, BUDGET, "budget"), "unit": "triangles"})
+    return result
+
+
+def drafts() -> list[dict[str, Any]]:
+    """Measure ``render --draft`` of traces that were read before: processor time, with all its threads."""
+    result = []
+    with tempfile.TemporaryDirectory() as folder:
+        for view, paths in views().items():
+            words = [
+                sys.executable,
+                "-m",
+                "tracevis3d",
+                "render",
+                view,
+                *map(str, paths),
+                "--draft",
+                "--quiet",
+            ]
+            words += ["-o", f"{folder}/{view}.png"]
+            best = float("inf")
+            for _ in range(3):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                subprocess.run(words, check=True, cwd=ROOT, capture_output=True)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+                best = min(best, spent)
+            result.append(row(f"{view}: a draft, processor time", best * 1e3, 3_000.0, "limit"))
+    return result
+
+
+def redraws() -> list[dict[str, Any]]:
+    """Measure redraws in the window, against twice those of an empty one, and hovering against 1.2 times."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    import build_extension
+    from real_blender import PROGRAMS
+    from test_blender import Way
+
+    program = next(program for program in PROGRAMS if program.version == "5.2")
+    if obstacle := program.obstacle():
+        print(f"  redraws are left out: {obstacle}", flush=True)
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        way = Way(program, Path(folder))
+        program.prepare(Path(folder) / "setup.txt")
+        tag = f"linux-x64-cp{program.python.replace('.', '')}"
+        archive = build_extension.build(build_extension.Target.parse(tag), Path(folder))
+        install = ["extension", "install-file", "-r", "user_default", "--enable", f"/mnt/out/{archive.name}"]
+        way.run(["--command", *install])
+        given = json.dumps({view: [way.outside(path) for path in paths] for view, paths in views().items()})
+        screen = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+        script = way.python("windows/frames.py", given, "/mnt/out")
+        way.run([*words, *script], before=screen, timeout=900.0)
+        drawn = Path(folder) / "drawn"
+        if not drawn.is_file():
+            raise SystemExit(f"the window was not drawn:\n{way.log.read_text()[-3000:]}")
+        found = [json.loads(line) for line in drawn.read_text().splitlines()]
+    empty = [each for each in found if each["view"] == "empty"]
+    result = []
+    for what, times in (("redraw", 2.0), ("hover", 1.2)):
+        limit = times * min(each[what] for each in empty)
+        peer = f"{times:g} times an empty window"
+        result += [
+            row(f"{each['view']}: {what}", each[what], limit, peer) for each in found if each not in empty
+        ]
+    return result
+
+
+if __name__ == "__main__":
+    for line in rows():
+        print(line)
