@@ -167,7 +167,8 @@ def sources(wheels: list[Path], target: Target) -> dict[str, bytes]:
             hidden = any(
                 part.startswith(".") or part == "__pycache__" for part in path.relative_to(ROOT).parts
             )
-            if path.is_file() and not hidden:
+            # What was built here is for this machine.
+            if path.is_file() and not hidden and path.suffix != ".so":
                 found[path.relative_to(ROOT).as_posix()] = path.read_bytes()
     found[MANIFEST] = manifest(found[MANIFEST].decode("utf-8"), wheels, target).encode("utf-8")
     return found

@@ -31,6 +31,7 @@ def examine() -> list[Finding]:
         _python,
         _numba,
         _libraries,
+        _recorder,
         _cache,
         _plugins,
         _blender,
@@ -73,6 +74,18 @@ def _libraries() -> Iterator[Finding]:
             yield Finding(what, False, f"{module} is not installed", f"pip install {package}")
         else:
             yield Finding(what, True, f"{module} {getattr(loaded, '__version__', '')}".rstrip())
+
+
+def _recorder() -> Iterator[Finding]:
+    from .record.engines.choice import choose
+    from .record.fast import MODULE
+
+    engine = choose("auto", False).name
+    if MODULE is None and os.name == "posix":
+        remedy = "install a C compiler, then TraceVis3D again: recording costs programs several times as much"
+        yield Finding("recording", False, f"by {engine}: the part in C was not built", remedy)
+    else:
+        yield Finding("recording", True, f"by {engine}")
 
 
 def _cache() -> Iterator[Finding]:

@@ -266,16 +266,17 @@ def test_what_the_engine_can_not_do_is_said(tmp_path):
 
 def test_a_flush_is_one_write(tmp_path, monkeypatch):
     """Each write lets other threads run: where many compute, a flush of many writes would take seconds."""
-    from tracevis3d.record import flusher, state
     from tracevis3d.record import session as sessions
+    from tracevis3d.record import state
+    from tracevis3d.record.engines.engine import PythonEngine
 
     class Beside:
         endpoint = ""
 
         def __init__(self, *_):
             self.folder, self.spool, self.written = str(tmp_path), Spool(str(tmp_path)), []
-            write = self.spool._write
-            self.spool._write = lambda fd, data: self.written.append(len(data)) or write(fd, data)
+            append = self.spool._append
+            self.spool._append = lambda data: self.written.append(len(data)) or append(data)
 
         def part(self, number):
             return ""
@@ -284,7 +285,7 @@ def test_a_flush_is_one_write(tmp_path, monkeypatch):
             return ""
 
     monkeypatch.setattr(sessions, "Helper", Beside)
-    monkeypatch.setattr(flusher, "FIRST", 60)
+    monkeypatch.setattr(PythonEngine, "flushes", (60, 60))
     session = sessions.Session(sessions.Options("x", threads=True, engine="profile"))
     session.start()
     (lambda: None)()

@@ -20,9 +20,12 @@ import tracevis3d as tv
 from tests.conftest import ROOT
 from tracevis3d.features.memory.blocks import find_blocks
 from tracevis3d.features.memory.call_sites import find_sites
+from tracevis3d.record.fast import MODULE
 from tracevis3d.trace.model import IO, RELEASE, WAIT
 
-ENGINE = "monitoring" if hasattr(sys, "monitoring") else "profile"
+#: The engines to try within this program, and the one for what none of them has a part in.
+ENGINES = [*(["fast"] if MODULE else []), "monitoring" if hasattr(sys, "monitoring") else "profile"]
+ENGINE = ENGINES[0]
 
 
 def recorded(tmp_path, work, **options):
@@ -353,9 +356,10 @@ PLANS = st.lists(
 )
 
 
-@given(PLANS)
-@settings(max_examples=6, deadline=None)
-def test_random_programs_of_locks_against_their_own_diaries(tmp_path_factory, plans):
+@pytest.mark.parametrize("engine", ENGINES)
+@given(plans=PLANS)
+@settings(max_examples=5, deadline=None)
+def test_random_programs_of_locks_against_their_own_diaries(tmp_path_factory, engine, plans):
     diary = []
 
     def work():
@@ -381,7 +385,7 @@ def test_random_programs_of_locks_against_their_own_diaries(tmp_path_factory, pl
         for thread in threads:
             thread.join()
 
-    trace, found, _ = recorded(tmp_path_factory.mktemp("plans"), work)
+    trace, found, _ = recorded(tmp_path_factory.mktemp("plans"), work, engine=engine)
     tids = dict(zip(trace.threads.name, trace.threads.tid))
     locks = [row for row in found if row["objects"][0].startswith("Lock-")]
     numbers = {}

@@ -17,11 +17,13 @@ PYTHONS = [sys.executable, *filter(None, os.environ.get("TRACEVIS3D_PYTHONS", ""
 def engines():
     """Return each interpreter with each engine that it has."""
     code = "import sys\ntry: import viztracer; print('viztracer')\nexcept ImportError: pass\n"
+    code += "from tracevis3d.record.fast import MODULE\nif MODULE: print('fast')\n"
     code += "print('monitoring') if hasattr(sys, 'monitoring') else print('profile')"
     pairs = []
     for python in PYTHONS:
-        found = subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.split()
-        pairs += [(python, engine) for engine in found]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        found = subprocess.run([python, "-c", code], capture_output=True, text=True, env=environment)
+        pairs += [(python, engine) for engine in found.stdout.split()]
     return pairs
 
 
@@ -54,7 +56,8 @@ def wait_for_end(path):
     """Wait until the writer, which may outlive the program for a moment, has ended the file."""
     for _ in range(600):
         try:
-            json.loads(gzip.decompress(path.read_bytes()))
+            data = path.read_bytes()
+            json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
             return
         except (OSError, EOFError, ValueError):
             time.sleep(0.05)

@@ -46,7 +46,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--engine",
-        choices=("auto", "viztracer", "monitoring", "profile", "trace"),
+        choices=("auto", "fast", "viztracer", "monitoring", "profile", "trace"),
         default="auto",
         help="what records the calls (default: the first of these that is available)",
     )

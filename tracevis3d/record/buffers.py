@@ -91,7 +91,8 @@ class BufferWriter:
                 for log in list(state.logs):
                     log.rows.clear()
                     log.calls.clear()
-            elif not self._drop():
+            else:
+                self._drop()
                 self.spool.hold()
                 try:
                     self._write(last)
@@ -103,19 +104,29 @@ class BufferWriter:
         finally:
             self._flushing.release()
 
+    def write_names(self) -> None:
+        """Write what rows refer to: before there are rows of operations that the writer has not heard of."""
+        if self._flushing.acquire(timeout=2):
+            try:
+                self._write_names()
+            except OSError as error:
+                self._fail(error)
+            finally:
+                self._flushing.release()
+
     def _fail(self, error: OSError) -> None:
         self.failed = self.failed or f"the recording ends early: {error.strerror or error}"
 
-    def _drop(self) -> bool:
+    def _drop(self) -> None:
         """Drop what the buffers hold if the publisher is too far behind: a feed has no disk to wait on."""
-        if self._options.path or self.spool.waiting() < MOST_WAITING:
-            return False
-        dropped = 0
-        for log in list(state.logs):
+        if self._options.path:
+            return
+        late = self.spool.waiting() + self._engine.waiting() >= MOST_WAITING
+        dropped = self._engine.drop(late)
+        for log in list(state.logs) if late else ():
             dropped += len(state.take(log.rows)) // spool.STRIDE + len(state.take(log.calls)) // 2
-        self.spool.add(spool.DROPPED, 0, to_json({"rows": dropped}))
-        self.spool.roll()
-        return True
+        if dropped:
+            self.spool.add(spool.DROPPED, 0, to_json({"rows": dropped}))
 
     def _write(self, last: bool) -> None:
         add = self.spool.add
@@ -139,6 +150,8 @@ class BufferWriter:
                 add(spool.WAITING, log.number, to_json(pending))
             if ended and not log.rows and not log.calls:
                 state.logs.remove(log)
+                if state.fast is not None:
+                    state.fast.leave(log.calls)
         self._dumps += 1
         if self._engine.dump(self._part(self._dumps)):
             add(spool.VIZTRACER, self._dumps, b"")

@@ -12,9 +12,6 @@ from typing import Any
 from . import state
 from .buffers import BufferWriter
 
-#: Seconds between two flushes: at first, because a program may be killed soon, and at most.
-FIRST, EVERY = 0.001, 0.05
-
 
 class Flusher:
     """Flushes buffers in a thread of its own, which is not recorded.
@@ -22,12 +19,16 @@ class Flusher:
     Parameters
     ----------
     buffers : BufferWriter
+    flushes : (float, float)
+        Seconds between two flushes, at first and at most.
     after : callable
         Called after each flush.
     """
 
-    def __init__(self, buffers: BufferWriter, after: Callable[[], None]) -> None:
-        self._buffers, self._after = buffers, after
+    def __init__(
+        self, buffers: BufferWriter, flushes: tuple[float, float], after: Callable[[], None]
+    ) -> None:
+        self._buffers, self._flushes, self._after = buffers, flushes, after
         # Those of Python itself: recording replaces them.
         self._pause = time.sleep
         self._tid = 0
@@ -80,9 +81,9 @@ class Flusher:
                 # At once, so that memray's records of this thread are known to be ours.
                 self._buffers.mark()
             self._started.release()
-            wait = FIRST
+            wait, most = self._flushes
             while not self._stopping.acquire(timeout=wait):
-                wait = min(2 * wait, EVERY)
+                wait = min(2 * wait, most)
                 _leave_no_dummy()
                 self._buffers.flush()
                 self._after()

@@ -14,11 +14,13 @@ AfterImport = Callable[[ModuleType], None]
 class ImportHooks:
     """Calls a function with each of some modules, at once or when it is imported.
 
-    Recorded programs import what they import without us: nothing is loaded beforehand.
+    Recorded programs import what they import without us: nothing is loaded beforehand. After a module that
+    is imported later ``after`` is called too.
     """
 
-    def __init__(self, hooks: Mapping[str, AfterImport]) -> None:
+    def __init__(self, hooks: Mapping[str, AfterImport], after: Callable[[], None]) -> None:
         self._hooks = dict(hooks)
+        self._after = after
 
     def install(self) -> None:
         """Call the hooks of loaded modules, and wait for the others."""
@@ -45,12 +47,12 @@ class ImportHooks:
             spec: ModuleSpec | None = find(name, path, target)
             if spec is not None:
                 if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                    _call_after(spec.loader, self._hooks.pop(name))
+                    _call_after(spec.loader, self._hooks.pop(name), self._after)
                 return spec
         return None
 
 
-def _call_after(loader: Any, hook: AfterImport) -> None:
+def _call_after(loader: Any, hook: AfterImport, after: Callable[[], None]) -> None:
     execute = loader.exec_module
 
     def exec_module(module: ModuleType) -> None:
@@ -60,6 +62,7 @@ def _call_after(loader: Any, hook: AfterImport) -> None:
             # The loader is the module's own: only this one import goes through here.
             vars(loader).pop("exec_module", None)
         hook(module)
+        after()
 
     if hasattr(loader, "__dict__"):
         loader.exec_module = exec_module

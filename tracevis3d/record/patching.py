@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 
 from .engines.engine import Engine, Hooks
@@ -14,7 +15,9 @@ from .subprocesses.child import serving, spawning, starting
 from .waits import greenlets
 
 
-def patch(patches: Patches, options: Options, engine: Engine, folder: str) -> ImportHooks:
+def patch(
+    patches: Patches, options: Options, engine: Engine, folder: str, patched: Callable[[], None]
+) -> ImportHooks:
     """Replace what is to be recorded, and let other interpreters that the program starts be recorded too.
 
     Parameters
@@ -26,6 +29,8 @@ def patch(patches: Patches, options: Options, engine: Engine, folder: str) -> Im
         The engine that is at work.
     folder : str
         The recording's.
+    patched : callable
+        Called when a module that was imported has been patched.
 
     Returns
     -------
@@ -49,7 +54,7 @@ def patch(patches: Patches, options: Options, engine: Engine, folder: str) -> Im
     hooks["multiprocessing.util"] = lambda module: patches.wrap(
         module, "spawnv_passfds", serving(said, folder)
     )
-    found = ImportHooks(hooks)
+    found = ImportHooks(hooks, patched)
     found.install()
     return found
 

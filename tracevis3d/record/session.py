@@ -13,6 +13,7 @@ from typing import Any
 from . import state
 from .buffers import BufferWriter, number, to_json
 from .engines.choice import choose
+from .engines.engine import PythonEngine
 from .flusher import Flusher
 from .operations import RELEASE, operation
 from .options import Options
@@ -74,7 +75,7 @@ class Session:
         self._buffers = BufferWriter(
             options, self._engine, to, self._helper.part, keep, is_child=child is not None
         )
-        self._flusher = Flusher(self._buffers, self._hear)
+        self._flusher = Flusher(self._buffers, self._pace(), self._hear)
         self._running = False
         self._pid = os.getpid()
         self._forking = _thread.allocate_lock()
@@ -87,6 +88,12 @@ class Session:
                 to.end()
                 self._helper.finish()
                 raise
+
+    def _pace(self) -> tuple[float, float]:
+        """Return how often buffers are flushed: viewers, and looks at memory, want it often."""
+        first, most = self._engine.flushes
+        often = self._options.live or self._options.memory
+        return first, min(most, PythonEngine.flushes[1]) if often else most
 
     @property
     def endpoint(self) -> str:
@@ -105,10 +112,14 @@ class Session:
         """
         state.forget()
         state.clock = self._engine.clock
+        self._engine.open(os.path.dirname(self._helper.part(0)))
         self._write_begin()
         if self._options.memory:
             self._watch_memory()
-        self._imports = patch(self._patches, self._options, self._engine, self._helper.folder)
+        self._imports = patch(
+            self._patches, self._options, self._engine, self._helper.folder, self._buffers.write_names
+        )
+        self._buffers.write_names()
         self._guard_exits()
         state.recording = True
         self._running = True
@@ -141,8 +152,8 @@ class Session:
             "argv": sys.argv,
             "options": asdict(self._options),
             "ours": state.FOLDER,
-            "none": number(None),
-            "gap": number(state.GAP),
+            "none": number(None) if state.fast is None else 0,
+            "gap": number(state.GAP) if state.fast is None else -1,
         }
         self._buffers.spool.add(spool.BEGIN, 0, to_json(begin))
 
@@ -167,6 +178,7 @@ class Session:
             self._buffers.allocations.stop()
         if self._buffers.tracking is not None:
             self._buffers.tracking.stop()
+        self._engine.close()
         self._buffers.spool.end()
         said = self._helper.finish()
         failed = self._buffers.failed
@@ -269,6 +281,12 @@ class Session:
         self._helper, self._pid, self._is_forked = child, os.getpid(), True
         self._buffers.enter_child(to, child.part)
         self._flusher.renew()
+        try:
+            self._engine.open(os.path.dirname(child.part(0)))
+        except OSError:
+            to.end()
+            child.abandon()
+            return
         self._write_begin()
         if self._options.memory == "tracemalloc":
             self._watch_memory()

@@ -80,8 +80,8 @@ def _cut(chunk: list[Any]) -> list[Any]:
 
 def take(buffer: Any) -> list[Any]:
     """Empty a buffer that its thread continues to fill, and return what it held."""
-    if isinstance(buffer, Chunks):
-        return buffer.take()
+    if type(buffer) is not list:
+        return list(buffer.take())
     count = len(buffer)
     taken: list[Any] = buffer[:count]
     del buffer[:count]
@@ -101,6 +101,8 @@ def report(kind: str, place: str) -> None:
 
 #: Makes the buffer of a thread's calls.
 new_calls: Callable[[], Any] = list
+#: The part in C, while it records.
+fast: Any = None
 #: Called with the number of a thread that has just got a buffer, in that thread.
 thread_begun: list[Callable[[int], None]] = []
 
@@ -111,6 +113,19 @@ def use_chunks(on: bool) -> None:
     new_calls = Chunks if on else list
     local.log.calls = new_calls()
     local.enter(local.log)
+
+
+def use_fast(module: Any) -> None:
+    """Have buffers made by the part in C from now on, or no more."""
+    global fast
+    fast = module
+
+
+def new_buffers(number: int, tid: int) -> tuple[Any, Any]:
+    """Return the buffers of a thread's rows and calls."""
+    if fast is not None and new_calls is list:
+        return fast.Buffer("R", number, tid), fast.Buffer("C", number, tid)
+    return [], new_calls()
 
 
 class ThreadLog:
@@ -137,13 +152,15 @@ class ThreadLog:
         "written_pending",
     )
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, tid: int = 0) -> None:
         self.number = number
-        self.rows: list[Any] = []
-        self.calls = new_calls()
+        native = _thread.get_native_id() if hasattr(_thread, "get_native_id") else _thread.get_ident()
+        self.tid = tid or native
+        self.rows: Any
+        self.calls: Any
+        self.rows, self.calls = new_buffers(number, self.tid)
         self.pending: list[tuple[int, int, float, int]] = []
         self.ident = _thread.get_ident()
-        self.tid = _thread.get_native_id() if hasattr(_thread, "get_native_id") else self.ident
         # Again at each flush, while the thread lives: it may be renamed, and ids are used again.
         self.name = thread_name(self.ident)
         self.ended = False
@@ -171,17 +188,16 @@ _thread_numbers = itertools.count(1)
 _track_numbers = itertools.count(1_000_000_000)
 
 
-def new_log() -> ThreadLog:
-    """Return a new buffer, which is fetched like all others."""
-    log = ThreadLog(next(_thread_numbers))
+def new_log(tid: int = 0) -> ThreadLog:
+    """Return a new buffer, which is fetched like all others; of the running thread if no id is given."""
+    log = ThreadLog(next(_thread_numbers), tid)
     logs.append(log)
     return log
 
 
 def new_track(name: str) -> ThreadLog:
     """Return the buffer of what shares a thread with others: a task or a greenlet."""
-    log = new_log()
-    log.tid = next(_track_numbers)
+    log = new_log(next(_track_numbers))
     log.name = name
     log.is_task = True
     return log
@@ -245,6 +261,8 @@ class _Local(_thread._local):
         self.call = self.track.call = log.calls.extend
         self.number = log.number
         self.pending = log.pending
+        if fast is not None and type(log.rows) is not list:
+            fast.enter(log.calls, log.rows, log.number)
 
 
 local = _Local()
@@ -258,6 +276,8 @@ def hide_thread() -> None:
     """Record nothing that the running thread does."""
     local.add = ignore
     local.call = local.track.call = ignore
+    if fast is not None:
+        fast.hide()
     if local.log in logs:
         logs.remove(local.log)
 
@@ -338,6 +358,9 @@ def enter_child() -> None:
     if mine not in logs:
         logs.append(mine)
     mine.tid = _thread.get_native_id() if hasattr(_thread, "get_native_id") else mine.ident
+    for buffer in (mine.rows, mine.calls):
+        if hasattr(buffer, "tid"):
+            buffer.tid = mine.tid
     # What is made from here on has numbers that no other process gives to what it shares.
     for kind in [kind for kind in _counts if kind.startswith("multiprocessing.")]:
         _counts[kind] += 1000 * (mine.tid % 100_000)

@@ -1,30 +1,39 @@
-"""Which engine records the calls: VizTracer where it is installed, ``sys.monitoring``, or older hooks."""
+"""Which engine records the calls: the part in C, VizTracer, ``sys.monitoring``, or older hooks."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
 
+from ..fast import MODULE
 from .engine import Engine
+from .fast import Fast
 from .monitoring import Monitoring
 from .profile import Profile
 from .trace import Trace
 from .viztracer import VizTracer
 
 _ENGINES: dict[str, Callable[[bool], Engine]] = {
+    "fast": Fast,
     "viztracer": VizTracer,
     "monitoring": Monitoring,
     "profile": Profile,
     "trace": Trace,
 }
 NAMES = ("auto", *_ENGINES)
+#: Why one may be missing.
+_REASONS = {
+    "fast": "was not built: reinstall TraceVis3D where there is a C compiler, or use another engine",
+    "viztracer": "is not installed: 'pip install viztracer'",
+    "monitoring": "needs Python 3.12 or later: use 'profile'",
+}
 
 
 def choose(name: str, c_functions: bool, live: bool = False, beside_memray: bool = False) -> Engine:
     """Return the engine ``name``, or the best that there is for ``auto``.
 
-    VizTracer reports a call when it ends, so that a running call would not be seen: a feed uses another
-    engine.
+    Functions written in C are recorded by VizTracer alone, which reports a call when it ends, so that a
+    running call would not be seen: a feed uses another engine.
     memray has the profile hook for itself.
 
     Raises
@@ -33,20 +42,19 @@ def choose(name: str, c_functions: bool, live: bool = False, beside_memray: bool
         If it is not to be had here: the sentence says why.
     """
     if name == "auto":
-        able = ("monitoring", "trace") if beside_memray else ("viztracer", "monitoring", "profile")[live:]
-        name = next(candidate for candidate in able if _is_there(candidate))
+        able: tuple[str, ...]
+        able = ("monitoring", "trace") if beside_memray else ("fast", "viztracer", "monitoring", "profile")
+        if live:
+            able = tuple(engine for engine in able if engine != "viztracer")
+        name = "viztracer" if c_functions else next(candidate for candidate in able if _is_there(candidate))
     if live and name == "viztracer":
         raise ValueError("VizTracer reports calls when they end, too late for a feed: use another engine")
-    if beside_memray and name in ("viztracer", "profile"):
+    if beside_memray and name in ("fast", "viztracer", "profile"):
         raise ValueError(f"memray takes the hook that the engine {name!r} needs: leave --engine out")
     if c_functions and name != "viztracer":
         raise ValueError("functions written in C are recorded with VizTracer alone: 'pip install viztracer'")
     if not _is_there(name):
-        raise ValueError(
-            "the engine 'viztracer' is not installed: 'pip install viztracer'"
-            if name == "viztracer"
-            else f"the engine {name!r} needs Python 3.12 or later: use 'profile'"
-        )
+        raise ValueError(f"the engine {name!r} {_REASONS[name]}")
     return _ENGINES[name](c_functions)
 
 
@@ -56,4 +64,6 @@ def _is_there(name: str) -> bool:
             import viztracer.snaptrace  # noqa: F401
         except ImportError:
             return False
+    if name == "fast":
+        return MODULE is not None
     return name != "monitoring" or hasattr(sys, "monitoring")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -20,7 +21,12 @@ class Engine(Protocol):
     microseconds: bool
     #: Whether it records where a thread switches between greenlets.
     follows_greenlets: bool
+    #: Seconds between two flushes: at first, because a program may be killed soon, and at most.
+    flushes: tuple[float, float]
     clock: Callable[[], float]
+
+    def open(self, folder: str) -> None:
+        """Prepare to write into the recording's folder, before anything is recorded."""
 
     def patch(self, patches: Patches) -> Hooks:
         """Replace what would take the interpreter's hook away, before :meth:`start`."""
@@ -34,8 +40,44 @@ class Engine(Protocol):
     def dump(self, path: str) -> bool:
         """Write the calls that ended since the last time to ``path``, if the engine keeps them itself."""
 
+    def waiting(self) -> int:
+        """Return how many bytes that the engine keeps wait for the writer."""
+
+    def drop(self, on: bool) -> int:
+        """Drop what the engine itself keeps, or no more; return how much it has dropped since last asked."""
+
+    def close(self) -> None:
+        """Write no more; after the last flush."""
+
     def abandon(self) -> None:
         """Record nothing in a process that was forked."""
+
+
+class PythonEngine:
+    """An engine whose calls lie in buffers of Python's, which the flusher empties."""
+
+    microseconds = False
+    follows_greenlets = True
+    flushes = 0.001, 0.05
+    clock: Callable[[], float] = staticmethod(time.perf_counter_ns)
+
+    def open(self, folder: str) -> None:
+        pass
+
+    def patch(self, patches: Patches) -> Hooks:
+        return {}
+
+    def dump(self, path: str) -> bool:
+        return False
+
+    def waiting(self) -> int:
+        return 0
+
+    def drop(self, on: bool) -> int:
+        return 0
+
+    def close(self) -> None:
+        pass
 
 
 def in_each_thread(patches: Patches, begin: Callable[[], None]) -> None:

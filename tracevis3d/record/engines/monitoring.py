@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from ..patches import Patches
 from ..state import local
-from .engine import Hooks
+from .engine import PythonEngine
 
 #: Tools to try: numbers that have no name, because programs use those that have one.
 TOOLS = (4, 3)
 
 
-class Monitoring:
+class Monitoring(PythonEngine):
     """``sys.monitoring``, from Python 3.12 on: one callback for what begins and one for what ends."""
 
     name = "monitoring"
-    microseconds = False
-    follows_greenlets = True
-    clock: Callable[[], float] = staticmethod(time.perf_counter_ns)
 
     def __init__(self, c_functions: bool) -> None:
         self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
         self._tool = 0
-
-    def patch(self, patches: Patches) -> Hooks:
-        return {}
 
     def start(self) -> None:
         now = time.perf_counter_ns
@@ -49,9 +41,6 @@ class Monitoring:
         m = self._monitoring
         m.set_events(self._tool, 0)
         m.free_tool_id(self._tool)
-
-    def dump(self, path: str) -> bool:
-        return False
 
     def abandon(self) -> None:
         self.stop()

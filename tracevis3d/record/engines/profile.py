@@ -11,18 +11,15 @@ from typing import Any
 from .. import state
 from ..patches import Patches
 from ..state import local
-from .engine import Hooks, in_each_thread
+from .engine import Hooks, PythonEngine, in_each_thread
 
 Hook = Callable[[FrameType, str, Any], None]
 
 
-class Profile:
+class Profile(PythonEngine):
     """``sys.setprofile`` in each thread; the program's own hook is called from this one."""
 
     name = "profile"
-    microseconds = False
-    follows_greenlets = True
-    clock: Callable[[], float] = staticmethod(time.perf_counter_ns)
 
     def __init__(self, c_functions: bool) -> None:
         # Kept, since the program's are replaced.
@@ -135,9 +132,6 @@ class Profile:
         # Other threads take their hook off themselves.
         self._off.append(True)
         self._set(local.track.theirs)
-
-    def dump(self, path: str) -> bool:
-        return False
 
     def abandon(self) -> None:
         self.stop()

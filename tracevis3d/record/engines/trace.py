@@ -8,18 +8,14 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from ..patches import Patches
 from ..state import local
-from .engine import Hooks
+from .engine import PythonEngine
 
 
-class Trace:
+class Trace(PythonEngine):
     """``sys.settrace`` in each thread: where the profile hook is taken."""
 
     name = "trace"
-    microseconds = False
-    follows_greenlets = True
-    clock: Callable[[], float] = staticmethod(time.perf_counter_ns)
 
     def __init__(self, c_functions: bool) -> None:
         self._off: list[bool] = []
@@ -43,9 +39,6 @@ class Trace:
 
         return hook
 
-    def patch(self, patches: Patches) -> Hooks:
-        return {}
-
     def start(self) -> None:
         import threading
 
@@ -65,9 +58,6 @@ class Trace:
         self._off.append(True)
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type,unused-ignore]
-
-    def dump(self, path: str) -> bool:
-        return False
 
     def abandon(self) -> None:
         self.stop()

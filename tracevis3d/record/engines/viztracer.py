@@ -9,13 +9,13 @@ from typing import Any
 
 from .. import state
 from ..patches import Patches
-from .engine import Hooks
+from .engine import Hooks, PythonEngine
 
 #: So many calls may be under way in VizTracer's buffer between two flushes.
 _ENTRIES = 2_000_000
 
 
-class VizTracer:
+class VizTracer(PythonEngine):
     """The C part of VizTracer: its ring buffer is emptied before it is full."""
 
     name = "viztracer"
@@ -30,7 +30,7 @@ class VizTracer:
         # What lies in this folder is not recorded, nor what that calls.
         self._tracer.lib_file_path = os.path.join(state.FOLDER, "shims")
         self._tracer.process_name = "MainProcess"
-        self.clock: Callable[[], float] = self._tracer.getts
+        self.clock = self._tracer.getts
         # The first use calibrates its clock.
         self.clock()
 

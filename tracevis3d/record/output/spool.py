@@ -11,8 +11,8 @@ import contextlib
 import os
 import struct
 from collections.abc import Iterator
-from typing import BinaryIO
 
+from ..fast import MODULE
 from .descriptor import Descriptor
 
 #: Kind, number of the thread (or of a file, see VIZTRACER), bytes that follow.
@@ -60,8 +60,9 @@ NEXT = b"N"
 
 #: Bytes of a file after which another follows.
 FULL = 1 << 25
-#: Bytes that are read at once.
-_PIECE = 1 << 24
+
+#: Bytes that are written without giving Python's lock away.
+_SHORT = 1 << 16
 
 #: Numbers of a row: operation, object, start, end, flags, other (a thread's number + 1 or bytes).
 STRIDE = 6
@@ -133,10 +134,11 @@ class Spool:
             # Programs close descriptors that they don't know: daemons close all.
             self._fd.close()
             self._open_file()
+        write = self._write if MODULE is None or len(data) > _SHORT else MODULE.append
         view = memoryview(data)
         self._size += len(view)
         while view:
-            view = view[self._write(self._fd.number, view) :]
+            view = view[write(self._fd.number, view) :]
 
     def roll(self) -> None:
         """Continue in another file if this one is long enough, so that what was read can be deleted."""
@@ -180,49 +182,3 @@ def sections(data: bytes) -> Iterator[tuple[bytes, int, bytes, int]]:
             return
         at = start + size
         yield kind, number, data[start:at], at
-
-
-class Reader:
-    """The writer's end of the files of one process; they need not be there yet.
-
-    Parameters
-    ----------
-    folder : str
-
-    Attributes
-    ----------
-    closed : bool
-        Whether what was read last says that nothing follows.
-    """
-
-    def __init__(self, folder: str) -> None:
-        self._folder, self._number, self._rest = folder, 1, b""
-        self.closed = False
-        self._file: BinaryIO | None = None
-
-    def read(self) -> Iterator[list[tuple[bytes, int, bytes]]]:
-        """Yield the sections that have come since the last time, piece by piece."""
-        if self._file is None:
-            try:
-                self._file = open(file_name(self._folder, self._number), "rb")  # noqa: SIM115
-            except FileNotFoundError:
-                return
-        while piece := self._file.read(_PIECE):
-            self._rest += piece
-            came, end, full = [], 0, False
-            for kind, thread, data, end in sections(self._rest):  # noqa: B007
-                full = full or kind == NEXT
-                self.closed = kind == CLOSED
-                came.append((kind, thread, data))
-            self._rest = self._rest[end:]
-            yield came
-            if full:
-                self._file.close()
-                os.unlink(file_name(self._folder, self._number))
-                self._number += 1
-                self._file = open(file_name(self._folder, self._number), "rb")  # noqa: SIM115
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._file is not None:
-            self._file.close()

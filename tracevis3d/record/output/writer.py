@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Protocol
 from ..subprocesses.children import Children, Section
 from .encode import Encoder
 from .process import Process
-from .spool import Reader
+from .reader import Reader
 
 #: Seconds between two looks at the spool.
 _EVERY = 0.05
@@ -78,6 +78,7 @@ def follow(folder: str, alive: int, pid: int) -> Iterator[list[tuple[bytes, int,
         running = held or process.lives()
         yield from reader.read()
         running = running and (held or not reader.closed)
+    yield reader.rest()
     reader.close()
     process.close()
 

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from .. import state
+from ..fast import MODULE
 from ..operations import RELEASE, WAIT, operation
 from ..output.spool import CONTENDED, FAILED, TIMED_OUT
 from ..state import local
@@ -72,10 +73,11 @@ class _LockMeta(type):
         module, frame = _maker(sys._getframe(1))
         if module in _LEFT:
             return _allocate()
-        made = type.__call__(InnerLock if module in _PARTS else Lock)
+        made = type.__call__(cls)
+        made._inner = module in _PARTS
         made._raw = _allocate()
         made._number = state.new_object("Lock", frame)
-        made._holder = 0
+        made._holder = made._waiting = 0
         made._asked = None
         return made
 
@@ -83,37 +85,42 @@ class _LockMeta(type):
         return type.__instancecheck__(cls, other) or isinstance(other, _RawLock)
 
 
-class Lock(metaclass=_LockMeta):
-    """A lock as ``threading.Lock()`` returns it, recorded."""
+class _Fields:
+    """Those of a lock; in C where that was built (``fast/_fast.c``), with ``acquire`` and ``release``."""
 
-    __slots__ = ("__weakref__", "_asked", "_holder", "_number", "_raw")
+    __slots__ = ("__weakref__", "_asked", "_holder", "_inner", "_number", "_raw", "_waiting")
+
+
+_NO_MORE_SLOTS: tuple[str, ...] = ()
+_Base: Any = _Fields if MODULE is None else MODULE.Lock
+
+
+class Lock(_Base, metaclass=_LockMeta):  # type: ignore[misc]
+    """A lock as ``threading.Lock()`` returns it, recorded; or one within an event, a queue or the like.
+
+    An inner one is recorded where a thread has to wait for it.
+    """
+
+    __slots__ = _NO_MORE_SLOTS
     _raw: Any
     _number: int
+    _inner: bool
     _holder: int
     _asked: list[list[int]] | None
 
-    def acquire(self, blocking: Any = True, timeout: Any = -1) -> bool:
+    def _acquire(self, blocking: Any = True, timeout: Any = -1) -> bool:
         start = state.clock()
         usual = blocking is True and timeout == -1
         if usual and self._raw.acquire(False):
             log = local.log
             self._holder = log.number
-            if state.recording:
+            if state.recording and not self._inner:
                 rows = log.rows
                 rows += (LOCK_ACQUIRE, self._number, start, start, 0, 0)
             return True
+        if self._inner:
+            return self._ask_inside(start, blocking, timeout)
         return self._ask(start, blocking, timeout, usual)
-
-    def __enter__(self) -> bool:
-        start = state.clock()
-        if self._raw.acquire(False):
-            log = local.log
-            self._holder = log.number
-            if state.recording:
-                rows = log.rows
-                rows += (LOCK_ACQUIRE, self._number, start, start, 0, 0)
-            return True
-        return self._ask(start, True, -1, True)
 
     def _ask(self, start: float, blocking: Any, timeout: Any, tried: bool) -> bool:
         """Acquire in a way that may block, fail or raise; ``tried`` says that it was not free."""
@@ -137,22 +144,25 @@ class Lock(metaclass=_LockMeta):
             local.add((LOCK_ACQUIRE, self._number, start, state.clock(), flags, asked[0]))
         return got
 
-    def release(self) -> None:
-        # The time is taken first: who waits may run before this thread does again.
-        at = state.clock()
-        holder, self._holder = self._holder, 0
-        if self._asked:
-            _answer(self, holder)
+    def _ask_inside(self, start: float, blocking: Any, timeout: Any) -> bool:
+        if not blocking or timeout != -1:
+            got: bool = self._raw.acquire(blocking, timeout)
+            if got:
+                self._holder = local.number
+            return got
+        self._waiting += 1
         try:
-            self._raw.release()
-        except BaseException:
-            self._holder = holder
-            raise
-        if state.recording:
-            rows = local.log.rows
-            rows += (LOCK_RELEASE, self._number, at, at, 0, 0)
+            return self._ask(start, blocking, timeout, True)
+        finally:
+            self._waiting -= 1
 
-    def __exit__(self, *error: object) -> None:
+    def _release(self) -> None:
+        if self._inner and not self._waiting:
+            self._holder = 0
+            self._asked = None
+            self._raw.release()
+            return
+        # The time is taken first: who waits may run before this thread does again.
         at = state.clock()
         holder, self._holder = self._holder, 0
         if self._asked:
@@ -169,7 +179,7 @@ class Lock(metaclass=_LockMeta):
     def locked(self) -> bool:
         return bool(self._raw.locked())
 
-    acquire_lock, release_lock, locked_lock = acquire, release, locked
+    locked_lock = locked
 
     def _is_owned(self) -> bool:
         # What a condition would find out by trying.
@@ -186,50 +196,16 @@ class Lock(metaclass=_LockMeta):
         raise TypeError("cannot pickle '_thread.lock' object")
 
 
-class InnerLock(Lock):
-    """A lock within an event, a queue or the like: recorded where a thread has to wait for it."""
+def _exit(self: Lock, *error: object) -> None:
+    self._release()
 
-    __slots__ = ("_waiting",)
-    _waiting: int
 
-    def acquire(self, blocking: Any = True, timeout: Any = -1) -> bool:
-        start = state.clock()
-        if blocking is True and timeout == -1 and self._raw.acquire(False):
-            self._holder = local.number
-            return True
-        return self._ask_inside(start, blocking, timeout)
-
-    def __enter__(self) -> bool:
-        start = state.clock()
-        if self._raw.acquire(False):
-            self._holder = local.number
-            return True
-        return self._ask_inside(start, True, -1)
-
-    def _ask_inside(self, start: float, blocking: Any, timeout: Any) -> bool:
-        if not blocking or timeout != -1:
-            got: bool = self._raw.acquire(blocking, timeout)
-            if got:
-                self._holder = local.number
-            return got
-        self._waiting = getattr(self, "_waiting", 0) + 1
-        try:
-            return self._ask(start, blocking, timeout, True)
-        finally:
-            self._waiting -= 1
-
-    def release(self) -> None:
-        if getattr(self, "_waiting", 0):
-            Lock.release(self)
-        else:
-            self._holder = 0
-            self._asked = None
-            self._raw.release()
-
-    def __exit__(self, *error: object) -> None:
-        self.release()
-
-    acquire_lock, release_lock = acquire, release
+if MODULE is None:
+    for _name in ("acquire", "acquire_lock", "__enter__"):
+        setattr(Lock, _name, Lock._acquire)
+    for _name in ("release", "release_lock"):
+        setattr(Lock, _name, Lock._release)
+    Lock.__exit__ = _exit
 
 
 class _RLockMeta(type):
@@ -376,7 +352,7 @@ def make_rlock(*args: Any, **kwargs: Any) -> Any:
     return _make_rlock(sys._getframe(1), RLock, *args, **kwargs)
 
 
-for _cls, _like in ((Lock, _RawLock), (InnerLock, _RawLock), (RLock, _RawRLock)):
+for _cls, _like in ((Lock, _RawLock), (RLock, _RawRLock)):
     # What a program prints of them stays the same.
     _cls.__name__ = _cls.__qualname__ = _like.__name__
     _cls.__module__ = "_thread"
@@ -385,6 +361,6 @@ for _cls, _like in ((Lock, _RawLock), (InnerLock, _RawLock), (RLock, _RawRLock))
 def is_part(lock: Any) -> bool:
     """Return whether a lock (a condition's) is a part of something that is recorded as a whole, or raw."""
     kind = type(lock)
-    if kind is InnerLock or kind is _RawLock or kind is _RawRLock:
+    if kind is _RawLock or kind is _RawRLock:
         return True
-    return kind is RLock and lock._part
+    return bool((kind is Lock and lock._inner) or (kind is RLock and lock._part))

@@ -7,7 +7,8 @@ import os
 from collections.abc import Iterator
 
 from ..output.process import Process
-from ..output.spool import BEGIN, Reader
+from ..output.reader import Reader
+from ..output.spool import BEGIN
 from .child import ALIVE, PREFIX, lock
 
 Section = tuple[bytes, int, bytes]
@@ -67,6 +68,7 @@ class _Child:
         if locked or (not self._reader.closed and (alive if known else self._process is not None)):
             return
         self.ended = True
+        yield self._folder, self._reader.rest()
         self._reader.close()
         if self._process is not None:
             self._process.close()
