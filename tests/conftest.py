@@ -1,6 +1,7 @@
 """Shared fixtures. The library is imported first, so that pytest never takes the extension's root for it."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,23 @@ def pytest_configure(config: pytest.Config) -> None:
     """In one of several parallel processes, share what is compiled with the others."""
     if hasattr(config, "workerinput"):
         compile_once()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End at once where Blender's module was imported: its destructors may wait for ever."""
+    if "bpy" in sys.modules and not hasattr(config, "workerinput"):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_ended.get("code", 1))
+
+
+_ended: dict[str, int] = {}
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Remember what the process is to end with."""
+    _ended["code"] = int(exitstatus)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,6 +7,7 @@ C code that takes some seconds more, and a second signal, end the process at onc
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import select
@@ -126,7 +127,21 @@ def run(program: Callable[[], int]) -> NoReturn:
     # All is written or removed: nothing shall disturb Python and Blender while they tidy up.
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+    if "bpy" in sys.modules:
+        _leave(code)
     sys.exit(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process without Blender's destructors.
+
+    Those of bpy 4.5 may wait for ever for a thread of its sound device, and those of 4.2 crash.
+    """
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _install(numbers: Iterable[int]) -> Callable[[], None]:

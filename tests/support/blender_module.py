@@ -10,9 +10,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "tests" / "blender"
 
-#: Modules that crash after the end of Python: see ``blender/leaving.py``.
-CRASHES_AT_EXIT = ("4.2",)
-
 
 class Blender:
     """A Blender module with folders of its own, which are empty at first.
@@ -62,10 +59,9 @@ class Blender:
 
     def script(self, name, *words, environment=None):
         """Run a script of ``tests/blender``; it must succeed."""
-        leaving = [SCRIPTS / "leaving.py"] if self.version.startswith(CRASHES_AT_EXIT) else []
-        done = self.python_says(*leaving, SCRIPTS / name, *words, environment=environment)
+        done = self.python_says(SCRIPTS / "leaving.py", SCRIPTS / name, *words, environment=environment)
         assert done.returncode == 0, f"{name}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
-        assert not leaving or done.stdout.endswith("LEFT 0\n"), done.stdout[-400:]
+        assert done.stdout.endswith("LEFT 0\n"), done.stdout[-400:]
         return done.stdout
 
     def scripts(self, *turns):
