@@ -9,7 +9,7 @@ from importlib import import_module
 
 import pytest
 
-from tracevis3d import api, layout
+from tracevis3d import api, layout, overlay
 from tracevis3d.formats.names import split
 from tracevis3d.trace.model import Source
 from tracevis3d.trace.recording import Recording
@@ -17,6 +17,7 @@ from tracevis3d.trace.recording import Recording
 LAYOUT = [
     found.name for found in pkgutil.walk_packages(layout.__path__, "tracevis3d.layout.") if not found.ispkg
 ]
+WITH_EXAMPLES = [f"{overlay.__name__}.{name}" for name in ("items", "rulers")]
 MODULES = (
     "tracevis3d.api",
     "tracevis3d.drawing.builder",
@@ -24,6 +25,7 @@ MODULES = (
     "tracevis3d.trace.recording",
     "tracevis3d.units",
     *LAYOUT,
+    *WITH_EXAMPLES,
 )
 
 #: Two runs of a program; the second one parses once less, and writes longer.

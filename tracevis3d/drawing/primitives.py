@@ -312,6 +312,9 @@ class Axis:
         Line height of the texts, in scene units.
     grid : float
         Length of grid lines drawn from each labelled tick against ``outward``; 0: none.
+    window : (int, int) or None
+        Nanoseconds at its two ends where it measures time: zoomed in, it gets finer ticks. None: only the
+        ticks it has.
     """
 
     origin: Vector
@@ -324,6 +327,32 @@ class Axis:
     outward: Vector = (0.0, 0.0, -1.0)
     height: float = 0.3
     grid: float = 0.0
+    window: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Callout:
+    """A short statement about a point of the scene: what is to be seen first.
+
+    Attributes
+    ----------
+    text : str
+        What is there, in a few words.
+    detail : str
+        The numbers, in one line; may be empty.
+    point : Vector
+        Where its leader line ends.
+    rank : float
+        Importance.
+    color : int
+        Palette index of its mark; -1: none of its own.
+    """
+
+    text: str
+    detail: str
+    point: Vector
+    rank: float = 0.0
+    color: int = -1
 
 
 @dataclass(frozen=True)
@@ -443,6 +472,8 @@ class Drawing:
         Name -> other places to look from; they stand in the scene beside ``camera``.
     facts : tuple of (str, tuple of (str, str))
         Tables for a panel beside the picture: a title, and rows of a label and a text.
+    callouts : tuple of Callout
+        What is to be seen first, with leader lines in the window; most important first.
     """
 
     palette: NDArray[np.float32]
@@ -457,3 +488,4 @@ class Drawing:
     meaning: dict[str, Meaning] = field(default_factory=dict)
     cameras: dict[str, Camera] = field(default_factory=dict)
     facts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+    callouts: tuple[Callout, ...] = ()

@@ -88,6 +88,55 @@ class Region:
     top: int = 0
 
 
+def fill(
+    points: ArrayLike,
+    axes: ArrayLike,
+    tangents: tuple[float, float],
+    free: tuple[float, float, float, float],
+    size: tuple[int, int],
+) -> Floats:
+    """Return the eye from which ``points`` just fill a part of a region with perspective.
+
+    Each point bounds the eye by the four planes of the part's pyramid.
+
+    Parameters
+    ----------
+    points : float (n, 3)
+    axes : float (3, 3)
+        Rows: unit vectors to the right, up and forward of the view.
+    tangents : (float, float)
+        Half of what the region shows across and along at distance 1.
+    free : (float, float, float, float)
+        The part: left, lower, right and upper edge, in pixels of the region.
+    size : (int, int)
+        Of the region, in pixels.
+
+    Returns
+    -------
+    float64 (3,)
+
+    Examples
+    --------
+    >>> corners = [(x, y, z) for x in (-1, 1) for y in (0, 2) for z in (-1, 1)]
+    >>> axes = [(1, 0, 0), (0, 0, 1), (0, 1, 0)]
+    >>> fill(corners, axes, (0.5, 0.5), (0, 0, 100, 100), (100, 100)).tolist()
+    [0.0, -2.0, 0.0]
+    """
+    own = np.asarray(axes, np.float64)
+    at = np.asarray(points, np.float64) @ own.T
+    z = at[:, 2]
+    back, bounds = np.inf, []
+    for k in (0, 1):
+        low, high = ((2 * free[k + 2 * end] / size[k] - 1) * tangents[k] for end in (0, 1))
+        most, least = float((at[:, k] - low * z).min()), float((at[:, k] - high * z).max())
+        back = min(back, (most - least) / max(high - low, 1e-9))
+        bounds.append((low, high, most, least))
+    # In front of all points.
+    back = min(back, float(z.min()) - 1e-6 * max(float(np.ptp(z)), 1e-6))
+    across, along = ((most + low * back + least + high * back) / 2 for low, high, most, least in bounds)
+    return np.asarray(own.T @ np.array([across, along, back]))
+
+
 def framed(box: Box, axes: ArrayLike, lens: Lens, region: Region) -> tuple[Floats, float]:
     """Return where a 3D view has to look for a box to fill the free part of its region.
 
@@ -116,18 +165,34 @@ def framed(box: Box, axes: ArrayLike, lens: Lens, region: Region) -> tuple[Float
     ([2.0, 2.0, 2.0], 7.0)
     """
     own = np.asarray(axes, np.float64)
+    if lens.perspective:
+        inner = _share_of(region)
+        eye = fill(corners(*box), own, lens.tangents, inner, (region.width, region.height))
+        distance = max(float(((box[0] + box[1]) / 2 - eye) @ own[2]), 1e-6)
+        return np.asarray(eye + own[2] * distance), distance
     corner = corners(*box) @ own.T
     middle, half = (corner.max(axis=0) + corner.min(axis=0)) / 2, np.ptp(corner, axis=0) / 2
     free_x = max(region.width - region.left - region.right, _LEAST_FREE) / region.width
     free_y = max(region.height - region.top, _LEAST_FREE) / region.height
     tan_x, tan_y = lens.tangents
     distance = max(half[0] / (tan_x * free_x * _SHARE), half[1] / (tan_y * free_y * _SHARE), 1e-6)
-    if lens.perspective:
-        distance += half[2]
     # Sidebars lie on the region: its free part has another middle.
     middle[0] += distance * tan_x * (region.right - region.left) / region.width
     middle[1] += distance * tan_y * region.top / region.height
     return np.asarray(own.T @ middle), float(distance)
+
+
+def _share_of(region: Region) -> tuple[float, float, float, float]:
+    """Return the middle of the free part of a region, which a framed box fills."""
+    free_x = max(region.width - region.left - region.right, _LEAST_FREE)
+    free_y = max(region.height - region.top, _LEAST_FREE)
+    margin_x, margin_y = ((1 - _SHARE) / 2 * free for free in (free_x, free_y))
+    return (
+        region.left + margin_x,
+        margin_y,
+        region.left + free_x - margin_x,
+        free_y - margin_y,
+    )
 
 
 def without_camera(

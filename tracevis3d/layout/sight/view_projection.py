@@ -104,6 +104,25 @@ class ViewProjection:
         half = np.array([self.width, self.height]) / 2
         return np.asarray(half + half * at[:, :2] / depth[:, None])
 
+    def project(self, points: ArrayLike) -> tuple[Floats, Floats]:
+        """Return where points fall, and how deep they lie.
+
+        Parameters
+        ----------
+        points : float (n, 3)
+
+        Returns
+        -------
+        pixel : float64 (n, 2)
+            As :meth:`pixels` returns them.
+        depth : float64 (n,)
+            As the depth buffer has it: 0 at the near plane, 1 at the far plane; NaN behind the eye.
+        """
+        at = self._clip(points)
+        w = np.where(at[:, 3] > 0, at[:, 3], np.nan)
+        half = np.array([self.width, self.height]) / 2
+        return np.asarray(half + half * at[:, :2] / w[:, None]), (at[:, 2] / w + 1) / 2
+
     def pixels_in_front(self, points: ArrayLike) -> Floats | None:
         """Return where points (n, 3) fall, as :meth:`pixels` does; None if one lies behind the eye."""
         at = self.pixels(points)

@@ -69,6 +69,7 @@ def time_axis(picture: Layout) -> Axis:
         title=title,
         outward=(0.0, 0.0, -1.0),
         height=picture.text,
+        window=(start, end),
     )
 
 

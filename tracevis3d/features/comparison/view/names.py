@@ -217,4 +217,5 @@ def _ruler(picture: Layout, wall: Wall, window: tuple[int, int], beyond: float) 
         minor=tuple((t - window[0]) * per_ns for t in found.minor),
         outward=wall.fold.off,
         height=picture.text,
+        window=window,
     )

@@ -76,6 +76,7 @@ def time_axis(picture: Layout) -> Axis:
         (WIDTH + 0.05, 0.0, 0.0), (0.0, 1.0, 0.0), DEPTH,
         tuple(float(picture.y(round(a))) for a in at), texts,
         title=title, outward=(1.0, 0.0, 0.0), height=picture.text,
+        window=(high, low) if picture.use.has_times else None,
     )  # fmt: skip
 
 

@@ -350,7 +350,7 @@ def time_axis(picture: Layout) -> Axis | None:
         tick=tuple((t - low) * scale for t in found.at), text=found.text,
         minor=tuple((t - low) * scale for t in found.minor),
         title=f"time ({found.unit})" if not found.offset else f"time from {found.offset} ({found.unit})",
-        outward=out, height=picture.text,
+        outward=out, height=picture.text, window=(low, high),
     )  # fmt: skip
 
 

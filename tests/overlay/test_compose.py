@@ -1,0 +1,247 @@
+"""An overlay: nothing overlaps, nothing is outside, and names are steady."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracevis3d.drawing.explanations import Explanations
+from tracevis3d.drawing.primitives import Axis, Callout, Labels, Legend, LegendEntry
+from tracevis3d.kernels.layout.placing import place
+from tracevis3d.layout.sight.framing import fill
+from tracevis3d.layout.sight.view_projection import ViewProjection
+from tracevis3d.overlay.compose import Choices, compose
+from tracevis3d.overlay.framing import frame
+from tracevis3d.overlay.items import Overlay, Theme, fitted
+from tracevis3d.overlay.names import prepare
+from tracevis3d.overlay.rulers import ticks_of
+from tracevis3d.overlay.shapes import triangles
+
+WIDTH, HEIGHT = 1000, 700
+FREE = (0.0, 0.0, float(WIDTH), float(HEIGHT))
+AXES = np.array([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])
+TANGENTS = (0.5, 0.5 * HEIGHT / WIDTH)
+
+
+def measure(text):
+    """Return a width as if all characters were as wide as half their height."""
+    return 0.5 * len(text)
+
+
+def seen_from(eye, axes=AXES):
+    """Return the projection of an eye that looks along the third axis."""
+    right, up, forward = axes
+    turn = np.eye(4)
+    turn[:3, :3] = np.stack([right, up, -forward])
+    turn[:3, 3] = -turn[:3, :3] @ eye
+    near, far = 0.01, 1e4
+    lens = np.zeros((4, 4))
+    lens[0, 0], lens[1, 1] = 1 / TANGENTS[0], 1 / TANGENTS[1]
+    lens[2, 2], lens[2, 3], lens[3, 2] = -(far + near) / (far - near), -2 * far * near / (far - near), -1
+    return ViewProjection.of(lens @ turn, WIDTH, HEIGHT)
+
+
+def names(n, seed, room=2.0, rank=None):
+    """Return names on a wall of 16 x 9 units."""
+    rng = np.random.default_rng(seed)
+    anchor = (rng.random((n, 3)) * (16, 0, 9)).astype(np.float32)
+    return Labels(
+        "function", tuple("n" * int(k) for k in rng.integers(2, 30, n)), anchor, np.full(n, 0.4, np.float32),
+        np.full(n, room, np.float32), rng.random(n).astype(np.float32) if rank is None else rank, -1,
+        background=rng.integers(0, 2, n).astype(np.int32),
+    )  # fmt: skip
+
+
+def explained(groups, legends=3, callouts=4):
+    """Return explanations with all there can be."""
+    entries = tuple(LegendEntry(f"entry number {i}", i % 2) for i in range(7))
+    return Explanations(
+        "A title that says what is shown", ("one fact", "another fact", "f" * 300),
+        tuple(
+            Legend(f"legend {i}", entries, (0, 1) if i == 1 else None, (0.0, 1.0), ("few", "many"))
+            for i in range(legends)
+        ),
+        np.array([[0, 0, 0, 1], [1, 1, 1, 1]], np.float32),
+        (
+            Axis((0, 0, 0), (1, 0, 0), 16.0, (), (), title="time", window=(0, 10**9)),
+            Axis((0, 0, 0), (0, 0, 1), 9.0, (0.0, 4.5, 9.0), ("0", "5", "10"), title="depth",
+                 outward=(-1, 0, 0)),
+        ),
+        groups,
+        tuple(Callout(f"finding {i}", "12 ms more", (3.0 * i + 1, 0.0, 4.0)) for i in range(callouts)),
+        (0.0, 0.0, 0.0), (16.0, 1.0, 9.0),
+    )  # fmt: skip
+
+
+def overlay(eye, groups, **words):
+    what = explained(groups)
+    prepared = prepare(groups, what.palette, measure)
+    return compose(what, prepared, seen_from(eye), FREE, np.array([8, 0, 4.5]), Theme(), measure, **words)
+
+
+def check(made: Overlay):
+    for text in made.texts:
+        left, bottom, right, top = text.box
+        assert left >= 0, text
+        assert bottom >= 0, text
+        assert right <= WIDTH, text
+        assert top <= HEIGHT, text
+        assert text.size >= 11, text
+    for a, b in combinations(made.texts, 2):
+        apart = a.box[2] <= b.box[0] + 1 or b.box[2] <= a.box[0] + 1
+        assert apart or a.box[3] <= b.box[1] + 1 or b.box[3] <= a.box[1] + 1, (a, b)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.floats(-4, 20), st.floats(-60, -1), st.floats(-4, 13), st.integers(0, 200), st.integers(0, 99),
+    st.floats(0.01, 8) | st.just(np.inf),
+)  # fmt: skip
+def test_nothing_overlaps_from_anywhere(x, y, z, n, seed, room):
+    made = overlay(np.array([x, y, z]), (names(n, seed, room),))
+    check(made)
+    assert any(text.kind == "title" for text in made.texts)
+
+
+def test_all_kinds_are_there():
+    made = overlay(np.array([8.0, -20.0, 4.5]), (names(100, 1),))
+    kinds = {text.kind for text in made.texts}
+    assert kinds == {"title", "fact", "legend", "tick", "name", "callout"}
+    assert {target.kind for target in made.targets} == {"legend", "entry", "callout"}
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 150), st.integers(0, 99), st.floats(-0.05, 0.05), st.floats(-0.05, 0.05))
+def test_names_stay_when_the_view_hardly_moves(n, seed, dx, dz):
+    groups = (names(n, seed),)
+    first = overlay(np.array([8.0, -20.0, 4.5]), groups)
+    again = overlay(np.array([8.0, -20.0, 4.5]), groups, before=first.names)
+    assert again.names.keys() >= first.names.keys()
+    moved = overlay(np.array([8.0 + dx, -20.0, 4.5 + dz]), groups, before=again.names)
+    lost = again.names.keys() - moved.names.keys()
+    # Only what has come to overlap something of a higher rank may go.
+    assert len(lost) <= 0.2 * len(again.names) + 2
+
+
+def test_what_stands_behind_is_not_named():
+    groups = (names(50, 3),)
+    hidden = overlay(
+        np.array([8.0, -20.0, 4.5]), groups, sight=lambda pixel, depth: np.zeros(len(pixel), bool)
+    )
+    assert not hidden.names
+
+
+def test_a_name_slides_along_its_element():
+    wide = Labels(
+        "function", ("the_whole_run",), np.array([[0, 0, 4]], np.float32), np.ones(1, np.float32),
+        np.array([16.0], np.float32), np.ones(1, np.float32), -1, background=np.zeros(1, np.int32),
+    )  # fmt: skip
+    made = overlay(np.array([12.0, -4.0, 4.5]), (wide,))
+    (name,) = [text for text in made.texts if text.kind == "name"]
+    assert name.text == "the_whole_run"
+
+
+def test_a_folded_legend_shows_its_heading_alone():
+    eye = np.array([8.0, -20.0, 4.5])
+    whole = overlay(eye, ())
+    folded = overlay(eye, (), choices=Choices(frozenset({0, 1, 2})))
+    count = [sum(target.kind == "entry" for target in made.targets) for made in (whole, folded)]
+    assert count[0] > 7
+    assert count[1] == 0
+    assert sum(target.kind == "legend" for target in folded.targets) == 3
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.floats(0, 30, width=32)] * 4), max_size=30), st.integers(0, 5), st.integers(0, 9)
+)
+def test_placing_and_its_plain_twin(found, fixed, most):
+    box = np.array([(a, b, a + c, b + d) for a, b, c, d in found], np.float32).reshape(-1, 4)
+    fixed = min(fixed, len(box))
+    out = np.zeros(len(box), np.bool_)
+    count = place(box, fixed, 0.0, most, out)
+    plain = list(range(fixed))
+    for i in range(fixed, len(box)):
+        clear = all(
+            box[i, 0] >= box[j, 2]
+            or box[j, 0] >= box[i, 2]
+            or box[i, 1] >= box[j, 3]
+            or box[j, 1] >= box[i, 3]
+            for j in plain
+        )
+        if clear and len(plain) - fixed < most:
+            plain.append(i)
+    assert np.flatnonzero(out).tolist() == plain
+    assert count == len(plain) - fixed
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.floats(-9, 9)] * 3), min_size=2, max_size=12, unique=True),
+    st.floats(0, 300), st.floats(0, 200),
+)  # fmt: skip
+def test_points_just_fill_their_part(points, left, below):
+    points = np.array(points)
+    free = (left, below, WIDTH - 20.0, HEIGHT - 50.0)
+    eye = fill(points, AXES, TANGENTS, free, (WIDTH, HEIGHT))
+    pixel = seen_from(eye).pixels(points)
+    pixel = pixel[~np.isnan(pixel).any(axis=1)]
+    if not len(pixel):
+        return
+    low, high = pixel.min(axis=0), pixel.max(axis=0)
+    assert low[0] >= left - 1
+    assert low[1] >= below - 1
+    assert high[0] <= free[2] + 1
+    assert high[1] <= free[3] + 1
+
+
+def test_a_frame_leaves_room_for_legends_and_names():
+    group = names(20, 5, np.inf)
+    what = explained((group,), callouts=0)
+    prepared = prepare((group,), what.palette, measure)
+    location, distance = frame(what, prepared, AXES, TANGENTS, FREE, (WIDTH, HEIGHT), Theme(), measure)
+    made = compose(
+        what, prepared, seen_from(location - AXES[2] * distance), FREE, location, Theme(), measure
+    )  # fmt: skip
+    check(made)
+    corners = np.array([(x, y, z) for x in (0, 16) for y in (0, 1) for z in (0, 9)], float)
+    at = seen_from(location - AXES[2] * distance).pixels(corners)
+    panel = made.fills[0][0]
+    covered = (at[:, 0].min() < panel[2]) and (at[:, 1].max() > panel[1])
+    assert not covered
+    assert np.ptp(at, axis=0).max() > 0.5 * HEIGHT
+
+
+def test_zoomed_in_an_axis_of_time_gets_finer_ticks():
+    axis = Axis((0, 0, 0), (1, 0, 0), 10.0, (), (), window=(0, 10**9))
+    _, coarse, _ = ticks_of(axis, 0, 10, 6)
+    along, fine, title = ticks_of(axis, 5.0, 5.000001, 6)
+    assert coarse == ["0.0 s", "0.2 s", "0.4 s", "0.6 s", "0.8 s", "1.0 s"]
+    assert len(fine) >= 3
+    assert title.startswith("from ")
+    assert ((along >= 5.0) & (along <= 5.000001)).all()
+    # Time may run against the axis.
+    back, _, _ = ticks_of(Axis((0, 0, 0), (1, 0, 0), 10.0, (), (), window=(10**9, 0)), 0, 10, 6)
+    assert np.allclose(back, [0, 2, 4, 6, 8, 10])
+
+
+def test_triangles_cover_what_they_stand_for():
+    made = Overlay(
+        fills=[((0, 0, 10, 5), (1, 0, 0, 1))], lines=[((0, 0), (10, 0), 2.0, (0, 1, 0, 1))],
+        dots=[(5, 5, 3, (0, 0, 1, 1))],
+    )  # fmt: skip
+    point, color, corner = triangles(made)
+    a, b, c = point[corner[:, 0]], point[corner[:, 1]], point[corner[:, 2]]
+    area = np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]) / 2
+    by_color = [area[(color[corner[:, 0], k] == 1)].sum() for k in range(3)]
+    assert by_color[:2] == pytest.approx([50, 20])
+    assert by_color[2] == pytest.approx(np.pi * 9, rel=0.05)
+
+
+@given(st.text(max_size=40), st.floats(0, 400))
+def test_fitted_texts_fit(text, room):
+    found = fitted(text, room, 10, measure)
+    assert measure(found) * 10 <= room or not found
+    assert found == text or not found or found.endswith("…")

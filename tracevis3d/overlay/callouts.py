@@ -1,0 +1,106 @@
+"""Callouts: short statements with leader lines to what they are about."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..drawing.primitives import Callout
+from ..layout.sight.view_projection import ViewProjection
+from .items import Measure, Overlay, Rectangle, Target, Theme, fitted
+
+#: How many are shown at once.
+MOST = 5
+#: Sizes of the type: the widest, and distances from the point at which room is sought.
+_WIDEST, _DISTANCES = 30.0, (3.5, 7.0, 12.0, 18.0)
+_DIRECTIONS = (
+    (1.0, 0.6),
+    (-1.0, 0.6),
+    (1.0, -0.6),
+    (-1.0, -0.6),
+    (0.2, 1.0),
+    (0.2, -1.0),
+    (1.0, 0.0),
+    (-1.0, 0.0),
+)
+
+
+def lay_callouts(
+    callouts: tuple[Callout, ...],
+    eye: ViewProjection,
+    free: Rectangle,
+    theme: Theme,
+    measure: Measure,
+    out: Overlay,
+) -> None:
+    """Add callouts to ``out``, the most important first; one without room, or out of sight, is left out.
+
+    Parameters
+    ----------
+    callouts : tuple of Callout
+        Most important first.
+    eye : ViewProjection
+    free : Rectangle
+    theme : Theme
+    measure : Measure
+    out : Overlay
+    """
+    if not callouts:
+        return
+    size = theme.type
+    pad, line = 0.6 * size, 1.4 * size
+    at, _ = eye.project([callout.point for callout in callouts])
+    # No statement may hide what another one points at.
+    points = [(x - size, y - size, x + size, y + size) for x, y in at.tolist() if np.isfinite(x)]
+    shown = 0
+    for k, (callout, (x, y)) in enumerate(zip(callouts, at.tolist())):
+        if shown >= MOST:
+            break
+        if not (np.isfinite(x) and free[0] <= x <= free[2] and free[1] <= y <= free[3]):
+            continue
+        rows = [(callout.text, 1.05 * size, theme.panel_ink)]
+        if callout.detail:
+            rows.append((callout.detail, 0.95 * size, theme.panel_muted))
+        words = [fitted(text, _WIDEST * size, of, measure) for text, of, _ in rows]
+        wide = max(measure(text) * of for text, (_, of, _) in zip(words, rows)) + 2.4 * pad
+        high = line * len(rows) + 1.2 * pad
+        box = _room(x, y, wide, high, size, free, [*out.taken, *points])
+        if box is None:
+            continue
+        shown += 1
+        own = theme.accent
+        near = (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3]))
+        out.lines.append(((x, y), near, 1.2 * theme.scale, own))
+        out.dots.append((x, y, 0.33 * size, own))
+        out.fills.append((box, theme.panel))
+        out.fills.append(((box[0], box[1], box[0] + 0.3 * pad, box[3]), own))
+        base = box[3] - 0.6 * pad
+        for text, (_, of, color) in zip(words, rows):
+            base -= line
+            out.write(
+                text,
+                box[0] + 1.2 * pad,
+                base + 0.4 * size,
+                max(of, 11.0),
+                color,
+                "callout",
+                measure(text) * of,
+            )
+        out.taken.append(box)
+        out.targets.append(Target(box, "callout", (k,)))
+
+
+def _room(
+    x: float, y: float, wide: float, high: float, size: float, free: Rectangle, taken: list[Rectangle]
+) -> Rectangle | None:
+    """Return the nearest free place for a box about a point; None if there is none."""
+    for distance in _DISTANCES:
+        for dx, dy in _DIRECTIONS:
+            mx, my = x + dx * distance * size, y + dy * distance * size
+            left = mx if dx > 0.5 else mx - wide if dx < -0.5 else mx - wide / 2
+            low = my if dy > 0.5 else my - high if dy < -0.5 else my - high / 2
+            box = (left, low, left + wide, low + high)
+            if box[0] < free[0] or box[1] < free[1] or box[2] > free[2] or box[3] > free[3]:
+                continue
+            if not any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
+                return box
+    return None

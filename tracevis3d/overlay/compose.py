@@ -1,0 +1,97 @@
+"""An overlay of one region, put together: title and legend, rulers, callouts, names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..drawing.explanations import Explanations
+from ..layout.sight.affine import Floats
+from ..layout.sight.view_projection import ViewProjection
+from .callouts import lay_callouts
+from .heading import lay_legends, lay_title
+from .items import Measure, Overlay, Rectangle, Theme
+from .names import Prepared, Sight, lay_names
+from .rulers import lay_rulers
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a person has chosen of an overlay.
+
+    Attributes
+    ----------
+    folded : frozenset of int
+        Legends of which only the heading is shown.
+    lit : (int, int) or None
+        Legend and entry that the mouse is on.
+    """
+
+    folded: frozenset[int] = frozenset()
+    lit: tuple[int, int] | None = None
+
+
+def compose(
+    explained: Explanations,
+    names: Prepared,
+    eye: ViewProjection,
+    free: Rectangle,
+    focus: Floats,
+    theme: Theme,
+    measure: Measure,
+    *,
+    choices: Choices | None = None,
+    before: dict[tuple[int, int], str] | None = None,
+    sight: Sight | None = None,
+    heading: bool = True,
+    title: bool = True,
+    corner: float = 0.0,
+) -> Overlay:
+    """Lay what explains a drawing over a region of the window.
+
+    Parameters
+    ----------
+    explained : Explanations
+    names : Prepared
+        Of ``explained.names``, or of those that stand in for them after zooming in.
+    eye : ViewProjection
+        The region's.
+    free : Rectangle
+        The part of the region, in pixels, that nothing covers.
+    focus : float64 (3,)
+        The point that the view is about.
+    theme : Theme
+    measure : Measure
+    choices : Choices, optional
+    before : dict, optional
+        ``Overlay.names`` of the picture before.
+    sight : Sight, optional
+        Which points nothing stands before.
+    heading : bool
+        Whether title and legends are shown: of several drawings in a region, only one's are.
+    title : bool
+        Whether title and facts are shown above the legends.
+    corner : float
+        Pixels at the upper right of ``free`` that something else lies on.
+
+    Returns
+    -------
+    Overlay
+    """
+    out = Overlay()
+    choices = choices or Choices()
+    margin = theme.type
+    inner = (free[0] + margin, free[1] + 0.5 * margin, free[2] - margin, free[3] - margin)
+    if inner[2] - inner[0] < 8 * theme.type or inner[3] - inner[1] < 6 * theme.type:
+        return out
+    if heading:
+        beside = (*inner[:2], inner[2] - corner, inner[3])
+        y = lay_title(explained.title, explained.facts, beside, theme, measure, out) if title else inner[3]
+        lay_legends(
+            explained.legends, explained.palette, inner, y, choices.folded, choices.lit, theme, measure, out
+        )
+    lay_rulers(explained.axes, eye, inner, np.asarray(focus, np.float64), theme, measure, out)
+    lay_callouts(explained.callouts, eye, inner, theme, measure, out)
+    lay_names(names, eye, inner, theme, measure, out, before or {}, sight)
+    return out

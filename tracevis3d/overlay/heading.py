@@ -1,0 +1,177 @@
+"""Title, facts and legends at the top left of the window."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drawing.primitives import Legend
+from .items import Color, Measure, Overlay, Rectangle, Target, Theme, fitted
+
+#: Sizes of the type: of a legend's rows, of the widest panel, and of swatches.
+_ROW, _WIDEST, _SWATCH = 1.55, 24.0, 0.85
+_TITLE = 1.55
+#: Legends take so much of the height at most.
+_SHARE = 0.62
+_SEPARATOR = "   ·   "
+
+
+def lay_title(
+    title: str, facts: tuple[str, ...], free: Rectangle, theme: Theme, measure: Measure, out: Overlay
+) -> float:
+    """Add the title, and one line of facts below it.
+
+    Parameters
+    ----------
+    title : str
+    facts : tuple of str
+        As many as fit into the line.
+    free : Rectangle
+    theme : Theme
+    measure : Measure
+    out : Overlay
+
+    Returns
+    -------
+    float
+        The lower edge of what was added.
+    """
+    left, _, right, top = free
+    size, small = theme.type * _TITLE, theme.type
+    room, y = right - left, top
+    if words := fitted(title, room, size, measure):
+        y -= size
+        out.write(words, left, y, size, (*theme.ink, 1.0), "title", measure(words) * size)
+        out.taken.append(out.texts[-1].box)
+        y -= 0.5 * size
+    line = ""
+    for fact in facts:
+        longer = f"{line}{_SEPARATOR}{fact}" if line else fact
+        if measure(longer) * small <= room:
+            line = longer
+        elif not line:
+            line = fitted(fact, room, small, measure)
+            break
+    if line:
+        y -= 0.9 * small
+        out.write(line, left, y, small, (*theme.muted, 1.0), "fact", measure(line) * small)
+        out.taken.append(out.texts[-1].box)
+        y -= 0.6 * small
+    return y
+
+
+def lay_legends(
+    legends: tuple[Legend, ...],
+    palette: NDArray[np.float32],
+    free: Rectangle,
+    top: float,
+    folded: frozenset[int],
+    lit: tuple[int, int] | None,
+    theme: Theme,
+    measure: Measure,
+    out: Overlay,
+) -> None:
+    """Add the legends as a list below the title.
+
+    Parameters
+    ----------
+    legends : tuple of Legend
+    palette : float32 (k, 4)
+    free : Rectangle
+    top : float
+        Where the list begins.
+    folded : frozenset of int
+        Legends of which only the heading is shown.
+    lit : (legend, entry) or None
+        The entry that the mouse is on.
+    theme : Theme
+    measure : Measure
+    out : Overlay
+    """
+    if not legends:
+        return
+    size = theme.type
+    row, pad, swatch = _ROW * size, 0.7 * size, _SWATCH * size
+    left = free[0]
+    room = min(_WIDEST * size, free[2] - left)
+    lowest = max(free[1] + 3 * size, free[3] - _SHARE * (free[3] - free[1]))
+    if top - lowest < 2 * row or room < 8 * size:
+        return
+    rows: list[tuple[int, int, str]] = []  # legend, entry (-1: its heading, -2: a ramp), words
+    for k, legend in enumerate(legends):
+        words = legend.title or ("colours" if len(legends) > 1 or not rows else "")
+        rows.append((k, -1, words))
+        if k in folded:
+            continue
+        rows += [(k, i, entry.text) for i, entry in enumerate(legend.entries)]
+        if legend.ramp is not None:
+            rows.append((k, -2, ""))
+    most = max(int((top - lowest - 2 * pad) / row), 2)
+    if len(rows) > most:
+        rows = [*rows[: most - 1], (-1, -3, f"{len(rows) - most + 1} more")]
+    inner = room - 2 * pad
+    texts = [
+        fitted(words, inner - (0 if entry < 0 else 1.6 * swatch), size, measure) for _, entry, words in rows
+    ]
+    wide = max(
+        measure(text) * size + (1.6 * swatch if entry >= 0 else 1.4 * size if entry == -1 else 0)
+        for (_, entry, _), text in zip(rows, texts)
+    )
+    if any(entry == -2 for _, entry, _ in rows):
+        wide = max(wide, 13 * size)
+    wide = min(wide, inner)
+    panel = (left, top - 2 * pad - row * len(rows), left + wide + 2 * pad, top)
+    out.fills.append((panel, theme.panel))
+    out.taken.append(panel)
+    y = top - pad
+    for (k, entry, _), text in zip(rows, texts):
+        y -= row
+        base = y + 0.4 * size
+        box = (panel[0], y, panel[2], y + row)
+        x = left + pad
+        if entry >= 0:
+            if lit == (k, entry):
+                out.fills.append((box, (*theme.panel_ink[:3], 0.16)))
+            color = palette[legends[k].entries[entry].color]
+            out.fills.append(
+                ((x, base - 0.05 * size, x + swatch, base - 0.05 * size + swatch), _solid(color))
+            )
+            out.write(text, x + 1.6 * swatch, base, size, theme.panel_ink, "legend", measure(text) * size)
+            out.targets.append(Target(box, "entry", (k, entry)))
+        elif entry == -2:
+            _lay_ramp(legends[k], palette, x, y, wide, row, theme, measure, out)
+        else:
+            out.write(text, x, base, size, theme.panel_muted, "legend", measure(text) * size)
+            if entry == -1:
+                # A triangle that says whether the list is open would need a glyph that not all fonts have.
+                sign = "+" if k in folded else "–"
+                out.write(
+                    sign, panel[2] - pad - measure(sign) * size, base, size, theme.panel_muted, "legend",
+                    measure(sign) * size,
+                )  # fmt: skip
+                out.targets.append(Target(box, "legend", (k,)))
+
+
+def _lay_ramp(
+    legend: Legend, palette: NDArray[np.float32], x: float, y: float, wide: float, row: float, theme: Theme,
+    measure: Measure, out: Overlay,
+) -> None:  # fmt: skip
+    size = 0.9 * theme.type
+    first, last = legend.ramp or (0, 0)
+    steps = 32
+    for s in range(steps):
+        color = palette[round(first + (last - first) * s / (steps - 1))]
+        a, b = x + wide * s / steps, x + wide * (s + 1) / steps
+        out.fills.append(((a, y + 0.62 * row, b + 0.5, y + 0.95 * row), _solid(color)))
+    taken = -np.inf
+    for at, text in zip(legend.ramp_tick, legend.ramp_text):
+        across = measure(text) * size
+        left = min(max(x + at * wide - across / 2, x), x + wide - across)
+        if left >= taken + 0.5 * size:
+            out.write(text, left, y + 0.05 * row, max(size, 11.0), theme.panel_muted, "legend", across)
+            taken = left + across
+
+
+def _solid(color: NDArray[np.float32]) -> Color:
+    r, g, b = (float(v) for v in color[:3])
+    return r, g, b, 1.0

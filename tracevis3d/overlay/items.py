@@ -1,0 +1,155 @@
+"""What an overlay is made of: texts, rectangles, lines, and the places that can be clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+#: A rectangle in pixels from the region's lower left corner: left, bottom, right, top.
+Rectangle = tuple[float, float, float, float]
+Color = tuple[float, float, float, float]
+#: Returns the width of a text in type of size 1.
+Measure = Callable[[str], float]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text.
+
+    Attributes
+    ----------
+    text : str
+    left, baseline : float
+        Pixels from the region's lower left corner.
+    size : float
+        Of the type, in pixels.
+    color : (float, float, float, float)
+        sRGB and alpha.
+    kind : str
+        ``title``, ``fact``, ``legend``, ``tick``, ``name`` or ``callout``.
+    box : Rectangle
+        What it covers.
+    """
+
+    text: str
+    left: float
+    baseline: float
+    size: float
+    color: Color
+    kind: str
+    box: Rectangle
+
+
+@dataclass(frozen=True)
+class Target:
+    """A rectangle that answers the mouse: what it is, and which."""
+
+    box: Rectangle
+    kind: Literal["legend", "entry", "callout"]
+    index: tuple[int, ...]
+
+
+@dataclass
+class Overlay:
+    """An overlay of one region.
+
+    Attributes
+    ----------
+    texts : list of Text
+    fills : list of (Rectangle, Color)
+        In the order in which they are drawn.
+    lines : list of ((x, y), (x, y), width, Color)
+    dots : list of (x, y, radius, Color)
+    targets : list of Target
+    taken : list of Rectangle
+        Where no name may lie.
+    names : dict
+        Key of a name -> what it says, of those that are shown: they stay, when the view moves, as long as
+        there is room.
+    """
+
+    texts: list[Text] = field(default_factory=list)
+    fills: list[tuple[Rectangle, Color]] = field(default_factory=list)
+    lines: list[tuple[tuple[float, float], tuple[float, float], float, Color]] = field(default_factory=list)
+    dots: list[tuple[float, float, float, Color]] = field(default_factory=list)
+    targets: list[Target] = field(default_factory=list)
+    taken: list[Rectangle] = field(default_factory=list)
+    names: dict[tuple[int, int], str] = field(default_factory=dict)
+
+    def write(
+        self, text: str, left: float, baseline: float, size: float, color: Color, kind: str, wide: float
+    ) -> None:
+        """Add a line of text that is ``wide`` pixels wide."""
+        box = (left, baseline - 0.25 * size, left + wide, baseline + 0.85 * size)
+        self.texts.append(Text(text, left, baseline, size, color, kind, box))
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Sizes and colours of an overlay.
+
+    Attributes
+    ----------
+    scale : float
+        Of Blender's interface: pixels per point.
+    size : float
+        Of the type of names and legends, in points.
+    ink, muted, faint : sRGB
+        Texts on the scene's background, lesser ones, and thin lines.
+    panel, panel_ink, panel_muted : Color
+        What legends and callouts lie on, and their texts.
+    accent : Color
+        Marks of callouts.
+    """
+
+    scale: float = 1.0
+    size: float = 12.0
+    ink: tuple[float, float, float] = (0.10, 0.11, 0.13)
+    muted: tuple[float, float, float] = (0.40, 0.42, 0.45)
+    faint: tuple[float, float, float] = (0.70, 0.72, 0.75)
+    panel: Color = (0.13, 0.14, 0.16, 0.92)
+    panel_ink: Color = (0.95, 0.96, 0.97, 1.0)
+    panel_muted: Color = (0.70, 0.73, 0.77, 1.0)
+    accent: Color = (0.84, 0.37, 0.0, 1.0)
+
+    @property
+    def type(self) -> float:
+        """Size of the type in pixels: never below 11, which is the least that is easily read."""
+        return max(self.size * self.scale, 11.0)
+
+
+def fitted(text: str, room: float, size: float, measure: Measure) -> str:
+    """Return ``text``, or its start and an ellipsis, so that it is no wider than ``room`` pixels.
+
+    Parameters
+    ----------
+    text : str
+    room : float
+        Pixels.
+    size : float
+        Of the type, in pixels.
+    measure : Measure
+
+    Returns
+    -------
+    str
+        Empty if not even four characters fit.
+
+    Examples
+    --------
+    >>> fitted("read_the_file", 80, 10, len)
+    'read_th…'
+    >>> fitted("read_the_file", 30, 10, len)
+    ''
+    """
+    if measure(text) * size <= room:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if measure(text[:middle].rstrip(" .:") + "…") * size <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low].rstrip(" .:") + "…" if low >= 4 else ""

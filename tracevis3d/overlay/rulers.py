@@ -1,0 +1,238 @@
+"""Rulers in the window: ticks along an axis where it is in sight, else along the region's edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drawing.primitives import Axis
+from ..layout import ticks
+from ..layout.sight.affine import Floats
+from ..layout.sight.view_projection import ViewProjection
+from .items import Color, Measure, Overlay, Rectangle, Theme
+
+#: Points at which an axis is looked at to find the part in sight.
+_STEPS = 257
+#: Pixels at scale 1: between two ticks, of a tick's line, from it to its text, the strip at an edge.
+_APART, _TICK, _GAP, _STRIP = 84.0, 6.0, 4.0, 26.0
+#: An axis of which fewer pixels are in sight has its ticks along the edge.
+_LEAST = 140.0
+#: Only so many rulers are drawn; the first axes are the most important ones.
+_MOST = 4
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """An axis on the screen: how far along it each point of it is, and where that is."""
+
+    along: Floats
+    pixel: Floats
+
+    @property
+    def length(self) -> float:
+        return (
+            float(np.linalg.norm(np.diff(self.pixel, axis=0), axis=1).sum()) if len(self.along) > 1 else 0.0
+        )
+
+    def at(self, along: Floats) -> Floats:
+        """Return pixels (n, 2) of distances along the axis."""
+        return np.column_stack([np.interp(along, self.along, self.pixel[:, k]) for k in (0, 1)])
+
+
+def lay_rulers(
+    axes: tuple[Axis, ...],
+    eye: ViewProjection,
+    free: Rectangle,
+    focus: Floats,
+    theme: Theme,
+    measure: Measure,
+    out: Overlay,
+) -> None:
+    """Add the rulers of ``axes`` to ``out``.
+
+    Parameters
+    ----------
+    axes : tuple of Axis
+    eye : ViewProjection
+    free : Rectangle
+        The part of the region that nothing covers.
+    focus : float64 (3,)
+        The point of the scene that the view is about: rulers at the edge measure at its depth.
+    theme : Theme
+    measure : Measure
+    out : Overlay
+    """
+    edges: set[str] = set()
+    drawn = 0
+    for axis in axes:
+        if drawn >= _MOST or not (np.isfinite(axis.length) and axis.length > 0):
+            continue
+        on_it = _in_sight(axis, eye, free, np.zeros(3))
+        if on_it is not None and on_it.length >= _LEAST * theme.scale:
+            _draw(axis, on_it, eye, theme, measure, out, None)
+            drawn += 1
+            continue
+        direction = np.asarray(axis.direction, np.float64)
+        origin = np.asarray(axis.origin, np.float64)
+        away = (focus - origin) - direction * float(direction @ (focus - origin))
+        seen = _in_sight(axis, eye, free, away)
+        if seen is None or seen.length < _LEAST * theme.scale:
+            continue
+        span = np.abs(seen.pixel[-1] - seen.pixel[0])
+        edge = "bottom" if span[0] >= span[1] else "left"
+        if edge in edges:
+            continue
+        edges.add(edge)
+        drawn += 1
+        left, bottom, _, _ = free
+        strip = _STRIP * theme.scale
+        moved = seen.pixel.copy()
+        if edge == "bottom":
+            moved[:, 1] = bottom + strip
+        else:
+            moved[:, 0] = left + 2 * strip
+        _draw(axis, _Line(seen.along, moved), eye, theme, measure, out, edge)
+
+
+def _in_sight(axis: Axis, eye: ViewProjection, free: Rectangle, away: Floats) -> _Line | None:
+    """Return the longest part of an axis, moved by ``away``, that lies in ``free``."""
+    along = np.linspace(0.0, axis.length, _STEPS)
+    points = np.asarray(axis.origin) + away + along[:, None] * np.asarray(axis.direction, np.float64)
+    pixel, _ = eye.project(points)
+    left, bottom, right, top = free
+    x, y = pixel[:, 0], pixel[:, 1]
+    with np.errstate(invalid="ignore"):
+        inside = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
+    runs = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
+    if not len(runs):
+        return None
+    starts, ends = runs[::2], runs[1::2]
+    k = int(np.argmax(ends - starts))
+    first, last = int(starts[k]), int(ends[k])
+    if last - first >= 8:
+        return _Line(along[first:last], pixel[first:last])
+    # So near that few of the points are in sight: more of them there.
+    low, high = along[max(first - 1, 0)], along[min(last, _STEPS - 1)]
+    finer = np.linspace(low, high, _STEPS)
+    pixel, _ = eye.project(
+        np.asarray(axis.origin) + away + finer[:, None] * np.asarray(axis.direction, np.float64)
+    )
+    with np.errstate(invalid="ignore"):
+        x, y = pixel[:, 0], pixel[:, 1]
+        kept = np.flatnonzero((x >= left) & (x <= right) & (y >= bottom) & (y <= top))
+    return _Line(finer[kept], pixel[kept]) if len(kept) > 1 else None
+
+
+def ticks_of(axis: Axis, low: float, high: float, most: int) -> tuple[NDArray[np.float64], list[str], str]:
+    """Return the ticks of a part of an axis.
+
+    Parameters
+    ----------
+    axis : Axis
+    low, high : float
+        Distances along it.
+    most : int
+        How many ticks there may be.
+
+    Returns
+    -------
+    along : float64 (n,)
+        Distances of the ticks.
+    text : list of str
+        One per tick, with its unit.
+    title : str
+        What they count from, or the axis's own title; may be empty.
+
+    Examples
+    --------
+    >>> axis = Axis((0, 0, 0), (1, 0, 0), 10.0, (), (), window=(0, 1_000_000))
+    >>> along, text, title = ticks_of(axis, 0.0, 5.0, 6)
+    >>> text
+    ['0 µs', '100 µs', '200 µs', '300 µs', '400 µs', '500 µs']
+    """
+    if axis.window is None:
+        kept = [i for i, at in enumerate(axis.tick) if low <= at <= high and axis.text[i]]
+        kept = kept[:: max(1, -(-len(kept) // max(most, 1)))]
+        return np.array([axis.tick[i] for i in kept]), [axis.text[i] for i in kept], axis.title
+    first, last = axis.window
+    per_unit = (last - first) / axis.length
+    ends = sorted((first + low * per_unit, first + high * per_unit))
+    found = ticks.time_ticks(round(ends[0]), round(ends[1]), max(most, 2))
+    along = (np.array(found.at, np.float64) - first) / per_unit if per_unit else np.empty(0)
+    text = [f"{words} {found.unit}".strip() for words in found.text]
+    order = np.argsort(along, kind="stable")
+    return along[order], [text[i] for i in order.tolist()], f"from {found.offset}" if found.offset else ""
+
+
+def _draw(
+    axis: Axis,
+    line: _Line,
+    eye: ViewProjection,
+    theme: Theme,
+    measure: Measure,
+    out: Overlay,
+    edge: str | None,
+) -> None:
+    scale, size = theme.scale, theme.type * 0.95
+    level = abs(line.pixel[-1, 0] - line.pixel[0, 0]) >= abs(line.pixel[-1, 1] - line.pixel[0, 1])
+    apart = _APART * scale if level else 3.0 * size
+    along, texts, title = ticks_of(
+        axis, float(line.along[0]), float(line.along[-1]), max(2, int(line.length / apart))
+    )
+    if not len(along):
+        return
+    at = line.at(along)
+    ink: Color = (*theme.ink, 0.9)
+    faint: Color = (*theme.muted, 0.7)
+    off = -1.0 if edge is not None else _outwards(axis, eye, line, level)
+    a, b = line.pixel[0], line.pixel[-1]
+    out.lines.append(((float(a[0]), float(a[1])), (float(b[0]), float(b[1])), scale, faint))
+    boxes: list[Rectangle] = []
+    for (x, y), text in zip(at.tolist(), texts):
+        wide = measure(text) * size
+        if level:
+            left = x - wide / 2
+            base = y + off * (_TICK + _GAP) * scale - (0.75 * size if off < 0 else 0.0)
+        else:
+            left = x + off * (_TICK + _GAP) * scale - (wide if off < 0 else 0.0)
+            base = y - 0.35 * size
+        box = (left, base - 0.25 * size, left + wide, base + 0.85 * size)
+        taken = any(_overlap(box, other, 0.6 * size) for other in (*boxes, *out.taken))
+        if taken or not _inside(box, eye):
+            continue
+        end = (x, y + off * _TICK * scale) if level else (x + off * _TICK * scale, y)
+        out.lines.append(((x, y), end, scale, faint))
+        out.write(text, left, base, size, ink, "tick", wide)
+        boxes.append(box)
+    if title and boxes:
+        wide = measure(title) * size
+        last = boxes[-1] if level else max(boxes, key=lambda box: box[3])
+        left = last[2] + size if level else last[0]
+        base = last[1] + 0.25 * size if level else last[3] + 0.5 * size
+        box = (left, base - 0.25 * size, left + wide, base + 0.85 * size)
+        if not _inside(box, eye) and level:
+            left = boxes[0][0] - size - wide
+            box = (left, box[1], left + wide, box[3])
+        if _inside(box, eye) and not any(_overlap(box, other, 0.0) for other in (*boxes, *out.taken)):
+            out.write(title, left, base, size, (*theme.muted, 1.0), "tick", wide)
+            boxes.append(box)
+    out.taken += boxes
+
+
+def _outwards(axis: Axis, eye: ViewProjection, line: _Line, level: bool) -> float:
+    """Return on which side of the line its texts stand: -1 below or left of it, 1 above or right of it."""
+    at = float(line.along[len(line.along) // 2])
+    point = np.asarray(axis.origin) + at * np.asarray(axis.direction, np.float64)
+    ends, _ = eye.project([point, point + 0.05 * axis.length * np.asarray(axis.outward, np.float64)])
+    way = (ends[1] - ends[0])[1 if level else 0]
+    return 1.0 if np.isfinite(way) and way > 0.5 else -1.0
+
+
+def _overlap(a: Rectangle, b: Rectangle, margin: float) -> bool:
+    return a[0] < b[2] + margin and b[0] < a[2] + margin and a[1] < b[3] and b[1] < a[3]
+
+
+def _inside(box: Rectangle, eye: ViewProjection) -> bool:
+    return box[0] >= 0 and box[1] >= 0 and box[2] <= eye.width and box[3] <= eye.height

@@ -1,0 +1,87 @@
+"""Which points of the scene are in sight, by the depths of a picture of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..layout.sight.affine import Floats
+from ..layout.sight.framing import Lens
+
+#: A point is hidden if something is nearer by more than this share of the distance that the view is about.
+_NEARER = 0.004
+
+
+@dataclass(frozen=True, eq=False)
+class Depths:
+    """The depths of a region, as they were drawn.
+
+    Attributes
+    ----------
+    depth : float32 (height, width)
+        0 at the near plane, 1 at the far plane.
+    matrix : float64 (4, 4)
+        How the region saw the scene then: to clip space.
+    lens : Lens
+    """
+
+    depth: NDArray[np.float32]
+    matrix: Floats
+    lens: Lens
+
+    @classmethod
+    def of(cls, buffer: Any, width: int, height: int, matrix: ArrayLike, lens: Lens) -> Depths:
+        """Return the depths in a buffer of ``width * height`` float32, row by row from below.
+
+        Parameters
+        ----------
+        buffer : buffer
+        width, height : int
+        matrix : float (4, 4)
+        lens : Lens
+
+        Raises
+        ------
+        ValueError
+            If the buffer has another size.
+        """
+        depth = np.frombuffer(buffer, np.float32).reshape(height, width)
+        return cls(depth, np.array(matrix, np.float64), lens)
+
+    def fits(self, width: int, height: int) -> bool:
+        """Return whether they are of a region of this size."""
+        return self.depth.shape == (height, width)
+
+    def is_of(self, matrix: ArrayLike) -> bool:
+        """Return whether the region saw the scene through ``matrix``, float (4, 4)."""
+        return np.array_equal(self.matrix, np.array(matrix, np.float64))
+
+    def seen(self, pixel: Floats, depth: Floats) -> NDArray[np.bool_]:
+        """Return which points nothing stands before.
+
+        Parameters
+        ----------
+        pixel : float64 (n, 2)
+        depth : float64 (n,)
+            As :meth:`.ViewProjection.project` returns them.
+
+        Returns
+        -------
+        bool (n,)
+        """
+        height, width = self.depth.shape
+        x = np.clip(pixel[:, 0].astype(np.int64), 0, width - 1)
+        y = np.clip(pixel[:, 1].astype(np.int64), 0, height - 1)
+        slack = _NEARER * self.lens.distance
+        return np.asarray(self._distance(self.depth[y, x]) >= self._distance(depth) - slack)
+
+    def _distance(self, depth: ArrayLike) -> Floats:
+        """Return how far in front of the eye depths of the buffer (n,) are, in scene units."""
+        window = self.lens.window
+        z = 2 * np.asarray(depth, np.float64) - 1
+        if self.lens.perspective:
+            return np.asarray(window[2, 3] / np.minimum(z + window[2, 2], -1e-12))
+        return np.asarray((window[2, 3] - z) / window[2, 2])
