@@ -1,6 +1,17 @@
 """The operators of the extension: each calls the library and reports the result."""
 
-from . import command, environment, explore, handlers, keys, preferences, task, templates_menu, workspace
+from . import (
+    command,
+    environment,
+    explore,
+    handlers,
+    keys,
+    overlay,
+    preferences,
+    task,
+    templates_menu,
+    workspace,
+)
 from .lists import call_tree, differences, filters, go_to, lists, rows, search
 from .live import connect, feed_settings, watched_feed
 from .state import details, filter_stacks, selection, settings, sources, trace_state
@@ -54,6 +65,7 @@ _MODULES = (
     connect,
     watched_feed,
     keys,
+    overlay,
     explore,
     workspace,
     templates_menu,

@@ -138,7 +138,10 @@ class Way:
             ),
             Turn("walk through the call tree in a window", "windows/tree.py", trace, done="walked"),
         )
+        views = ("icicle", trace, "cone", trace, "threads", threaded, "interactions", drum)
+        views = (*views, "compare", ",".join(sphinx))
         self.windows(
+            Turn("what explains a view, in a window", "windows/overlay.py", *views, done="laid"),
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
             Turn("the time strip in a window", "windows/strip.py", trace, *sphinx, done="stripped"),
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),

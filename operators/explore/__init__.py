@@ -10,7 +10,6 @@ from .. import handlers
 from . import actions, background, keys, menu, modal, overlay, script, source
 from .motion import (
     detail,
-    in_frame,
     live_bars,
     navigate,
     transition,
@@ -20,7 +19,7 @@ from .motion import (
 )
 
 _MODULES: tuple[Any, ...] = (
-    overlay, live_bars, actions, script, source, menu, navigate, detail, in_frame, undoing, keys,
+    overlay, live_bars, actions, script, source, menu, navigate, detail, undoing, keys,
 )  # fmt: skip
 
 #: Modules with something that moves.

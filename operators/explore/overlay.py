@@ -179,10 +179,8 @@ def _draw_texts() -> None:
     scale = context.preferences.system.ui_scale
     for band, words, look in _bands(context):
         _draw_band(region, view, band, words, look, scale)
-    if state.banner is not None:
-        heading, sentence, about = state.banner
-        if all(selection.revision(key) == revision for key, revision in about):
-            _draw_banner(context.area, region, heading, sentence, scale)
+    if state.banner is not None and banner_is_shown():
+        _draw_banner(context.area, region, *state.banner[:2], scale)
     if not state.exploring:
         return
     if state.told and state.region == region.as_pointer():
@@ -276,6 +274,13 @@ def _draw_banner(area: Any, region: Any, heading: str, sentence: str, scale: flo
     shapes.write(heading, x + pad, y - pad - 0.75 * size, size, _HEADING)
     for i, line in enumerate(lines, 1):
         shapes.write(line, x + pad, y - pad - 0.75 * size - i * step, size, _INK)
+
+
+def banner_is_shown() -> bool:
+    """Return whether a sentence stands at the top: it does until something else is selected."""
+    return state.banner is not None and all(
+        selection.revision(key) == revision for key, revision in state.banner[2]
+    )
 
 
 def banner_height() -> int:

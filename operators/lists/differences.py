@@ -20,6 +20,7 @@ from .. import preconditions
 from ..explore import marks, overlay, pointer
 from ..explore.motion import zoom
 from ..mixin import OperatorMixin
+from ..overlay import framing
 from ..state import selection, settings, sources, trace_state
 from ..views import make_view, viewport
 from ..views.rebuild import Rebuilding
@@ -327,7 +328,7 @@ class TRACEVIS3D_OT_compare_traces(Rebuilding, bpy.types.Operator):
         def finish(context: bpy.types.Context, made: Any) -> set[str]:
             traces, figure, drawing, found = made
             store(make_view.new_view(context, traces, figure, drawing, style, "AUTO"), found)
-            viewport.look(context)
+            framing.look(context)
             self.report({"INFO"}, f"{len(found)} differences: click one in the list")
             return {"FINISHED"}
 

@@ -9,9 +9,10 @@ from ...tracevis3d import api
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.views import registry as views
 from .. import enum_items, preconditions
+from ..overlay import framing
 from ..state import settings, sources, trace_state
 from ..task import LongOperator
-from . import make_view, viewport
+from . import make_view
 
 _NONE = ("NONE", "None", "Only one trace")
 #: Blender keeps flags in 32 bits.
@@ -125,7 +126,7 @@ class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
     def _show(self, context: bpy.types.Context, made: Any) -> set[str]:
         traces, figure, drawing = made
         make_view.new_view(context, traces, figure, drawing, self.style, self.place)
-        viewport.look(context)
+        framing.look(context)
         return {"FINISHED"}
 
 

@@ -8,6 +8,7 @@ from bpy.props import EnumProperty
 from ...tracevis3d.scene import placement, styles
 from ...tracevis3d.scene.parts import PART
 from .. import preconditions, signals
+from ..overlay import framing
 from ..state import settings
 from ..task import idle
 from . import viewport
@@ -145,7 +146,7 @@ class TRACEVIS3D_OT_frame_views(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         context.scene.tracevis3d_overview = not context.scene.tracevis3d_overview
-        viewport.look(context)
+        framing.look(context)
         return {"FINISHED"}
 
 

@@ -1,7 +1,7 @@
 """The 3D view that a person looks at: turned to a new view's camera, and showing its colours as they are."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import bpy
@@ -41,8 +41,12 @@ def through_camera(scene: bpy.types.Scene) -> Iterator[None]:
         view.view_perspective = "CAMERA"
 
 
-def look(context: bpy.types.Context) -> None:
-    """Let the 3D view look through the scene's camera; where there is no window, do nothing."""
+def look(context: bpy.types.Context, frame: Callable[[bpy.types.Area], bool] | None = None) -> None:
+    """Let the 3D view look through the scene's camera; where there is no window, do nothing.
+
+    With ``frame`` it leaves the camera: ``frame`` puts it where it is to be, and again when the sidebar has
+    its width, until it returns False.
+    """
     area = area_of(context)
     scene = context.window.scene if context.window is not None else context.scene
     if area is None or scene.camera is None:
@@ -57,11 +61,18 @@ def look(context: bpy.types.Context) -> None:
     space.clip_end = max(space.clip_end, camera.clip_end)
     space.show_region_ui = True
     _stand_at(space, scene.camera)
-    space.region_3d.view_perspective = "CAMERA"
+    if frame is None:
+        space.region_3d.view_perspective = "CAMERA"
+    else:
+        frame(area)
     name, rests = scene.name, iter(_SETTLED[1:])
 
     def settle() -> float | None:
-        return next(rests, None) if _fit(area, name) else None
+        if not is_open(area):
+            return None
+        _show_tab(area)
+        again = _fit(area, name) if frame is None else frame(area)
+        return next(rests, None) if again else None
 
     bpy.app.timers.register(settle, first_interval=_SETTLED[0])
 
@@ -118,14 +129,10 @@ def _fit(area: bpy.types.Area, name: str) -> bool:
         Whether it is to be done again: not if the user has moved the view meanwhile.
     """
     scene = bpy.data.scenes.get(name)
-    if scene is None or not is_open(area):
+    if scene is None:
         return False
     window = next(region for region in area.regions if region.type == "WINDOW")
     view = area.spaces.active.region_3d
-    with suppress(AttributeError, TypeError, StopIteration):  # a sidebar without tabs
-        next(r for r in area.regions if r.type == "UI").active_panel_category = "TraceVis"
-    for region in area.regions:
-        region.tag_redraw()
     if view.view_perspective != "CAMERA":
         return False
     left, right, top = covered(area, window)
@@ -144,6 +151,13 @@ def _fit(area: bpy.types.Area, name: str) -> bool:
     )
     area.tag_redraw()
     return True
+
+
+def _show_tab(area: bpy.types.Area) -> None:
+    with suppress(AttributeError, TypeError, StopIteration):  # a sidebar without tabs
+        next(r for r in area.regions if r.type == "UI").active_panel_category = "TraceVis"
+    for region in area.regions:
+        region.tag_redraw()
 
 
 def covered(area: bpy.types.Area, window: bpy.types.Region) -> tuple[int, int, int]:

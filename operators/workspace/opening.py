@@ -7,8 +7,9 @@ import bpy
 from bpy.props import BoolProperty
 
 from .. import areas, preferences, signals
+from ..overlay import framing
 from ..state import settings
-from ..views import overview, viewport
+from ..views import overview
 from . import screen
 
 NAME = "TraceVis"
@@ -82,7 +83,7 @@ class TRACEVIS3D_OT_workspace(bpy.types.Operator):
 def _look() -> None:
     """Look at what the scene shows, and list its calls."""
     context = bpy.context
-    viewport.look(context)
+    framing.look(context)
     _list_calls(context)
 
 
@@ -104,7 +105,7 @@ def _imported(context: bpy.types.Context, asked: bool) -> None:
     if wanted and TRACEVIS3D_OT_workspace.poll(context):
         go(context.window, _look)
     else:
-        viewport.look(context)
+        framing.look(context)
         if asked and context.window is not None:
             _list_calls(context)
 

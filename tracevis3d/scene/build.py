@@ -15,7 +15,7 @@ from ..drawing.frame import Frame
 from ..drawing.primitives import Boxes, Camera, Drawing, Image, Lines, Marks, Tubes, Wedges
 from ..layout.lettering import Typeface, set_texts
 from ..progress import Progress, silent
-from . import camera, clock, lighting, styles
+from . import camera, clock, lighting, page, styles
 from .color import is_dark, mixed
 from .digest import digest
 from .geometry import boxes, economy, forms, images, marks, tubes, wedges
@@ -317,6 +317,7 @@ class _Making:
         for shown in (*([eye] if before is None else []), *self.parts.made):
             collection.objects.link(shown)
         self.parts.name()
+        page.keep(collection, self.drawing, self.palette)
         for shown in self.in_frame:
             shown.parent = eye
         self.scene.camera = eye

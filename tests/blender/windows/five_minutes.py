@@ -24,7 +24,7 @@ def main():
     support.extension(".operators.preferences").stored().workspace = False
     explore = ".operators.explore."
     state, zoom = support.extension(explore + "overlay").state, support.extension(explore + "motion.zoom")
-    pointer, in_frame = support.extension(explore + "pointer"), support.extension(explore + "motion.in_frame")
+    pointer, page = support.extension(explore + "pointer"), support.extension(".operators.overlay.page")
     task, selection = support.extension(".operators.task"), support.extension(".operators.state.selection")
     trace_state = support.extension(".operators.state.trace_state")
     operators = bpy.ops.tracevis3d
@@ -50,9 +50,9 @@ def main():
         return next(v for v in support.views() if v.tracevis3d.view == "compare")
 
     def titles_hidden():
-        panes = in_frame._panes(bpy.context.scene, bpy.context.view_layer)
-        assert panes
-        return {shown.hide_get() for shown in panes}
+        printed = page._printed(bpy.context.scene, bpy.context.view_layer)
+        assert printed
+        return {shown.hide_get() for shown in printed}
 
     def spot():
         """Return a pixel in which an element that stands for calls is met."""
@@ -73,10 +73,10 @@ def main():
     yield lambda: task.idle()
     assert len(view().tracevis3d_differences) >= 3
     space = area().spaces.active
-    yield lambda: space.region_3d.view_perspective == "CAMERA"
     yield support.at_rest()
+    assert space.region_3d.view_perspective != "CAMERA"
     assert space.show_region_ui
-    assert titles_hidden() == {False}
+    assert titles_hidden() == {True}
     support.screenshot(place / "differences.png")
 
     # The three largest, one after the other: the view goes there, and the words stand at its top.

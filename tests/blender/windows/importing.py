@@ -77,7 +77,8 @@ def main():
     support.say(imported_after_s=time.perf_counter() - started, longest_cpu_of_the_window_s=longest[0])
     view = support.only_view()
     assert view.tracevis3d.sources[0].hash == support.digest(trace)
-    assert space.region_3d.view_perspective == "CAMERA"
+    # The data fill the 3D view; the page is one key away.
+    assert space.region_3d.view_perspective == "PERSP"
     yield support.at_rest()
     support.screenshot(place / "imported.png")
 
@@ -100,13 +101,13 @@ def main():
     yield support.at_rest()
     support.screenshot(place / "searched.png")
     turned = space.region_3d.view_rotation.copy()
-    space.region_3d.view_perspective = "PERSP"
     space.region_3d.view_rotation = (1.0, 0.0, 0.0, 0.0)
     yield 0.2
     with bpy.context.temp_override(window=window, area=area, region=region):
         assert bpy.ops.tracevis3d.bookmark_go() == {"FINISHED"}
     yield support.at_rest()
-    assert space.region_3d.view_perspective == "CAMERA", (turned, space.region_3d.view_rotation)
+    away = turned.rotation_difference(space.region_3d.view_rotation).angle
+    assert away < 1e-3, (turned, space.region_3d.view_rotation)
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.tracevis3d.search_clear()
         bpy.ops.ed.undo_push(message="search")
@@ -131,13 +132,14 @@ def main():
     support.say(longest_cpu_of_the_window_s=round(longest[0], 3))
 
     # A parameter changed in the panel shows at once, and one undo takes it back.
+    stood = space.region_3d.view_matrix.copy()
     group = view.tracevis3d.icicle
     before = group.color
     group.color = "function"
     assert group.color != before
     # It does not wait for Rebuild.
     yield lambda: not support.only_view().tracevis3d.stale
-    assert space.region_3d.view_perspective == "CAMERA", "the 3D view has left the camera"
+    assert space.region_3d.view_matrix == stood, "the 3D view has moved"
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.ed.undo_push(message="color")
     support.screenshot(place / "changed.png")

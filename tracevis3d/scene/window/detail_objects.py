@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...drawing.frame import Frame
 from ...drawing.primitives import Boxes, Camera, Element, Image, Labels, Marks, Wedges
 from ...layout.lettering import set_texts
-from .. import styles
+from .. import page, styles
 from ..build import discard, inks_on, opaque, straight
 from ..camera import View
 from ..geometry import boxes, images, instances, marks, tubes, wedges
@@ -87,6 +87,7 @@ def leave(collection: Any, source: int | None = None) -> bool:
         shown.hide_viewport = shown.hide_render = False
         del shown[_STOOD_IN]
     discard(found)
+    page.drop_near_names(collection, source)
     return True
 
 
@@ -163,8 +164,11 @@ def enter(
         shown["tracevis3d_kind"] = part.kind
         element_metadata.write(shown, part, stands)
     discard([shown for others in before.values() for shown in others])
+    page.keep_near_names(collection, source, names)
     texts = _names(collection, names, colors, look, view)
-    made += [texts] if texts is not None else []
+    if texts is not None:
+        texts[page.PRINTED] = True
+        made.append(texts)
     for shown in made:
         collection.objects.link(shown)
         shown["tracevis3d_source"] = source

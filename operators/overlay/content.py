@@ -1,0 +1,49 @@
+"""What explains the views of a scene, read from the .blend once and measured once."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ...tracevis3d.drawing.explanations import Explanations
+from ...tracevis3d.overlay.names import Prepared, prepare
+from ...tracevis3d.scene import page
+from .canvas import measure
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """The explanations of a view, and its names, measured."""
+
+    explained: Explanations
+    names: Prepared
+
+
+class Contents:
+    """The contents of views by their collections, as long as what is stored there stays the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Any, Content | None]] = {}
+
+    def of(self, collection: bpy.types.Collection) -> Content | None:
+        """Return what explains a view; None where nothing readable is stored."""
+        text, near = page.stored(collection), page.near_names(collection)
+        key = (text, tuple(near.items()))
+        before = self._known.get(collection.name)
+        if before is not None and before[0] == key:
+            return before[1]
+        explained = before[1].explained if before is not None and before[0][0] == text and before[1] else None
+        explained = explained or page.kept(collection)
+        content = None
+        if explained is not None:
+            names = page.names_of(explained, near)
+            content = Content(explained, prepare(names, explained.palette, measure))
+        self._known[collection.name] = key, content
+        return content
+
+    def forget(self) -> None:
+        """Release everything."""
+        self._known.clear()
+
+
+contents = Contents()

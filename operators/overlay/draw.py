@@ -1,0 +1,181 @@
+"""Draws what explains the views over each region of a 3D view that does not show the page."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import gpu
+from mathutils import Matrix, Vector
+
+from ...tracevis3d.layout.sight.framing import Lens
+from ...tracevis3d.layout.sight.view_projection import ViewProjection
+from ...tracevis3d.overlay.compose import Choices, compose
+from ...tracevis3d.overlay.items import Overlay
+from ...tracevis3d.overlay.sight import Depths
+from .. import handlers
+from ..explore import overlay as explore
+from ..state import settings
+from .canvas import Canvas, measure
+from .content import contents
+from .page import is_page
+from .room import free_of, gizmo_of, theme_of
+
+#: Seconds between two readings of the depths.
+_READ = 0.25
+
+
+@dataclass
+class Region:
+    """The overlay of one region.
+
+    Attributes
+    ----------
+    shown : dict
+        Name of a view's collection -> the overlay that was drawn last.
+    milliseconds : float
+        What composing and drawing it took.
+    """
+
+    shown: dict[str, Overlay] = field(default_factory=dict)
+    canvas: dict[str, Canvas] = field(default_factory=dict)
+    depths: Depths | None = None
+    read: float = 0.0
+    milliseconds: float = 0.0
+
+
+#: By the address of each region.
+regions: dict[int, Region] = {}
+#: Choices by the name of a view's collection.
+choices: dict[str, Choices] = {}
+
+
+def _wanted(context: bpy.types.Context) -> bool:
+    space = context.space_data
+    return bool(
+        context.region_data is not None
+        and space.overlay.show_overlays
+        and settings.all_in(context.scene)
+        and not is_page(context.scene)
+    )
+
+
+def _read_depths() -> None:
+    """Keep the depths of the region that is being drawn: names behind something are not shown."""
+    context = bpy.context
+    if not _wanted(context):
+        return
+    region, view = context.region, context.region_data
+    known = regions.setdefault(region.as_pointer(), Region())
+    now = time.perf_counter()
+    fits = known.depths is not None and known.depths.fits(region.width, region.height)
+    if fits and now - known.read < _READ:
+        if known.depths is not None and not known.depths.is_of(view.perspective_matrix):
+            _look_again()
+        return
+    known.read = now
+    try:
+        buffer = gpu.state.active_framebuffer_get().read_depth(0, 0, region.width, region.height)
+        buffer.dimensions = region.width * region.height
+        lens = Lens.of(view.window_matrix, view.is_perspective, view.view_distance)
+        known.depths = Depths.of(buffer, region.width, region.height, view.perspective_matrix, lens)
+    except (RuntimeError, ValueError, SystemError):
+        known.depths = None
+
+
+def _look_again() -> None:
+    if not bpy.app.timers.is_registered(_redraw):
+        bpy.app.timers.register(_redraw, first_interval=_READ)
+
+
+def _redraw() -> None:
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def _sight(known: Region, view: bpy.types.RegionView3D) -> Any:
+    """Return what says which points nothing stands before; None where it isn't known."""
+    # The depths of another moment say nothing: what was in sight stays so.
+    if known.depths is None or not known.depths.is_of(view.perspective_matrix):
+        return None
+    return known.depths.seen
+
+
+def _draw() -> None:
+    """Compose and draw the overlay of the region that is being drawn."""
+    context = bpy.context
+    if not _wanted(context):
+        regions.pop(context.region.as_pointer(), None)
+        return
+    begun = time.perf_counter()
+    region, view = context.region, context.region_data
+    known = regions.setdefault(region.as_pointer(), Region())
+    scale = context.preferences.system.ui_scale
+    free, active = free_of(context.area, region, context.scene), settings.active_in(context.scene)
+    # What was just gone to is said at the top, in place of the title.
+    banner = explore.banner_is_shown()
+    if banner:
+        free = (*free[:3], free[3] - explore.banner_height())
+    shown: dict[str, Overlay] = {}
+    for collection in settings.all_in(context.scene):
+        content = contents.of(collection)
+        if content is None:
+            continue
+        stored = settings.of(collection)
+        place = Vector(stored.place)
+        seen = view.perspective_matrix @ Matrix.Translation(place)
+        before = known.shown.get(collection.name)
+        made = compose(
+            content.explained,
+            content.names,
+            ViewProjection.of(seen, region.width, region.height),
+            free,
+            view.view_location - place,
+            theme_of(stored.style, scale),
+            measure,
+            choices=choices.get(collection.name),
+            before=before.names if before is not None else None,
+            sight=_sight(known, view),
+            heading=collection == active,
+            title=not banner,
+            corner=gizmo_of(context.space_data, scale),
+        )
+        shown[collection.name] = made
+        known.canvas.setdefault(collection.name, Canvas()).draw(made)
+    known.shown = shown
+    known.milliseconds = (time.perf_counter() - begun) * 1e3
+
+
+def texts(region: bpy.types.Region) -> list[Any]:
+    """Return the texts that were last drawn over a region, as :class:`.items.Text`."""
+    known = regions.get(region.as_pointer())
+    return [text for made in known.shown.values() for text in made.texts] if known is not None else []
+
+
+def forget() -> None:
+    """Release everything that was drawn."""
+    regions.clear()
+    choices.clear()
+    contents.forget()
+
+
+_handles: list[Any] = []
+
+
+def register() -> None:
+    """Draw in all 3D views from now on; where there is no window nothing is drawn."""
+    handlers.before_loading.connect(forget)
+    if bpy.app.background:
+        return
+    for draw, when in ((_read_depths, "POST_VIEW"), (_draw, "POST_PIXEL")):
+        _handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when))
+
+
+def unregister() -> None:
+    """Draw nothing any more."""
+    handlers.before_loading.disconnect(forget)
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    forget()

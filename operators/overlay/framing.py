@@ -1,0 +1,66 @@
+"""The 3D view turned to a view's data, so that they fill it, or to its page."""
+
+from typing import Any
+
+import bpy
+from mathutils import Vector
+
+from ...tracevis3d.overlay.framing import frame
+from ..state import settings
+from ..views import viewport
+from .canvas import measure
+from .content import contents
+from .room import free_of, theme_of
+
+
+def look(context: bpy.types.Context, page: bool = False) -> None:
+    """Let the 3D view show the active view's data, or its page; where there is no window, do nothing."""
+    area = viewport.area_of(context)
+    scene = context.window.scene if context.window is not None else context.scene
+    active = settings.active_in(scene)
+    if area is None or active is None or page or scene.tracevis3d_overview or contents.of(active) is None:
+        viewport.look(context)
+        return
+    viewport.look(context, _Framed(scene.name, active.name))
+
+
+class _Framed:
+    """The data of a view, filling a 3D view until somebody moves it."""
+
+    def __init__(self, scene: str, collection: str) -> None:
+        self.scene, self.collection = scene, collection
+        self._stands: tuple[float, ...] | None = None
+
+    def __call__(self, area: bpy.types.Area) -> bool:
+        """Turn a 3D view to the data; returns whether it is to be done again when its sidebar has settled."""
+        scene, collection = bpy.data.scenes.get(self.scene), bpy.data.collections.get(self.collection)
+        content = contents.of(collection) if collection is not None else None
+        view = area.spaces.active.region_3d
+        if scene is None or collection is None or content is None:
+            return False
+        if self._stands is not None and _pose(view) != self._stands:
+            return False
+        region = next(region for region in area.regions if region.type == "WINDOW")
+        stored = settings.of(collection)
+        axes = [view.view_rotation @ Vector(v) for v in ((1, 0, 0), (0, 1, 0), (0, 0, -1))]
+        view.update()
+        location, distance = frame(
+            content.explained,
+            content.names,
+            axes,
+            (1 / view.window_matrix[0][0], 1 / view.window_matrix[1][1]),
+            free_of(area, region, scene),
+            (region.width, region.height),
+            theme_of(stored.style, bpy.context.preferences.system.ui_scale),
+            measure,
+        )
+        view.view_distance = distance
+        view.view_location = Vector(location.tolist()) + Vector(stored.place)
+        view.update()
+        area.tag_redraw()
+        self._stands = _pose(view)
+        return True
+
+
+def _pose(view: Any) -> tuple[float, ...]:
+    return (*view.view_location, *view.view_rotation, view.view_distance)

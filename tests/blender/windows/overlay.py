@@ -1,0 +1,111 @@
+"""Title, legend, rulers and names over the scene: ``overlay.py VIEW TRACE [VIEW TRACE ...] FOLDER``.
+
+Started by Blender with ``--enable-event-simulate``. Each view is imported as a new user does; the
+texts are read from the overlay's own record. Writes screenshots and, if all went well, ``laid``.
+"""
+
+import sys
+from itertools import combinations, product
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import bpy
+import numpy as np
+import support
+
+*words, place = support.arguments()
+place = Path(place)
+LEAST = 11.0  # pixels
+
+
+def main():
+    """Yield seconds to wait, or conditions to wait for, between the steps."""
+    support.enable()
+    draw = support.extension(".operators.overlay.draw")
+    page = support.extension(".operators.overlay.page")
+    settings = support.extension(".operators.state.settings")
+    projection = support.extension(".tracevis3d.layout.sight.view_projection")
+    window = bpy.context.window_manager.windows[0]
+    area = max((a for a in window.screen.areas if a.type == "VIEW_3D"), key=lambda a: a.width)
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    view = area.spaces.active.region_3d
+
+    def here():
+        return bpy.context.temp_override(window=window, area=area, region=region)
+
+    def texts():
+        return draw.texts(region)
+
+    def check(what):
+        shown = texts()
+        assert shown, f"{what}: no texts"
+        for text in shown:
+            assert text.size >= LEAST, (what, text)
+            left, bottom, right, top = text.box
+            assert min(left, bottom) >= 0, (what, text)
+            assert right <= region.width, (what, text)
+            assert top <= region.height, (what, text)
+        for a, b in combinations(shown, 2):
+            apart = (
+                a.box[2] <= b.box[0] + 1 or b.box[2] <= a.box[0] + 1
+                or a.box[3] <= b.box[1] + 1 or b.box[3] <= a.box[1] + 1
+            )  # fmt: skip
+            assert apart, (what, a, b)
+        return shown
+
+    def filled():
+        """Return how much of the region's shorter side the data take."""
+        collection = settings.active_in(window.scene)
+        stored = settings.of(collection)
+        corners = np.array(list(product(*zip(stored.low, stored.high)))) + np.array(stored.place)
+        seen = projection.ViewProjection.of(view.perspective_matrix, region.width, region.height)
+        at = seen.pixels(corners)
+        return float(np.ptp(at, axis=0).max() / min(region.width, region.height))
+
+    for name, trace in zip(words[::2], words[1::2]):
+        with here():
+            if name == "compare":
+                files = [{"name": Path(one).name} for one in trace.split(",")]
+                folder = str(Path(trace.split(",")[0]).parent)
+                bpy.ops.tracevis3d.import_trace(directory=folder, files=files, place="OWN")
+            else:
+                bpy.ops.tracevis3d.import_trace(filepath=trace, view=name, place="OWN")
+        yield support.at_rest()
+        collection = settings.active_in(window.scene)
+        assert settings.of(collection).view == name, (name, settings.of(collection).view)
+        assert view.view_perspective == "PERSP"
+        yield lambda: bool(texts())
+        yield support.at_rest()
+        support.screenshot(place / f"overlay-{name}.png")
+        shown = check(name)
+        known = draw.regions[region.as_pointer()]
+        support.say(
+            view=name, texts=len(shown), names=sum(t.kind == "name" for t in shown), title=shown[0].text,
+            filled=round(filled(), 2), milliseconds=round(known.milliseconds, 2),
+        )  # fmt: skip
+        assert shown[0].kind == "title"
+        assert not page.is_page(window.scene)
+        assert all(o.hide_get() for o in collection.objects if o.type == "CAMERA")
+        # Home frames the data alone.
+        with here():
+            bpy.ops.view3d.view_all("EXEC_DEFAULT", center=False)
+        yield support.at_rest()
+        support.screenshot(place / f"overlay-{name}-all.png")
+        check(f"{name}, View All")
+        support.say(view=name, all=round(filled(), 2))
+        assert filled() >= 0.6, (name, filled())
+        # The page, as it is printed.
+        with here():
+            bpy.ops.tracevis3d.page()
+        yield lambda: page.is_page(window.scene)
+        yield support.at_rest()
+        assert not texts()
+        support.screenshot(place / f"overlay-{name}-page.png")
+        with here():
+            bpy.ops.tracevis3d.page()
+        yield lambda: not page.is_page(window.scene)
+        yield support.at_rest()
+        check(f"{name}, back from the page")
+
+
+support.drive(main(), place, "laid")

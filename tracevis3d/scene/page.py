@@ -1,0 +1,148 @@
+"""The page: what is printed into a scene for its camera alone. The window shows overlays in its stead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..drawing.explanations import (
+    Explanations,
+    explanations_of,
+    packed,
+    packed_names,
+    unpacked,
+    unpacked_names,
+)
+from ..drawing.primitives import Drawing, Labels
+from .parts import PART
+
+#: On a view's collection: what explains its drawing, and the names that stand in for those of functions.
+_EXPLANATIONS, _NEAR = "tracevis3d_explanations", "tracevis3d_near_names"
+#: Parts that are printed; those of names end in a number.
+_PARTS = ("title", "legend", "labels", "axis texts", "axis lines", "wall", "sign")
+_NAMES = "names "
+#: On printed objects that are no part of the picture.
+PRINTED = "tracevis3d_printed"
+
+
+def is_printed(shown: Any) -> bool:
+    """Return whether an object is print, or a camera: neither is data.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
+
+    Returns
+    -------
+    bool
+    """
+    part = str(shown.get(PART, ""))
+    framed = shown.parent is not None and shown.parent.type == "CAMERA"
+    named = part.startswith(_NAMES) or PRINTED in shown
+    return framed or named or part in _PARTS or shown.type == "CAMERA"
+
+
+def keep(collection: Any, drawing: Drawing, palette: Any) -> None:
+    """Store what explains ``drawing`` on its collection, for the window.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+    drawing : Drawing
+    palette : float32 (k, 4)
+        Its colours as the scene shows them.
+    """
+    text = packed(explanations_of(drawing, palette))
+    if collection.get(_EXPLANATIONS) != text:
+        collection[_EXPLANATIONS] = text
+
+
+def stored(collection: Any) -> str:
+    """Return what :func:`keep` has stored, as it is; it changes when the view does.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+
+    Returns
+    -------
+    str
+        Empty if nothing is stored: the view is of an older version.
+    """
+    found = collection.get(_EXPLANATIONS, "")
+    return found if isinstance(found, str) else ""
+
+
+def kept(collection: Any) -> Explanations | None:
+    """Return what explains the drawing of a view; None where nothing readable is stored.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+
+    Returns
+    -------
+    Explanations or None
+    """
+    return unpacked(stored(collection))
+
+
+def keep_near_names(collection: Any, source: int, names: tuple[Labels, ...]) -> None:
+    """Store the names that zooming in has brought, of one of a view's traces.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+    source : int
+    names : tuple of Labels
+    """
+    collection[f"{_NEAR} {source}"] = packed_names(names)
+
+
+def drop_near_names(collection: Any, source: int | None = None) -> None:
+    """Remove what :func:`keep_near_names` has stored, of one trace or of all.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+    source : int, optional
+    """
+    for key in [key for key in collection.keys() if key.startswith(_NEAR)]:  # noqa: SIM118
+        if source is None or key == f"{_NEAR} {source}":
+            del collection[key]
+
+
+def near_names(collection: Any) -> dict[int, str]:
+    """Return the stored names of each trace that was zoomed in on, packed.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+
+    Returns
+    -------
+    dict
+        Which of the view's traces -> text for :func:`.unpacked_names`.
+    """
+    found = {}
+    for key in collection.keys():  # noqa: SIM118
+        number = key.removeprefix(f"{_NEAR} ")
+        if key.startswith(_NEAR) and number.isdigit() and isinstance(collection[key], str):
+            found[int(number)] = collection[key]
+    return found
+
+
+def names_of(explained: Explanations, near: dict[int, str]) -> tuple[Labels, ...]:
+    """Return the names of a drawing, those of functions replaced where the view has zoomed in.
+
+    Parameters
+    ----------
+    explained : Explanations
+    near : dict
+        Of :func:`near_names`.
+
+    Returns
+    -------
+    tuple of Labels
+    """
+    own = tuple(g for g in explained.names if not (g.kind == "function" and g.source in near))
+    return own + tuple(group for text in near.values() for group in unpacked_names(text))
