@@ -150,7 +150,7 @@ class Way:
         self.live()
         memory = LARGE.with_name("memray_pillow_threads.records.tsv.gz")
         if memory.is_file():
-            words = ("windows/live_memory.py", self.outside(memory))
+            words = ("watching/live_memory.py", self.outside(memory))
             self.windows(Turn("point at live views in a window", *words, done="pointed"))
         self.watch("watch a web server in a window", used_programs.documentation_server, "threads,memory")
         if used_programs.editor():
@@ -210,7 +210,7 @@ class Way:
         words = ["-m", "tracevis3d", "replay", str(recording), *how]
         feed = subprocess.Popen([sys.executable, *words], cwd=ROOT)
         try:
-            self.windows(Turn(what, "windows/live.py", endpoint, done="live"))
+            self.windows(Turn(what, "watching/live.py", endpoint, done="live"))
         finally:
             feed.kill()
             feed.wait()
@@ -221,7 +221,7 @@ class Way:
             return
         endpoint = used_programs.free_endpoint()
         with use(endpoint, self.place):
-            self.windows(Turn(what, "windows/watched.py", endpoint, use.__name__, views, done=use.__name__))
+            self.windows(Turn(what, "watching/watched.py", endpoint, use.__name__, views, done=use.__name__))
 
     def passed_over(self, what: str) -> bool:
         """Whether a step was not asked for."""

@@ -42,7 +42,6 @@ _SCENE = "the scene needs Blender"
 PLACES = {
     "tracevis3d/__main__.py": "signals are handled before anything else is loaded",
     "tracevis3d/__init__.py": "importing the package loads nothing heavy",
-    "tracevis3d/__main__.py": "interrupts are handled while the rest is imported",
     "tracevis3d/api.py": "reading a trace needs no feature",
     "tracevis3d/command_line/arguments.py": _HELP,
     "tracevis3d/commands/*": _HELP,
