@@ -63,7 +63,14 @@ def rows() -> list[dict[str, Any]]:
             program = write(Path(folder, "program.py"), body, "perf_counter")
             times = _measure(program, Path(folder))
             plain = times["plain"]
-            for ours in ("viztracer", "profile", "monitoring", "viztracer, no waits"):
+            for ours in (
+                "fast",
+                "fast, no waits",
+                "viztracer",
+                "profile",
+                "monitoring",
+                "viztracer, no waits",
+            ):
                 if ours not in times:
                     continue
                 result.append(row(f"{name}: record, {ours}", times[ours][0], plain[0], "no tracing"))
@@ -119,6 +126,11 @@ def _measure(program: Path, folder: Path) -> dict[str, tuple[float, float]]:
         ]
         commands["viztracer"] = [*record, "--threads", "--io", "--engine", "viztracer", "--", str(program)]
         commands["viztracer, no waits"] = [*record, "--engine", "viztracer", "--", str(program)]
+    from tracevis3d.record.fast import MODULE
+
+    if MODULE is not None:
+        commands["fast"] = [*record, "--threads", "--io", "--engine", "fast", "--", str(program)]
+        commands["fast, no waits"] = [*record, "--engine", "fast", "--", str(program)]
     commands["profile"] = [*record, "--threads", "--io", "--engine", "profile", "--", str(program)]
     if hasattr(sys, "monitoring"):
         commands["monitoring"] = [*record, "--threads", "--io", "--engine", "monitoring", "--", str(program)]
