@@ -58,7 +58,10 @@ def test_no_room_keeps_what_was_there(suffix, tmp_path):
     out.write_bytes(b"good")
     with small_files(8_000), pytest.raises(InputError) as caught:
         produce(everything(400), out, OUTPUT)
-    assert str(caught.value).startswith(f"{out}: can't be written: ")
+    place, _, reason = str(caught.value).partition(": can't be written: ")
+    assert reason
+    # A film is made from frames, which are files of the cache: there may be no room for one of them.
+    assert place == str(out) or (suffix in FILMS and "films" in Path(place).parts)
     assert "\n" not in str(caught.value)
     assert out.read_bytes() == b"good"
     assert [path.name for path in tmp_path.iterdir()] == [out.name]

@@ -51,7 +51,10 @@ class TRACEVIS3D_OT_strip(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return areas.kind_of(context.area) == areas.STRIP
+        if areas.kind_of(context.area) == areas.STRIP:
+            return True
+        cls.poll_message_set("Point at the time strip of the workspace TraceVis")
+        return False
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         region = next((one for one in context.area.regions if one.type == "WINDOW"), None)
