@@ -1,5 +1,7 @@
 """A picture, film or scene file that is not whole never takes the place of one that is."""
 
+from pathlib import Path
+
 import pytest
 
 bpy = pytest.importorskip("bpy")

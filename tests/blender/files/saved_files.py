@@ -23,7 +23,10 @@ support.enable()
 
 def same(wanted):
     """Assert that the open file has all that is wanted of it."""
-    lost = stored.differences(wanted, json.loads(json.dumps(stored.stored())))
+    found = json.loads(json.dumps(stored.stored()))
+    # Traces of which nothing was stored have a record since views store the time strip: it comes last.
+    found["traces"] = found["traces"][: len(wanted["traces"])]
+    lost = stored.differences(wanted, found)
     assert not lost, "\n".join(lost[:40])
 
 
