@@ -17,7 +17,7 @@ from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.scene import styles
 from ...tracevis3d.scene.build import build
 from ...tracevis3d.scene.geometry import forms
-from ...tracevis3d.scene.geometry.forms import Purpose
+from ...tracevis3d.scene.geometry.forms import Form
 from ...tracevis3d.scene.output import engines
 from ...tracevis3d.scene.output.film import play
 from ...tracevis3d.scene.output.render import prepare
@@ -158,15 +158,15 @@ def choose_engine(scene: bpy.types.Scene, collection: bpy.types.Collection, film
     """
     stored, render = settings.of(collection), scene.render
     style = styles.named(stored.style)
-    purpose: Purpose = "film" if film else "still"
-    forms.show(collection.objects, forms.form_of(purpose))
     name = engines.suited(style.name, film) if stored.engine == "auto" else stored.engine
     if render.engine == engines.identifier(name):
         return
     frame = settings.frame_of(scene)
     shown: Any = SimpleNamespace(scene=scene, collection=collection, style=style, frame=frame)
     percentage = render.resolution_percentage
-    prepare(shown, name, 0, render.film_transparent, purpose)
+    prepare(shown, name, 0, render.film_transparent, "film" if film else "still")
+    # The scene stays as it is for the stills that follow, here or where it is opened without us.
+    forms.show(collection.objects, Form.SUITED)
     render.resolution_percentage = percentage
 
 
