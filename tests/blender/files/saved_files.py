@@ -88,6 +88,8 @@ for view in kept["views"].values():
 for each in kept["scenes"].values():
     del each["frames"]
 kept["views"] = without(kept["views"], WORDED)
+# Names are stored of the functions that are drawn.
+kept["traces"] = without(kept["traces"], {"functions"})
 same(kept)
 print("ELEMENTS", json.dumps(again))
 print("SAVED", len(kept["views"]), len(kept["live"]))
