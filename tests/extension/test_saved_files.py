@@ -11,11 +11,11 @@ BLENDS = ROOT / "tests" / "data" / "blends"
 FILES = sorted(BLENDS.glob("*.blend"))
 
 
-@pytest.mark.blender
-#: What is drawn otherwise since: at 96 x 54 pixels levels are lower than half a pixel, and rows stand for them.
+#: Drawn otherwise since: at 96 x 54 pixels levels are lower than half a pixel, and rows stand for them.
 DRAWN_NOW = {"pyspy_sphinx.speedscope icicle": {"call 0": 22, "cluster 0": 13}}
 
 
+@pytest.mark.blender
 @pytest.mark.slow
 @pytest.mark.parametrize("blend", FILES, ids=lambda path: path.stem)
 def test_what_was_saved_is_there_renders_and_can_be_rebuilt(blender, blend, tmp_path):  # noqa: F811
