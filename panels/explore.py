@@ -25,6 +25,7 @@ class TRACEVIS3D_PT_explore(parts.ViewPanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("tracevis3d.walk", icon="VIEW_PERSPECTIVE")
         row.operator("tracevis3d.fly", icon="TRACKING_FORWARDS")
+        row.operator("tracevis3d.page", icon="CAMERA_DATA")
         row.operator("tracevis3d.keys", text="", icon="QUESTION")
         layout.label(text="Highlight with it")
         layout.row(align=True).prop(context.window_manager, "tracevis3d_kin")

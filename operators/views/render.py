@@ -10,12 +10,9 @@ from ...tracevis3d.drawing import output
 from ...tracevis3d.errors import TraceVisError, UsageError
 from ...tracevis3d.places import check_folder
 from ...tracevis3d.scene import compat
-from ...tracevis3d.scene.geometry import forms
 from .. import preconditions
 from ..state import settings
 from . import make_view
-
-_LOOK = 0.5  # seconds between two looks whether Blender is still rendering
 
 
 class _Rendering(ExportHelper):
@@ -73,25 +70,9 @@ class _Rendering(ExportHelper):
             except RuntimeError as error:
                 self.report({"ERROR"}, str(error).strip().removeprefix("Error: "))
                 return {"CANCELLED"}
-            finally:
-                _show_full_form()
         # In Blender's own render window, with its progress bar and ESC.
         bpy.ops.render.render("INVOKE_DEFAULT", animation=self.animation, write_still=not self.animation)
-        bpy.app.timers.register(_when_rendered, first_interval=_LOOK)
         return {"FINISHED"}
-
-
-def _show_full_form() -> None:
-    """Let pictures show the full form again, whoever renders them; a film has the economical one."""
-    for view in (view for scene in bpy.data.scenes for view in settings.all_in(scene)):
-        forms.show(view.objects, forms.form_of("still"))
-
-
-def _when_rendered() -> float | None:
-    if bpy.app.is_job_running("RENDER"):
-        return _LOOK
-    _show_full_form()
-    return None
 
 
 def _for(path: str, suffixes: tuple[str, ...], suffix: str) -> str:
