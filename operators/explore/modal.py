@@ -23,7 +23,7 @@ from ..views import viewport
 from . import actions, acts, keys, marks, pointer, tooltip
 from .background import background
 from .motion import drum, live_bars, transition, wheel, window_time, zoom
-from .overlay import redraw, state
+from .overlay import redraw, state, takers
 from .place import Place, place_of
 
 _TICK = 1 / 20  # seconds between two checks whether a view is at rest
@@ -223,6 +223,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return {"PASS_THROUGH"}
         if state.hit is None and place.on_gizmo(context):
             return {"PASS_THROUGH"}
+        if any(takes(place.region, place.x, place.y) for takes in takers):
+            redraw()
+            return {"RUNNING_MODAL"}
         self._press, self._brush = (event.mouse_x, event.mouse_y), None
         self._point(context, place)
         self._pressed, self._space = state.hit, place

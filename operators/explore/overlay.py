@@ -1,5 +1,6 @@
 """Overlays of the 3D views: highlighted elements with the scene's depth, and texts beside the mouse."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +68,9 @@ class State:
 
 
 state = State()
+
+#: What lies over the scene is asked first for a click at a pixel of a region: whether it takes it.
+takers: list[Callable[[Any, int, int], bool]] = []
 
 #: What is lit is drawn: the 3D view and the scale of the screen.
 on_lit: signals.Signal[[Any, float]] = signals.Signal()

@@ -154,6 +154,19 @@ def texts(region: bpy.types.Region) -> list[Any]:
     return [text for made in known.shown.values() for text in made.texts] if known is not None else []
 
 
+def click(region: bpy.types.Region, x: int, y: int) -> bool:
+    """Take a click at a pixel of a region, and return whether: a legend's heading folds it, or opens it."""
+    known = regions.get(region.as_pointer())
+    for name, made in known.shown.items() if known is not None else ():
+        for target in made.targets:
+            left, bottom, right, top = target.box
+            if target.kind == "legend" and left <= x < right and bottom <= y < top:
+                folded = choices.get(name, Choices()).folded
+                choices[name] = Choices(folded ^ {target.index[0]})
+                return True
+    return False
+
+
 def forget() -> None:
     """Release everything that was drawn."""
     regions.clear()
@@ -167,6 +180,7 @@ _handles: list[Any] = []
 def register() -> None:
     """Draw in all 3D views from now on; where there is no window nothing is drawn."""
     handlers.before_loading.connect(forget)
+    explore.takers.append(click)
     if bpy.app.background:
         return
     for draw, when in ((_read_depths, "POST_VIEW"), (_draw, "POST_PIXEL")):
@@ -176,6 +190,7 @@ def register() -> None:
 def unregister() -> None:
     """Draw nothing any more."""
     handlers.before_loading.disconnect(forget)
+    explore.takers.remove(click)
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
     forget()

@@ -12,7 +12,7 @@ from .items import Color, Measure, Overlay, Rectangle, Target, Theme, fitted
 _ROW, _WIDEST, _SWATCH = 1.55, 24.0, 0.85
 _TITLE = 1.55
 #: Legends take so much of the height at most.
-_SHARE = 0.62
+_SHARE = 0.45
 _SEPARATOR = "   ·   "
 
 

@@ -86,6 +86,28 @@ def main():
         assert shown[0].kind == "title"
         assert not page.is_page(window.scene)
         assert all(o.hide_get() for o in collection.objects if o.type == "CAMERA")
+        # A click on its heading folds a legend, another one opens it.
+        with here():
+            assert bpy.ops.tracevis3d.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+        yield support.at_rest()
+
+        def is_open(k):
+            (made,) = draw.regions[region.as_pointer()].shown.values()
+            return any(target.kind == "entry" and target.index[0] == k for target in made.targets)
+
+        (made,) = known.shown.values()
+        k = next(t for t in made.targets if t.kind == "entry").index[0]
+        left, bottom, right, top = next(t for t in made.targets if t.kind == "legend" and t.index == (k,)).box
+        at = region.x + int((left + right) / 2), region.y + int((bottom + top) / 2)
+        for wanted in (False, True):
+            for kind, value in (("MOUSEMOVE", "NOTHING"), ("LEFTMOUSE", "PRESS"), ("LEFTMOUSE", "RELEASE")):
+                window.event_simulate(type=kind, value=value, x=at[0], y=at[1])
+            yield lambda k=k, wanted=wanted: is_open(k) == wanted
+            # Two quick clicks would be a double one.
+            yield 0.5
+        window.event_simulate(type="ESC", value="PRESS", x=at[0], y=at[1])
+        window.event_simulate(type="ESC", value="RELEASE", x=at[0], y=at[1])
+        yield support.at_rest()
         # Home frames the data alone.
         with here():
             bpy.ops.view3d.view_all("EXEC_DEFAULT", center=False)
