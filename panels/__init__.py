@@ -45,4 +45,6 @@ def register() -> None:
 def unregister() -> None:
     """Remove the panels."""
     for panel in reversed(_CLASSES):
-        bpy.utils.unregister_class(panel)
+        # Blender has removed some already when it ends with the file of another session open.
+        if panel.is_registered:
+            bpy.utils.unregister_class(panel)
