@@ -46,5 +46,5 @@ def unregister() -> None:
     """Remove the panels."""
     for panel in reversed(_CLASSES):
         # Blender has removed some already when it ends with the file of another session open.
-        if panel.is_registered:
+        if getattr(panel, "is_registered", False):
             bpy.utils.unregister_class(panel)
