@@ -176,6 +176,8 @@ def test_sentences_are_whole(pair, tmp_path):
 @pytest.mark.slow
 def test_the_whole_story_is_written(pair, tmp_path):
     bpy = pytest.importorskip("bpy")
+    # Scenes that other tests have left would be in the file, too.
+    bpy.ops.wm.read_factory_settings(use_empty=True)
     place = tmp_path / "told"
     words = ["explain", *pair, "-o", str(place), "--engine", "workbench", "--size", "320x180", "--top", "2"]
     assert main([*words, "--walk", "main", "--quiet"]) == 0

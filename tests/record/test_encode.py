@@ -218,11 +218,14 @@ def test_a_descriptor_that_the_program_has_taken_is_left_alone_and_nothing_lost(
     assert found == ([b"E", b"E"] if taken else [b"E", b"E", spool.CLOSED])
 
 
-def test_closing_all_descriptors_leaves_the_recorders(tmp_path):
+def test_closing_all_descriptors_leaves_the_recorders(tmp_path, monkeypatch):
     import os
 
+    from tracevis3d.record.output import descriptor
     from tracevis3d.record.output.descriptor import Descriptor, around_ours
 
+    # Other tests in this process may have left theirs.
+    monkeypatch.setattr(descriptor, "ours", [])
     asked = []
     leave_ours = around_ours(lambda low, high: asked.append((low, high)))
     first, second = (Descriptor(os.open(tmp_path, os.O_RDONLY)) for _ in range(2))
