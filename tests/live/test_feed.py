@@ -371,8 +371,7 @@ def test_only_listed_viewers_are_let_in(tmp_path, capsys) -> None:
         friend = Keys(str(tmp_path / "viewers/friend.key_secret"), public)
         stranger = Keys(str(tmp_path / "strangers/stranger.key_secret"), public)
         with Subscriber(publisher.endpoint, keys=stranger) as other:
-            for _ in range(20):
-                other.drain(0.01, wait=0.02)
+            assert until(lambda: other.locked_out, doing=lambda: other.drain(0.01, wait=0.02))
             assert publisher.viewers == 0
             assert other.state == "waiting"
             with Subscriber(publisher.endpoint, keys=friend) as known:
@@ -382,8 +381,7 @@ def test_only_listed_viewers_are_let_in(tmp_path, capsys) -> None:
             assert other.rows == 0
             assert other.locked_out == "the publisher does not know your key: its folder of --peers lacks it"
         with Subscriber(publisher.endpoint) as without:
-            for _ in range(20):
-                without.drain(0.01, wait=0.02)
+            assert until(lambda: without.locked_out, doing=lambda: without.drain(0.01, wait=0.02))
             assert without.state == "waiting"
             assert without.locked_out.startswith("the feed has keys: give your secret key with --key")
         out = str(tmp_path / "x.tv3")
