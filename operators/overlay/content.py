@@ -1,7 +1,6 @@
 """What explains the views of a scene, read from the .blend once and measured once."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import bpy
 
@@ -23,22 +22,21 @@ class Contents:
     """The contents of views by their collections, as long as what is stored there stays the same."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[Any, Content | None]] = {}
+        self._known: dict[str, tuple[tuple[str, str], Content | None]] = {}
 
     def of(self, collection: bpy.types.Collection) -> Content | None:
         """Return what explains a view; None where nothing readable is stored."""
-        text, near = page.stored(collection), page.near_names(collection)
-        key = (text, tuple(near.items()))
+        stamps = page.stamps(collection)
         before = self._known.get(collection.name)
-        if before is not None and before[0] == key:
+        if before is not None and before[0] == stamps:
             return before[1]
-        explained = before[1].explained if before is not None and before[0][0] == text and before[1] else None
-        explained = explained or page.kept(collection)
+        last = before[1] if before is not None and before[0][0] == stamps[0] else None
+        explained = last.explained if last is not None else page.kept(collection)
         content = None
         if explained is not None:
-            names = page.names_of(explained, near)
+            names = page.names_of(explained, page.near_names(collection))
             content = Content(explained, prepare(names, explained.palette, measure))
-        self._known[collection.name] = key, content
+        self._known[collection.name] = stamps, content
         return content
 
     def forget(self) -> None:

@@ -50,6 +50,18 @@ regions: dict[int, Region] = {}
 choices: dict[str, Choices] = {}
 
 
+def _known(region: bpy.types.Region) -> Region:
+    """Return what is known of a region; when a new one is met, what was of closed ones is released."""
+    key = region.as_pointer()
+    if key not in regions:
+        screens = [window.screen for window in bpy.context.window_manager.windows]
+        present = {r.as_pointer() for screen in screens for area in screen.areas for r in area.regions}
+        for gone in regions.keys() - present:
+            del regions[gone]
+        regions[key] = Region()
+    return regions[key]
+
+
 def _wanted(context: bpy.types.Context) -> bool:
     space = context.space_data
     return bool(
@@ -66,7 +78,7 @@ def _read_depths() -> None:
     if not _wanted(context):
         return
     region, view = context.region, context.region_data
-    known = regions.setdefault(region.as_pointer(), Region())
+    known = _known(region)
     now = time.perf_counter()
     fits = known.depths is not None and known.depths.fits(region.width, region.height)
     if fits and now - known.read < _READ:
@@ -84,15 +96,8 @@ def _read_depths() -> None:
 
 
 def _look_again() -> None:
-    if not bpy.app.timers.is_registered(_redraw):
-        bpy.app.timers.register(_redraw, first_interval=_READ)
-
-
-def _redraw() -> None:
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+    if not bpy.app.timers.is_registered(explore.redraw):
+        bpy.app.timers.register(explore.redraw, first_interval=_READ)
 
 
 def _sight(known: Region, view: bpy.types.RegionView3D) -> Any:
@@ -111,7 +116,7 @@ def _draw() -> None:
         return
     begun = time.perf_counter()
     region, view = context.region, context.region_data
-    known = regions.setdefault(region.as_pointer(), Region())
+    known = _known(region)
     scale = context.preferences.system.ui_scale
     free, active = free_of(context.area, region, context.scene), settings.active_in(context.scene)
     # What was just gone to is said at the top, in place of the title.

@@ -1,11 +1,10 @@
 """The 3D view turned to a view's data, so that they fill it, or to its page."""
 
-from typing import Any
-
 import bpy
 from mathutils import Vector
 
 from ...tracevis3d.overlay.framing import frame
+from ..explore.motion.zoom import Pose, axes_of, lens_of, place, pose_of
 from ..state import settings
 from ..views import viewport
 from .canvas import measure
@@ -29,38 +28,33 @@ class _Framed:
 
     def __init__(self, scene: str, collection: str) -> None:
         self.scene, self.collection = scene, collection
-        self._stands: tuple[float, ...] | None = None
+        self._stands: Pose | None = None
 
     def __call__(self, area: bpy.types.Area) -> bool:
         """Turn a 3D view to the data; returns whether it is to be done again when its sidebar has settled."""
         scene, collection = bpy.data.scenes.get(self.scene), bpy.data.collections.get(self.collection)
         content = contents.of(collection) if collection is not None else None
-        view = area.spaces.active.region_3d
+        space = area.spaces.active
+        view = space.region_3d
         if scene is None or collection is None or content is None:
             return False
-        if self._stands is not None and _pose(view) != self._stands:
+        if self._stands is not None and pose_of(view) != self._stands:
             return False
         region = next(region for region in area.regions if region.type == "WINDOW")
         stored = settings.of(collection)
-        axes = [view.view_rotation @ Vector(v) for v in ((1, 0, 0), (0, 1, 0), (0, 0, -1))]
         view.update()
         location, distance = frame(
             content.explained,
             content.names,
-            axes,
-            (1 / view.window_matrix[0][0], 1 / view.window_matrix[1][1]),
+            axes_of(view.view_rotation),
+            lens_of(view).tangents,
             free_of(area, region, scene),
             (region.width, region.height),
             theme_of(stored.style, bpy.context.preferences.system.ui_scale),
             measure,
         )
-        view.view_distance = distance
-        view.view_location = Vector(location.tolist()) + Vector(stored.place)
-        view.update()
+        middle = Vector(location.tolist()) + Vector(stored.place)
+        place(space, Pose(middle, view.view_rotation.copy(), distance))
         area.tag_redraw()
-        self._stands = _pose(view)
+        self._stands = pose_of(view)
         return True
-
-
-def _pose(view: Any) -> tuple[float, ...]:
-    return (*view.view_location, *view.view_rotation, view.view_distance)

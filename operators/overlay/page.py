@@ -34,7 +34,7 @@ def _printed(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> list[Any]:
     return [
         shown
         for view in settings.all_in(scene)
-        if page.stored(view)
+        if page.is_kept(view)
         for shown in view.objects
         if page.is_printed(shown) and shown.name in layer.objects
     ]

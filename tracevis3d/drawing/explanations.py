@@ -43,8 +43,6 @@ class Explanations:
         What is to be seen first, most important first.
     low, high : Vector
         The box of the data, which the window frames.
-    direction, up : Vector
-        From the data towards the drawing's camera, and what is up in its picture.
     """
 
     title: str
@@ -56,8 +54,6 @@ class Explanations:
     callouts: tuple[Callout, ...]
     low: Vector
     high: Vector
-    direction: Vector = (0.0, -1.0, 0.0)
-    up: Vector = (0.0, 0.0, 1.0)
 
 
 def explanations_of(drawing: Drawing, palette: NDArray[np.float32] | None = None) -> Explanations:
@@ -85,8 +81,6 @@ def explanations_of(drawing: Drawing, palette: NDArray[np.float32] | None = None
         drawing.callouts,
         low,
         high,
-        camera.direction,
-        camera.up,
     )
 
 
@@ -151,7 +145,6 @@ def packed(explanations: Explanations) -> str:
         "names": [_names_words(group) for group in e.names],
         "callouts": [dict(vars(callout)) for callout in e.callouts],
         "box": [list(e.low), list(e.high)],
-        "view": [list(e.direction), list(e.up)],
     }
     return base64.b85encode(zlib.compress(json.dumps(words, allow_nan=True).encode(), 1)).decode()
 
@@ -177,7 +170,7 @@ def unpacked(text: str) -> Explanations | None:
         palette = np.array(words["palette"], np.float32).reshape(-1, 4)
         names = tuple(_names(group) for group in words["names"])
         legends = tuple(_legend(legend, len(palette)) for legend in words["legends"])
-        low, high, direction, up = (_vector(v) for v in (*words["box"], *words["view"]))
+        low, high = (_vector(v) for v in words["box"])
         return Explanations(
             str(words["title"]),
             tuple(map(str, words["facts"])),
@@ -188,8 +181,6 @@ def unpacked(text: str) -> Explanations | None:
             tuple(_callout(callout) for callout in words["callouts"]),
             low,
             high,
-            direction,
-            up,
         )
     except (ValueError, KeyError, TypeError, IndexError, zlib.error, RecursionError):
         return None

@@ -95,8 +95,8 @@ class Theme:
         Of Blender's interface: pixels per point.
     size : float
         Of the type of names and legends, in points.
-    ink, muted, faint : sRGB
-        Texts on the scene's background, lesser ones, and thin lines.
+    ink, muted : sRGB
+        Texts on the scene's background, and lesser ones.
     panel, panel_ink, panel_muted : Color
         What legends and callouts lie on, and their texts.
     accent : Color
@@ -107,7 +107,6 @@ class Theme:
     size: float = 12.0
     ink: tuple[float, float, float] = (0.10, 0.11, 0.13)
     muted: tuple[float, float, float] = (0.40, 0.42, 0.45)
-    faint: tuple[float, float, float] = (0.70, 0.72, 0.75)
     panel: Color = (0.13, 0.14, 0.16, 0.92)
     panel_ink: Color = (0.95, 0.96, 0.97, 1.0)
     panel_muted: Color = (0.70, 0.73, 0.77, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from ..drawing.explanations import (
@@ -13,13 +14,14 @@ from ..drawing.explanations import (
     unpacked_names,
 )
 from ..drawing.primitives import Drawing, Labels
-from .parts import PART
+from .parts import NAMES, PART
 
 #: On a view's collection: what explains its drawing, and the names that stand in for those of functions.
 _EXPLANATIONS, _NEAR = "tracevis3d_explanations", "tracevis3d_near_names"
-#: Parts that are printed; those of names end in a number.
+#: Digests of both, so that each redraw compares a few characters.
+_STAMP, _NEAR_STAMP = "tracevis3d_explanations_digest", "tracevis3d_near_digest"
+#: Parts that are printed, beside those of names.
 _PARTS = ("title", "legend", "labels", "axis texts", "axis lines", "wall", "sign")
-_NAMES = "names "
 #: On printed objects that are no part of the picture.
 PRINTED = "tracevis3d_printed"
 
@@ -37,7 +39,7 @@ def is_printed(shown: Any) -> bool:
     """
     part = str(shown.get(PART, ""))
     framed = shown.parent is not None and shown.parent.type == "CAMERA"
-    named = part.startswith(_NAMES) or PRINTED in shown
+    named = part.startswith(NAMES) or PRINTED in shown
     return framed or named or part in _PARTS or shown.type == "CAMERA"
 
 
@@ -54,10 +56,11 @@ def keep(collection: Any, drawing: Drawing, palette: Any) -> None:
     text = packed(explanations_of(drawing, palette))
     if collection.get(_EXPLANATIONS) != text:
         collection[_EXPLANATIONS] = text
+        collection[_STAMP] = _digest(text)
 
 
-def stored(collection: Any) -> str:
-    """Return what :func:`keep` has stored, as it is; it changes when the view does.
+def is_kept(collection: Any) -> bool:
+    """Return whether anything is stored by :func:`keep`; it is not if the view is of an older version.
 
     Parameters
     ----------
@@ -65,11 +68,28 @@ def stored(collection: Any) -> str:
 
     Returns
     -------
-    str
-        Empty if nothing is stored: the view is of an older version.
+    bool
     """
-    found = collection.get(_EXPLANATIONS, "")
-    return found if isinstance(found, str) else ""
+    return _EXPLANATIONS in collection
+
+
+def stamps(collection: Any) -> tuple[str, str]:
+    """Return what is different whenever something else explains a view.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+
+    Returns
+    -------
+    (str, str)
+        Of what :func:`keep` has stored, and of what :func:`keep_near_names` has.
+    """
+    return str(collection.get(_STAMP, "")), str(collection.get(_NEAR_STAMP, ""))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def kept(collection: Any) -> Explanations | None:
@@ -83,7 +103,7 @@ def kept(collection: Any) -> Explanations | None:
     -------
     Explanations or None
     """
-    return unpacked(stored(collection))
+    return unpacked(str(collection.get(_EXPLANATIONS, "")))
 
 
 def keep_near_names(collection: Any, source: int, names: tuple[Labels, ...]) -> None:
@@ -96,6 +116,7 @@ def keep_near_names(collection: Any, source: int, names: tuple[Labels, ...]) -> 
     names : tuple of Labels
     """
     collection[f"{_NEAR} {source}"] = packed_names(names)
+    _stamp_near(collection)
 
 
 def drop_near_names(collection: Any, source: int | None = None) -> None:
@@ -109,6 +130,12 @@ def drop_near_names(collection: Any, source: int | None = None) -> None:
     for key in [key for key in collection.keys() if key.startswith(_NEAR)]:  # noqa: SIM118
         if source is None or key == f"{_NEAR} {source}":
             del collection[key]
+            _stamp_near(collection)
+
+
+def _stamp_near(collection: Any) -> None:
+    found = near_names(collection)
+    collection[_NEAR_STAMP] = _digest("\n".join(f"{k} {text}" for k, text in found.items())) if found else ""
 
 
 def near_names(collection: Any) -> dict[int, str]:

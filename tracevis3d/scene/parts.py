@@ -13,6 +13,8 @@ from typing import Any
 from .geometry import instances
 from .geometry.instances import Instances
 
+#: Parts of functions' names begin so.
+NAMES = "names "
 PART, MADE_FROM = "tracevis3d_part", "tracevis3d_made_from"
 #: What it was made from but for the places of points.
 STILL = "tracevis3d_still"
@@ -20,7 +22,7 @@ STILL = "tracevis3d_still"
 
 def names_part(source: int) -> str:
     """Return the part that holds the functions' names on the boxes of one of the view's traces."""
-    return f"names {source}"
+    return f"{NAMES}{source}"
 
 
 class Parts:

@@ -29,11 +29,12 @@ class Pose:
     distance: float
 
 
-def _lens(view: bpy.types.RegionView3D) -> Lens:
+def lens_of(view: bpy.types.RegionView3D) -> Lens:
+    """Return how a 3D view projects onto its region."""
     return Lens.of(view.window_matrix, view.is_perspective, view.view_distance)
 
 
-def _axes(rotation: Quaternion) -> list[Vector]:
+def axes_of(rotation: Quaternion) -> list[Vector]:
     """Return the unit vectors to the right, up and forward of a 3D view that is turned so."""
     return [rotation @ axis for axis in _AXES]
 
@@ -45,9 +46,9 @@ def leave_camera(
     view = space.region_3d
     if view.view_perspective != "CAMERA":
         return
-    lens, back = _lens(view), view.view_matrix.inverted()
+    lens, back = lens_of(view), view.view_matrix.inverted()
     eye, rotation = back.translation.copy(), back.to_quaternion()
-    location, distance, millimetres = without_camera(eye, _axes(rotation), lens, focus)
+    location, distance, millimetres = without_camera(eye, axes_of(rotation), lens, focus)
     if lens.perspective:
         space.lens = millimetres
     view.view_perspective = "PERSP" if lens.perspective else "ORTHO"
@@ -80,7 +81,7 @@ def pose_for(
     rotation = view.view_rotation.copy() if rotation is None else rotation
     left, right, top = viewport.covered(area, region)
     free = Region(region.width, region.height, left, right, top + above)
-    location, distance = framed(box, _axes(rotation), _lens(view), free)
+    location, distance = framed(box, axes_of(rotation), lens_of(view), free)
     return Pose(Vector(location.tolist()), rotation, distance)
 
 
@@ -142,7 +143,7 @@ def fly(area: bpy.types.Area, goal: Pose, at_once: bool = False) -> None:
     stop()
     space = area.spaces.active
     start = pose_of(space.region_3d)
-    width = 2 * _lens(space.region_3d).tangents[0]
+    width = 2 * lens_of(space.region_3d).tangents[0]
     path = Flight.between(
         list(start.location),
         max(start.distance, 1e-9) * width,

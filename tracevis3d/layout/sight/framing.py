@@ -165,20 +165,19 @@ def framed(box: Box, axes: ArrayLike, lens: Lens, region: Region) -> tuple[Float
     ([2.0, 2.0, 2.0], 7.0)
     """
     own = np.asarray(axes, np.float64)
+    inner = _share_of(region)
     if lens.perspective:
-        inner = _share_of(region)
         eye = fill(corners(*box), own, lens.tangents, inner, (region.width, region.height))
         distance = max(float(((box[0] + box[1]) / 2 - eye) @ own[2]), 1e-6)
         return np.asarray(eye + own[2] * distance), distance
     corner = corners(*box) @ own.T
     middle, half = (corner.max(axis=0) + corner.min(axis=0)) / 2, np.ptp(corner, axis=0) / 2
-    free_x = max(region.width - region.left - region.right, _LEAST_FREE) / region.width
-    free_y = max(region.height - region.top, _LEAST_FREE) / region.height
-    tan_x, tan_y = lens.tangents
-    distance = max(half[0] / (tan_x * free_x * _SHARE), half[1] / (tan_y * free_y * _SHARE), 1e-6)
+    tangents = np.array(lens.tangents)
+    size = np.array([region.width, region.height])
+    low, high = np.array(inner[:2]), np.array(inner[2:])
+    distance = max(*(half[:2] / (tangents * (high - low) / size)), 1e-6)
     # Sidebars lie on the region: its free part has another middle.
-    middle[0] += distance * tan_x * (region.right - region.left) / region.width
-    middle[1] += distance * tan_y * region.top / region.height
+    middle[:2] += distance * tangents * (1 - (low + high) / size)
     return np.asarray(own.T @ middle), float(distance)
 
 
