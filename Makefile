@@ -35,9 +35,9 @@ bench: setup  ## Measure speed and memory against named peers, into benchmarks/r
 fuzz: setup  ## Throw damaged files at every reader (MINUTES=5)
 	@$(PY) tests/fuzz/run.py --minutes $(or $(MINUTES),5)
 
-mutate: setup  ## Change the analysis here and there, report what no test notices (MODULE=filters/stack.py SHARE=0.2)
+mutate: setup  ## Change the analysis here and there, report what no test notices (MODULE=filters/stack.py MOST=40)
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[mutate]'
-	@$(PY) tools/mutate.py --module '$(MODULE)' --share $(or $(SHARE),1)
+	@$(PY) tools/mutate.py --module '$(MODULE)' $(if $(SHARE),--share $(SHARE)) $(if $(MOST),--most $(MOST))
 
 extension: setup  ## Build the Blender extension for this machine into dist/
 	@$(PY) tools/build_extension.py

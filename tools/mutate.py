@@ -1,6 +1,6 @@
 """Change the analysis in one small place after another, and report which changes no test notices.
 
-    python tools/mutate.py [--module features/interactions/phases.py] [--share 0.2] [--seed 0]
+    python tools/mutate.py [--module features/interactions/phases.py] [--share 0.2] [--most 40] [--seed 0]
 
 The changes are Cosmic Ray's. They are made in a copy of the project, and each is tried with those tests of
 its subject that run the changed line. What survives is printed with its difference; ``mutants.toml`` beside
@@ -13,6 +13,7 @@ import argparse
 import ast
 import difflib
 import json
+import math
 import os
 import random
 import resource
@@ -185,25 +186,31 @@ def meaning(source: str) -> str | None:
         return None
 
 
-def mutants_of(source: str) -> list[Mutant]:
-    """Return every change of a source that may matter, in the order of its lines."""
-    found = []
-    known = {meaning(source), None}
+def places_of(source: str) -> list[tuple[str, int]]:
+    """Return each place of a source that can be changed: the operator, and its how-manieth place."""
     nodes = list(ast_nodes(get_ast(source)))
+    found = []
     for name in OPERATORS:
         operator = plugins.get_operator(f"core/{name}")()
-        for occurrence in range(sum(len(list(operator.mutation_positions(node))) for node in nodes)):
-            try:
-                changed = mutate_code(source, operator, occurrence)
-            except AttributeError:  # Cosmic Ray replaces no exception of another module, such as zlib.error
-                continue
-            if changed is None or (means := meaning(changed)) in known:
-                continue
-            known.add(means)
-            before, after = source.splitlines(), changed.splitlines()
-            number = next(i for i, (a, b) in enumerate(zip(before, after)) if a != b)
-            found.append(Mutant(number + 1, before[number].strip(), after[number].strip(), changed))
-    return sorted(found, key=lambda mutant: mutant.line)
+        count = sum(len(list(operator.mutation_positions(node))) for node in nodes)
+        found += [(name, occurrence) for occurrence in range(count)]
+    return found
+
+
+def mutants_at(source: str, places: list[tuple[str, int]]) -> Iterator[Mutant]:
+    """Yield the changes at these places that may matter, in their order, each when it is asked for."""
+    known = {meaning(source), None}
+    for name, occurrence in places:
+        try:
+            changed = mutate_code(source, plugins.get_operator(f"core/{name}")(), occurrence)
+        except AttributeError:  # Cosmic Ray replaces no exception of another module, such as zlib.error
+            continue
+        if changed is None or (means := meaning(changed)) in known:
+            continue
+        known.add(means)
+        before, after = source.splitlines(), changed.splitlines()
+        number = next(i for i, (a, b) in enumerate(zip(before, after)) if a != b)
+        yield Mutant(number + 1, before[number].strip(), after[number].strip(), changed)
 
 
 def copied(to: Path) -> None:
@@ -236,11 +243,11 @@ class Coverage:
         def called(frame: FrameType, event: str, value: object) -> Callable[..., Any] | None:
             return within(frame, event, value) if frame.f_code.co_filename == self.module else None
 
-        began = time.monotonic()
+        began = time.process_time()
         sys.settrace(called)
         yield
         sys.settrace(None)
-        self.of_test[item.nodeid] = (time.monotonic() - began, sorted(lines))
+        self.of_test[item.nodeid] = (time.process_time() - began, sorted(lines))
 
 
 def selected(source: str, line: int, coverage: dict[str, tuple[float, list[int]]]) -> list[str]:
@@ -258,14 +265,16 @@ def selected(source: str, line: int, coverage: dict[str, tuple[float, list[int]]
 
 
 def passes(tree: Path, tests: list[str], limit: float, cover: Path | None = None) -> bool:
-    """Return whether the tests pass in a copy of the project within so many seconds.
+    """Return whether the tests pass in a copy of the project within so many seconds of CPU time.
 
-    With ``cover`` they also write what they run of that module beside the copy.
+    With ``cover`` they also write what they run of that module beside the copy. What waits for ever uses no
+    CPU time: ten times as long by the clock is the end too, which a busy machine doesn't reach.
     """
     child = os.fork()
     if not child:
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
         _try(tree, tests, cover)
-    until = time.monotonic() + limit
+    until = time.monotonic() + 10 * limit
     try:
         while time.monotonic() < until:
             done, status = os.waitpid(child, os.WNOHANG)
@@ -325,31 +334,41 @@ def accepted_of(module: Path) -> set[tuple[str, str]]:
     return {(one["line"], new) for one in known.get(name, []) for new in one.get("becomes", [""])}
 
 
-def tried(module: Path, tests: list[str], tree: Path, share: float, seed: int) -> tuple[int, int]:
-    """Try the changes of one module, print what survives; return how many were tried and survived."""
+def tried(
+    module: Path, tests: list[str], tree: Path, share: float, most: int | None, seed: int
+) -> tuple[int, int]:
+    """Try changes of one module, print what survives; return how many were tried and survived.
+
+    A share of its places is drawn by chance, and at most so many changes are made there.
+    """
     name = module.relative_to(ROOT)
     source, copy = module.read_text(), tree / name
     began = time.monotonic()
     if not passes(tree, tests, 1800, copy):
         sys.exit(f"{name}: its tests fail as it is: {' '.join(tests)}")
     coverage = json.loads((tree / COVERAGE).read_text())
-    limit = 20 + 3 * (time.monotonic() - began)
     copy.write_text("raise ImportError\n")
-    if passes(tree, tests, limit):
+    if passes(tree, tests, 60):
         sys.exit(f"{name}: its tests don't import it: {' '.join(tests)}")
     known = accepted_of(module)
-    every = mutants_of(source)
-    left = [m for m in every if not known & {(m.old, m.new), (m.old, "")}]
-    accepted, every = len(every) - len(left), left
-    if share < 1:
-        chosen = random.Random(seed).sample(range(len(every)), max(round(share * len(every)), 1))
-        every = [every[i] for i in sorted(chosen)]
+    places = places_of(source)
+    places = random.Random(seed).sample(places, max(round(share * len(places)), 1))
+    every, accepted = [], 0
+    for mutant in mutants_at(source, places):
+        if known & {(mutant.old, mutant.new), (mutant.old, "")}:
+            accepted += 1
+        else:
+            every.append(mutant)
+        if len(every) == most:
+            break
+    every.sort(key=lambda mutant: mutant.line)
     survived = 0
     for number, mutant in enumerate(every):
         if sys.stderr.isatty():
             print(f"\r{name}: {number} of {len(every)}", end="", file=sys.stderr, flush=True)
         copy.write_text(mutant.source)
         running = selected(source, mutant.line, coverage)
+        limit = 20 + 4 * sum(coverage[test][0] for test in running)
         if not running or passes(tree, running, limit):
             survived += 1
             lines = difflib.unified_diff(
@@ -357,8 +376,8 @@ def tried(module: Path, tests: list[str], tree: Path, share: float, seed: int) -
             )
             print("\r" + "\n".join(lines), flush=True)
     copy.write_text(source)
-    told = f"\r{name}: {survived} of {len(every)} changes survive"
-    print(f"{told} ({accepted} accepted, {time.monotonic() - began:.0f} s)", flush=True)
+    counts = f"\r{name}: {survived} of {len(every)} changes survive"
+    print(f"{counts} ({accepted} accepted, {time.monotonic() - began:.0f} s)", flush=True)
     return len(every), survived
 
 
@@ -367,8 +386,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--module", default="", help="of tracevis3d, such as filters/stack.py, or a pattern")
     parser.add_argument(
-        "--share", type=float, default=1.0, help="of the changes that is tried, drawn by chance"
+        "--share", type=float, default=1.0, help="of the places that are changed, drawn by chance"
     )
+    parser.add_argument("--most", type=int, help="changes of each module that are tried, drawn by chance")
     parser.add_argument("--seed", type=int, default=0)
     words = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped by a signal"))
@@ -376,7 +396,7 @@ def main() -> None:
         tree = Path(folder)
         copied(tree)
         counts = [
-            tried(module, tests, tree, words.share, words.seed)
+            tried(module, tests, tree, words.share, words.most, words.seed)
             for module, tests in modules_of(words.module).items()
         ]
     tried_, survived = (sum(column) for column in zip(*counts))
