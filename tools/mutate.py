@@ -147,8 +147,12 @@ class Mutant:
 class _Meaning(ast.NodeTransformer):
     """Leaves out of a module what nothing depends on.
 
-    These are annotations, how a dataclass is made, a strict zip, and which arguments are given by name.
+    These are annotations, imports for them, how a dataclass is made, a strict zip, and which arguments are
+    given by name.
     """
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        return None if "TYPE_CHECKING" in ast.unparse(node.test) else self.generic_visit(node)
 
     def visit_arguments(self, node: ast.arguments) -> ast.AST:
         node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]

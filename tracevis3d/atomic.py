@@ -10,13 +10,14 @@ import errno
 import os
 import re
 import secrets
-import shutil
+import stat
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from .errors import InputError
+from .places import free_bytes
 
 #: What a partial file is called: hidden, with the process that writes it; Blender asks for the right suffix.
 _PARTIAL = re.compile(r"\.tracevis3d-(\d+)-[0-9a-f]{8}\.part(\..*)?")
@@ -63,7 +64,7 @@ def replacing(target: str | os.PathLike[str], needed: int = 0) -> Iterator[Path]
             yield partial
             _sync(partial)
             if final.is_file():
-                shutil.copymode(final, partial)
+                os.chmod(partial, stat.S_IMODE(final.stat().st_mode))
             os.replace(partial, final)
         except (OSError, Incomplete) as error:
             written = partial.stat().st_size if partial.is_file() else 0
@@ -107,7 +108,7 @@ def _why(error: OSError | Incomplete, folder: Path, written: int, needed: int) -
     limit = _limit()
     if limit is not None and written >= limit:
         return f"{what}: {size}a file may have {limit:,} bytes here (ulimit -f): raise that limit"
-    free = shutil.disk_usage(folder).free if folder.is_dir() else None
+    free = free_bytes(folder) if folder.is_dir() else None
     if isinstance(error, OSError):
         no_room = error.errno in _NO_ROOM
     else:

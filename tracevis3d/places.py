@@ -7,7 +7,6 @@ import functools
 import os
 import stat
 import sys
-import tempfile
 from pathlib import Path
 
 from .errors import InputError
@@ -42,6 +41,8 @@ def cache_root() -> Path:
 @functools.cache
 def _temporary_root() -> Path:
     """Return a folder for temporary files that is only this user's: compiled kernels are run from there."""
+    import tempfile
+
     root = Path(tempfile.gettempdir()) / f"tracevis3d-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
     with contextlib.suppress(FileExistsError):
         root.mkdir(mode=0o700)
@@ -50,6 +51,13 @@ def _temporary_root() -> Path:
         sys.platform == "win32" or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
     )
     return root if is_mine else Path(tempfile.mkdtemp(prefix="tracevis3d-"))
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how many bytes there is room for on the disk of ``folder``."""
+    import shutil
+
+    return shutil.disk_usage(folder).free
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:

@@ -3,6 +3,7 @@
 import os
 import stat
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,8 @@ def nobody(monkeypatch, tmp_path):
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", no_home)
-    monkeypatch.setattr(places.tempfile, "gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr(places.tempfile, "mkdtemp", lambda prefix: str(tmp_path / f"{prefix}other"))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix: str(tmp_path / f"{prefix}other"))
     monkeypatch.setattr(places, "_root", None)
     places._temporary_root.cache_clear()
     yield tmp_path

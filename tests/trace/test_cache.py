@@ -322,7 +322,7 @@ def test_partial_files_that_nobody_writes_any_more_go(recording, folder):
 
 def test_limit_follows_the_disk(monkeypatch):
     places.cache_root().mkdir()
-    monkeypatch.setattr(cache.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 5_000_000})())
+    monkeypatch.setattr(cache, "free_bytes", lambda folder: 5_000_000)
     assert cache._limit() == 500_000
-    monkeypatch.setattr(cache.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10**15})())
+    monkeypatch.setattr(cache, "free_bytes", lambda folder: 10**15)
     assert cache._limit() == cache.LIMIT_BYTES

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -22,7 +21,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..places import cache_root
+from ..places import cache_root, free_bytes
 from . import container, known_files, store
 from .model import Trace
 
@@ -131,6 +130,8 @@ def size() -> int:
 
 def clear() -> int:
     """Remove everything from the cache and return the bytes that were freed."""
+    import shutil
+
     freed = size()
     for name in (_TRACES, _ARRAYS, _FILMS):
         shutil.rmtree(cache_root() / name, ignore_errors=True)
@@ -212,7 +213,7 @@ def _entries() -> Iterator[_Entry]:
 def _limit() -> float:
     """Return how many bytes the cache may take."""
     try:
-        free = shutil.disk_usage(cache_root()).free
+        free = free_bytes(cache_root())
     except OSError:
         return LIMIT_BYTES
     return min(LIMIT_BYTES, _LIMIT_SHARE * (free + size()))

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from ..errors import UsageError
 from ..layout.cut import call_span
-from ..layout.sight.flight import Flight
 from ..parameters import Values, read
 from ..trace.cached_results import cached_with_traces
 from ..trace.model import Trace
 from ..units import duration, read_time, typed_time
 
 if TYPE_CHECKING:
+    from ..layout.sight.flight import Flight
     from .view import Clock, TimeAxis
 
 #: Scene units that the time window is wide where time runs along x.
@@ -210,6 +210,8 @@ def flight_between(begin: Window, end: Window) -> Flight:
     >>> window_on(flight_between((0, 100), (4000, 8000)), 1.0)
     (4000, 8000)
     """
+    from ..layout.sight.flight import Flight
+
     sizes = [max(b - a, 1) for a, b in (begin, end)]
     middles = [[(a + b) / 2] for a, b in (begin, end)]
     return Flight.between(middles[0], sizes[0], middles[1], sizes[1])

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .actions import Action
 from .calls.actions import CALL_ACTIONS
-from .describe import describe
-from .lists import FindingList, RowList
 
 if TYPE_CHECKING:
     from ..command_line.command import Command
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from ..trace.model import Trace
     from .describe import StoredNames
     from .detail import LevelOfDetail, SpatialLevelOfDetail
+    from .lists import FindingList, RowList
 
 
 def suits_calls(trace: Trace) -> float:
@@ -141,6 +140,14 @@ class TimeAxis:
     is_solid: Callable[[Mapping[str, Any]], bool]
 
 
+def _describe(
+    element: PickedElement, traces: Sequence[Trace | StoredNames], parameters: Any = None
+) -> list[Description]:
+    from .describe import describe
+
+    return describe(element, traces, parameters)
+
+
 @dataclass(frozen=True)
 class View:
     """A way to look at one or more traces.
@@ -194,7 +201,7 @@ class View:
     level_of_detail: Callable[[Sequence[Trace], Any, Frame], LevelOfDetail | SpatialLevelOfDetail] | None = (
         None
     )
-    describe: Callable[[PickedElement, Sequence[Trace | StoredNames], Any], list[Description]] = describe
+    describe: Callable[[PickedElement, Sequence[Trace | StoredNames], Any], list[Description]] = _describe
     actions: tuple[Action, ...] = CALL_ACTIONS
     offers: tuple[Action, ...] = ()
     lists: tuple[RowList, ...] = ()

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ...errors import UsageError
-from ...filters.stack import Applied, added, as_text, parse
 from ...parameters import declared
 from ...trace.model import Trace
 from ...trace.names import label_of_call, word_of_thread, words_of
@@ -110,6 +109,8 @@ def filter_for(trace: Trace, call: int, what: str, others: bool) -> tuple[str, d
 
 def _filtering(others: bool) -> Callable[[State], Change]:
     def run(state: State) -> Change:
+        from ...filters.stack import added
+
         what = state.choice or WHAT[0][0]
         name, values = filter_for(state.trace, state.call, what, others)
         # Callers of what is shown alone are left out too, not all below them.
@@ -136,6 +137,8 @@ def mark_utility(state: State) -> Change:
     UsageError
         If its name can't stand in a list.
     """
+    from ...filters.stack import Applied, as_text, parse
+
     label = label_of_call(state.trace, state.call)
     if "," in label:
         raise UsageError(f"{label}: a name with a comma can't be listed; hide the function instead")
