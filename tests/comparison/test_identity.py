@@ -234,3 +234,19 @@ def test_without_another_python_nothing_is_substituted(monkeypatch, tmp_path):
     monkeypatch.setattr("sys.executable", str(tmp_path / "absent"))
     with pytest.raises(UsageError, match="No such file"):
         substitute(["abc"], [("b", "x")])
+
+
+def test_functions_of_a_file_that_lies_elsewhere_or_has_new_lines_are_the_same():
+    same = [f"s{i} (/lib/s.py:{i})" for i in range(80)]
+    old = [*same, "<module> (/v1/run.py:1)", "go (/v1/run.py:3)", "go.<listcomp> (/v1/run.py:4)",
+           "go.<listcomp> (/v1/run.py:8)", "<module> (/v1/conf.py:1)", "old (/v1/run.py:20)"]  # fmt: skip
+    new = [*same, "<module> (/v2/run.py:1)", "go (/v2/run.py:5)", "go.<listcomp> (/v2/run.py:6)",
+           "go.<listcomp> (/v2/run.py:9)", "<module> (/v2/conf.py:1)", "new (/v2/run.py:20)"]  # fmt: skip
+    found = identify(flat(old), flat(new))
+    assert found.kind == "exact"
+    assert "4 by name and file alone" in found.reason
+    shared = np.flatnonzero(found.a == found.b)
+    assert shared.tolist() == list(range(84))  # all but conf.py: it may be another
+    assert identify(flat(old), flat(new), "exact").shared_functions == 80
+    again = identify(flat(old), flat([*new, "go.<listcomp> (/v2/run.py:12)"]))
+    assert again.shared_functions == 82  # which of three is new is not known

@@ -23,6 +23,8 @@ KINDS = tuple(IDENTITIES)
 EXACT_ENOUGH = 0.9
 #: Score (0 to 100) from which two names may be those of one function that was renamed.
 SIMILAR_ENOUGH = 80.0
+#: What Python calls the code of a file outside of functions.
+_MODULE = "<module>"
 #: Functions of each trace that are tried as renamed at most, those with the most calls first.
 MOST_RENAMED = 4000
 
@@ -140,7 +142,8 @@ def identify(
     kind : str
         ``exact``: the full recorded names are equal. ``name``: they are equal without path and line.
         ``auto``: ``exact`` if that shares at least nine tenths of the calls that ``name`` shares, in the
-        trace where it shares less; else ``name``.
+        trace where it shares less; else ``name``. With ``exact``, functions of one name in files of one
+        name are the same too, though their folders or lines differ.
     rewrite : pairs of str
         Regular expressions and their replacements, applied to the recorded names, in turn, before.
     renamed : Renamed
@@ -182,12 +185,18 @@ def identify(
     if fuzzy is not None:
         pairs += _similar(keys, calls, pairs, fuzzy)
     target = {pair.a: pair.b for pair in pairs}
+    moved: dict[str, str] = {}
+    if kind == "auto" and chosen == "exact":
+        moved = _moved_in_files(full, plain)
+        target = {**moved, **target}
     keys = [[target.get(key, key) for key in keys[0]], keys[1]]
     ids: dict[str, int] = {}
     a_ids, b_ids = (np.array([ids.setdefault(key, len(ids)) for key in k], np.int32) for k in keys)
     return Identity(
         kind=chosen,
-        reason=why + (f"; {len(pairs):,} treated as renamed" if pairs else ""),
+        reason=why
+        + (f"; {len(moved):,} by name and file alone" if moved else "")
+        + (f"; {len(pairs):,} treated as renamed" if pairs else ""),
         names=list(ids),
         a=a_ids,
         b=b_ids,
@@ -280,6 +289,34 @@ def _shares(keys: list[list[str]], calls: list[NDArray[np.int64]]) -> tuple[floa
 
 def _percent(shares: tuple[float, float]) -> str:
     return " and ".join(percentage(share, 3) for share in shares)
+
+
+def _moved_in_files(full: list[list[str]], plain: list[list[str]]) -> dict[str, str]:
+    """Pair functions whose full names only one trace has, if just folder or line differ: in order of lines.
+
+    Those of a name are paired if both traces have equally many of them in files of one name. A file's own
+    code, which Python calls ``<module>`` in each, is paired where another function of its file is.
+    """
+    known = [set(names) for names in full]
+    sides: list[dict[tuple[str, str], list[tuple[str, int, str]]]] = []
+    for s in range(2):
+        of: dict[tuple[str, str], list[tuple[str, int, str]]] = {}
+        for name, short in dict.fromkeys(zip(full[s], plain[s])):
+            path, _, line = name[len(short) + 2 : -1].rpartition(":")
+            if name not in known[1 - s] and path and line.isdigit():
+                file = path.replace("\\", "/").rpartition("/")[2]
+                of.setdefault((short, file), []).append((path, int(line), name))
+        sides.append(of)
+    found = [
+        (short, one, other)
+        for (short, file), mine in sides[0].items()
+        if len(mine) == len(sides[1].get((short, file), ()))
+        for one, other in zip(sorted(mine), sorted(sides[1][short, file]))
+    ]
+    files = {(one[0], other[0]) for short, one, other in found if short != _MODULE}
+    return {
+        one[2]: other[2] for short, one, other in found if short != _MODULE or (one[0], other[0]) in files
+    }
 
 
 def _check_pairs(pairs: list[Renamed], keys: list[list[str]]) -> None:
