@@ -37,6 +37,8 @@ class Parameter:
         For a string: the allowed values and a few words on each; empty: any text.
     group : str
         The heading it stands under in the panel.
+    former : dict
+        Names that choices had before, and those that they have now: both are read.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Parameter:
     unit: str = ""
     choices: Mapping[str, str] = dataclasses.field(default_factory=dict)
     group: str = ""
+    former: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def read(self, text: str | Value) -> Value:
         """Return the value that ``text`` represents.
@@ -68,7 +71,7 @@ class Parameter:
                 if not math.isfinite(value):
                     raise ValueError
             else:
-                value = str(text)
+                value = self.former.get(str(text), str(text))
         except (ValueError, KeyError, OverflowError):
             wanted = {bool: "yes or no", int: "a whole number", float: "a number"}[kind]
             raise UsageError(f"{self.name}={text}: {wanted} is expected") from None
@@ -118,9 +121,12 @@ def parameter(
     unit: str = "",
     choices: Mapping[str, str] | None = None,
     group: str = "",
+    former: Mapping[str, str] | None = None,
 ) -> Any:
     """Declare a field of a parameters dataclass; see :class:`Parameter`."""
-    declaration = Parameter("", default, sentence, low, high, unit, dict(choices or {}), group)
+    declaration = Parameter(
+        "", default, sentence, low, high, unit, dict(choices or {}), group, dict(former or {})
+    )
     return dataclasses.field(default=default, metadata={"parameter": declaration})
 
 

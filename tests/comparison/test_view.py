@@ -29,7 +29,7 @@ from tracevis3d.views.time_window import WIDTH
 FRAME = Frame(960, 540)
 SEEDS = st.integers(0, 10_000)
 KINDS = ("call", "cluster")
-NEW = {"tau": 0.2, "threads": "all", "resolution": 0.05}
+NEW = {"tau": 0.2, "threads": "all", "resolution": 0.05, "color": "groups", "walls": "similarity"}
 
 
 def pair(seed: int, **options) -> list[Trace]:
@@ -578,7 +578,7 @@ def test_a_trace_without_calls_is_drawn():
 
 def test_the_recorded_repeat_is_alike_and_in_order(recorded):
     traces = [registry.open_trace(recorded / f"vt_markdown_repeat{i}.json.gz", silent) for i in (1, 2)]
-    drawing = VIEW.draw(traces, Parameters(), Frame(), silent)
+    drawing = VIEW.draw(traces, Parameters(walls="similarity"), Frame(), silent)
     assert drawing.counts["unmatched"] == 0
     best = next(x for x in drawing.legends if x.title == "Best match")
     for s in (0, 1):

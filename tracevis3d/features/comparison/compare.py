@@ -16,7 +16,7 @@ from .differences import DIFFERENCES
 from .fan.view import draw_fan
 from .view.base_drawing import base_drawing
 from .view.detail import LevelOfDetail
-from .view.parameters import Parameters
+from .view.parameters import Parameters, as_drawn
 
 
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
@@ -38,7 +38,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     UsageError
         If a window is empty, or no call is called as ``focus`` or ``align`` says.
     """
-    p = parameters
+    p = as_drawn(parameters, len(traces))
     if len(traces) > 2:
         return draw_fan(traces, p, frame, progress)
     drawing, sweep = base_drawing(traces, p, frame, progress)

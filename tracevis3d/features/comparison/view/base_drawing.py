@@ -16,10 +16,11 @@ from ....drawing.palettes import OTHER, parse
 from ....drawing.primitives import Drawing, Legend, LegendEntry, Meaning
 from ....errors import UsageError
 from ....layout.cut import call_span
-from ....progress import Progress, part
+from ....progress import Progress, part, silent
 from ....trace.cached_results import cached_with_traces
 from ....trace.model import Trace
 from ....views.time_window import time_window
+from ..findings.find import find
 from ..matching import match
 from . import colors
 from . import matches as matching
@@ -29,6 +30,8 @@ from .annotations.callouts import COLOR, callouts
 from .annotations.marks import MARK, OUTLIER, multiplicities, outlying
 from .annotations.reading_rules import annotate, signs
 from .boxes import Runs, boxes_of, explained, repetitions
+from .difference.kinds import Differences, differences
+from .difference.paint import HUES, DifferencePaint
 from .focus import highlight, named, stacks, within
 from .layout import Layout, compose, content, seen_contents, shares
 from .match_settings import asked, comparing
@@ -51,6 +54,8 @@ _CONTEXT_PX = 5.0
 #: What a tooltip says of the slab in an overview.
 _SLAB = ("drag it, or its ends, to show another time",)
 _FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), parse("d7191c")
+#: Repetitions beside differences, which come first.
+_REPEATED_QUIET = parse("7d8590")
 _PALE, _INK = OTHER * np.array([1, 1, 1, 0.45], np.float32), parse("6b7280")
 
 #: Values for the parameters that a drawing without tubes doesn't depend on.
@@ -94,10 +99,10 @@ def _base_drawing(
     sweep = Sweep(
         shown.picture, shown.drawn, tree, painted.color, painted.ghost, painted.shining, shown.moved,
         marked, mark, ~painted.ghost if shown.p.focus else shown.groups.of == 0, shown.like, painted.own,
+        shown.differing,
     )  # fmt: skip
-    legends = colors.all_seen(painted.legends, [painted.unfaded, *(walls.used if p.walls == "group" else [])])
-    drawing.legends = list(colors.with_entries(legends, painted.entries))
-    drawing.explain(walls.legend, *bars)
+    drawing.legends = list(_legends(shown.p, painted, walls))
+    drawing.explain(*bars)
     drawing.labels.insert(0, trace_names(shown.picture, lines))
     drawing.axes[:0] = rulers(shown.picture, lines)
     drawing.notes = list(
@@ -152,6 +157,10 @@ class _Shown:
     aligned: str
     moved: Floats
 
+    def differing(self) -> Differences:
+        """Return how the calls of both traces differ, which is kept."""
+        return _differing(self.traces, asked(self.p))
+
 
 def _choose(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Progress) -> _Shown:
     """Compare two traces, cut what is shown of them, and choose the matches to draw."""
@@ -194,6 +203,8 @@ class _Painted:
     legends : tuple of Legend
     entries : list of LegendEntry
         What else the legend says of tubes.
+    differing : DifferencePaint or None
+        The colours of differences, where tubes or calls have them.
     """
 
     own: Indices
@@ -203,12 +214,20 @@ class _Painted:
     shining: NDArray[np.bool_]
     legends: tuple[Legend, ...]
     entries: list[LegendEntry]
+    differing: DifferencePaint | None
 
 
 def _paint_matches(drawing: DrawingBuilder, shown: _Shown) -> _Painted:
     """Choose the colours of the matches that are drawn."""
     p, picture, drawn, comparison = shown.p, shown.picture, shown.drawn, shown.comparison
-    own, legends = colors.of_matches(comparison, picture, drawn, shown.groups, drawing.paint, p)
+    differing: DifferencePaint | None = None
+    if "difference" in (p.color, p.walls):
+        differing = DifferencePaint(shown.differing(), drawing.paint)
+    legends: tuple[Legend, ...] = ()
+    if p.color == "difference" and differing is not None:
+        own = differing.of_matches(drawn)
+    else:
+        own, legends = colors.of_matches(comparison, picture, drawn, shown.groups, drawing.paint, p)
     tau = float(comparison.settings.tau)
     ghost, shining = np.zeros(len(drawn), np.bool_), np.zeros(len(drawn), np.bool_)
     entries: list[LegendEntry] = []
@@ -223,10 +242,27 @@ def _paint_matches(drawing: DrawingBuilder, shown: _Shown) -> _Painted:
     if p.fade and len(drawn):
         wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (drawn.a, drawn.b))))
         thick = wide * picture.pixels_per_unit >= THIN_PX
-        color = colors.fade(unfaded, drawn.similarity, ~thick, tau, drawing.paint)
-        shining = thick & (drawn.similarity >= colors.STRONG) & (np.arange(len(drawn)) < p.tubes)
+        if p.color != "difference":  # there paleness says how much it matters
+            color = colors.fade(unfaded, drawn.similarity, ~thick, tau, drawing.paint)
+            shining = thick & (drawn.similarity >= colors.STRONG) & (np.arange(len(drawn)) < p.tubes)
         entries += colors.of_similarity((color != unfaded)[~ghost], shining[~ghost], tau, drawing.paint)
-    return _Painted(own, unfaded, color, ghost, shining, legends, entries)
+    return _Painted(own, unfaded, color, ghost, shining, legends, entries, differing)
+
+
+def _legends(p: Parameters, painted: _Painted, walls: _Walls) -> tuple[Legend, ...]:
+    """Return the legends of tubes and walls: one where both show differences."""
+    seen = [painted.unfaded, *(walls.used if p.walls == "group" else [])]
+    made: tuple[Legend, ...] = ()
+    if painted.differing is not None:
+        of_kinds = [painted.unfaded] if p.color == "difference" else []
+        of_kinds += walls.used if p.walls == "difference" else []
+        made = (painted.differing.legend(of_kinds),)
+    made += colors.all_seen(painted.legends, seen)
+    if walls.legend.entries or walls.legend.ramp:
+        if p.color == p.walls == "difference":
+            return colors.with_entries(made, [*painted.entries, *walls.legend.entries])
+        return (*colors.with_entries(made, painted.entries), walls.legend)
+    return colors.with_entries(made, painted.entries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,14 +278,19 @@ class _Walls:
 def _draw_walls(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) -> _Walls:
     """Draw the calls of both walls, their names, repetitions, multiplicities and frames."""
     p, picture, drawn, comparison = shown.p, shown.picture, shown.drawn, shown.comparison
-    paint = colors.of_walls(float(comparison.settings.tau), drawing.paint, p)
-    red = drawing.color(_REPEATED) if p.repeats else -1
+    differing = painted.differing if p.walls == "difference" else None
+    paint = colors.of_walls(float(comparison.settings.tau), drawing.paint, p) if differing is None else None
+    red = drawing.color(_REPEATED if differing is None else _REPEATED_QUIET) if p.repeats else -1
     runs: Any = tuple(Runs.of(comparison, wall) for wall in picture.walls) if p.repeats else ()
     used: list[Indices] = []
     entries: list[LegendEntry] = []
     unmatched = repeated = 0
     for wall, ids, similarity in zip(picture.walls, (drawn.a, drawn.b), shown.like.best):
-        color = paint.of(similarity, colors.own_of(wall.drawn, ids, painted.own))
+        if paint is not None:
+            color = paint.of(similarity, colors.own_of(wall.drawn, ids, painted.own))
+        else:
+            assert differing is not None
+            color = differing.of_drawn(wall, similarity)
         used.append(color)
         coverage = explained(comparison, wall) if p.plates == "coverage" else None
         boxes = boxes_of(wall, color, similarity, coverage, drawing.paint)
@@ -275,9 +316,14 @@ def _draw_walls(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) -> _W
         drawing.add(*frames)
         drawing.write(*words)
         entries.append(LegendEntry("what this picture is about", framed))
-    if repeated:
+    if repeated and differing is None:
         entries.append(LegendEntry("repeats, ×n in a row", red))
-    legend = paint.shown_legend(used, any(len(w.cut.clusters) for w in picture.walls))
+    merged = any(len(w.cut.clusters) for w in picture.walls)
+    if paint is not None:
+        legend = paint.shown_legend(used, merged)
+    else:
+        plain = drawing.paint.add(HUES[:1]) if merged else -1
+        legend = Legend("", (LegendEntry("several calls", plain, "cluster"),) if merged else ())
     return _Walls(used, replace(legend, entries=(*legend.entries, *entries)), unmatched, repeated)
 
 
@@ -353,6 +399,11 @@ def _whole(comparison: match.Comparison, traces: Sequence[Trace], p: Parameters,
     drawn = [np.concatenate([c.cut.calls, c.cut.clusters.longest]) for c in contents]
     like = matching.likeness(comparison, (drawn[0], drawn[1]), anywhere=False)
     return matching.choose(like, tuple(c.window for c in contents), "best")
+
+
+@cached_with_traces(most=1)
+def _differing(traces: Sequence[Trace], values: tuple[tuple[str, Any], ...]) -> Differences:
+    return differences(find(_compared(traces, values, progress=silent)))
 
 
 @cached_with_traces(most=1)

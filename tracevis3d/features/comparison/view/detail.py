@@ -16,8 +16,9 @@ from ....views.detail import Detail, Pane, cut_nearer, readable, within
 from . import colors
 from .base_drawing import base_drawing
 from .boxes import boxes_of, explained
+from .difference.paint import DifferencePaint
 from .names import names
-from .parameters import Parameters
+from .parameters import Parameters, as_drawn
 
 
 class LevelOfDetail:
@@ -34,7 +35,7 @@ class LevelOfDetail:
     """
 
     def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
-        self._p = parameters
+        parameters = self._p = as_drawn(parameters, len(traces))
         self._buffers = CutBuffers()
         self.panes: tuple[Pane, ...] = ()
         if len(traces) > 2:
@@ -77,7 +78,10 @@ class LevelOfDetail:
         paint = Paint()
         paint.add(self._palette)
         own = colors.own_of(near.drawn, (sweep.shown.a, sweep.shown.b)[pane], sweep.own)
-        color = colors.of_walls(float(self.comparison.settings.tau), paint, p).of(best, own)
+        if p.walls == "difference":
+            color = DifferencePaint(sweep.differing(), paint).of_drawn(near, best)
+        else:
+            color = colors.of_walls(float(self.comparison.settings.tau), paint, p).of(best, own)
         coverage = explained(self.comparison, near) if p.plates == "coverage" else None
         parts = boxes_of(near, color, best, coverage, paint)
         first, last = (self.panes[pane].place(t) for t in seen)

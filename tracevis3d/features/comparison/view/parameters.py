@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....parameters import parameter
 from ....views import common_parameters
@@ -122,14 +122,20 @@ class Parameters:
         0, "The maximum number of calls on each wall whose matches are counted at their end", low=0, high=200,
         group="Detail",
     )  # fmt: skip
-    color: str = parameter("group", "What the colour of a tube shows", choices=COLORS, group="Look")
+    color: str = parameter(
+        "difference", "What the colour of a tube shows; with palette=paper 'difference' is 'groups'",
+        choices=COLORS, group="Look", former={"group": "groups"},
+    )  # fmt: skip
     viewpoint: str = parameter(
         "A",
         "From which trace color=position looks",
         choices={"A": "colours are positions in B", "B": "colours are positions in A"},
         group="Look",
     )
-    walls: str = parameter("similarity", "What the colour of a call shows", choices=WALLS, group="Look")
+    walls: str = parameter(
+        "difference", "What the colour of a call shows; with palette=paper 'difference' is "
+        "'similarity'", choices=WALLS, group="Look",
+    )  # fmt: skip
     plates: str = parameter(
         "unmatched", "What the thickness of a call's box shows",
         choices={
@@ -218,3 +224,24 @@ class Parameters:
         45.0, "How steep the wall at the back stands of three and more; those before it rise less, in equal "
         "steps; 0 is flat: all lie in one plane", low=0.0, high=85.0, unit="degrees", group="Many",
     )  # fmt: skip
+
+
+def as_drawn(p: Parameters, traces: int = 2) -> Parameters:
+    """Return the parameters with colours by groups where differences aren't shown.
+
+    Parameters
+    ----------
+    p : Parameters
+        They stay as they are.
+    traces : int
+        How many are compared: differences are between two. The palette ``paper`` stands for the paper's own
+        colours.
+
+    Returns
+    -------
+    drawn : Parameters
+    """
+    if p.palette != "paper" and traces == 2:
+        return p
+    color = "groups" if p.color == "difference" else p.color
+    return replace(p, color=color, walls="similarity" if p.walls == "difference" else p.walls)

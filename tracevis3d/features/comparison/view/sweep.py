@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ....drawing.primitives import Drawing, Lines, Tubes
 from . import matches as matching
 from .annotations.marks import outliers
+from .difference.kinds import Differences
 from .focus import closer
 from .geometry.control_tree import ControlTree
 from .layout import Layout
@@ -53,6 +54,8 @@ class Sweep:
         How similar calls are.
     own : int32 (m,)
         The colour of each match that is shown to calls.
+    differing : callable
+        Returns how the calls differ.
     """
 
     picture: Layout
@@ -71,6 +74,7 @@ class Sweep:
     #: How similar calls are, and the colour of each match that is shown to calls.
     like: matching.Likeness
     own: NDArray[np.int32]
+    differing: Callable[[], Differences]
 
     def finish(self, drawing: Drawing, p: Parameters) -> Drawing:
         """Return ``drawing``, which has no tubes yet, with all that follows their course.

@@ -1,0 +1,276 @@
+"""How each call differs from the other trace, and how much that matters.
+
+A call is judged by its call path, as findings are: by the tree of call paths that both traces have in
+common. What differs by its place or its number takes all that is below it along; what is slower or faster is
+so by its own time alone, so that callers stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....analysis.measures import self_times
+from .....kernels.comparison.findings import ALONE, RECOUNTED, inherit
+from .....layout.cut import Clusters, cut_index
+from ...findings.durations import Noise, extra_times
+from ...findings.evidence import Evidence, Finding
+from ...findings.find import Findings
+from ...findings.order import find_pairs
+
+#: Kinds of differences, in the order of the legend.
+SAME, ONLY, MOVED, OFTEN, SLOWER, FASTER = range(6)
+KINDS = (
+    "same, in place",
+    "only in one run",
+    "moved",
+    "more or less often",
+    "slower in B",
+    "faster in B",
+)
+#: Less than this share of the run's time or calls is no difference in time or order.
+_LEAST = 5e-4
+#: What lies below these is of their kind, too.
+_TAKES_ALONG = (ONLY, MOVED, OFTEN)
+#: A cluster is of a kind that takes this share of its time.
+_OF_CLUSTER = 0.25
+#: From these shares of the run on a difference is told so strongly ...
+_SHARES = np.array([0.0, 0.001, 0.004, 0.015, 0.05])
+_STRENGTHS = np.array([0.2, 0.4, 0.6, 0.8, 1.0])
+#: ... but no more than this and the rest of it times the part of the call that differs.
+_FAINTEST = 0.2
+#: A tube is slower or faster if its calls take this share of their time themselves.
+_ITSELF = 0.5
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Kinds = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """How the calls of two traces differ.
+
+    Attributes
+    ----------
+    findings : Findings
+        What is to be said of them, the most important first.
+    kind : (uint8 (n,), uint8 (m,))
+        Of each call of A and of B: ``SAME`` and so on.
+    strength : (float64 (n,), float64 (m,))
+        How strongly it is told, 0 to 1: by the share of the run that the difference is about, and by how much
+        of the call it is: all of it where it is in one run alone, what is more or less where it is counted or
+        measured.
+    share : float64 (6,)
+        The share of both runs' time that is of each kind: what calls take themselves, but of slower and
+        faster ones only what they take more or less.
+    """
+
+    findings: Findings
+    kind: tuple[Kinds, Kinds]
+    strength: tuple[Floats, Floats]
+    share: Floats
+    _own: tuple[Ints, Ints]
+
+    def of_tubes(self, source: int, calls: Ints) -> tuple[Kinds, Floats]:
+        """Return kind and strength of calls for tubes, which show a call with all that is below it.
+
+        Parameters
+        ----------
+        source : int
+            0 for A, 1 for B.
+        calls : int64 (n,)
+
+        Returns
+        -------
+        (uint8 (n,), float64 (n,))
+        """
+        every = self.findings.evidence.comparison.traces[source].calls
+        kind, strength = self.kind[source][calls], self.strength[source][calls]
+        itself = self._own[source][calls] >= _ITSELF * (every.end - every.start)[calls]
+        calm = np.isin(kind, (SLOWER, FASTER)) & ~itself
+        return np.where(calm, SAME, kind).astype(np.uint8), np.where(calm, 0.0, strength)
+
+    def of(self, source: int, calls: Ints, clusters: Clusters) -> tuple[Kinds, Floats]:
+        """Return kind and strength of what is drawn of a trace: of calls, then of clusters.
+
+        A cluster is of the kind, other than the same, that most of its time is of, where that is a quarter.
+
+        Parameters
+        ----------
+        source : int
+            0 for A, 1 for B.
+        calls : int64 (n,)
+        clusters : Clusters
+            Of the same trace.
+
+        Returns
+        -------
+        (uint8 (n + c,), float64 (n + c,))
+        """
+        trace = self.findings.evidence.comparison.traces[source]
+        kind, strength = self.kind[source], self.strength[source]
+        if not len(clusters):
+            return kind[calls], strength[calls]
+        order = cut_index(trace).order
+        low = order[clusters.first]
+        last = order[clusters.stop - 1]
+        high = np.maximum(last + trace.calls.extent[last], low + 1)
+        own = self._own[source].astype(np.float64)
+        spent = np.zeros((len(KINDS), len(clusters)))
+        heavy = np.zeros((len(KINDS), len(clusters)))
+        for k in range(1, len(KINDS)):
+            is_it = kind == k
+            time = np.concatenate([[0.0], np.cumsum(np.where(is_it, own, 0.0))])
+            spent[k] = time[high] - time[low]
+            worth = np.concatenate([[0.0], np.cumsum(np.where(is_it, own * strength, 0.0))])
+            heavy[k] = worth[high] - worth[low]
+        whole = np.concatenate([[0.0], np.cumsum(own)])
+        whole = np.maximum(whole[high] - whole[low], 1.0)
+        most = spent.argmax(axis=0)
+        at = np.arange(len(clusters))
+        is_most = spent[most, at] >= _OF_CLUSTER * whole
+        merged = np.where(is_most, most, SAME).astype(np.uint8)
+        mean = np.where(is_most, heavy[most, at] / np.maximum(spent[most, at], 1.0), 0.0)
+        return np.concatenate([kind[calls], merged]), np.concatenate([strength[calls], mean])
+
+
+def strength_of(weight: Floats, part: Floats) -> Floats:
+    """Return how strongly differences are told.
+
+    Parameters
+    ----------
+    weight : float64 (n,)
+        The share of the run that each is about.
+    part : float64 (n,)
+        How much of the call it is.
+
+    Returns
+    -------
+    float64 (n,)
+        0 to 1.
+    """
+    step = _STRENGTHS[np.searchsorted(_SHARES, weight, side="right") - 1]
+    return np.asarray(np.minimum(step, _FAINTEST + (1.0 - _FAINTEST) * part))
+
+
+def differences(findings: Findings) -> Differences:
+    """Judge all calls of both traces.
+
+    Parameters
+    ----------
+    findings : Findings
+        They say what has moved.
+
+    Returns
+    -------
+    Differences
+    """
+    evidence = findings.evidence
+    kind, strength = of_paths(evidence, findings.found)
+    traces = evidence.comparison.traces
+    kinds, strengths, owns = [], [], []
+    for s, trace in enumerate(traces):
+        of_call = evidence.paths.of_call[s]
+        kinds.append(kind[of_call])
+        strengths.append(strength[of_call])
+        owns.append(self_times(trace.calls))
+    _reordered(evidence, kinds, strengths)
+    time = np.zeros(len(KINDS))
+    for one, own in zip(kinds, owns):
+        time += np.bincount(one, own.astype(np.float64), len(KINDS))
+    whole = max(float(time.sum()), 1.0)
+    extra = np.abs(extra_times(evidence))
+    for k in (SLOWER, FASTER):
+        changed = min(float(extra[kind == k].sum()), float(time[k]))
+        time[SAME] += time[k] - changed
+        time[k] = changed
+    share = time / whole
+    return Differences(
+        findings, (kinds[0], kinds[1]), (strengths[0], strengths[1]), share, (owns[0], owns[1])
+    )
+
+
+def of_paths(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
+    """Return the kind of each common call path, and how strongly its difference is told.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    found : list of Finding
+
+    Returns
+    -------
+    (uint8 (n,), float64 (n,))
+    """
+    paths, n = evidence.paths, len(evidence.paths)
+    kind, weight, part = np.zeros(n, np.uint8), np.zeros(n), np.ones(n)
+    _durations(evidence, kind, weight, part)
+    recounted = np.flatnonzero(evidence.state == RECOUNTED)
+    before = evidence.before[recounted]
+    change = [
+        np.abs(table[1, recounted] - pace * before * table[0, recounted]) / most
+        for table, pace, most in (
+            (paths.time, evidence.pace, evidence.most_time),
+            (paths.below, 1.0, evidence.most_calls),
+        )
+    ]
+    kind[recounted], weight[recounted] = OFTEN, np.minimum(np.maximum(*change), 1.0)
+    often = np.stack([before, np.ones(len(before))]) * paths.calls[:, recounted]
+    part[recounted] = 1.0 - often.min(axis=0) / np.maximum(often.max(axis=0), 1e-9)
+    moved = np.zeros(n, np.bool_)
+    for finding in found:
+        if finding.kind == "moved":
+            moved[finding.nodes] = True
+    size = len(evidence.comparison.identity)
+    alone = [np.flatnonzero((evidence.state == ALONE) & (paths.calls[s] > 0)) for s in (0, 1)]
+    here = [np.bincount(paths.function[s, alone[s]], minlength=size) > 0 for s in (0, 1)]
+    for s in (0, 1):
+        nodes = alone[s]
+        went = here[1 - s][paths.function[s, nodes]] | moved[nodes]
+        kind[nodes] = np.where(went, MOVED, ONLY)
+        about = np.maximum(
+            paths.time[s, nodes] / evidence.most_time, paths.below[s, nodes] / evidence.most_calls
+        )
+        weight[nodes], part[nodes] = np.minimum(about, 1.0), 1.0
+    strength = np.where(kind == SAME, 0.0, strength_of(weight, part))
+    own = kind.copy()
+    owner = np.where(own != SAME, np.arange(n), -1).astype(np.int32)
+    inherit(paths.parent, owner)
+    held = np.flatnonzero((own == SAME) & (owner >= 0))
+    held = held[np.isin(own[owner[held]], _TAKES_ALONG)]
+    kind[held], strength[held] = own[owner[held]], strength[owner[held]]
+    return kind, strength
+
+
+def _durations(evidence: Evidence, kind: Kinds, weight: Floats, part: Floats) -> None:
+    """Mark paths whose own time differs from what the pace lets expect, by more than runs vary."""
+    paths, extra, noise = evidence.paths, extra_times(evidence), Noise.of(evidence)
+    share = np.abs(extra) / evidence.most_time
+    usual = evidence.pace * evidence.factor * paths.self_time[0]
+    for node in np.flatnonzero(share >= _LEAST).tolist():
+        if noise.passes(float(extra[node]), float(usual[node]), np.array([node]), extra):
+            kind[node] = SLOWER if extra[node] > 0 else FASTER
+            weight[node] = min(float(share[node]), 1.0)
+            now = float(paths.self_time[1, node])
+            part[node] = abs(float(extra[node])) / max(now, float(usual[node]), 1.0)
+
+
+def _reordered(evidence: Evidence, kinds: list[Kinds], strengths: list[Floats]) -> None:
+    """Mark calls, with all below them, that come in another order in the other trace."""
+    pairs = find_pairs(evidence)
+    for row in np.flatnonzero(~pairs.in_order).tolist():
+        ids = (int(pairs.a[row]), int(pairs.b[row]))
+        calls = [trace.calls for trace in evidence.comparison.traces]
+        lasted = min(int(c.end[i] - c.start[i]) for c, i in zip(calls, ids))
+        share = evidence.share(lasted, 0.0)
+        if share < _LEAST:
+            continue
+        for s, (c, i) in enumerate(zip(calls, ids)):
+            inside = slice(i, i + int(c.extent[i]))
+            plain = kinds[s][inside] == SAME
+            kinds[s][inside] = np.where(plain, MOVED, kinds[s][inside])
+            told = float(strength_of(np.array([share]), np.ones(1))[0])
+            strengths[s][inside] = np.where(plain, told, strengths[s][inside])
