@@ -14,6 +14,7 @@ from tracevis3d import api
 from tracevis3d.drawing import explanations as module
 from tracevis3d.drawing.explanations import Explanations, explanations_of, packed, unpacked
 from tracevis3d.drawing.primitives import Axis, Callout, Labels, Legend, LegendEntry
+from tracevis3d.drawing.selector import Selector
 
 PLACES = st.tuples(*[st.floats(-1e6, 1e6, width=32)] * 3)
 
@@ -33,7 +34,8 @@ def same(one: Explanations, other: Explanations) -> bool:
 
 @given(st.text(max_size=30), st.lists(st.text(max_size=20), max_size=4), PLACES, st.integers(0, 6))
 def test_what_is_packed_comes_back(title, facts, point, n):
-    entries = LegendEntry("one", 1), LegendEntry("two", 0, "ghost")
+    stands_for = Selector(((0, 1), (4, 5)), ("call",), (7,))
+    entries = LegendEntry("one", 1, stands_for=stands_for), LegendEntry("two", 0, "ghost")
     given = Explanations(
         title, tuple(facts), (Legend("of", entries, (0, 1), (0.0, 1.0), ("a", "b")),),
         np.array([[0, 0, 0, 1], [1, 0.5, 0.25, 1]], np.float32),
@@ -66,6 +68,7 @@ def test_what_is_none_is_refused(text):
         lambda words: words["names"][0].update(align=7),
         lambda words: words["names"][0].update(background=[1]),
         lambda words: words["legends"][0]["entries"][0].__setitem__(1, 99),
+        lambda words: words["legends"][0]["entries"][0].__setitem__(3, {"colors": 1}),
         lambda words: words["axes"][0]["text"].pop(),
         lambda words: words.update(box=[[1, 2], [3, 4, 5]]),
         lambda words: words.update(palette=[1, 2, 3]),

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .primitives import Axis, Callout, Drawing, Labels, Legend, LegendEntry, Vector
+from .selector import Selector
 
 #: More names than this are never kept: the highest ranks first.
 MOST_NAMES = 20_000
@@ -225,11 +226,18 @@ def _numbers(values: NDArray[Any]) -> list[float]:
 
 
 def _legend_words(legend: Legend) -> dict[str, Any]:
-    return {**vars(legend), "entries": [list(vars(entry).values()) for entry in legend.entries]}
+    entries = [
+        [e.text, e.color, e.look, vars(e.stands_for) if e.stands_for is not None else None]
+        for e in legend.entries
+    ]
+    return {**vars(legend), "entries": entries}
 
 
 def _legend(words: dict[str, Any], colors: int) -> Legend:
-    entries = [LegendEntry(str(t), _index(c, colors), look) for t, c, look in words["entries"]]
+    entries = [
+        LegendEntry(str(text), _index(color, colors), look, _selector(*stands_for))
+        for text, color, look, *stands_for in words["entries"]
+    ]
     ramp = words["ramp"]
     return Legend(
         str(words["title"]),
@@ -237,6 +245,16 @@ def _legend(words: dict[str, Any], colors: int) -> Legend:
         (_index(ramp[0], colors), _index(ramp[1], colors)) if ramp else None,
         tuple(map(float, words["ramp_tick"])),
         tuple(map(str, words["ramp_text"])),
+    )
+
+
+def _selector(words: dict[str, Any] | None = None) -> Selector | None:
+    if words is None:
+        return None
+    return Selector(
+        tuple((int(first), int(last)) for first, last in words["colors"]),
+        tuple(map(str, words["kinds"])),
+        tuple(map(int, words["ids"])),
     )
 
 

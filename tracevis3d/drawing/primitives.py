@@ -13,6 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .selector import Selector
+
 Vector = tuple[float, float, float]
 
 #: How an element's surface looks: ``solid`` for what represents one thing, ``cluster`` for what represents
@@ -367,11 +369,19 @@ class LegendEntry:
         Index into ``Drawing.palette``.
     look : Look
         How the swatch looks; see :data:`Look`.
+    stands_for : Selector or None
+        The elements that it is about; None: those in its colour.
     """
 
     text: str
     color: int
     look: Look = "solid"
+    stands_for: Selector | None = None
+
+    @property
+    def selector(self) -> Selector:
+        """The elements that it is about."""
+        return self.stands_for or Selector(colors=((self.color, self.color),))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...drawing.picked import PickedElement
-from ...drawing.primitives import Boxes, Drawing, Element, Lines, Marks, Tubes, Wedges
+from ...drawing.primitives import Boxes, Drawing, Element, Image, Lines, Marks, Tubes, Wedges
 from ...layout.scales import TimeScale
 from ...layout.sight.picking import BoxPicker, Met, Ray, TubePicker
 from .. import compat
@@ -35,6 +35,8 @@ _FACTS: dict[str, tuple[str, type[np.generic]]] = {
     "duration": ("FLOAT", np.float32),
     "own": ("FLOAT", np.float32),
 }
+#: Each element's index into the drawing's palette.
+_COLOR = "palette_index"
 _MOST = 2**31 - 1
 #: A pin is so many times as high as its size, its ball so much of it above the tip.
 _PIN_HEIGHT, _PIN_BALL = 1.8, 1.3
@@ -95,6 +97,12 @@ def write(shown: Any, element: Element, standing: ElementMetadata | None) -> Non
     if isinstance(element, (Boxes, Wedges)) and element.window is not None:
         # Nanoseconds don't fit into Blender's numbers.
         mesh[_PREFIX + "window"] = "{} {}".format(*element.window)
+    if not isinstance(element, Image):
+        colors = np.asarray(element.color, np.int32)[which]
+        if points:
+            meshes.set_attribute(mesh, _COLOR, "INT", "POINT", colors)
+        else:
+            mesh[_PREFIX + _COLOR] = colors.tolist()
     if standing is None:
         for name in _FACTS:
             if name in mesh.attributes:
@@ -167,6 +175,8 @@ class PickableMesh:
             self._read_wedges(mesh)
         else:
             self._read_sections(mesh)
+        #: Each element's palette index, int32 (n,); empty if a version that did not keep it made the object.
+        self.color = self._colors(mesh)
         self._facts = {name: self._fact(mesh, name) for name in _FACTS}
         #: One of the view's traces -> the call of it that each element represents.
         self.calls: dict[int, Ints] = {}
@@ -252,6 +262,13 @@ class PickableMesh:
             tuple((title, column[element]) for title, column in self.texts),
             tuple((title, float(column[element])) for title, column in self.values),
         )
+
+    def _colors(self, mesh: Any) -> NDArray[np.int32]:
+        if self.is_boxes or self.word == "Marks":
+            known = _COLOR in mesh.attributes
+            return _values(mesh, _COLOR, "value", (len(self.id) if known else 0,), np.int32)
+        kept = np.array(mesh.get(_PREFIX + _COLOR, ()), np.int32)
+        return kept if len(kept) == len(self.id) else np.empty(0, np.int32)
 
     def _fact(self, mesh: Any, name: str) -> NDArray[Any]:
         kind, dtype = _FACTS[name]

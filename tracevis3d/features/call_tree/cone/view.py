@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ....drawing.frame import Frame
 from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry
 from ....drawing.projection import fit
+from ....drawing.selector import Selector
 from ....progress import Progress
 from ....trace.model import Trace
 from ....views.calls.actions import with_actions
@@ -108,19 +109,21 @@ def _legends(
     entries = []
     if path:
         words = {"duration": "most time", "calls": "most calls", "focus": "way to the focus"}[p.path]
-        entries.append(LegendEntry(f"tube: {words}", neutral["path"], "glow"))
+        entries.append(LegendEntry(f"tube: {words}", neutral["path"], "glow", Selector(kinds=("path",))))
     if closed.any() and p.layout != "hyperbolic":
         shape = "cone" if p.opening > 0 else "large disc"
-        entries.append(LegendEntry(f"{shape}: closed subtree, +calls below", neutral["other"]))
+        text = f"{shape}: closed subtree, +calls below"
+        entries.append(LegendEntry(text, neutral["other"], stands_for=Selector(kinds=("closed subtree",))))
     elif closed.any():
         entries.append(LegendEntry("+calls: below a closed subtree", neutral["other"]))
     if (picture.missing > 0).any():
-        entries.append(LegendEntry("dashed ring: partly shown, ~callees not shown", neutral["other"]))
+        text, partly = "dashed ring: partly shown, ~callees not shown", Selector(kinds=("partly shown",))
+        entries.append(LegendEntry(text, neutral["other"], stands_for=partly))
     if picture.linking.any():
         entries.append(LegendEntry("pale: leads to the focus", len(colors.palette), "ghost"))
     if p.shells != "none":
         words = "bubble: all below one call" if p.layout == "bubble" else "ring: callees of one call"
-        entries.append(LegendEntry(words, neutral["other"]))
+        entries.append(LegendEntry(words, neutral["other"], stands_for=Selector(kinds=("ring", "cone"))))
     if faded:
         entries.append(LegendEntry("pale: faded by a filter", len(colors.palette), "ghost"))
     if entries:

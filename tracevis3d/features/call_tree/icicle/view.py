@@ -19,6 +19,7 @@ from .... import units
 from ....drawing.frame import Frame
 from ....drawing.palettes import BASE, GRID, OTHER, PALETTES
 from ....drawing.primitives import Boxes, Drawing, Legend, LegendEntry
+from ....drawing.selector import Selector
 from ....layout.cut import Cut, call_span
 from ....layout.scales import Scale
 from ....progress import Progress
@@ -109,7 +110,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
 def _legends(colors: Coloring, clusters: Boxes, other: int) -> tuple[Legend, ...]:
     legends = [colors.legend] if colors.legend else []
     if len(clusters):
-        entry = LegendEntry("several calls, coloured by the longest", other, "cluster")
+        entry = LegendEntry(
+            "several calls, coloured by the longest", other, "cluster", Selector(kinds=("cluster",))
+        )
         if legends and legends[0].entries:
             legends[0] = replace(legends[0], entries=(*legends[0].entries, entry))
         else:

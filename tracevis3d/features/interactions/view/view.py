@@ -13,6 +13,7 @@ from .... import units
 from ....drawing.frame import Frame
 from ....drawing.palettes import GRID, PALETTES, Paint, Palette, parse
 from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry, Marks, Tubes
+from ....drawing.selector import Selector
 from ....errors import UsageError
 from ....progress import Progress
 from ....trace.model import Trace
@@ -109,8 +110,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         rare = rarest(drum.found, drum.low, drum.high, most_rare)
         lone_tubes, beads = _lone(picture, drum, rare, paint.named["outlier"], p)
         elements += _drum(picture, drum, paint, p, frame, meaning, notes, counts)
-        if rare:
-            elements += _told(picture, drum, rare, lone_tubes, beads, p, meaning)
+        told = _told(picture, drum, rare, lone_tubes, beads, p, meaning) if rare else []
+        elements += told
         sectors = ring.ring(picture, drum, active, most, sector_color[drum.source], p)
         elements.append(_numbered(sectors, metadata.of_sectors(meaning, picture, drum)))
         boxes, words = timeline.strips(picture, drum, paint.named["kinds"], len(_KINDS), text)
@@ -124,7 +125,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         if (ruler := timeline.axis(picture, drum, p, text)) is not None:
             axes.append(ruler)
         labels += _rare_names(picture, drum, beads, paint.named["outlier"])
-        lone += _rare_entries(picture, drum, rare, paint.named["outlier"])
+        lone += _rare_entries(picture, drum, rare, paint.named["outlier"], told)
         if marked is not None:
             elements += _marks(picture, drum, marked, paint, p, notes, meaning)
     progress(0.8, "writing labels")
@@ -359,14 +360,19 @@ def _number(picture: Layout, drum: Drum, i: int) -> str:
     return f"{'AB'[drum.source] if len(picture.drums) > 1 else ''}{i + 1}"
 
 
-def _rare_entries(picture: Layout, drum: Drum, rare: list[Rare], color: int) -> tuple[LegendEntry, ...]:
+def _rare_entries(
+    picture: Layout, drum: Drum, rare: list[Rare], color: int, told: list[Any]
+) -> tuple[LegendEntry, ...]:
+    """Return what the legend says of lone calls; ``told`` are their elements."""
     found = drum.found
+    kinds = tuple(each.kind for each in told)
     return tuple(
         LegendEntry(
             f"{_number(picture, drum, i)}  {_spelled(picture, drum, r)}"
             + (f" ({r.count} x)" if r.count > 1 else "")
             + f"  {units.duration(int(found.time[r.first]))}",
             color,
+            stands_for=Selector(kinds=kinds, ids=tuple(int(each.id[i]) for each in told)),
         )
         for i, r in enumerate(rare)
     )  # fmt: skip

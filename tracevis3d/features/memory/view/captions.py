@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .... import units
 from ....drawing.primitives import Axis, Labels, Legend, LegendEntry, Lines, Marks
+from ....drawing.selector import Selector
 from ....layout import ticks
 from ..findings import MemoryFinding
 from ..summary import MemoryUse
@@ -244,7 +245,8 @@ def findings(
             numbers.append(str(number))
         else:
             continue
-        entries.append(LegendEntry(f"{number}  {_short(finding, use)}", color))
+        stands_for = Selector(kinds=("finding",), ids=(number,))
+        entries.append(LegendEntry(f"{number}  {_short(finding, use)}", color, stands_for=stands_for))
     made: list[Marks | Lines] = []
     labels: list[Labels] = []
     text = 1.15 * picture.text
@@ -253,7 +255,7 @@ def findings(
         n = len(point)
         made.append(
             Marks("finding", "pin", point, np.full(n, 0.16, np.float32), np.full(n, color, np.int32),
-                  np.arange(n, dtype=np.int64))
+                  np.array(numbers, np.int64))
         )  # fmt: skip
         above = point + np.array([0, 0, 0.3 + 0.55 * text], np.float32)
         if picture.parameters.opening < 0.5:
@@ -263,7 +265,8 @@ def findings(
         n = len(braces)
         made.append(
             Lines("finding", np.concatenate(braces).astype(np.float32), 2 * np.arange(n + 1),
-                  np.full(n, 0.06, np.float32), np.full(n, color, np.int32), np.arange(n, dtype=np.int64))
+                  np.full(n, 0.06, np.float32), np.full(n, color, np.int32),
+                  np.array(brace_numbers, np.int64))
         )  # fmt: skip
         anchor = np.array([b.mean(axis=0) for b in braces])
         anchor += 0.6 * text * np.array([-picture.fold[1], 0, picture.fold[0]])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.palettes import OTHER, PALETTES, Paint, parse
 from ....drawing.primitives import Legend, LegendEntry
+from ....drawing.selector import Selector
 from ....trace.cached_results import cached_with_trace
 from ....trace.model import Trace
 from ..findings import GRID, cohorts
@@ -102,19 +103,31 @@ def block_colors(picture: Layout, paint: Paint) -> BlockColors:
     if p.merged == "grey" or p.color == "turn":
         kind = np.where(items.alone, kind, grey).astype(np.int32)
     first = paint.add(_shades(np.vstack([colors, OTHER[None]])))
-    lines = [LegendEntry(text, first + _SHADES * i) for i, text in enumerate(entries)]
+
+    def of(kinds: range, *shades: int) -> Selector:
+        """Return the blocks of some kinds in some shades; of none: in all."""
+        begin = [first + _SHADES * kind for kind in kinds]
+        if not shades:
+            return Selector(tuple((b, b + _SHADES - 1) for b in begin))
+        return Selector(tuple((b + shade, b + shade + 1) for b in begin for shade in shades))
+
+    lines = [
+        LegendEntry(text, first + _SHADES * i, stands_for=of(range(i, i + 1)))
+        for i, text in enumerate(entries)
+    ]
     if (items.alone & (kind == grey)).any():
-        lines.append(LegendEntry("others", first + _SHADES * grey))
+        lines.append(LegendEntry("others", first + _SHADES * grey, stands_for=of(range(grey, grey + 1))))
     legends = [Legend(title, tuple(lines))]
     signs = []
     if (~items.alone).any():
-        signs.append(
-            LegendEntry("several blocks, each too narrow to be seen", first + _SHADES * grey + 4, "cluster")
-        )
+        text = "several blocks, each too narrow to be seen"
+        several = of(range(grey + 1), 4, 6)
+        signs.append(LegendEntry(text, first + _SHADES * grey + 4, "cluster", several))
     accessed = "accessed or allocated" if len(use.blocks.access) else "allocated"
     unit = f"{picture.recent:,} records" if not use.has_times else units.duration(picture.recent)
-    signs.append(LegendEntry(f"{accessed} within the last {unit}", first))
-    signs.append(LegendEntry("idle since then", first + 2))
+    used, idle = of(range(grey + 1), 0, 4), of(range(grey + 1), 2, 6)
+    signs.append(LegendEntry(f"{accessed} within the last {unit}", first, stands_for=used))
+    signs.append(LegendEntry("idle since then", first + 2, stands_for=idle))
     legends.append(Legend("Shades", tuple(signs)))
     return BlockColors(kind, first, grey, tuple(legends))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.palettes import PALETTES, Colors, Paint, cycle, parse
 from ....drawing.primitives import Legend, LegendEntry
+from ....drawing.selector import Selector
 from ....views.calls.colors import COLORS, coloring
 from ..waits import IO, WAIT, Waits
 from .layout import Layout
@@ -121,15 +122,24 @@ def color_calls(picture: Layout, paint: Paint) -> CallColors:
     darker = colors.copy()
     darker[:, :3] *= 1.0 - _START
     dark = (paint.add(darker) + np.arange(len(colors))).astype(np.int32)
-    if first:
-        legends = tuple(_moved(legend, first) for legend in legends)
+    legends = tuple(_with_shades(_moved(legend, first), first, [*pale, dark]) for legend in legends)
     return CallColors(lambda calls: (of(calls) + first).astype(np.int32), pale, dark, first, legends)
 
 
 def _moved(legend: Legend, by: int) -> Legend:
     ramp = (legend.ramp[0] + by, legend.ramp[1] + by) if legend.ramp else None
-    entries = tuple(LegendEntry(e.text, e.color + by, e.look) for e in legend.entries)
+    entries = tuple(replace(e, color=e.color + by, stands_for=e.selector.moved(by)) for e in legend.entries)
     return Legend(legend.title, entries, ramp, legend.ramp_tick, legend.ramp_text)
+
+
+def _with_shades(legend: Legend, first: int, shades: list[Indices]) -> Legend:
+    """Return a legend whose entries stand for the paler and darker shades of their colours, too."""
+    entries = []
+    for e in legend.entries:
+        colors = e.selector.colors
+        more = [(int(s[a - first]), int(s[b - first])) for s in shades for a, b in colors]
+        entries.append(replace(e, stands_for=replace(e.selector, colors=(*colors, *more))))
+    return replace(legend, entries=tuple(entries))
 
 
 def shares(waits: Waits, calls: Ints, times: tuple[Ints, Ints]) -> tuple[Floats, Floats]:
@@ -195,9 +205,14 @@ def _by_time(waits: Waits, printed: bool) -> tuple[Colors, Callable[[Ints], Indi
 
     entries = [LegendEntry("computes" if not printed else "neither waits nor transfers", 0)]
     if len(times[0]) and times[0].max() > 0:
-        entries += [LegendEntry("waits, half of its time", (_STEPS + 1) // 2), LegendEntry("waits", _STEPS)]
+        half = (_STEPS + 1) // 2
+        entries += [
+            LegendEntry("waits, half of its time", half, stands_for=Selector(((1, half),))),
+            LegendEntry("waits", _STEPS, stands_for=Selector(((half + 1, _STEPS),))),
+        ]
     if len(times[1]) and times[1].max() > 0:
-        entries.append(LegendEntry("reads or writes (I/O)", 2 * _STEPS))
+        transfers = Selector(((_STEPS + 1, 2 * _STEPS),))
+        entries.append(LegendEntry("reads or writes (I/O)", 2 * _STEPS, stands_for=transfers))
     return colors.astype(np.float32), of, (Legend("Calls", tuple(entries)),)
 
 

@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from ..... import units
 from .....drawing.primitives import Legend, LegendEntry
+from .....drawing.selector import Selector
 from .. import correspondences as corr
 from ..layout import Layout
 from .tags import called, short
 
 #: Pairs of threads of which the legend says how long one waits for the other.
 _PAIRS = 3
+#: Kinds of elements between a wait and its release, and on the row that is waited for.
+_FUNNELS, _BANDS = ("correspondence", "correspondence out of sight"), ("wait marker", "wait start")
 #: Letters that a line of the legend has room for.
 _LETTERS = 165
 
@@ -42,12 +45,16 @@ def signs(picture: Layout, chosen: corr.Shown, several: int, merged: int, color:
     """
     entries = []
     if len(chosen):
-        entries.append(LegendEntry("funnel: from a wait to the release (ball) that ended it", color))
-        entries.append(LegendEntry("band behind a row: another thread waits for this one", color, "ghost"))
+        text = "funnel: from a wait to the release (ball) that ended it"
+        entries.append(LegendEntry(text, color, stands_for=Selector(kinds=(*_FUNNELS, "release"))))
+        text = "band behind a row: another thread waits for this one"
+        entries.append(LegendEntry(text, color, "ghost", Selector(kinds=_BANDS)))
     if several:
-        entries.append(LegendEntry("cone: waits for any of several objects, diamond: for all of them", color))
+        text = "cone: waits for any of several objects, diamond: for all of them"
+        entries.append(LegendEntry(text, color, stands_for=Selector(kinds=("wait for several",))))
     if merged:
-        entries.append(LegendEntry("pale shape: short waits, merged", color, "ghost"))
+        pale = Selector(kinds=("aggregated",))
+        entries.append(LegendEntry("pale shape: short waits, merged", color, "ghost", pale))
     if rail >= 0:
         entries.append(LegendEntry("critical path", rail, "glow"))
     title = "Waits, in the colour of the thread that waits"
@@ -94,5 +101,7 @@ def longest_pairs(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> L
         letters += len(text) + 5
         if entries and letters > _LETTERS:
             break
-        entries.append(LegendEntry(text, int(color[first[k]])))
+        waits = tuple(chosen.wait[back.reshape(-1) == k].tolist())
+        both = Selector(kinds=(*_FUNNELS, *_BANDS, "release"), ids=waits)
+        entries.append(LegendEntry(text, int(color[first[k]]), stands_for=both))
     return Legend("Longest waits", tuple(entries))
