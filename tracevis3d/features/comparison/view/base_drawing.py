@@ -51,6 +51,8 @@ Indices = NDArray[np.int32]
 THIN_PX = 16.0
 #: Width in pixels of a bar of an overview of the whole trace, which is cut for it.
 _CONTEXT_PX = 5.0
+#: Findings that are looked at: what they say has moved has the colour of that.
+_FINDINGS = 20
 #: What a tooltip says of the slab in an overview.
 _SLAB = ("drag it, or its ends, to show another time",)
 _FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), parse("d7191c")
@@ -403,7 +405,7 @@ def _whole(comparison: match.Comparison, traces: Sequence[Trace], p: Parameters,
 
 @cached_with_traces(most=1)
 def _differing(traces: Sequence[Trace], values: tuple[tuple[str, Any], ...]) -> Differences:
-    return differences(find(_compared(traces, values, progress=silent)))
+    return differences(find(_compared(traces, values, progress=silent), _FINDINGS))
 
 
 @cached_with_traces(most=1)
