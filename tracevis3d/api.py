@@ -102,7 +102,8 @@ def info(trace: Trace) -> dict[str, Any]:
     Returns
     -------
     dict
-        Counts, the file's format and hash, times in nanoseconds, and the problems that were repaired.
+        Counts, what a profile's samples add up to by kind, the file's format and hash, times in
+        nanoseconds, and the problems that were repaired.
         ``distinct_sets`` is None where they are too many to find in seconds.
 
     Examples
@@ -114,6 +115,7 @@ def info(trace: Trace) -> dict[str, Any]:
     """
     from .analysis.sets import distinct_sets
     from .analysis.subtrees import distinct_subtrees
+    from .trace.profile import totals
 
     subtrees = distinct_subtrees(trace.calls)
     try:
@@ -138,6 +140,7 @@ def info(trace: Trace) -> dict[str, Any]:
         "io": int(kinds[IO]),
         "allocations": int(np.count_nonzero(trace.memory.kind == ALLOC)),
         "counters": len(trace.counters),
+        "samples": totals(trace),
         "problems": trace.problems.as_dict(),
     }
 

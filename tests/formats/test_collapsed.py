@@ -13,8 +13,7 @@ from tracevis3d.formats import collapsed, registry
 from tracevis3d.kernels.formats import scan_lines as s
 from tracevis3d.kernels.intern import InternedNames
 from tracevis3d.progress import silent
-from tracevis3d.trace.events import BEGIN, END
-from tracevis3d.trace.stacks import events_of_stacks
+from tracevis3d.trace.events import BEGIN, END, events_of_stacks
 
 
 def read(path):

@@ -19,6 +19,7 @@ def run(words: argparse.Namespace) -> None:
     """Print the facts of one trace."""
     from .. import api
     from ..command_line import warm_up
+    from ..trace import profile
 
     warm_up.begin()
     with Bar(words.quiet) as bar:
@@ -30,9 +31,14 @@ def run(words: argparse.Namespace) -> None:
     rows = [
         (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
         for name, value in facts.items()
-        if name != "problems"
+        if name not in ("problems", "samples")
+    ]
+    rows += [
+        (profile.bare_kind(kind), profile.weighed(kind, total)) for kind, total in facts["samples"].items()
     ]
     rows.append(
         ("problems", str(sum(p.count for p in trace.problems.values())) if trace.problems else "none")
     )
     print(table(rows))
+    if len(trace.samples):
+        print(profile.MEANING if trace.samples.are_timed else profile.MEANING_UNTIMED)

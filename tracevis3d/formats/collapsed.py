@@ -13,10 +13,11 @@ from ..errors import InputError
 from ..kernels.formats import scan_lines as s
 from ..kernels.intern import InternedNames
 from ..progress import Progress, part
+from ..trace.events import events_of_stacks, too_long
 from ..trace.model import Source
 from ..trace.recording import Recording
-from ..trace.stacks import events_of_stacks, too_long
 from . import names, registry
+from .profiles.samples import COUNTED
 from .text import count, lines, read_text
 
 if TYPE_CHECKING:
@@ -124,6 +125,11 @@ def read(path: Path, progress: Progress) -> Trace:
     else:
         recording.thread(0, 0)
     thread = numbers[frame[first[:rows]]]
+    recording.add_samples(
+        thread=thread,
+        kind=np.full(rows, recording.text("samples", COUNTED)),
+        weight=weight // SAMPLE_NS,
+    )
     begin = np.zeros(int(thread.max()) + 1, np.int64)
     events = events_of_stacks(thread, first[: rows + 1], frame, weight, begin)
     recording.add_events(

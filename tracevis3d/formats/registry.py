@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _OWN = {
     "chrome": ".chrome.format",
     "speedscope": ".speedscope.format",
+    "v8": ".profiles.v8",
     "collapsed": ".collapsed",
     "enter_exit": ".enter_exit",
     "uftrace": ".uftrace.format",

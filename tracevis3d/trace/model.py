@@ -278,6 +278,43 @@ class Stacks:
 
 
 @dataclass(frozen=True, eq=False)
+class Samples:
+    """Samples of stacks: a trace with some is a profile, its calls are what neighbours have in common.
+
+    Rows are ordered by thread, then time where times are known.
+
+    Attributes
+    ----------
+    thread : int32 (n,)
+    kind : int32 (n,)
+        What is weighed, as an index into ``kinds``; the calls are laid out by kind 0.
+    weight : int64 (n,)
+        How much the sample stands for, in the unit of its kind.
+    time : int64 (n,) or (0,)
+        When it was taken; empty if that was not recorded: calls then last as long as they weigh.
+    stack : int32 (n,) or (0,)
+        Its innermost frame, an index into ``Trace.stacks``; -1: the stack is empty; empty if none is kept.
+    kinds : Strings
+        What is weighed, with its unit in brackets if it is not a number of samples: ``cpu (ns)``.
+    """
+
+    thread: NDArray[np.int32] = _column(np.int32)
+    kind: NDArray[np.int32] = _column(np.int32)
+    weight: NDArray[np.int64] = _column(np.int64)
+    time: NDArray[np.int64] = _column(np.int64)
+    stack: NDArray[np.int32] = _column(np.int32)
+    kinds: Strings = _strings()
+
+    def __len__(self) -> int:
+        return len(self.thread)
+
+    @property
+    def are_timed(self) -> bool:
+        """Whether it is known when each sample was taken."""
+        return len(self.time) > 0
+
+
+@dataclass(frozen=True, eq=False)
 class Counters:
     """Named series of values; the samples of series ``i`` are the slice ``[first[i], first[i + 1])``.
 
@@ -438,7 +475,9 @@ class Trace:
     memory : Memory
         Allocations, frees and accesses.
     stacks : Stacks
-        Those that memory was recorded with.
+        Those that memory or samples were recorded with.
+    samples : Samples
+        Those of a profile; empty for a trace of calls.
     counters : Counters
         Samples of numbers over time.
     flows : Flows
@@ -465,6 +504,7 @@ class Trace:
     sync: Sync = field(default_factory=Sync)
     memory: Memory = field(default_factory=Memory)
     stacks: Stacks = field(default_factory=Stacks)
+    samples: Samples = field(default_factory=Samples)
     counters: Counters = field(default_factory=Counters)
     flows: Flows = field(default_factory=Flows)
     spans: Spans = field(default_factory=Spans)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .build import Built, build_calls, innermost
-from .events import BEGIN, COMPLETE, END, Events
+from .events import BEGIN, COMPLETE, END, Events, events_of_stacks
 from .model import (
     CONTAINER_KINDS,
     Calls,
@@ -21,6 +21,7 @@ from .model import (
     Instants,
     Memory,
     RecordedId,
+    Samples,
     Source,
     Spans,
     Stacks,
@@ -29,7 +30,6 @@ from .model import (
     Trace,
 )
 from .problems import Problems
-from .stacks import events_of_stacks
 from .strings import Strings
 
 #: Recorded times beyond this (146 years on either side of 0) are no times; it keeps differences in int64.
@@ -97,9 +97,15 @@ class Recording:
         self._rows: dict[str, list[dict[str, NDArray[Any]]]] = {}
         self._series: dict[tuple[RecordedId, str], int] = {}
         self._n_frames = 0
+        self._samples_are_timed = self._samples_have_stacks = True
         #: Thread, function, start and end of calls, and thread, frames and weight of samples, added singly.
         self._single_calls: list[tuple[int, int, int, int]] = []
         self._samples: list[tuple[int, list[int], int]] = []
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames of stacks were added so far."""
+        return self._n_frames
 
     # -- names ---------------------------------------------------------------------------------
 
@@ -191,11 +197,11 @@ class Recording:
     def text(self, table: str, text: str) -> int:
         """Return the index of ``text`` among the names of ``table``.
 
-        ``table`` is "sync", "objects" (of sync), "flows", "spans" or "instants".
+        ``table`` is "sync", "objects" (of sync), "samples" (kinds), "flows", "spans" or "instants".
 
         Parameters
         ----------
-        table : {"sync", "objects", "flows", "spans", "instants"}
+        table : {"sync", "objects", "samples", "flows", "spans", "instants"}
             Whose names they are.
         text : str
             The name.
@@ -398,6 +404,45 @@ class Recording:
         self._n_frames += len(function)
         return first
 
+    def add_samples(
+        self,
+        *,
+        thread: ArrayLike,
+        kind: ArrayLike,
+        weight: ArrayLike,
+        time: ArrayLike | None = None,
+        stack: ArrayLike | None = None,
+    ) -> None:
+        """Append samples of stacks; the calls that they make are added as events.
+
+        ``kind`` holds indices of ``text("samples", ...)``, ``stack`` frames as :meth:`add_stacks` counts
+        them. A recording whose samples partly lack times or stacks keeps none of these.
+
+        Parameters
+        ----------
+        thread : int32 (n,)
+            Indices of :meth:`thread`.
+        kind : int32 (n,)
+            Indices of :meth:`text`.
+        weight : int64 (n,)
+            In the unit of the kind.
+        time : int64 (n,), optional
+            Nanoseconds: when it was taken.
+        stack : int32 (n,), optional
+            The innermost frame of each; -1 if the stack is empty.
+        """
+        thread = np.asarray(thread, np.int32)
+        self._samples_are_timed &= time is not None
+        self._samples_have_stacks &= stack is not None
+        self._append(
+            "samples",
+            thread=thread,
+            kind=np.asarray(kind, np.int32),
+            weight=np.asarray(weight, np.int64),
+            time=np.zeros(len(thread), np.int64) if time is None else np.asarray(time, np.int64),
+            stack=np.full(len(thread), -1, np.int32) if stack is None else np.asarray(stack, np.int32),
+        )
+
     def add_counters(self, *, series: ArrayLike, time: ArrayLike, value: ArrayLike) -> None:
         """Append samples of the counters that :meth:`series` numbered.
 
@@ -570,6 +615,11 @@ class Recording:
                 np.zeros(len(self._threads), np.int64),
             )
             self.add_events(**events._asdict())
+            self.add_samples(
+                thread=[thread for thread, _, _ in self._samples],
+                kind=np.full(len(self._samples), self.text("samples", "time (ns)")),
+                weight=[weight for _, _, weight in self._samples],
+            )
             self._samples.clear()
 
     # -- the trace -----------------------------------------------------------------------------
@@ -600,6 +650,10 @@ class Recording:
         self._add_singles()
         events = self._join_events(place)
         tables = {name: self._join(name) for name in self._rows}
+        if "samples" in tables and not self._samples_are_timed:
+            del tables["samples"]["time"]
+        if "samples" in tables and not self._samples_have_stacks:
+            del tables["samples"]["stack"]
         for table, columns in tables.items():
             if table != "objects":
                 tables[table] = self._drop_bad_times(table, columns, tables)
@@ -621,6 +675,7 @@ class Recording:
             sync=make.sync(),
             memory=make.memory(),
             stacks=make.stacks(),
+            samples=make.samples(),
             counters=make.counters(self._series),
             flows=make.flows(),
             spans=make.spans(),
@@ -922,6 +977,14 @@ class _Tables:
             return Stacks()
         rows = self._tables["stacks"]
         return Stacks(function=self._functions[rows["function"]], parent=rows["parent"], line=rows["line"])
+
+    def samples(self) -> Samples:
+        if "samples" not in self._tables:
+            return Samples()
+        rows = self._times(self._tables["samples"])
+        rows["thread"] = self._new(rows["thread"])
+        order = np.lexsort((rows["time"], rows["thread"]) if "time" in rows else (rows["thread"],))
+        return Samples(**{name: column[order] for name, column in rows.items()}, kinds=self._names("samples"))
 
     def counters(self, series: dict[tuple[RecordedId, str], int]) -> Counters:
         if "counters" not in self._tables:

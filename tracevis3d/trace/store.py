@@ -32,7 +32,22 @@ _KIND = "trace"
 _CALLS = tuple(f.name for f in fields(Calls))
 _EMPTY = Trace()
 #: Columns that files of earlier versions lack; they are empty then.
-_LATER = ("sync.holder", "memory.stack", "stacks.function", "stacks.parent", "stacks.line")
+_LATER = (
+    *("sync.holder", "memory.stack", "stacks.function", "stacks.parent", "stacks.line"),
+    *("samples.thread", "samples.kind", "samples.weight", "samples.time", "samples.stack", "samples.kinds"),
+)
+
+
+#: Columns that are empty where nothing of the kind was recorded.
+_MAY_BE_EMPTY = frozenset(
+    (
+        ("calls", "record"),
+        ("sync", "holder"),
+        ("memory", "stack"),
+        ("samples", "time"),
+        ("samples", "stack"),
+    )
+)
 
 
 def is_store(path: str | os.PathLike[str]) -> bool:
@@ -142,7 +157,7 @@ def _assemble(stored: Container) -> Trace:
         columns: dict[str, Any] = {}
         for f in fields(getattr(_EMPTY, table)):
             name = f"{table}.{f.name}"
-            if name in _LATER and name not in stored.columns:
+            if name in _LATER and not {name, f"{name}.data"} & stored.columns.keys():
                 continue
             if "dtype" in f.metadata:
                 columns[f.name] = _column(stored, name, f.metadata["dtype"])
@@ -274,9 +289,9 @@ def _find_wrong_lengths(trace: Trace) -> str:
         for f in fields(rows):
             column = getattr(rows, f.name)
             wanted = {n}
-            if (table, f.name) in (("calls", "record"), ("sync", "holder"), ("memory", "stack")):
+            if (table, f.name) in _MAY_BE_EMPTY:
                 wanted = {0, n}
-            elif f.name in ("names", "objects") or (table, f.name) == ("sync", "object"):
+            elif f.name in ("names", "objects", "kinds") or (table, f.name) == ("sync", "object"):
                 continue
             elif table in ("sync", "counters") and f.name == "first":
                 wanted = {n + 1}
@@ -324,6 +339,9 @@ def _find_wrong(trace: Trace) -> str:
         ("memory.thread", trace.memory.thread, -1, n_threads),
         ("memory.kind", trace.memory.kind, 0, len(MEMORY_KINDS)),
         ("memory.stack", trace.memory.stack, -1, len(trace.stacks)),
+        ("samples.thread", trace.samples.thread, -1, n_threads),
+        ("samples.kind", trace.samples.kind, 0, len(trace.samples.kinds)),
+        ("samples.stack", trace.samples.stack, -1, len(trace.stacks)),
         ("stacks.function", trace.stacks.function, 0, len(trace.functions)),
         ("stacks.parent", trace.stacks.parent, -1, len(trace.stacks)),
         ("stacks.line", trace.stacks.line, 0, 1 << 31),

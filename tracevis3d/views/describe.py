@@ -16,6 +16,7 @@ from ..drawing.picked import Description, PickedElement
 from ..layout.cut import cut_index
 from ..trace.model import Trace
 from ..trace.names import FunctionWords, label_of_call, place_of, words_of
+from ..trace.profile import bare_kind, share_of
 from .calls.clusters import call_under, calls_inside
 from .element_metadata import CALLS
 
@@ -92,12 +93,22 @@ def describe_call(trace: Trace, call: int) -> Description:
     -------
     Description
         Its function, and in rows when it was called, how long it took with what it calls and without, and
-        where in the trace it is.
+        where in the trace it is; in a profile of samples its share of them.
     """
     calls, threads = trace.calls, trace.threads
     function, thread = int(calls.function[call]), int(calls.thread[call])
     said = describe_function(words_of(trace, function))
     start, lasted = int(calls.start[call]), int(calls.end[call] - calls.start[call])
+    share = share_of(trace, call)
+    if share is not None:
+        # Neither durations nor numbers of calls were recorded.
+        said.rows = [("start", units.exact_duration(start))] if trace.samples.are_timed else []
+        said.rows += [
+            (bare_kind(share.kind), str(share)),
+            ("depth", units.count(int(calls.depth[call]))),
+            ("thread", threads.title(thread)),
+        ]
+        return said
     said.rows = [
         ("start", units.exact_duration(start)),
         ("duration", f"{units.exact_duration(lasted)}{_share(lasted, trace.span_ns)}"),

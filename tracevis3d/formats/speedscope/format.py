@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ...kernels.formats.cut_json import find_cut
 from ...kernels.formats.scan_profile import scan_numbers, scan_profile_events
 from ...progress import Progress, part
+from ...trace.events import events_of_stacks, too_long
 from ...trace.model import Source
 from ...trace.recording import Recording
-from ...trace.stacks import events_of_stacks, too_long
 from .. import names, registry, unpack, writing
+from ..profiles.documents import byte_of, cut_json
+from ..profiles.samples import COUNTED
 from ..text import count, utf8
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ _TIME_UNITS = frozenset(("nanoseconds", "microseconds", "milliseconds", "seconds
 _THREAD = re.compile(
     r'(?:Process (?P<process>\d+)(?: .*?)? )?Thread (?P<tid>\w+)(?: "(?P<name>.*)")?', re.DOTALL
 )
-_MAX_NESTING = 1024
 _TIME_LIMIT = float(1 << 62)
 
 
@@ -187,10 +187,10 @@ def _decode_file(path: Path, text: memoryview | bytes, damage: str, recording: R
     except RecursionError as error:
         raise InputError(f"{path}: this is not a speedscope file: it is nested too deeply") from error
     except msgspec.DecodeError as error:
-        at = _byte_of(error, len(text))
+        at = byte_of(error, len(text))
         outer = shape.File()
         with contextlib.suppress(msgspec.DecodeError, RecursionError):
-            outer = msgspec.json.decode(_cut(text[:at]), type=shape.File)
+            outer = msgspec.json.decode(cut_json(text[:at]), type=shape.File)
         if not outer.profiles:
             raise InputError(f"{path}: byte {at:,}: is no JSON that can be read ({error})") from error
         recording.problems.add("truncated", damage or f"byte {at:,} ({error})")
@@ -198,22 +198,6 @@ def _decode_file(path: Path, text: memoryview | bytes, damage: str, recording: R
     if damage:
         recording.problems.add(unpack.problem_of(damage), damage)
     return _File(outer.profiles, outer.shared)
-
-
-def _byte_of(error: Exception, size: int) -> int:
-    """Return where the text stops being JSON."""
-    match = re.search(r"\(byte (\d+)\)", str(error))
-    return int(match[1]) if match else size
-
-
-def _cut(text: memoryview | bytes) -> bytes:
-    """Return ``text`` up to its last whole value, with its open brackets closed."""
-    stack = np.zeros(_MAX_NESTING, np.uint8)
-    out = np.zeros(2, np.int64)
-    if not find_cut(np.frombuffer(text, np.uint8), stack, out):
-        return b""
-    keep, depth = out.tolist()
-    return bytes(text[:keep]) + stack[:depth][::-1].tobytes()
 
 
 class _Frames:
@@ -406,6 +390,14 @@ class _Profiles:
                 "bad time", f"{where}: its weights add up to more than time has", len(weight)
             )
             weight[:] = 0
+        is_time = profile.unit in _TIME_UNITS
+        kind = "time (ns)" if is_time else "allocated (bytes)" if profile.unit == "bytes" else COUNTED
+        self._recording.add_samples(
+            thread=np.full(len(weight), thread),
+            kind=np.full(len(weight), self._recording.text("samples", kind)),
+            weight=weight if is_time or profile.unit == "bytes" else weight // scale,
+            time=np.cumsum(weight) - weight + round(begin) if is_time else None,
+        )
         events = events_of_stacks(
             np.zeros(len(first) - 1, np.int32),
             first,

@@ -18,6 +18,7 @@ from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry
 from ....drawing.projection import fit
 from ....drawing.selector import Selector
 from ....progress import Progress
+from ....trace import profile
 from ....trace.model import Trace
 from ....views.calls.actions import with_actions
 from ....views.calls.colors import Coloring
@@ -158,8 +159,7 @@ def _notes(
         notes.append(
             f"{len(picture.threads):,} of {int(np.count_nonzero(trace.threads.count)):,} threads are drawn"
         )
-    if problems := trace.problems.note():
-        notes.append(problems)
+    notes += filter(None, (profile.note(trace), trace.problems.note()))
     return tuple(notes)
 
 

@@ -23,6 +23,7 @@ from ....drawing.selector import Selector
 from ....layout.cut import Cut, call_span
 from ....layout.scales import Scale
 from ....progress import Progress
+from ....trace import profile
 from ....trace.model import Trace
 from ....views.calls.colors import Coloring, coloring
 from ....views.calls.measures import Measure, measure
@@ -159,8 +160,7 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
         notes.append("the trace records no allocations: all boxes are equally thick")
     if p.taper * p.opening > 0:
         notes.append("levels with less time are drawn lower")
-    if problems := trace.problems.note():
-        notes.append(problems)
+    notes += filter(None, (profile.note(trace), trace.problems.note()))
     return tuple(notes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..... import units
+from .....trace import profile
 from .....trace.model import Trace
 from ...waits import Waits
 from .. import correspondences as corr
@@ -76,4 +77,4 @@ def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Sh
         notes.append(f"{p.fold:g} levels are folded")
     if p.taper > 0:
         notes.append("levels with less time are drawn lower")
-    return (*notes, trace.problems.note())
+    return (*notes, profile.note(trace), trace.problems.note())

@@ -1,0 +1,140 @@
+"""Calls laid out from samples, held against plain twins; how they are stored and told."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracevis3d.formats.names import split
+from tracevis3d.formats.profiles.samples import FrameTree, add_timed, add_weighed, ends_of_samples
+from tracevis3d.trace import profile, store
+from tracevis3d.trace.model import Source
+from tracevis3d.trace.recording import Recording
+
+stacks = st.lists(st.sampled_from("abc"), max_size=5)
+
+
+def plain_timed(rows):
+    """Calls of (start, end, stack) of one thread, in order: (name, start, end, depth)."""
+    calls, opened, last = [], [], None
+    for start, end, stack in [*rows, (None, None, [])]:
+        shared = 0
+        if start == last:
+            while shared < min(len(stack), len(opened)) and opened[shared][0] == stack[shared]:
+                shared += 1
+        for depth in range(len(opened), shared, -1):
+            name, begun = opened.pop()
+            calls.append((name, begun, last, depth))
+        opened += [(name, start) for name in stack[shared:]]
+        last = end
+    return sorted(calls)
+
+
+def calls_of(trace):
+    names = list(trace.functions.name)
+    calls = trace.calls
+    columns = calls.function, calls.start + trace.origin_ns, calls.end + trace.origin_ns, calls.depth
+    return sorted((names[f], s, e, d) for f, s, e, d in zip(*(c.tolist() for c in columns), strict=True))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4), stacks), min_size=1, max_size=20))
+def test_timed_samples_make_the_calls_of_the_plain_twin(steps):
+    recording = Recording()
+    tree = FrameTree(recording)
+    rows, now = [], 100
+    for gap, length, stack in steps:
+        now += gap
+        rows.append((now, now + length, stack))
+        now += length
+    frames = [tree.stack([recording.function(name) for name in stack]) for _, _, stack in rows]
+    start, end = [row[0] for row in rows], [row[1] for row in rows]
+    thread = recording.thread(0, "main")
+    add_timed(recording, tree.columns(), np.full(len(rows), thread), frames, start, end=end)
+    trace = recording.finish(Source(), split)
+    assert calls_of(trace) == plain_timed(rows)
+    assert profile.totals(trace) == {"samples": len(rows)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 1), stacks), min_size=1, max_size=20))
+def test_weighed_samples_make_one_call_of_each_path(rows):
+    recording = Recording()
+    tree = FrameTree(recording)
+    # Different lines of a function are one call.
+    frames = [
+        tree.stack([recording.function(name) for name in stack], [k % 2] * len(stack))
+        for k, (_, _, stack) in enumerate(rows)
+    ]
+    threads = [recording.thread(0, tid) for tid in ("one", "two")]
+    weights = {"held (bytes)": [w for w, _, _ in rows], "blocks": [1] * len(rows)}
+    add_weighed(recording, tree.columns(), [threads[t] for _, t, _ in rows], frames, weights, scale=2)
+    trace = recording.finish(Source(), split)
+    expected = {}
+    for weight, thread, stack in rows:
+        for depth in range(1, len(stack) + 1):
+            key = ("one", "two")[thread], tuple(stack[:depth])
+            expected[key] = expected.get(key, 0) + 2 * weight
+    names, calls = list(trace.functions.name), trace.calls
+    found = {}
+    for call in range(len(calls)):
+        path, at = [], call
+        while at >= 0:
+            path.append(names[calls.function[at]])
+            at = calls.parent[at]
+        key = trace.threads.tid[calls.thread[call]], tuple(path[::-1])
+        assert key not in found
+        found[key] = int(calls.end[call] - calls.start[call])
+    assert found == {key: weight for key, weight in expected.items() if weight}
+    for one, other in zip(range(len(calls)), range(1, len(calls)), strict=False):
+        if calls.parent[one] == calls.parent[other] and calls.thread[one] == calls.thread[other]:
+            assert calls.end[one] - calls.start[one] >= calls.end[other] - calls.start[other]
+
+
+def test_a_sample_lasts_to_the_next_one_but_not_across_a_gap():
+    thread, time = np.zeros(5, np.int32), np.array([0, 10, 20, 90, 100])
+    assert ends_of_samples(thread, time).tolist() == [10, 20, 45, 100, 110]
+    assert ends_of_samples(thread, time, interval=30).tolist() == [10, 20, 90, 100, 130]
+    one_each = ends_of_samples(np.arange(2, dtype=np.int32), np.array([5, 7]), 4)
+    assert one_each.tolist() == [9, 11]
+    assert len(ends_of_samples(np.empty(0, np.int32), np.empty(0, np.int64))) == 0
+
+
+def recorded(timed=True):
+    recording = Recording()
+    tree = FrameTree(recording)
+    names = {name: recording.function(name) for name in "abc"}
+    frames = [tree.stack([names[n] for n in stack], [3] * len(stack)) for stack in ("a", "ab", "ab", "ac")]
+    thread = np.full(4, recording.thread(0, "main"))
+    if timed:
+        add_timed(recording, tree.columns(), thread, frames, [0, 10, 20, 30], interval=10)
+    else:
+        add_weighed(recording, tree.columns(), thread, frames, {"held (bytes)": [8, 8, 16, 32]})
+    return recording.finish(Source(), split)
+
+
+@pytest.mark.parametrize("timed", [True, False])
+@pytest.mark.parametrize("packed", [True, False])
+def test_samples_are_stored(tmp_path, timed, packed):
+    trace = recorded(timed)
+    store.save(trace, tmp_path / "t.tv3", packed)
+    again = store.load(tmp_path / "t.tv3")
+    for field in dataclasses.fields(trace.samples):
+        one, other = getattr(trace.samples, field.name), getattr(again.samples, field.name)
+        assert list(one) == list(other), field.name
+    assert again.samples.are_timed is timed
+    assert again.stacks.line.tolist() == [3, 3, 3]
+
+
+def test_a_call_has_its_share_of_the_samples():
+    trace = recorded()
+    shares = {trace.functions.name[trace.calls.function[c]]: profile.share_of(trace, c) for c in range(3)}
+    assert {name: share.weight for name, share in shares.items()} == {"a": 4, "b": 2, "c": 1}
+    assert str(shares["b"]) == "2  (50 %)"
+    trace = recorded(timed=False)
+    shares = {trace.functions.name[trace.calls.function[c]]: profile.share_of(trace, c) for c in range(3)}
+    assert {name: share.weight for name, share in shares.items()} == {"a": 64, "b": 24, "c": 32}
+    assert "without times" in profile.note(trace)
+    assert "64 B held" in profile.note(trace)

@@ -1,0 +1,301 @@
+"""JSON of profiles as plain values: what is damaged or of the wrong type is counted, never a traceback."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from ...kernels.formats.cut_json import find_cut
+from ...progress import Progress
+from ...trace.model import Source, Trace
+from ...trace.problems import Problems
+from ...trace.recording import Recording
+from .. import names
+from ..text import utf8
+from ..unpack import problem_of, unpack_file
+
+_MAX_NESTING = 1024
+
+
+def read_profile(path: Path, take: Callable[[Any, Recording], None], title: str, progress: Progress) -> Trace:
+    """Read a profile that is one JSON value.
+
+    Parameters
+    ----------
+    path : Path
+    take : callable
+        ``take(value, recording)`` adds what it says. A :class:`ValueError` says in a few words why nothing
+        can be read.
+    title : str
+        What such files are called, for messages.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InputError
+        If it is no JSON, or nothing can be read.
+    """
+    recording = Recording()
+    value = read_json(path, recording.problems, title, progress)
+    progress(0.5, "reading samples")
+    return finish(path, lambda: take(value, recording), recording, title, progress)
+
+
+def finish(
+    path: Path, take: Callable[[], None], recording: Recording, title: str, progress: Progress
+) -> Trace:
+    """Let ``take`` fill the recording, and return its trace.
+
+    Parameters
+    ----------
+    path : Path
+        For messages.
+    take : callable
+        Raises :class:`ValueError` where nothing can be read.
+    recording : Recording
+    title : str
+        What such files are called.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InputError
+        If nothing can be read.
+    """
+    try:
+        take()
+    except ValueError as error:
+        raise InputError(f"{path}: nothing of this {title} can be read: {error}") from error
+    progress(0.8, "building calls")
+    trace = recording.finish(Source(), names.split)
+    progress(1, "building calls")
+    return trace
+
+
+def read_json(path: Path, problems: Problems, title: str, progress: Progress) -> Any:
+    """Return the value of a JSON file; of a damaged one what comes before the damage.
+
+    Parameters
+    ----------
+    path : Path
+    problems : Problems
+    title : str
+        What such files are called.
+    progress : Progress
+
+    Returns
+    -------
+    object
+        Plain Python values.
+
+    Raises
+    ------
+    InputError
+        If nothing of it is JSON.
+    """
+    import msgspec
+
+    unpacked = unpack_file(path, progress)
+    text = utf8(unpacked.data)
+    damage = unpacked.damage
+    for _ in range(2):
+        try:
+            value = msgspec.json.decode(text)
+        except UnicodeDecodeError as error:
+            problems.add("bad value", f"the text is not UTF-8 ({error.reason})")
+            text = codecs.decode(text, "utf-8", "replace").encode()
+            continue
+        except msgspec.DecodeError as error:
+            at = byte_of(error, len(text))
+            value = None
+            with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+                value = msgspec.json.decode(cut_json(text[:at]))
+            if not value:
+                raise InputError(f"{path}: byte {at:,}: this {title} is no JSON ({error})") from error
+            problems.add("truncated", damage or f"byte {at:,} ({error})")
+            damage = ""
+        break
+    else:
+        raise InputError(f"{path}: this {title} is no text")
+    if damage:
+        problems.add(problem_of(damage), damage)
+    return value
+
+
+def byte_of(error: Exception, size: int) -> int:
+    """Return where a text stops being JSON, as the decoder's error says; its size if that says nothing.
+
+    Parameters
+    ----------
+    error : Exception
+        The decoder's.
+    size : int
+        Bytes of the text.
+
+    Returns
+    -------
+    int
+    """
+    match = re.search(r"\(byte (\d+)\)", str(error))
+    return int(match[1]) if match else size
+
+
+def cut_json(text: memoryview | bytes) -> bytes:
+    """Return ``text`` up to its last whole value, with its open brackets closed.
+
+    Parameters
+    ----------
+    text : memoryview or bytes
+        JSON that breaks off.
+
+    Returns
+    -------
+    bytes
+    """
+    stack = np.zeros(_MAX_NESTING, np.uint8)
+    out = np.zeros(2, np.int64)
+    if not find_cut(np.frombuffer(text, np.uint8), stack, out):
+        return b""
+    keep, depth = out.tolist()
+    return bytes(text[:keep]) + stack[:depth][::-1].tobytes()
+
+
+# -- values of any type ---------------------------------------------------------------------------
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """Return an object; an empty one for a value of another type.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    dict
+    """
+    return value if isinstance(value, dict) else {}
+
+
+def items_of(value: Any) -> list[Any]:
+    """Return a list; an empty one for a value of another type.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    list
+    """
+    return value if isinstance(value, list) else []
+
+
+def text_of(value: Any, other: str = "") -> str:
+    """Return a text; ``other`` for a value of another type, and for an empty text.
+
+    Parameters
+    ----------
+    value : object
+    other : str
+
+    Returns
+    -------
+    str
+    """
+    return value if isinstance(value, str) and value else other
+
+
+def whole_of(value: Any, other: int = 0) -> int:
+    """Return a whole number within 63 bits; ``other`` for all else.
+
+    Parameters
+    ----------
+    value : object
+    other : int
+
+    Returns
+    -------
+    int
+    """
+    if isinstance(value, float) and abs(value) < 1 << 62:
+        value = int(value)
+    is_whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 62
+    return value if is_whole else other
+
+
+def numbers_of(value: Any) -> NDArray[np.float64]:
+    """Return a list of numbers; NaN for what is none.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    float64 (n,)
+    """
+    rows = items_of(value)
+    with contextlib.suppress(ValueError, TypeError, OverflowError):
+        column = np.array(rows)
+        if column.ndim == 1 and column.dtype.kind in "iuf":
+            return column.astype(np.float64)
+    plain = [
+        float(x) if isinstance(x, int | float) and not isinstance(x, bool) and abs(x) < 1 << 63 else np.nan
+        for x in rows
+    ]
+    return np.array(plain, np.float64)
+
+
+def indices_of(value: Any, size: int) -> NDArray[np.int64]:
+    """Return a list of whole numbers from 0 to below ``size``; -1 for what is none.
+
+    Parameters
+    ----------
+    value : object
+    size : int
+
+    Returns
+    -------
+    int64 (n,)
+    """
+    numbers = numbers_of(value)
+    good = (numbers >= 0) & (numbers < size)
+    return np.where(good, np.where(good, numbers, 0), -1).astype(np.int64)
+
+
+def place(name: str, file: str, line: int = 0, column: int = 0) -> str:
+    """Return a function's name with its place: ``name (file:line:column)``.
+
+    Parameters
+    ----------
+    name : str
+    file : str
+        May be empty.
+    line, column : int
+        From 1; 0 if unknown.
+
+    Returns
+    -------
+    str
+    """
+    if not file:
+        return name
+    where = f"{file}:{line}:{column}" if line > 0 and column > 0 else f"{file}:{line}" if line > 0 else file
+    return f"{name} ({where})"

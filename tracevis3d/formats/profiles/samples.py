@@ -1,0 +1,276 @@
+"""Profiles: frames and samples as a reader finds them, and the calls that are laid out from them.
+
+Where the times of samples are known, calls lie in time: functions that two samples in a row have in common,
+from the root on, are one call. Where only weights are known, each call path is one call that is as long as
+its samples weigh, the heaviest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...kernels.formats import lay_samples as kernels
+from ...trace.events import COMPLETE, too_long
+from ...trace.recording import Recording
+
+#: A sample stands for the time to the next one, but for no more than so many times what is usual.
+_LONGEST = 2.5
+#: What is weighed if samples are merely counted.
+COUNTED = "samples"
+
+
+class FrameTree:
+    """The frames of a profile's stacks, each kept once below its caller.
+
+    Parameters
+    ----------
+    recording : Recording
+        Has the functions; gets the frames.
+
+    Examples
+    --------
+    >>> recording = Recording()
+    >>> tree = FrameTree(recording)
+    >>> main = tree.frame(recording.function("main"), -1)
+    >>> tree.frame(recording.function("main"), -1) == main
+    True
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._numbers: dict[tuple[int, int, int], int] = {}
+
+    def frame(self, function: int, caller: int, line: int = 0) -> int:
+        """Return the number of a frame.
+
+        Parameters
+        ----------
+        function : int
+            Index of :meth:`~tracevis3d.trace.recording.Recording.function`.
+        caller : int
+            The frame that called it; -1 for the outermost.
+        line : int
+            Being executed, from 1; 0 if unknown.
+
+        Returns
+        -------
+        int
+        """
+        if not 0 <= line < 1 << 31:
+            line = 0
+        return self._numbers.setdefault((caller, function, line), len(self._numbers))
+
+    def stack(self, functions: Sequence[int], lines: Sequence[int] = ()) -> int:
+        """Return the innermost frame of a stack; -1 if it is empty.
+
+        Parameters
+        ----------
+        functions : sequence of int
+            From the root on.
+        lines : sequence of int, optional
+            One for each.
+
+        Returns
+        -------
+        int
+        """
+        frame = -1
+        for position, function in enumerate(functions):
+            frame = self.frame(function, frame, lines[position] if lines else 0)
+        return frame
+
+    def columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """Return function, parent and line of each frame."""
+        rows = np.array(list(self._numbers), np.int64).reshape(-1, 3).astype(np.int32)
+        parent, function, line = (np.ascontiguousarray(rows[:, column]) for column in range(3))
+        return function, parent, line
+
+
+def add_timed(
+    recording: Recording,
+    frames: tuple[ArrayLike, ArrayLike, ArrayLike],
+    threads: ArrayLike,
+    stacks: ArrayLike,
+    times: ArrayLike,
+    *,
+    end: ArrayLike | None = None,
+    interval: float = 0,
+    weights: dict[str, ArrayLike] | None = None,
+) -> None:
+    """Add samples whose times are known, and the calls that they make.
+
+    A sample stands for the time to the next one of its thread, but for no more than 2.5 times the interval:
+    what is longer is a gap, in which the thread was not sampled.
+
+    Parameters
+    ----------
+    recording : Recording
+    frames : three columns
+        Function, parent and line of each frame, as :meth:`FrameTree.columns` returns them.
+    threads : int32 (n,)
+        Indices of :meth:`~tracevis3d.trace.recording.Recording.thread`.
+    stacks : int32 (n,)
+        The innermost frame of each sample; -1 if its stack is empty.
+    times : int64 (n,)
+        Nanoseconds.
+    end : int64 (n,), optional
+        Until when a sample lasts, where that was recorded.
+    interval : float
+        Nanoseconds between samples; 0: what is usual in the thread (the median).
+    weights : dict of str to int64 (n,), optional
+        What is weighed, by its name; each sample counts once if left out.
+    """
+    thread, stack = np.asarray(threads, np.int32), np.asarray(stacks, np.int32)
+    time = np.asarray(times, np.int64)
+    first = _add_frames(recording, frames)
+    for kind, weight in (weights or {COUNTED: np.ones(len(thread), np.int64)}).items():
+        recording.add_samples(
+            thread=thread,
+            kind=np.full(len(thread), recording.text("samples", kind), np.int32),
+            weight=weight,
+            time=time,
+            stack=np.where(stack >= 0, stack + first, -1),
+        )
+    order = np.lexsort((time, thread))
+    thread, stack, time = thread[order], stack[order], time[order]
+    stops = ends_of_samples(thread, time, interval)
+    if end is not None:
+        # A sample can't last longer than to the next one.
+        follows = np.append(time[1:], np.iinfo(np.int64).max)
+        follows[np.append(thread[1:] != thread[:-1], True)] = np.iinfo(np.int64).max
+        stops = np.maximum(np.minimum(np.asarray(end, np.int64)[order], follows), time)
+    function, parent, _ = (np.ascontiguousarray(column, np.int32) for column in frames)
+    depth = np.empty(len(parent), np.int32)
+    room = int(kernels.measure_depths(parent, depth)) + 1
+    opened, path = np.empty(room, np.int32), np.empty(room, np.int32)
+    columns = thread, stack, time, stops, parent, function, depth, opened, path
+    kinds = np.int32, np.uint8, np.int32, np.int64
+    count = kernels.lay_samples(*columns, True, *(np.empty(0, kind) for kind in kinds))
+    out = [np.empty(count, kind) for kind in kinds]
+    kernels.lay_samples(*columns, False, *out)
+    recording.add_events(thread=out[0], kind=out[1], function=out[2], time=out[3])
+
+
+def ends_of_samples(
+    thread: NDArray[np.int32], time: NDArray[np.int64], interval: float = 0
+) -> NDArray[np.int64]:
+    """Return until when each sample stands for what its thread does.
+
+    Parameters
+    ----------
+    thread : int32 (n,)
+        Ascending.
+    time : int64 (n,)
+        Ascending within a thread.
+    interval : float
+        Nanoseconds between samples; 0: the median of each thread.
+
+    Returns
+    -------
+    int64 (n,)
+    """
+    if not len(thread):
+        return time.copy()
+    step = np.diff(time, append=time[-1])
+    last = np.append(thread[1:] != thread[:-1], True)
+    usual = np.full(len(thread), float(interval))
+    if interval <= 0:
+        bounds = np.append(np.flatnonzero(np.append(True, last[:-1])), len(thread))
+        between = [step[low:high][step[low:high] > 0] for low, high in zip(bounds, bounds[1:] - 1)]
+        known = [float(np.median(steps)) if len(steps) else 0.0 for steps in between]
+        common = float(np.median([one for one in known if one] or [1.0]))
+        usual = np.repeat([one or common for one in known], np.diff(bounds))
+    step[last] = np.rint(usual[last]).astype(np.int64)
+    ends: NDArray[np.int64] = time + np.minimum(step, np.rint(_LONGEST * usual).astype(np.int64))
+    return ends
+
+
+def add_weighed(
+    recording: Recording,
+    frames: tuple[ArrayLike, ArrayLike, ArrayLike],
+    threads: ArrayLike,
+    stacks: ArrayLike,
+    weights: dict[str, ArrayLike],
+    *,
+    scale: float = 1,
+) -> None:
+    """Add samples of which only weights are known: a call path is one call, as long as its samples weigh.
+
+    Callees of a call stand side by side, the heaviest first; its own weight is behind them.
+
+    Parameters
+    ----------
+    recording : Recording
+    frames : three columns
+        Function, parent and line of each frame, as :meth:`FrameTree.columns` returns them.
+    threads : int32 (n,)
+        Indices of :meth:`~tracevis3d.trace.recording.Recording.thread`.
+    stacks : int32 (n,)
+        The innermost frame of each sample; -1 if its stack is empty.
+    weights : dict of str to int64 (n,)
+        What is weighed, by its name: the first makes the calls. Negative weights count as 0.
+    scale : float
+        Nanoseconds that one of its unit is laid out as.
+    """
+    thread, stack = np.asarray(threads, np.int32), np.asarray(stacks, np.int32)
+    function, parent, line = (np.ascontiguousarray(column, np.int32) for column in frames)
+    first = _add_frames(recording, (function, parent, line))
+    for kind, weight in weights.items():
+        recording.add_samples(
+            thread=thread,
+            kind=np.full(len(thread), recording.text("samples", kind), np.int32),
+            weight=weight,
+            stack=np.where(stack >= 0, stack + first, -1),
+        )
+    main = np.maximum(np.asarray(next(iter(weights.values())), np.float64) * scale, 0)
+    if too_long(main):
+        recording.problems.add("bad time", "the weights add up to more than a time axis holds", len(main))
+        return
+    laid = np.rint(main).astype(np.int64)
+    size = 1 << max(2 * len(parent) + 2, 2).bit_length()
+    merged = np.empty(len(parent), np.int32)
+    above, what = np.empty(len(parent), np.int32), np.empty(len(parent), np.int32)
+    count = kernels.merge_frames(parent, function, np.full(size, -1, np.int32), merged, above, what)
+    above, what = above[:count], what[:count]
+    for number in np.unique(thread).tolist():
+        mine = (thread == number) & (stack >= 0)
+        total = np.zeros(count, np.int64)
+        np.add.at(total, merged[stack[mine]], laid[mine])
+        kernels.add_to_parents(above, total)
+        start = _side_by_side(above, total)
+        kernels.place_below_parents(above, start)
+        shown = np.flatnonzero(total > 0)
+        shown = shown[
+            np.argsort(start[shown], kind="stable")
+        ]  # callers have smaller numbers: they stay first
+        recording.add_events(
+            thread=np.full(len(shown), number, np.int32),
+            kind=np.full(len(shown), COMPLETE, np.uint8),
+            function=what[shown],
+            time=start[shown],
+            end=start[shown] + total[shown],
+        )
+
+
+def _side_by_side(parent: NDArray[np.int32], total: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each frame begins within its parent, the heaviest first."""
+    if not len(parent):
+        return total.copy()
+    order = np.lexsort((-total, parent))
+    before = np.cumsum(total[order]) - total[order]
+    new = np.append(True, parent[order][1:] != parent[order][:-1])
+    base = before[new]
+    start = np.empty(len(parent), np.int64)
+    start[order] = before - np.repeat(base, np.diff(np.append(np.flatnonzero(new), len(order))))
+    return start
+
+
+def _add_frames(recording: Recording, frames: tuple[ArrayLike, ArrayLike, ArrayLike]) -> int:
+    """Add frames; return the number that the first one got."""
+    function, parent, line = (np.asarray(column, np.int64) for column in frames)
+    first = recording.n_frames
+    recording.add_stacks(function=function, parent=np.where(parent >= 0, parent + first, -1), line=line)
+    return first

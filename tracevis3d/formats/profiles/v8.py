@@ -1,0 +1,300 @@
+"""V8's profiles: ``.cpuprofile`` (``node --cpu-prof``, Chromium's panels), ``.heapprofile``.
+
+Source: https://chromedevtools.github.io/devtools-protocol/v8/Profiler/#type-Profile and .../HeapProfiler/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...progress import Progress
+from .. import registry
+from ..text import utf8
+from .documents import fields_of, items_of, numbers_of, place, read_profile, text_of, whole_of
+from .samples import FrameTree, add_timed, add_weighed
+
+if TYPE_CHECKING:
+    from ...trace.model import Trace
+    from ...trace.recording import Recording
+
+_CPU = re.compile(rb'"callFrame"\s*:\s*\{')
+_ROOT, _IDLE, _COLLECTOR = "(root)", "(idle)", "(garbage collector)"
+_NS = 1000
+
+
+def sniff(head: bytes, name: str) -> float:
+    """Say how sure it is that JSON is a profile of V8's.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
+    text = bytes(utf8(head)).lstrip()
+    if not text.startswith(b"{") or b'"traceEvents"' in text:
+        return registry.NO
+    if re.match(rb'\{\s*"(?:nodes|head)"\s*:', text) and (_CPU.search(text) or b'"functionName"' in text):
+        return registry.SURE
+    if _CPU.search(text) and any(key in text for key in (b'"timeDeltas"', b'"selfSize"', b'"hitCount"')):
+        return registry.LIKELY
+    return registry.NO
+
+
+def read(path: Path, progress: Progress) -> Trace:
+    """Read a profile of V8's.
+
+    A sample lasts until the next. Idle samples are gaps; the garbage collector runs inside of what it
+    interrupts. Lines that V8 counts are kept with the samples of their function.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InputError
+        If it is no JSON or holds no samples.
+    """
+    return read_profile(path, _take, "V8 profile", progress)
+
+
+def _take(value: Any, recording: Recording) -> None:
+    profile = fields_of(value)
+    nodes = list(_nodes(profile))
+    if not nodes:
+        raise ValueError("it has no nodes")
+    thread = recording.thread(0, "main")
+    if any("selfSize" in node for node, _ in nodes):
+        _take_heap(nodes, thread, recording)
+        return
+    times, ids = sample_times(profile)
+    samples = ProfileNodes(recording)
+    for node, parent in nodes:
+        samples.add(node, parent)
+    samples.lay(thread, ids, times, _NS * numbers_of([profile.get("endTime")])[0])
+
+
+def _nodes(profile: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield each node with its parent's id: from the list, or (heap profiles, before 2016) from a tree."""
+    rows = [fields_of(node) for node in items_of(profile.get("nodes"))]
+    if rows:
+        parents: dict[Any, Any] = {}
+        for node in rows:
+            for child in items_of(node.get("children")):
+                if isinstance(child, int):
+                    parents.setdefault(child, node.get("id"))
+        for node in rows:
+            yield node, node.get("parent", parents.get(whole_of(node.get("id"), -1)))
+        return
+    waiting: list[tuple[dict[str, Any], Any]] = [(fields_of(profile.get("head")), None)]
+    while waiting:
+        node, parent = waiting.pop()
+        if node:
+            yield node, parent
+            waiting += [(fields_of(child), node.get("id")) for child in items_of(node.get("children"))]
+
+
+def sample_times(profile: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return when samples were taken (nanoseconds) and the ids of their nodes; NaN for what is none.
+
+    Parameters
+    ----------
+    profile : dict
+        With ``samples`` and ``timeDeltas`` or ``timestamps``.
+
+    Returns
+    -------
+    times, ids : float64 (n,)
+
+    Raises
+    ------
+    ValueError
+        If there are none.
+    """
+    ids = numbers_of(profile.get("samples"))
+    if "timestamps" in profile:
+        times = numbers_of(profile["timestamps"])
+    else:
+        steps = numbers_of(profile.get("timeDeltas"))
+        times = np.nan_to_num(numbers_of([profile.get("startTime")]))[0] + np.cumsum(np.nan_to_num(steps))
+    if not len(ids):
+        raise ValueError("it has no samples")
+    if not len(times):
+        raise ValueError("its samples have no times")
+    count = min(len(ids), len(times))
+    return _NS * times[:count], ids[:count]
+
+
+class ProfileNodes:
+    """The tree of a CPU profile's nodes, and its samples.
+
+    Parameters
+    ----------
+    recording : Recording
+        Gets functions, frames, samples and calls.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._tree = FrameTree(recording)
+        #: By id of a node: its frame (-1 for none), and the same with each line that was counted.
+        self._frame: dict[int, int] = {}
+        self._lines: dict[int, list[int]] = {}
+        self._special: dict[int, str] = {}
+        self._waiting: dict[int, list[tuple[int, dict[str, Any]]]] = {}
+        self._known: set[int] = set()
+
+    def add(self, node: dict[str, Any], parent: Any) -> None:
+        """Add a node; one whose parent comes later waits for it.
+
+        Parameters
+        ----------
+        node : dict
+            As the profile has it.
+        parent : object
+            The id of its parent; None for a root.
+        """
+        number = whole_of(node.get("id"), -1)
+        if number in self._known:
+            self._recording.problems.add("listed twice", f"node {number}")
+            return
+        if number < 0:
+            self._recording.problems.add("malformed", "a node without an id")
+            return
+        self._known.add(number)
+        above = whole_of(parent, -1)
+        if above >= 0 and above not in self._frame:
+            self._waiting.setdefault(above, []).append((number, node))
+            return
+        ready = [(number, node, self._frame.get(above, -1))]
+        while ready:
+            number, node, caller = ready.pop()
+            frame = self._place(number, node, caller)
+            ready += [(child, said, frame) for child, said in self._waiting.pop(number, ())]
+
+    def _place(self, number: int, node: dict[str, Any], caller: int) -> int:
+        said = fields_of(node.get("callFrame")) or node
+        name = text_of(said.get("functionName"), "(anonymous)")
+        if name in (_ROOT, _IDLE) and caller < 0:
+            self._frame[number] = -1
+            return -1
+        line, column = whole_of(said.get("lineNumber"), -1) + 1, whole_of(said.get("columnNumber"), -1) + 1
+        url = text_of(said.get("url"))
+        function = self._recording.function(place(name, url, line, column), file=url, line=max(line, 0))
+        if name == _COLLECTOR:
+            self._special[number] = name
+        self._frame[number] = self._tree.frame(function, caller)
+        lines: list[int] = []
+        for ticks in items_of(node.get("positionTicks")):
+            at, count = whole_of(fields_of(ticks).get("line")), whole_of(fields_of(ticks).get("ticks"))
+            if 0 < at < 1 << 31 and 0 < count < 1 << 24:
+                lines += [self._tree.frame(function, caller, at)] * count
+        if lines:
+            self._lines[number] = lines
+        return self._frame[number]
+
+    def lay(
+        self, thread: int, ids: NDArray[np.float64], times: NDArray[np.float64], end: float = np.nan
+    ) -> None:
+        """Add the samples and the calls that they make.
+
+        Parameters
+        ----------
+        thread : int
+            Its index.
+        ids : float64 (n,)
+            Of the samples' nodes.
+        times : float64 (n,)
+            Nanoseconds.
+        end : float
+            When the profile was stopped; NaN if unknown.
+        """
+        problems = self._recording.problems
+        waiting = sum(map(len, self._waiting.values()))
+        if waiting:
+            problems.add("unknown", f"the parent of node {next(iter(self._waiting))}", waiting)
+        good = np.isfinite(times) & (np.abs(times) < 1 << 62)
+        problems.add("bad time", f"sample {int(np.argmin(good)) + 1:,}", int((~good).sum()))
+        numbers, which = np.unique(np.where(np.isfinite(ids), ids, -1), return_inverse=True)
+        named = np.array([n in self._frame for n in numbers.tolist()], np.bool_)[which]
+        if not named.all():
+            problems.add("unknown", f"sample {int(np.argmin(named)) + 1:,}: its node", int((~named).sum()))
+        good &= named
+        order = np.flatnonzero(good)[np.argsort(times[good], kind="stable")]
+        if not len(order):
+            return
+        time = np.rint(times[order]).astype(np.int64)
+        stack = self._stacks(ids[order].astype(np.int64).tolist())
+        stop = None
+        if np.isfinite(end) and abs(end) < 1 << 62:
+            stop = np.append(time[1:], max(int(time[-1]), round(end)))
+        add_timed(self._recording, self._tree.columns(), np.full(len(time), thread), stack, time, end=stop)
+
+    def columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """Return function, parent and line of each frame."""
+        return self._tree.columns()
+
+    def sizes(self, nodes: Iterable[dict[str, Any]]) -> tuple[list[int], list[int]]:
+        """Return the frames of a heap profile's nodes that hold something, and how many bytes."""
+        rows = [(self._frame.get(whole_of(n.get("id"), -1), -1), whole_of(n.get("selfSize"))) for n in nodes]
+        held = [(frame, size) for frame, size in rows if frame >= 0 and size > 0]
+        return [frame for frame, _ in held], [size for _, size in held]
+
+    def _stacks(self, ids: list[int]) -> list[int]:
+        """Return the innermost frame of each sample; each counted line as often as it was."""
+        used = dict.fromkeys(self._lines, 0)
+        found: list[int] = []
+        before = -1
+        for number in ids:
+            frame = self._frame[number]
+            if number in self._special:
+                # The collector runs inside of what it interrupts.
+                function = self._recording.function(self._special[number])
+                frame = self._tree.frame(function, before)
+            else:
+                before = frame
+                if number in self._lines:
+                    lines = self._lines[number]
+                    frame = lines[min(used[number], len(lines) - 1)]
+                    used[number] += 1
+            found.append(frame)
+        return found
+
+
+def _take_heap(nodes: list[tuple[dict[str, Any], Any]], thread: int, recording: Recording) -> None:
+    """Add a sampled heap: what each call path holds, in bytes."""
+    samples = ProfileNodes(recording)
+    for node, parent in nodes:
+        samples.add(node, parent)
+    stacks, sizes = samples.sizes(node for node, _ in nodes)
+    recording.problems.add("no time unit", "the whole file is bytes", len(sizes))
+    add_weighed(recording, samples.columns(), np.full(len(sizes), thread), stacks, {"held (bytes)": sizes})
+
+
+FORMAT = registry.Format(
+    name="v8",
+    title="V8 profile",
+    suffixes=(".cpuprofile", ".heapprofile"),
+    sniff=sniff,
+    read=read,
+    programs="Node.js, Deno, Chromium's panels *Performance* and *Memory*",
+)

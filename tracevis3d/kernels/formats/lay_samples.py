@@ -1,0 +1,100 @@
+"""Calls of sampled stacks whose frames form a tree: in the order of time, or merged by their weights."""
+
+from __future__ import annotations
+
+from ..jit import kernel
+
+
+@kernel
+def measure_depths(parent, depth):  # type: ignore[no-untyped-def]
+    """Write the depth of each frame, 1 for the outermost; return the largest."""
+    deepest = 0
+    for i in range(len(parent)):
+        depth[i] = 1 if parent[i] < 0 else depth[parent[i]] + 1
+        deepest = max(deepest, depth[i])
+    return deepest
+
+
+@kernel
+def lay_samples(  # type: ignore[no-untyped-def]
+    thread, stack, start, end, parent, function, depth, opened, path, is_dry,
+    out_thread, out_kind, out_function, out_time,
+):  # fmt: skip
+    """Write begin (0) and end (1) events of samples in the order of their threads and times.
+
+    Sample ``i`` has the frame ``stack[i]`` innermost, or none if that is -1, and stands for the time from
+    ``start[i]`` to ``end[i]``. Functions that are the same from the root on in a sample and the next are one
+    call if the one ends where the next starts. ``opened`` and ``path`` have room for the deepest stack.
+    Returns the number of events; a dry run only counts them.
+    """
+    written = 0
+    n_open = 0
+    for i in range(len(thread) + 1):
+        is_last = i == len(thread)
+        if not is_last:
+            frame = stack[i]
+            size = depth[frame] if frame >= 0 else 0
+            for k in range(size - 1, -1, -1):
+                path[k] = function[frame]
+                frame = parent[frame]
+        else:
+            size = 0
+        shared = 0
+        if not is_last and i > 0 and thread[i - 1] == thread[i] and end[i - 1] == start[i]:
+            while shared < size and shared < n_open and opened[shared] == path[shared]:
+                shared += 1
+        for k in range(n_open - 1, shared - 1, -1):
+            if not is_dry:
+                out_thread[written] = thread[i - 1]
+                out_kind[written] = 1
+                out_function[written] = opened[k]
+                out_time[written] = end[i - 1]
+            written += 1
+        for k in range(shared, size):
+            opened[k] = path[k]
+            if not is_dry:
+                out_thread[written] = thread[i]
+                out_kind[written] = 0
+                out_function[written] = path[k]
+                out_time[written] = start[i]
+            written += 1
+        n_open = size
+    return written
+
+
+@kernel
+def add_to_parents(parent, total):  # type: ignore[no-untyped-def]
+    """Add the total of each frame to its parent's, the innermost first: own weights become whole ones."""
+    for i in range(len(parent) - 1, -1, -1):
+        if parent[i] >= 0:
+            total[parent[i]] += total[i]
+
+
+@kernel
+def place_below_parents(parent, start):  # type: ignore[no-untyped-def]
+    """Add the start of each frame's parent to its own."""
+    for i in range(len(parent)):
+        if parent[i] >= 0:
+            start[i] += start[parent[i]]
+
+
+@kernel
+def merge_frames(parent, function, slots, merged, out_parent, out_function):  # type: ignore[no-untyped-def]
+    """Give frames of the same function below the same merged frame one number; return how many there are.
+
+    ``slots`` is a table of -1, its length a power of two above twice the number of frames.
+    """
+    mask = len(slots) - 1
+    count = 0
+    for i in range(len(parent)):
+        above = merged[parent[i]] if parent[i] >= 0 else -1
+        at = ((above + 1) * 0x9E3779B1 + function[i] * 0x85EBCA77) & mask
+        while slots[at] >= 0 and (out_parent[slots[at]] != above or out_function[slots[at]] != function[i]):
+            at = (at + 1) & mask
+        if slots[at] < 0:
+            slots[at] = count
+            out_parent[count] = above
+            out_function[count] = function[i]
+            count += 1
+        merged[i] = slots[at]
+    return count

@@ -1,0 +1,130 @@
+"""What a profile of samples says: how much was sampled, and the share of it that a call has."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import units
+from .cached_results import cached_with_trace
+from .model import Trace
+
+#: What calls of a profile are, for people.
+MEANING = "a profile of samples: neighbouring samples with the same stack are one call"
+MEANING_UNTIMED = "a profile without times: each call path is one call, as long as it weighs"
+
+
+class Share(NamedTuple):
+    """How much of a profile's first kind of weight a call has, with its callees.
+
+    Attributes
+    ----------
+    weight, total : int
+        Of the call, and of all samples; in the unit of the kind.
+    kind : str
+        What is weighed, such as ``samples`` or ``cpu (ns)``.
+    """
+
+    weight: int
+    total: int
+    kind: str
+
+    def __str__(self) -> str:
+        share = f"  ({units.percentage(self.weight / self.total, 3)})" if self.total > 0 else ""
+        return f"{weighed(self.kind, self.weight)}{share}"
+
+
+def weighed(kind: str, weight: float) -> str:
+    """Write a weight in the unit of its kind.
+
+    Parameters
+    ----------
+    kind : str
+        Of :attr:`.model.Samples.kinds`.
+    weight : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> weighed("samples", 1234), weighed("held (bytes)", 2048), weighed("cpu (ns)", 1500)
+    ('1,234', '2 KiB', '1.5 µs')
+    """
+    if kind.endswith("(bytes)"):
+        return units.byte_size(weight)
+    if kind.endswith("(ns)"):
+        return units.duration(weight)
+    return units.count(weight)
+
+
+def bare_kind(kind: str) -> str:
+    """Return a kind without its unit."""
+    return kind.partition(" (")[0]
+
+
+def totals(trace: Trace) -> dict[str, int]:
+    """Return the sum of the weights of each kind; empty for a trace of calls.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    dict of str to int
+    """
+    samples = trace.samples
+    sums = np.zeros(len(samples.kinds), np.int64)
+    np.add.at(sums, samples.kind, samples.weight)
+    return dict(zip(samples.kinds, sums.tolist(), strict=True))
+
+
+def note(trace: Trace) -> str:
+    """Return a sentence for the notes of a picture; empty for a trace of calls."""
+    if not len(trace.samples):
+        return ""
+    kind, total = next(iter(totals(trace).items()))
+    what = f"{weighed(kind, total)} {bare_kind(kind)}"
+    return f"{MEANING if trace.samples.are_timed else MEANING_UNTIMED} ({what})"
+
+
+def share_of(trace: Trace, call: int) -> Share | None:
+    """Return how much of a profile a call has; None for a trace of calls.
+
+    Parameters
+    ----------
+    trace : Trace
+    call : int
+        Its index.
+
+    Returns
+    -------
+    Share or None
+    """
+    if not len(trace.samples):
+        return None
+    calls = trace.calls
+    kind, total = next(iter(totals(trace).items()))
+    start, end = int(calls.start[call]), int(calls.end[call])
+    if not trace.samples.are_timed:
+        laid = int((calls.end - calls.start)[calls.parent < 0].sum())
+        return Share(round((end - start) * total / laid) if laid else 0, total, kind)
+    first, time, before = _sums(trace)
+    thread = int(calls.thread[call])
+    low, high = int(first[thread]), int(first[thread + 1])
+    inside = low + np.searchsorted(time[low:high], [start, end])
+    return Share(int(before[inside[1]] - before[inside[0]]), total, kind)
+
+
+@cached_with_trace()
+def _sums(trace: Trace) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each thread's samples of kind 0 begin, their times, and the sums of weights so far."""
+    samples = trace.samples
+    main = samples.kind == 0
+    first = np.searchsorted(samples.thread[main], np.arange(len(trace.threads) + 1))
+    weight = np.append(0, np.cumsum(samples.weight[main])).astype(np.int64)
+    return first.astype(np.int64), np.ascontiguousarray(samples.time[main]), weight
