@@ -16,22 +16,22 @@ def trace_of(text: str) -> Trace:
     """Return the trace of lines ``thread start end name [kind objects [contended]]``.
 
     Each line is a call; with a kind it also is an operation, whose objects have commas between them (``-``:
-    none). ``contended`` is 0 or 1.
+    none). ``contended`` is 0, 1 or 2. A ``~`` is a blank.
     """
     recording = Recording()
     for line in filter(None, (line.split("#")[0].split() for line in text.splitlines())):
         thread = recording.thread(1, line[0])
         recording.name_thread(1, line[0], line[0])
-        start, end = int(line[1]), int(line[2])
+        start, end, name = int(line[1]), int(line[2]), line[3].replace("~", " ")
         event = recording.add_events(
-            thread=[thread], kind=[COMPLETE], function=[recording.function(line[3])], time=[start], end=[end]
+            thread=[thread], kind=[COMPLETE], function=[recording.function(name)], time=[start], end=[end]
         )
         if len(line) > 4:
             names = [] if line[5] == "-" else line[5].split(",")
             recording.add_sync(
                 thread=[thread],
                 kind=[KINDS[line[4]]],
-                name=[recording.text("sync", line[3])],
+                name=[recording.text("sync", name)],
                 start=[start],
                 end=[end],
                 contended=[int(line[6])] if len(line) > 6 else None,
@@ -43,4 +43,4 @@ def trace_of(text: str) -> Trace:
 
 def lines(rows: Iterable[tuple[object, ...]]) -> str:
     """Return rows as text for :func:`trace_of`."""
-    return "\n".join(" ".join(map(str, row)) for row in rows)
+    return "\n".join(" ".join(str(one).replace(" ", "~") for one in row) for row in rows)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.sync_traces import lines, trace_of
-from tracevis3d.features.waits.operations import operations
-from tracevis3d.features.waits.rules import FlowRule, Rule, Rules
+from tracevis3d.features.waits.operations import DONE, FAILED, TIMED_OUT, UNFINISHED, operations
+from tracevis3d.features.waits.rules import STATES, FlowRule, Rule, Rules
 from tracevis3d.trace.model import IO, RELEASE, WAIT, Flows, Strings
 
 NAMES = ("K.grab", "K.drop", "K.peek", "read", "loop")
@@ -38,6 +38,8 @@ def rules(draw):
             draw(st.sampled_from([(), (), ("loop",), ("K.p*", "read")])),
             draw(st.sampled_from([0, 0, 1, 3])),
             draw(st.booleans()),
+            draw(st.booleans()),
+            draw(st.sampled_from(["", *STATES])),
         )
         for _ in range(draw(st.integers(0, 5)))
     )
@@ -62,7 +64,9 @@ def programs(draw):
                         draw(st.sampled_from(recorded)),
                         draw(st.sampled_from(["-", "X", "T:a,X", "T:b", "c"])),
                     )
-                    row += draw(st.sampled_from([(), (0,), (1,)]))
+                    row += draw(st.sampled_from([(), (0,), (1,), (2,)]))
+                    how = draw(st.sampled_from(["", "", "", " (timed out)", " (failed)"]))
+                    row = (*row[:3], row[3] + how, *row[4:])
                 rows.append(row)
             time = end + draw(st.integers(1, 3))
     trace = trace_of(lines(rows))
@@ -98,8 +102,13 @@ def row_of(rule, **more):
         "kind": kind,
         "wants": rule.wants if kind == WAIT else None,
         "gives": (rule.gives or ("object" if kind == RELEASE else None)),
+        "asks": rule.holds and kind == WAIT,
         "holds": rule.holds and kind == WAIT,
         "all": rule.all,
+        "one": rule.one and kind == WAIT,
+        "state": rule.state or ("contention" if rule.holds else "signal"),
+        "ending": DONE,
+        "line": 0,
         "about": -1,
         "holder": -1,
     } | more
@@ -112,9 +121,14 @@ def plain_operations(trace, rules):
     words = {value: word for word, value in KINDS.items()}
     for i in range(len(sync)):
         name, said = sync.names[sync.name[i]], int(sync.kind[i])
-        rule = next((r for r in rules.rules if not r.within and fits(r.names, name)), None)
+        done = name.removesuffix(" (timed out)").removesuffix(" (failed)")
+        rule = next(
+            (r for r in rules.rules if not r.within and (fits(r.names, name) or fits(r.names, done))), None
+        )
         if rule is None or (not rule.own and KINDS.get(rule.kind, -1) != said):
             rule = Rule((name,), words[said])
+        ending = TIMED_OUT if "timed" in name else FAILED if "failed" in name else DONE
+        ending = UNFINISHED if sync.contended[i] == 2 else ending
         if rule.kind == "other":
             continue
         objects = [sync.objects[o] for o in sync.object[sync.first[i] : sync.first[i + 1]]]
@@ -122,14 +136,17 @@ def plain_operations(trace, rules):
         if rule.thread and objects and rule.kind == "wait":
             ends.add((objects[0], about, rule.wants))
         start, end, contended = int(sync.start[i]), int(sync.end[i]), int(sync.contended[i])
-        blocked = contended == 1 if contended >= 0 else end - start >= max(rule.blocks, 1)
+        blocked = contended >= 1 if contended >= 0 else end - start >= max(rule.blocks, 1)
         gives = None if rule.kind == "io" else row_of(rule)["gives"]
+        if rule.kind == "wait" and ending != DONE:
+            gives = None
         found.append(row_of(
             rule, call=int(sync.call[i]), thread=int(sync.thread[i]), start=start, end=end, name=name,
-            blocked=blocked and rule.kind == "wait", objects=objects, about=about, gives=gives,
+            blocked=blocked and rule.kind == "wait", objects=objects, about=about, gives=gives, ending=ending,
+            holds=rule.holds and rule.kind == "wait" and ending == DONE,
         ))  # fmt: skip
     told = set(sync.call.tolist())
-    mine = [r for r in rules.rules if r.own or not len(sync)]
+    mine = [r for r in rules.rules if r.own or not len(sync) or r.state == "sleep"]
     for call in range(len(calls)):
         name, up = names[calls.function[call]], int(calls.parent[call])
         around = names[calls.function[up]] if up >= 0 else None
@@ -198,8 +215,8 @@ def plain_arrows(trace, rules):
         if before and calls.end[before[-1]] <= start <= calls.start[root] and root not in idle:
             begin, end = int(calls.end[before[-1]]), int(calls.start[root])
             idle[root] = row_of(
-                Rule((), "wait"), call=-1, thread=to, start=begin, end=end, name="idle", blocked=end > begin,
-                objects=[text],
+                Rule((), "wait", state="idle"), call=-1, thread=to, start=begin, end=end, name="idle",
+                blocked=end > begin, objects=[text],
             )  # fmt: skip
     return found + list(idle.values())
 
@@ -216,7 +233,9 @@ def test_operations_are_those_of_the_plain_twin(trace, rules) -> None:
     found = [
         {
             "kind": int(ops.kind[i]), "wants": gift[ops.wants[i]], "gives": gift[ops.gives[i]],
-            "holds": bool(ops.holds[i]), "all": bool(ops.all[i]), "about": int(ops.about[i]),
+            "asks": bool(ops.asks[i]), "holds": bool(ops.holds[i]), "all": bool(ops.all[i]),
+            "one": bool(ops.one[i]), "state": STATES[ops.state[i]], "ending": int(ops.ending[i]),
+            "line": int(ops.line[i]), "about": int(ops.about[i]),
             "holder": int(ops.holder[i]), "call": int(ops.call[i]), "thread": int(ops.thread[i]),
             "start": int(ops.start[i]), "end": int(ops.end[i]), "name": ops.names[ops.name[i]],
             "blocked": bool(ops.blocked[i]), "objects": ops.of(i),

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.support.sync_traces import lines, trace_of
 from tracevis3d.features.waits.correspondences import every_release
 from tracevis3d.features.waits.holds import holders_at, next_holds
-from tracevis3d.features.waits.operations import operations
+from tracevis3d.features.waits.operations import DONE, operations
+from tracevis3d.features.waits.outcomes import HOW, KINDS_OF_WAITING, OUTCOMES
 from tracevis3d.features.waits.rules import read_rules
 from tracevis3d.features.waits.summary import summary
 from tracevis3d.features.waits.waits import IO, RELEASE, SOURCES, WAIT, Waits
@@ -21,7 +22,8 @@ from tracevis3d.features.waits.waits import IO, RELEASE, SOURCES, WAIT, Waits
 KINDS = {
     "acquire": ("Lock.acquire", "wait"), "release": ("Lock.release", "release"),
     "wait": ("Event.wait", "wait"), "set": ("Event.set", "release"), "nested": ("Queue.get", "wait"),
-    "join": ("Thread.join", "wait"),
+    "join": ("Thread.join", "wait"), "give up": ("Lock.acquire (timed out)", "wait"),
+    "empty": ("Queue.get (failed)", "wait"), "semaphore": ("Semaphore.acquire", "wait"),
 }  # fmt: skip
 
 
@@ -49,6 +51,9 @@ def programs(draw):
                         "nested",
                         "read",
                         "join",
+                        "give up",
+                        "empty",
+                        "semaphore",
                     ]
                 )
             )
@@ -89,6 +94,8 @@ class Row:
         self.kind, self.blocked, self.nested = int(ops.kind[i]), bool(ops.blocked[i]), bool(ops.nested[i])
         self.wants, self.gives, self.holds = int(ops.wants[i]), int(ops.gives[i]), bool(ops.holds[i])
         self.all, self.holder, self.call = bool(ops.all[i]), int(ops.holder[i]), int(ops.call[i])
+        self.one, self.asks, self.ending = bool(ops.one[i]), bool(ops.asks[i]), int(ops.ending[i])
+        self.name = ops.names[ops.name[i]]
         self.objects = ops.object[ops.first[i] : ops.first[i + 1]].tolist()
         #: When it gives something: a wait by ending.
         self.moment = self.end if self.kind == WAIT else self.start
@@ -107,16 +114,41 @@ def releases_within(wait, rows, object):
     ]  # fmt: skip
 
 
+def plain_served(rows):
+    """Return (moment, row) of the release that each wait has for itself, by wait and object."""
+    found = {}
+    takers = [r for r in rows if r.kind == WAIT and r.one and r.ending == DONE]
+    for object, gift in {(o, r.wants) for r in takers for o in r.objects}:
+        left = sorted(
+            (r.moment, r.row) for r in rows
+            if r.kind in (WAIT, RELEASE) and r.gives == gift and gift >= 0 and object in r.objects
+        )  # fmt: skip
+        mine = [r for r in takers if r.wants == gift and object in r.objects]
+        for wait in sorted(mine, key=lambda r: (r.end, r.row)):
+            low = wait.start if wait.blocked else 0
+            within = [one for one in left if low <= one[0] <= wait.end]
+            before = [one for one in left if wait.start - 1_000_000 <= one[0] < wait.start and wait.blocked]
+            taken = within[:1] or before[-1:]
+            if taken:
+                left.remove(taken[0])
+                if wait.blocked:
+                    found[wait.row, object] = taken[0]
+    return found
+
+
 def plain_woke(rows):
     """Return (moment, row) of the releases that ended each blocked wait, by its row."""
-    found = {}
-    waits = [r for r in rows if r.kind == WAIT and r.blocked]
+    found, served = {}, plain_served(rows)
+    waits = [r for r in rows if r.kind == WAIT and r.blocked and r.ending == DONE]
     for wait in waits:
         lasts = []
         for object in wait.objects:
             others = [
                 (r.moment, r.row) for r in releases_within(wait, rows, object) if r.thread != wait.thread
             ]
+            if wait.one and ((wait.row, object) in served or not wait.asks):
+                mine = served.get((wait.row, object))
+                others = [mine] if mine and rows[mine[1]].thread != wait.thread else []
             lasts += [max(others)] if others else []
         if lasts:
             found[wait.row] = sorted(lasts) if wait.all else [max(lasts)]
@@ -180,8 +212,11 @@ def test_who_woke_whom(waits) -> None:
         )[1]  # fmt: skip
         assert waits.function[r.row] == (calls.function[call] if call >= 0 else -1)
     for kind in (WAIT, RELEASE, IO):
-        calls = {r.call for r in rows if r.kind == kind and r.call >= 0}
-        assert np.flatnonzero(waits.kind_of_call(kind)).tolist() == sorted(calls)
+        members = {r.call for r in rows if r.kind == kind and r.call >= 0}
+        if kind == WAIT:
+            blocked = {r.call for r in rows if r.kind == WAIT and r.call >= 0 and r.blocked}
+            members |= {i for call in blocked for i in range(call, call + calls.extent[call])}
+        assert np.flatnonzero(waits.kind_of_call(kind)).tolist() == sorted(members)
 
 
 def plain_holds(rows, span):
@@ -228,7 +263,7 @@ def test_who_held_what(waits, questions) -> None:
     assert next_holds(held, object, time).tolist() == [following(*q) for q in asked]
     for r in rows:
         holder, source = -1, "unknown"
-        if r.kind == WAIT and r.blocked and r.holds and r.objects:
+        if r.kind == WAIT and r.blocked and r.asks and r.objects:
             now, after = holding(r.objects[0], r.start), following(r.objects[0], r.start)
             if len(now) == 1:
                 holder, source = wanted[now[0]][2], "follows"
@@ -314,8 +349,24 @@ def test_the_facts_are_those_of_the_plain_twin(waits, every) -> None:
             "released_ns": None if waits.woken_at[r.row] < 0 else waits.woken_at[r.row],
             "blocked": r.blocked,
             "nested": r.nested,
+            "state": KINDS_OF_WAITING[waits.outcomes.state[r.row]],
+            "outcome": OUTCOMES[waits.outcomes.outcome[r.row]] if r.blocked else None,
+            "how": HOW[waits.outcomes.how[r.row]] if r.blocked else None,
+            "caused_by": [
+                {**site_of(waits, *causes[:3]), "ns": causes[3]} for causes in plain_rows(waits.causes, r.row)
+            ],
         }
         for r in listed
+    ]
+    assert facts["origin_ns"] == waits.trace.origin_ns
+    blame = waits.blame
+    assert facts["blame"] == [
+        {
+            **site_of(waits, int(blame.thread[i]), int(blame.function[i]), int(blame.line[i])),
+            "delay_ns": int(blame.ns[i]),
+            "waits": int(blame.waits[i]),
+        }
+        for i in range(len(blame))
     ]
     outer, again = None, set()
     for r in rows:
@@ -366,6 +417,10 @@ def test_the_facts_are_those_of_the_plain_twin(waits, every) -> None:
             "waits": len(mine),
             "waited_ns": sum(r.end - r.start for r in mine),
             "io_ns": waits.io_time[t],
+            "waited_by_state": {
+                kind: sum(r.end - r.start for r in mine if waits.outcomes.state[r.row] == k)
+                for k, kind in enumerate(KINDS_OF_WAITING)
+            },
             "waits_for": sorted(by, key=lambda one: -one["waited_ns"]),
             "ended_ns": ended[t],
             "ended_of_threads": of[t],
@@ -378,6 +433,24 @@ def test_the_facts_are_those_of_the_plain_twin(waits, every) -> None:
             (ops.of(path.wait[i]) or [None])[0] if path.wait[i] >= 0 else None,
         ]
         for i in range(len(path))
+    ]  # fmt: skip
+
+
+def site_of(waits, thread, function, line):
+    functions = waits.trace.functions
+    file = int(functions.file[function]) if function >= 0 else -1
+    return {
+        "thread": waits.trace.threads.tid[thread],
+        "function": functions.label[function] if function >= 0 else None,
+        "file": waits.trace.files[file] if file >= 0 else None,
+        "line": line or None,
+    }
+
+
+def plain_rows(causes, row):
+    return [
+        (int(causes.thread[i]), int(causes.function[i]), int(causes.line[i]), int(causes.ns[i]))
+        for i in range(len(causes)) if causes.wait[i] == row
     ]  # fmt: skip
 
 

@@ -257,7 +257,7 @@ def test_objects_that_one_thread_alone_waits_for_are_grey():
     rows = [("r", 0, 1000, "run"), ("r", 90, 91, "Queue.put", "release", "shared"),
             ("r", 290, 291, "Queue.put", "release", "own")]  # fmt: skip
     rows += [("a", 10, 95, "Queue.get", "wait", "shared", 1), ("a", 200, 295, "Queue.get", "wait", "own", 1)]
-    rows += [("b", 20, 96, "Queue.get", "wait", "shared", 1)]
+    rows += [("b", 20, 96, "Queue.get", "wait", "shared", 1), ("r", 93, 94, "Queue.put", "release", "shared")]
     trace = trace_of(lines(rows))
     drawing = draw(trace, waits="object")
     tubes = element(drawing, "correspondence")
@@ -280,7 +280,7 @@ def test_objects_that_one_thread_alone_waits_for_are_grey():
 
 
 def test_funnels_pass_their_objects_lane():
-    rows = [("r", 0, 1000, "run"), ("r", 500, 501, "Queue.put", "release", "Q")]
+    rows = [("r", 0, 1000, "run")] + [("r", at, at + 1, "Queue.put", "release", "Q") for at in (500, 510)]
     rows += [(t, 100, 600, "Queue.get", "wait", "Q", 1) for t in "ab"]
     drawing = draw(trace_of(lines(rows)), waits="object")
     lane = element(drawing, "object").point[0, 1:]

@@ -36,7 +36,7 @@ def test_json_has_the_keys_that_scripts_depend_on(path, capsys):
     code, out, _ = run(capsys, path, "--json")
     assert code == 0
     facts = json.loads(out)
-    assert set(facts) == {"waits", "objects", "threads", "critical_path", "findings"}
+    assert set(facts) == {*("origin_ns", "waits", "blame", "objects", "threads", "critical_path", "findings")}
     (wait,) = facts["waits"]
     assert {
         "thread": "a", "object": "L", "kind": "Lock.acquire", "start_ns": 100_000, "end_ns": 900_000,

@@ -186,11 +186,14 @@ class Sync:
     kind : uint8 (n,)
         WAIT, RELEASE or IO.
     contended : int8 (n,)
-        1: the wait blocked, 0: it did not, -1: not recorded.
+        2: the wait blocked and had not ended when the recording did, 1: it blocked, 0: it did not, -1: not
+        recorded.
     name : int32 (n,)
         What was done, as an index into ``names`` (such as ``Lock.acquire``).
     holder : int32 (n,) or (0,)
         The thread that held the object when the wait began; -1: none, or unknown; empty: all unknown.
+    line : int32 (n,) or (0,)
+        The line of code that did it, in the file of the function around; 0: unknown; empty: all unknown.
     first : int64 (n + 1,)
         The objects of row ``i`` are ``object[first[i]:first[i + 1]]``.
     object : int32 (m,)
@@ -209,6 +212,7 @@ class Sync:
     contended: NDArray[np.int8] = _column(np.int8)
     name: NDArray[np.int32] = _column(np.int32)
     holder: NDArray[np.int32] = _column(np.int32)
+    line: NDArray[np.int32] = _column(np.int32)
     first: NDArray[np.int64] = field(
         default_factory=lambda: np.zeros(1, np.int64), metadata={"dtype": np.dtype(np.int64)}
     )

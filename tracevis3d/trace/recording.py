@@ -290,6 +290,7 @@ class Recording:
         contended: ArrayLike | None = None,
         event: ArrayLike | None = None,
         holder: ArrayLike | None = None,
+        line: ArrayLike | None = None,
         objects: Sequence[Sequence[int]] = (),
     ) -> None:
         """Append waits, releases and I/O.
@@ -297,7 +298,8 @@ class Recording:
         ``name`` holds indices of ``text("sync", ...)``, ``objects`` for each row those of
         ``text("objects", ...)``. ``event`` is the event (an index as :meth:`add_events` counts them)
         whose call this is, -1 where the record is no call: then the row's call is -1. ``end`` is
-        ``start`` if left out, ``contended`` -1, ``holder`` (the thread that held the object) -1.
+        ``start`` if left out, ``contended`` -1, ``holder`` (the thread that held the object) -1,
+        ``line`` 0.
 
         Parameters
         ----------
@@ -310,11 +312,13 @@ class Recording:
         start, end : int64 (n,)
             Nanoseconds.
         contended : int8 (n,), optional
-            1: it blocked, 0: it did not, -1: not recorded.
+            2: it blocked until the recording ended, 1: it blocked, 0: it did not, -1: not recorded.
         event : int64 (n,), optional
             The event whose call it is.
         holder : int32 (n,), optional
             The thread that held the object.
+        line : int32 (n,), optional
+            The line of code; 0: unknown.
         objects : sequence of n sequences of int, optional
             Indices of :meth:`text`.
         """
@@ -331,6 +335,7 @@ class Recording:
             contended=np.full(n, -1, np.int8) if contended is None else np.asarray(contended, np.int8),
             event=np.full(n, -1, np.int64) if event is None else np.asarray(event, np.int64),
             holder=np.full(n, -1, np.int32) if holder is None else np.asarray(holder, np.int32),
+            line=np.zeros(n, np.int32) if line is None else np.asarray(line, np.int32),
             n_objects=np.array([len(row) for row in objects], np.int64) if objects else np.zeros(n, np.int64),
         )
         self._append("objects", object=np.array(flat, np.int32))
@@ -950,6 +955,7 @@ class _Tables:
             contended=rows["contended"][order],
             name=rows["name"][order],
             holder=self._new(rows["holder"][order]),
+            line=rows["line"][order],
             first=first,
             object=flat[taken].astype(np.int32),
             names=self._names("sync"),

@@ -33,7 +33,7 @@ _CALLS = tuple(f.name for f in fields(Calls))
 _EMPTY = Trace()
 #: Columns that files of earlier versions lack; they are empty then.
 _LATER = (
-    *("sync.holder", "memory.stack", "stacks.function", "stacks.parent", "stacks.line"),
+    *("sync.holder", "sync.line", "memory.stack", "stacks.function", "stacks.parent", "stacks.line"),
     *("samples.thread", "samples.kind", "samples.weight", "samples.time", "samples.stack", "samples.kinds"),
 )
 
@@ -43,6 +43,7 @@ _MAY_BE_EMPTY = frozenset(
     (
         ("calls", "record"),
         ("sync", "holder"),
+        ("sync", "line"),
         ("memory", "stack"),
         ("samples", "time"),
         ("samples", "stack"),
@@ -331,8 +332,9 @@ def _find_wrong(trace: Trace) -> str:
         ("sync.call", sync.call, -1, n),
         ("sync.thread", sync.thread, -1, n_threads),
         ("sync.holder", sync.holder, -1, n_threads),
+        ("sync.line", sync.line, 0, 1 << 31),
         ("sync.kind", sync.kind, 0, len(SYNC_KINDS)),
-        ("sync.contended", sync.contended, -1, 2),
+        ("sync.contended", sync.contended, -1, 3),
         ("sync.name", sync.name, -1, len(sync.names)),
         ("sync.object", sync.object, 0, len(sync.objects)),
         ("memory.call", trace.memory.call, -1, n),

@@ -2,7 +2,8 @@
 
 The paper's correspondences are all pairs of a wait and a release that share an object and of which the
 release begins within the wait. Most of these releases woke another thread: by default the one that ended the
-wait is taken, the last that another thread made before the wait was over.
+wait is taken, the last that another thread made before the wait was over. What is given to one alone (an item
+of a queue) goes to one wait alone, and a wait that was given up was ended by nobody.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ...kernels.waits.sync import find_releases, link_others, list_pairs
+from ...kernels.waits.sync import find_releases, link_others, list_pairs, serve
 from ...trace.model import IO, WAIT
-from .operations import Operations
+from .operations import DONE, Operations
 
 Ints = NDArray[np.int64]
 #: The most pairs that are listed: a long wait for a busy object has as many as there are releases.
 MOST_PAIRS = 50_000_000
+#: A release is noted before it happens: nanoseconds by which it may lie before the wait that it ended.
+_SLACK = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +34,15 @@ class Correspondences:
     wait, release : int64 (k,)
     time : int64 (k,)
         When the release happens: at its start, or at the end of a wait that gives something by ending.
+    inferred : bool (k,)
+        Whether it does not follow from the object and the time: it is that of a wait within this one, or
+        noted just before it.
     """
 
     wait: Ints
     release: Ints
     time: Ints
+    inferred: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.wait)
@@ -76,6 +83,21 @@ class _Matching:
         )  # fmt: skip
         return int(pairs), low, high, last
 
+    def serve(self, ops: Operations, which: Ints) -> Ints:
+        """Return for the waits and objects of ``which`` the releases that no other of them has; -1: none."""
+        order = which[np.lexsort((ops.end[self.row[which]], self.key[which]))]
+        rows, keys = self.row[order], len(self.first) - 1
+        first = np.searchsorted(self.key[order], np.arange(keys + 1)).astype(np.int64)
+        later, earlier = np.empty((2, len(self.time) + 1), np.int64)
+        served = np.empty(len(order), np.int64)
+        serve(
+            first, np.ascontiguousarray(ops.start[rows]), np.ascontiguousarray(ops.end[rows]),
+            ops.blocked[rows].astype(np.uint8), self.first, self.time, _SLACK, later, earlier, served,
+        )  # fmt: skip
+        found = np.empty(len(self.row), np.int64)
+        found[order] = served
+        return found[which]
+
 
 def every_release(ops: Operations) -> Correspondences:
     """Return the paper's correspondences: each release of a shared object within the wait (Eq. 6 and 7).
@@ -112,14 +134,16 @@ def every_release(ops: Operations) -> Correspondences:
     wait, release, time = wait[order], release[order], time[order]
     new = np.ones(len(wait), np.bool_)
     new[1:] = (wait[1:] != wait[:-1]) | (release[1:] != release[:-1])
-    return Correspondences(wait[new], release[new], time[new])
+    return Correspondences(wait[new], release[new], time[new], np.zeros(int(new.sum()), np.bool_))
 
 
 def waking_releases(ops: Operations) -> Correspondences:
     """Return the release that ended each blocked wait: the last of another thread within it.
 
-    A wait for all of its objects has one for each that was released within it, the last of which woke it. A
-    wait in which none is found takes that of the last wait within it: a queue waits by a condition.
+    A wait for all of its objects has one for each that was released within it, the last of which woke it. Of
+    releases that go to one wait alone each wait has its own, in the order of their times. A wait in which
+    none is found takes that of the last wait within it: a queue waits by a condition. What was given up, or
+    had not ended when the recording did, has none.
 
     Parameters
     ----------
@@ -130,10 +154,16 @@ def waking_releases(ops: Operations) -> Correspondences:
     -------
     Correspondences
     """
-    waits = np.flatnonzero((ops.kind == WAIT) & ops.blocked)
-    matching = _Matching(ops, waits)
+    ended = (ops.kind == WAIT) & (ops.ending == DONE)
+    matching = _Matching(ops, np.flatnonzero(ended & (ops.blocked | ops.one)))
     _, _, _, last = matching.find(ops)
-    some = last >= 0
+    one = np.flatnonzero(ops.one[matching.row])
+    served = matching.serve(ops, one)
+    # A semaphore may be let go by several at once.
+    last[one] = np.where((served < 0) & ops.asks[matching.row[one]], last[one], served)
+    waits = np.flatnonzero(ended & ops.blocked)
+    some = (last >= 0) & ops.blocked[matching.row]
+    some[some] = matching.release_thread[last[some]] != ops.thread[matching.row[some]]
     wait, at = matching.row[some], last[some]
     time, release = matching.time[at], matching.release[at]
     order = np.lexsort((release, time, wait))
@@ -143,10 +173,11 @@ def waking_releases(ops: Operations) -> Correspondences:
     keep[:-1] = (wait[1:] != wait[:-1]) | ops.all[wait[:-1]]
     wait, release, time = wait[keep], release[keep], time[keep]
     inherited = _inherited(ops, waits, wait, release, time)
+    inferred = np.concatenate([time < ops.start[wait], np.ones(len(inherited[0]), np.bool_)])
     wait = np.concatenate([wait, inherited[0]])
     release, time = np.concatenate([release, inherited[1]]), np.concatenate([time, inherited[2]])
     order = np.lexsort((time, wait))
-    return Correspondences(wait[order], release[order], time[order])
+    return Correspondences(wait[order], release[order], time[order], inferred[order])
 
 
 def _inherited(

@@ -20,6 +20,13 @@ from .rules import GIFT, KINDS, Rule, Rules
 Ints = NDArray[np.int64]
 #: Shown where a wait's release is a thread's end, or a thread had nothing to do.
 ENDED, IDLE = "thread end", "idle"
+#: How an operation ended, as far as the recording says so: it was given up after a while, it raised an error,
+#: or the recording ended first.
+DONE, TIMED_OUT, FAILED, UNFINISHED = range(4)
+#: What recorded names end in.
+_ENDINGS = {" (timed out)": TIMED_OUT, " (failed)": FAILED}
+#: In ``Sync.contended``: it blocked, and still did when the recording ended.
+_STILL = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +50,22 @@ class Operations:
         Index into ``names``.
     wants, gives : int32 (n,)
         Index into ``gifts`` of what a wait is for, and of what an operation gives to others; -1: nothing.
+    asks : bool (n,)
+        Whether a wait is for what can be held.
     holds : bool (n,)
-        Whether a wait's objects are held from its end until their release.
+        Whether a wait's objects are held from its end until their release: it asked, and got them.
     all : bool (n,)
         Whether a wait is for all of its objects, not for any.
+    one : bool (n,)
+        Whether a release that a wait is for goes to one wait alone.
+    state : uint8 (n,)
+        What a wait is for, an index into :data:`.rules.STATES`.
+    ending : uint8 (n,)
+        DONE, TIMED_OUT, FAILED or UNFINISHED.
     about : int32 (n,)
         The thread that the object names, for starts and joins of threads; -1: none.
+    line : int32 (n,)
+        The line of code that waits or releases; 0: unknown.
     holder : int32 (n,)
         The thread that the recording says held the object when the wait began; -1: it doesn't.
     first : int64 (n + 1,)
@@ -68,9 +85,14 @@ class Operations:
     name: NDArray[np.int32]
     wants: NDArray[np.int32]
     gives: NDArray[np.int32]
+    asks: NDArray[np.bool_]
     holds: NDArray[np.bool_]
     all: NDArray[np.bool_]
+    one: NDArray[np.bool_]
+    state: NDArray[np.uint8]
+    ending: NDArray[np.uint8]
     about: NDArray[np.int32]
+    line: NDArray[np.int32]
     holder: NDArray[np.int32]
     first: Ints
     object: NDArray[np.int32]
@@ -145,9 +167,14 @@ class _Rows:
             name=np.full(n, name, np.int32),
             wants=np.full(n, self.gift(rule.wants) if kind == WAIT else -1, np.int32),
             gives=np.full(n, self.gift(rule.gift), np.int32),
+            asks=np.full(n, rule.holds and kind == WAIT),
             holds=np.full(n, rule.holds and kind == WAIT),
             all=np.full(n, rule.all),
+            one=np.full(n, rule.one and kind == WAIT),
+            state=np.full(n, rule.waits_for, np.uint8),
+            ending=np.full(n, DONE, np.uint8),
             about=np.full(n, -1, np.int32) if about is None else about,
+            line=np.zeros(n, np.int32),
             holder=np.full(n, -1, np.int32),
         )
 
@@ -248,6 +275,14 @@ class _ThreadNames:
 Joins = set[tuple[str, int, str]]
 
 
+def _split(name: str) -> tuple[str, int]:
+    """Return what was done, and how it ended."""
+    for words, ending in _ENDINGS.items():
+        if name.endswith(words):
+            return name[: -len(words)], ending
+    return name, DONE
+
+
 def _fits(rule: Rule, name: str, label: str) -> bool:
     return bool(rule.pattern.fullmatch(name) or ("." in label and rule.pattern.fullmatch(label)))
 
@@ -265,7 +300,8 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
     kind = sync.kind.copy()
     columns = {
         "wants": np.full(n, -1, np.int32), "gives": np.full(n, -1, np.int32),
-        "holds": np.zeros(n, np.bool_), "all": np.zeros(n, np.bool_), "blocks": np.zeros(n, np.int64),
+        "asks": np.zeros(n, np.bool_), "all": np.zeros(n, np.bool_), "one": np.zeros(n, np.bool_),
+        "state": np.zeros(n, np.uint8), "ending": np.zeros(n, np.uint8), "blocks": np.zeros(n, np.int64),
         "kept": np.ones(n, np.bool_), "about": np.full(n, -1, np.int32),
     }  # fmt: skip
     word = {value: name for name, value in KINDS.items()}
@@ -273,9 +309,13 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
     for pair in np.unique(sync.name.astype(np.int64) * 3 + sync.kind).tolist():
         name, recorded = divmod(pair, 3)
         which = np.flatnonzero((sync.name == name) & (sync.kind == recorded))
-        found = next((r for r in rules.rules if not r.within and _fits(r, names[name], "")), None)
+        done, ending = _split(names[name])
+        found = next(
+            (r for r in rules.rules if not r.within and (_fits(r, names[name], "") or _fits(r, done, ""))),
+            None,
+        )
         if found is None or (not found.own and KINDS[found.kind] != recorded):
-            found = Rule((names[name],), word[recorded])
+            found = Rule((done,), word[recorded])
         if found.kind == "other":
             columns["kept"][which] = False
             continue
@@ -283,8 +323,11 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
         kind[which] = now
         columns["wants"][which] = rows.gift(found.wants) if now == WAIT else -1
         columns["gives"][which] = rows.gift(found.gift) if now != IO else -1
-        columns["holds"][which] = found.holds and now == WAIT
+        columns["asks"][which] = found.holds and now == WAIT
         columns["all"][which] = found.all
+        columns["one"][which] = found.one and now == WAIT
+        columns["state"][which] = found.waits_for
+        columns["ending"][which] = ending
         columns["blocks"][which] = max(found.blocks, 1)
         if found.thread:
             some = which[counts[which] > 0]
@@ -296,7 +339,9 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
             if now == WAIT:
                 joins |= {(text, thread, found.wants) for text, thread in zip(texts, named)}
     least: Ints = columns["blocks"].astype(np.int64)
-    blocked = np.where(sync.contended >= 0, sync.contended == 1, sync.end - sync.start >= least)
+    blocked = np.where(sync.contended >= 0, sync.contended >= 1, sync.end - sync.start >= least)
+    endings = np.where(sync.contended == _STILL, UNFINISHED, columns["ending"]).astype(np.uint8)
+    got = endings == DONE
     kept = columns["kept"]
     name_of = np.array([rows.name(text) for text in names] or [0], np.int32)
     rows.add(
@@ -310,10 +355,15 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
         blocked=(blocked & (kind == WAIT))[kept],
         name=name_of[sync.name[kept]],
         wants=columns["wants"][kept],
-        gives=columns["gives"][kept],
-        holds=columns["holds"][kept],
+        gives=np.where(got | (kind != WAIT), columns["gives"], -1).astype(np.int32)[kept],
+        asks=columns["asks"][kept],
+        holds=(columns["asks"] & got)[kept],
         all=columns["all"][kept],
+        one=columns["one"][kept],
+        state=columns["state"][kept],
+        ending=endings[kept],
         about=columns["about"][kept],
+        line=sync.line[kept] if len(sync.line) else np.zeros(int(kept.sum()), np.int32),
         holder=sync.holder[kept] if len(sync.holder) else np.full(int(kept.sum()), -1, np.int32),
     )
     return joins
@@ -323,7 +373,8 @@ def _add_calls(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames, o
     """Add calls whose functions a rule names, and that the recording itself does not contain."""
     joins: Joins = set()
     calls, functions = trace.calls, trace.functions
-    candidates = [r for r in rules.rules if r.own or not own_only]
+    # No recorder takes sleeps for waits, so they are looked for among the calls of all recordings.
+    candidates = [r for r in rules.rules if r.own or r.state == "sleep" or not own_only]
     if not candidates or not len(calls):
         return joins
     recorded_calls = np.zeros(len(calls), np.bool_)
@@ -477,6 +528,6 @@ def _add_flows(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames) -
     at = np.flatnonzero(woke)[one]
     nowhere = np.full(len(ended), -1, np.int64)
     rows.plain(
-        Rule((IDLE,), "wait", blocks=1), rows.name(IDLE), nowhere,
+        Rule((IDLE,), "wait", blocks=1, state="idle"), rows.name(IDLE), nowhere,
         calls.thread[roots[ended]].astype(np.int32), idle_from[at], idle_until[at], object[at],
     )  # fmt: skip

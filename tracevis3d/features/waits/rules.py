@@ -25,6 +25,9 @@ from ...units import read_time
 KINDS = {"wait": WAIT, "release": RELEASE, "io": IO, "other": -1}
 #: What releases give and waits want where a rule says nothing.
 GIFT = "object"
+#: What a thread waits for: what another one holds, work to do, the signal or the result of another one, or
+#: only for time to pass.
+STATES = ("contention", "idle", "signal", "sleep")
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,10 @@ class Rule:
         Nanoseconds: waits that take less did not block, where that is not recorded.
     own : bool
         Whether it is one of the user's files.
+    one : bool
+        Whether what a release gives goes to one wait alone: an item, a place.
+    state : str
+        One of :data:`STATES`; empty: contention where it holds, else a signal.
     """
 
     names: tuple[str, ...]
@@ -68,6 +75,8 @@ class Rule:
     within: tuple[str, ...] = ()
     blocks: int = 5_000
     own: bool = False
+    one: bool = False
+    state: str = ""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -78,6 +87,11 @@ class Rule:
     def callers(self) -> re.Pattern[str] | None:
         """The functions directly below which calls count; None: any."""
         return _pattern(self.within) if self.within else None
+
+    @property
+    def waits_for(self) -> int:
+        """What it waits for, an index into :data:`STATES`."""
+        return STATES.index(self.state or ("contention" if self.holds else "signal"))
 
     @property
     def gift(self) -> str:
@@ -216,13 +230,15 @@ def _fields(entry: Any, made: type, path: str, place: str) -> dict[str, Any]:
             value = tuple(value)
         elif name == "blocks":
             value = _nanoseconds(value, path, place)
-        elif not isinstance(value, bool if name in ("holds", "all") else str):
+        elif not isinstance(value, bool if name in ("holds", "all", "one") else str):
             raise InputError(f"{path}: {place}: {name} = {value!r} is of the wrong type")
         given[name] = value
     if not given.get("names"):
         raise InputError(f"{path}: {place}: names are missing")
     if made is Rule and given.get("kind") not in KINDS:
         raise InputError(f"{path}: {place}: kind is not one of {', '.join(KINDS)}")
+    if given.get("state") and given["state"] not in STATES:
+        raise InputError(f"{path}: {place}: state is not one of {', '.join(STATES)}")
     return given
 
 

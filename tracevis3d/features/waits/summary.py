@@ -13,6 +13,7 @@ from ...units import read_time
 from .critical_path import STEPS, CriticalPath
 from .findings import Finding, findings
 from .holds import repeated
+from .outcomes import HOW, KINDS_OF_WAITING, OUTCOMES
 from .waits import SOURCES, Waits, find_waits
 
 
@@ -67,6 +68,7 @@ def summary(waits: Waits, path: CriticalPath | None = None, every: bool = False)
     tids = [*trace.threads.tid, None]  # -1 takes the last: unknown
     rows = np.flatnonzero((ops.kind == WAIT) & (ops.blocked | every))
     rows = rows[np.argsort(ops.start[rows], kind="stable")]
+    caused = _Causes(waits)
     listed = [
         {
             "thread": tids[thread],
@@ -81,25 +83,72 @@ def summary(waits: Waits, path: CriticalPath | None = None, every: bool = False)
             "released_ns": released if released >= 0 else None,
             "blocked": blocked,
             "nested": nested,
+            "state": KINDS_OF_WAITING[state],
+            "outcome": OUTCOMES[outcome] if blocked else None,
+            "how": HOW[how] if blocked else None,
+            "caused_by": caused.of(row),
         }
-        for thread, objects, name, start, end, woken, held, source, function, released, blocked, nested
+        for row, thread, objects, name, start, end, woken, held, source, function, released, blocked, nested,
+        state, outcome, how
         in zip(
+            rows.tolist(),
             ops.thread[rows].tolist(), map(ops.of, rows.tolist()), ops.name[rows].tolist(),
             ops.start[rows].tolist(), ops.end[rows].tolist(), waits.woken_by[rows].tolist(),
             waits.held_by[rows].tolist(), waits.held_by_source[rows].tolist(),
             waits.function[rows].tolist(), waits.woken_at[rows].tolist(), ops.blocked[rows].tolist(),
-            ops.nested[rows].tolist(),
+            ops.nested[rows].tolist(), waits.outcomes.state[rows].tolist(),
+            waits.outcomes.outcome[rows].tolist(), waits.outcomes.how[rows].tolist(),
         )
     ]  # fmt: skip
     if path is None:
         path = waits.path()
     return {
+        "origin_ns": trace.origin_ns,
         "waits": listed,
+        "blame": _blame(waits),
         "objects": _objects(waits),
         "threads": _threads(waits),
         "critical_path": _path(waits, path),
         "findings": [_finding(waits, finding) for finding in findings(waits)],
     }
+
+
+class _Causes:
+    """What kept each wait waiting, as facts."""
+
+    def __init__(self, waits: Waits) -> None:
+        self._causes, self._trace = waits.causes, waits.trace
+        self._first = np.searchsorted(self._causes.wait, np.arange(len(waits.ops) + 1))
+
+    def of(self, row: int) -> list[dict[str, Any]]:
+        """Return those of one wait, what took longest first."""
+        found = self._causes
+        return [
+            {**_site(self._trace, int(found.thread[i]), int(found.function[i]), int(found.line[i])),
+             "ns": int(found.ns[i])}
+            for i in range(self._first[row], self._first[row + 1])
+        ]  # fmt: skip
+
+
+def _site(trace: Trace, thread: int, function: int, line: int) -> dict[str, Any]:
+    functions = trace.functions
+    file = int(functions.file[function]) if function >= 0 else -1
+    return {
+        "thread": trace.threads.tid[thread],
+        "function": functions.label[function] if function >= 0 else None,
+        "file": trace.files[file] if file >= 0 else None,
+        "line": line or None,
+    }
+
+
+def _blame(waits: Waits) -> list[dict[str, Any]]:
+    """Return who held what others waited for, the longest delay first."""
+    found = waits.blame
+    return [
+        {**_site(waits.trace, int(found.thread[i]), int(found.function[i]), int(found.line[i])),
+         "delay_ns": int(found.ns[i]), "waits": int(found.waits[i])}
+        for i in range(len(found))
+    ]  # fmt: skip
 
 
 def _objects(waits: Waits) -> list[dict[str, Any]]:
@@ -204,6 +253,7 @@ def _threads(waits: Waits) -> list[dict[str, Any]]:
                 "waits": int(count[t]),
                 "waited_ns": int(waits.waited[t]),
                 "io_ns": int(waits.io_time[t]),
+                "waited_by_state": dict(zip(KINDS_OF_WAITING, waits.time_by_state[t].tolist())),
                 "waits_for": [
                     {"thread": tids[int(matrix.by[i])], "waits": int(matrix.count[i]),
                      "waited_ns": int(matrix.waited[i])}

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from ...kernels.waits.sync import add_up
 from ...trace.build import innermost
 from ...trace.model import IO, RELEASE, WAIT, Trace
+from .blame import Blame, Causes, blame, causes
 from .correspondences import Correspondences, waking_releases
 from .critical_path import CriticalPath, critical_path
 from .holds import Holds, LockOrder, Queues, holders_at, holds, lock_order, next_holds, queues
 from .operations import Operations, operations
+from .outcomes import KINDS_OF_WAITING, Outcomes
 from .rules import Rules, read_rules
 
 Ints = NDArray[np.int64]
@@ -89,7 +91,7 @@ class Waits:
         ops = self.ops
         found = np.full(len(ops), -1, np.int32)
         source = np.zeros(len(ops), np.uint8)
-        rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ops.holds & (np.diff(ops.first) > 0))
+        rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ops.asks & (np.diff(ops.first) > 0))
         if len(rows) and len(self.held):
             object = ops.object[ops.first[rows]]
             which = holders_at(self.held, object, ops.start[rows])
@@ -106,6 +108,21 @@ class Waits:
         found = np.where(recorded, ops.holder, found).astype(np.int32)
         source = np.where(recorded, TOLD, source).astype(np.uint8)
         return found, np.where(found >= 0, source, UNKNOWN).astype(np.uint8)
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """How each wait ended."""
+        return Outcomes(self)
+
+    @cached_property
+    def causes(self) -> Causes:
+        """What kept each blocked wait waiting."""
+        return causes(self)
+
+    @cached_property
+    def blame(self) -> Blame:
+        """Who made others wait by holding what they wanted, the longest delay first."""
+        return blame(self)
 
     @cached_property
     def function(self) -> NDArray[np.int32]:
@@ -169,6 +186,14 @@ class Waits:
         sums = np.bincount(self.ops.thread[self.own], self.ops.lasted[self.own], len(self.trace.threads))
         return np.rint(sums).astype(np.int64)
 
+    @cached_property
+    def time_by_state(self) -> Ints:
+        """Nanoseconds that each thread waited, int64 (threads, :data:`.outcomes.KINDS_OF_WAITING`)."""
+        own, threads, kinds = self.own, len(self.trace.threads), len(KINDS_OF_WAITING)
+        key = self.ops.thread[own].astype(np.int64) * kinds + self.outcomes.state[own]
+        sums = np.bincount(key, self.ops.lasted[own], threads * kinds)
+        return np.rint(sums).astype(np.int64).reshape(threads, kinds)
+
     def path(self, thread: int | None = None, time: int | None = None) -> CriticalPath:
         """Return the critical path to an end; see :func:`.critical_path.critical_path`.
 
@@ -186,10 +211,29 @@ class Waits:
         return critical_path(self.trace, self.ops, self.woke, thread, time)
 
     def kind_of_call(self, kind: int) -> NDArray[np.uint8]:
-        """Return 1 for the calls of S_w, S_r or S_o (``kind`` is WAIT, RELEASE or IO), uint8 (calls,)."""
-        member = np.zeros(len(self.trace.calls), np.uint8)
-        rows = np.flatnonzero((self.ops.kind == kind) & (self.ops.call >= 0))
-        member[self.ops.call[rows]] = 1
+        """Return 1 for the calls of S_w, S_r or S_o (``kind`` is WAIT, RELEASE or IO), uint8 (calls,).
+
+        What a blocked wait calls waits, too: a queue's get calls a condition's wait.
+
+        Parameters
+        ----------
+        kind : int
+
+        Returns
+        -------
+        uint8 (calls,)
+        """
+        calls, ops = self.trace.calls, self.ops
+        member = np.zeros(len(calls), np.uint8)
+        rows = np.flatnonzero((ops.kind == kind) & (ops.call >= 0))
+        member[ops.call[rows]] = 1
+        if kind == WAIT:
+            call = ops.call[rows[ops.blocked[rows]]]
+            # A call comes before all that lie in it.
+            inside = np.zeros(len(calls) + 1, np.int32)
+            np.add.at(inside, call, 1)
+            np.add.at(inside, call + calls.extent[call], -1)
+            member[np.cumsum(inside[:-1], dtype=np.int32) > 0] = 1
         return member
 
     def time_in(self, kind: int) -> Ints:

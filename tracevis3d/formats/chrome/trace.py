@@ -324,6 +324,7 @@ class _Maker:
             contended=[found[number][1] for number in numbers],
             event=np.where(is_call, event, -1),
             holder=self._holders(threads[thread], [found[number][3] for number in numbers]),
+            line=[found[number][4] for number in numbers],
             objects=[objects[number] for number in numbers],
         )
         return mask
@@ -585,21 +586,27 @@ def _decode_object(raw: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _sync_of(raw: bytes) -> tuple[int, int, list[str], str] | None:
-    """Return kind, contended, objects and the holder's id, if arguments contain them."""
+def _sync_of(raw: bytes) -> tuple[int, int, list[str], str, int] | None:
+    """Return kind, contended, objects, the holder's id and the line, if arguments contain them."""
     said = _decode_object(raw)
     kind, objects, contended = said.get("kind"), said.get("objects"), said.get("contended")
     if kind not in SYNC_KINDS or not isinstance(objects, list):
         return None
     if not all(isinstance(item, str) for item in objects):
         return None
-    holder = said.get("holder")
+    holder, line = said.get("holder"), said.get("line")
     holder = holder.text if isinstance(holder, Number) else holder
     return (
         SYNC_KINDS.index(kind),
-        int(contended) if isinstance(contended, bool) else -1,
+        # What had not ended with the recording waited, and still does.
+        2
+        if contended is True and said.get("unfinished") is True
+        else int(contended)
+        if isinstance(contended, bool)
+        else -1,
         objects,
         holder if isinstance(holder, str) else "",
+        int(line.text) if isinstance(line, Number) and line.text.isdigit() and len(line.text) < 10 else 0,
     )
 
 

@@ -89,8 +89,12 @@ def _sync_arguments(trace: Trace, row: int) -> _Json:
     said: _Json = {"kind": SYNC_KINDS[sync.kind[row]], "objects": [sync.objects[o] for o in objects]}
     if sync.contended[row] >= 0:
         said["contended"] = bool(sync.contended[row])
+    if sync.contended[row] == 2:
+        said["unfinished"] = True
     if len(sync.holder) and sync.holder[row] >= 0:
         said["holder"] = trace.threads.tid[int(sync.holder[row])]
+    if len(sync.line) and sync.line[row] > 0:
+        said["line"] = int(sync.line[row])
     return said
 
 

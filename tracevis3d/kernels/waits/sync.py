@@ -292,3 +292,63 @@ def count_durations(function: Any, start: Any, end: Any, counts: Any) -> None:
             left >>= 1
             place += 1
         counts[function[i], place] += 1
+
+
+@inline
+def _free(link: Any, i: int) -> int:
+    """Return where ``link`` leads from ``i``; the way is halved as it is walked."""
+    while link[i] != i:
+        link[i] = link[link[i]]
+        i = link[i]
+    return i
+
+
+@kernel
+def serve(
+    first_wait: Any, start: Any, end: Any, blocked: Any, first: Any, time: Any, slack: int, later: Any,
+    earlier: Any, served: Any,
+) -> None:  # fmt: skip
+    """Give each wait one release that no other wait has: an item of a queue serves one taker.
+
+    Parameters
+    ----------
+    first_wait : int64 (keys + 1,)
+        The waits of each key, by their ends.
+    start, end : int64 (n,)
+    blocked : uint8 (n,)
+        1: it had to wait, so there was nothing when it began; 0: it took what had been given before.
+    first : int64 (keys + 1,)
+        The releases of each key, by time.
+    time : int64 (m,)
+    slack : int
+        How long before a wait a release may have been noted that ended it.
+    later, earlier : int64 (m + 1,)
+        Working space.
+    served : int64 (n,)
+        Filled: for a blocked wait the first release within it that is left, else the last one of the slack
+        before it; -1: none is left. A wait that did not block takes the first that is left, and gets -1.
+    """
+    m = len(time)
+    # From a release that is taken ``later`` leads to the next that is left, ``earlier`` (from the one after
+    # it) to the one before.
+    for i in range(m + 1):
+        later[i], earlier[i] = i, i
+    for key in range(len(first_wait) - 1):
+        a, b = first[key], first[key + 1]
+        for i in range(first_wait[key], first_wait[key + 1]):
+            served[i] = -1
+            low = _first_at_least(time, a, b, start[i]) if blocked[i] == 1 else a
+            j = _free(later, low)
+            if j >= b or time[j] > end[i]:
+                j = -1
+                if blocked[i] == 1:
+                    # It was on its way when the wait began.
+                    j = _free(earlier, low) - 1
+                    if j < a or time[j] < start[i] - slack:
+                        j = -1
+            if j < 0:
+                continue
+            later[j] = j + 1
+            earlier[j + 1] = j
+            if blocked[i] == 1:
+                served[i] = j

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, columns, table
 from ....errors import UsageError
 from ....units import duration, percentage
+from ..outcomes import KINDS_OF_WAITING
 
 if TYPE_CHECKING:
     from ....trace.model import Trace
@@ -25,6 +27,14 @@ _OF_OBJECTS = (
     ("held_in", "held in"),
     ("holders", "held by"),
 )
+#: Headings of what threads that wait do.
+_SHORT = {
+    "contention": "contended",
+    "idle": "idle",
+    "signal": "for signals",
+    "sleep": "asleep",
+    "timeout": "timed out",
+}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -120,6 +130,12 @@ def _one_object(trace: Trace, facts: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
+def _place(site: dict[str, Any]) -> str:
+    """Return file and line, as far as they are known."""
+    line = f":{site['line']}" if site["line"] else ""
+    return f"{os.path.basename(site['file'])}{line}" if site["file"] else ""
+
+
 def _titles(trace: Trace) -> dict[Any, str]:
     title: dict[Any, str] = {tid: trace.threads.title(t) for t, tid in enumerate(trace.threads.tid)}
     title[None] = "(unknown)"
@@ -129,12 +145,12 @@ def _titles(trace: Trace) -> dict[Any, str]:
 def _longest(title: dict[Any, str], waits: list[dict[str, Any]]) -> str:
     """Return the longest waits."""
     longest = sorted((w for w in waits if not w["nested"]), key=lambda w: w["start_ns"] - w["end_ns"])
-    long: list[tuple[str, ...]] = [("at", "thread", "waits", "for", "by", "in", "woken by", "held by")]
+    long: list[tuple[str, ...]] = [("at", "thread", "waits", "for", "by", "in", "ended", "held by")]
     for w in longest[:_MOST]:
         what = w["object"] if isinstance(w["object"], str) else ", ".join(w["object"] or ("(unknown)",))
         long.append(
             (duration(w["start_ns"]), title[w["thread"]], duration(w["end_ns"] - w["start_ns"]), what,
-             w["kind"], w["function"] or "", title[w["woken_by"]], _holder(title, w))
+             w["kind"], w["function"] or "", _ended(title, w), _holder(title, w))
         )  # fmt: skip
     return f"The longest waits{_more(longest)}\n{columns(long)}"
 
@@ -147,13 +163,26 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
     parts = []
     if facts["findings"]:
         parts.append(f"Findings\n{table(_findings(facts['findings']))}")
+    if facts["blame"]:
+        delays: list[tuple[str, ...]] = [("thread", "made others wait for", "waits", "by holding in", "at")]
+        delays += [
+            (title[one["thread"]], duration(one["delay_ns"]), f"{one['waits']:,}", one["function"] or "",
+             _place(one))
+            for one in facts["blame"][:_MOST]
+        ]  # fmt: skip
+        parts.append(f"Who made others wait{_more(facts['blame'])}\n{columns(delays)}")
     threads = sorted((t for t in facts["threads"] if t["waits"]), key=lambda t: -t["waited_ns"])
-    waiting: list[tuple[str, ...]] = [("thread", "waits", "waited", "most for", "")]
+    kinds = [kind for kind in KINDS_OF_WAITING if any(t["waited_by_state"][kind] for t in threads)]
+    waiting: list[tuple[str, ...]] = [
+        ("thread", "waits", "waited", *(_SHORT[kind] for kind in kinds), "most for", "")
+    ]
     for thread in threads[:_MOST]:
         most = thread["waits_for"][0]
+        by = thread["waited_by_state"]
         waiting.append(
             (title[thread["thread"]], f"{thread['waits']:,}", duration(thread["waited_ns"]),
-             title[most["thread"]], duration(most["waited_ns"]))
+             *(duration(by[kind]) if by[kind] else "" for kind in kinds), title[most["thread"]],
+             duration(most["waited_ns"]))
         )  # fmt: skip
     parts.append(f"Threads that wait{_more(threads)}\n{columns(waiting)}")
     objects = [o for o in facts["objects"] if o["waits"] and not o["part_of_another"]]
@@ -228,6 +257,13 @@ def _findings(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
             longest = duration(max(finding["score_ns"] for finding in rest))
             rows.append((kind, f"… and {len(rest):,} more, of {longest} at most (--json lists all)"))
     return rows
+
+
+def _ended(title: dict[Any, str], wait: dict[str, Any]) -> str:
+    """Return how a wait ended: by whom, and whether that is only inferred."""
+    if wait["outcome"] == "woken":
+        return f"by {title[wait['woken_by']]}" + (" (inferred)" if wait["how"] == "inferred" else "")
+    return str(wait["outcome"] or "at once").replace("unknown", "(unknown)")
 
 
 def _holder(title: dict[Any, str], wait: dict[str, Any]) -> str:

@@ -1,0 +1,275 @@
+"""Waits split by what kept them waiting, the ranking, and outcomes, against plain twins."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.sync_traces import lines, trace_of
+from tests.waits.test_twin_waits import plain_holds, programs, rows_of
+from tracevis3d.features.waits.blame import _running
+from tracevis3d.features.waits.outcomes import HOW, OUTCOMES
+from tracevis3d.features.waits.waits import WAIT, find_waits
+
+MS = 1_000_000
+
+
+def plain_causes(waits):
+    """Return nanoseconds by wait, thread, function and line, nanosecond by nanosecond."""
+    rows = rows_of(waits)
+    wanted = plain_holds(rows, waits.trace.span_ns)
+    line_of = waits.trace.functions.line
+    exact, again, outer = {}, set(), None
+    for r in rows:
+        if r.kind == WAIT and not r.nested:
+            outer = r
+        if r.nested and r.objects[:1] == outer.objects[:1] != [] and r.thread == outer.thread:
+            again.add(r.row)
+    for r in rows:
+        if not (r.kind == WAIT and r.blocked and r.asks) or r.row in again:
+            continue
+        for object in r.objects:
+            mine = [hold for hold in wanted if hold[0] == object]
+            for time in range(r.start, r.end):
+                holding = [hold for hold in mine if hold[1] <= time < hold[4]]
+                for _, _, thread, acquire, _, _ in holding:
+                    if thread != r.thread:
+                        f = int(waits.function[acquire])
+                        key = r.row, object, thread, f, int(line_of[f]) if f >= 0 else 0
+                        exact[key] = exact.get(key, 0) + Fraction(1, len(holding))
+            begin = [hold for hold in mine if hold[1] <= r.start < hold[4]]
+            if not begin and r.holder >= 0 and r.holder != r.thread:
+                until = min([hold[1] for hold in mine if hold[1] > r.start], default=r.end)
+                if min(until, r.end) > r.start:
+                    f = plain_running(waits, r.holder, r.start, r.start)
+                    key = r.row, object, r.holder, f, int(line_of[f]) if f >= 0 else 0
+                    exact[key] = exact.get(key, 0) + min(until, r.end) - r.start
+    found = {}
+    for (row, _, *site), ns in exact.items():
+        key = (row, *site)
+        found[key] = found.get(key, 0) + int(ns)
+    woken_by, woken_at = waits.woken_by, waits.woken_at
+    own = [r for r in rows if r.kind == WAIT and r.blocked and not r.nested]
+    for r in rows:
+        if r.kind == WAIT and r.blocked and waits.waker[r.row] >= 0 and not (r.asks and r.objects):
+            who, now = int(woken_by[r.row]), min(int(woken_at[r.row]), r.end)
+            for _ in range(64):
+                if now <= r.start:
+                    break
+                ended = [o for o in own if o.thread == who and o.start < now and o.end <= now
+                         and (woken_by[o.row] >= 0 or o.end <= r.start)]  # fmt: skip
+                last = max(ended, key=lambda o: (o.start, o.row), default=None)
+                since = max(r.start, last.end) if last else r.start
+                if since < now:
+                    f = plain_running(waits, who, since, now)
+                    key = r.row, who, f, int(line_of[f]) if f >= 0 else 0
+                    found[key] = found.get(key, 0) + now - since
+                if last is None or last.end <= r.start:
+                    break
+                now, who = min(int(woken_at[last.row]), since), int(woken_by[last.row])
+    return {key: ns for key, ns in found.items() if ns > 0}
+
+
+def plain_running(waits, thread, start, end):
+    """Return the function of the innermost call that lasts all of a time."""
+    calls = waits.trace.calls
+    around = [i for i in range(len(calls)) if calls.thread[i] == thread
+              and calls.start[i] <= start and calls.end[i] >= end]  # fmt: skip
+    latest = max(around, key=lambda i: (calls.start[i], i), default=-1)
+    return int(calls.function[latest]) if latest >= 0 else -1
+
+
+@given(programs())
+@settings(max_examples=100, deadline=None)
+def test_what_kept_waits_waiting(waits) -> None:
+    causes = waits.causes
+    found = {
+        (int(causes.wait[i]), int(causes.thread[i]), int(causes.function[i]), int(causes.line[i])): int(
+            causes.ns[i]
+        )
+        for i in range(len(causes))
+    }
+    assert len(found) == len(causes)
+    assert found == plain_causes(waits)
+    spent = {}
+    for (row, *_), ns in found.items():
+        spent[row] = spent.get(row, 0) + ns
+    many = {row for row in spent if len(waits.ops.of(row)) > 1}
+    assert all(ns <= waits.ops.lasted[row] for row, ns in spent.items() if row not in many)
+    order = list(zip(causes.wait.tolist(), (-causes.ns).tolist()))
+    assert order == sorted(order)
+    # Those that made others wait by holding.
+    sums, times = {}, {}
+    for (row, *site), ns in found.items():
+        if waits.ops.asks[row] and not waits.ops.nested[row]:
+            sums[tuple(site)] = sums.get(tuple(site), 0) + ns
+            times[tuple(site)] = times.get(tuple(site), 0) + 1
+    blame = waits.blame
+    listed = [
+        ((int(blame.thread[i]), int(blame.function[i]), int(blame.line[i])), int(blame.ns[i]),
+         int(blame.waits[i]))
+        for i in range(len(blame))
+    ]  # fmt: skip
+    assert {site: ns for site, ns, _ in listed} == sums
+    assert {site: count for site, _, count in listed} == times
+    assert [ns for _, ns, _ in listed] == sorted(sums.values(), reverse=True)
+
+
+def facts_of(text):
+    """Return the causes of each thread's waits: thread -> [(thread, function, ms)], and who is to blame."""
+    waits = find_waits(trace_of(text))
+    names, labels, causes = waits.trace.threads.name, waits.trace.functions.label, waits.causes
+    of = {}
+    for i in range(len(causes)):
+        thread = names[waits.ops.thread[causes.wait[i]]]
+        one = names[causes.thread[i]], labels[causes.function[i]], round(int(causes.ns[i]) / MS, 3)
+        of.setdefault(thread, []).append(one)
+    blame = waits.blame
+    ranked = [
+        (names[blame.thread[i]], labels[blame.function[i]], blame.ns[i] / MS, int(blame.waits[i]))
+        for i in range(len(blame))
+    ]
+    return of, ranked
+
+
+def in_ms(text):
+    """Return rows whose times are milliseconds as rows of nanoseconds."""
+    rows = (line.split() for line in text.splitlines() if line.split())
+    return "\n".join(
+        " ".join([r[0], str(int(float(r[1]) * MS)), str(int(float(r[2]) * MS)), *r[3:]]) for r in rows
+    )
+
+
+def test_one_holds_for_300_ms_while_four_wait() -> None:
+    text = """
+    h 0 600 load
+    h 5 5 Lock.acquire wait L 0
+    h 305 305 Lock.release release L
+    """
+    for i in range(4):
+        at = 305 + 50 * i
+        text += f"w{i} 0 600 take\nw{i} 5 {at} Lock.acquire wait L 1\n"
+        text += f"w{i} {at + 50} {at + 50} Lock.release release L\n"
+    of, blame = facts_of(in_ms(text))
+    assert of["w3"] == [("h", "load", 300.0), *(("w" + str(i), "take", 50.0) for i in range(3))]
+    assert of["w0"] == [("h", "load", 300.0)]
+    assert blame[0] == ("h", "load", 1200.0, 4)
+    assert blame[1:] == [("w0", "take", 150.0, 3), ("w1", "take", 100.0, 2), ("w2", "take", 50.0, 1)]
+
+
+def test_who_is_joined_passes_the_delay_on() -> None:
+    """The main thread waits for a worker, which had waited for a lock that another one held."""
+    of, _ = facts_of(
+        in_ms("""
+    h 0 100 hold
+    h 1 1 Lock.acquire wait L 0
+    h 80 80 Lock.release release L
+    w 0 120 work
+    w 20 80 Lock.acquire wait L 1
+    main 0 130 main
+    main 10 120 Future.result wait F 1
+    w 120 120 Future.set_result release F
+    """)
+    )
+    assert of["w"] == [("h", "hold", 60.0)]
+    assert of["main"] == [("h", "hold", 70.0), ("w", "work", 40.0)]
+
+
+def test_holders_of_a_semaphore_share_the_delay() -> None:
+    of, blame = facts_of(
+        in_ms("""
+    a 0 100 first
+    a 0 0 Semaphore.acquire wait S 0
+    a 60 60 Semaphore.release release S
+    b 0 100 second
+    b 0 0 Semaphore.acquire wait S 0
+    b 90 90 Semaphore.release release S
+    c 10 60 Semaphore.acquire wait S 1
+    """)
+    )
+    assert of["c"] == [("a", "first", 25.0), ("b", "second", 25.0)]
+    assert sum(ns for _, _, ns, _ in blame) == 50.0
+
+
+def outcomes_of(waits):
+    outcomes, ops = waits.outcomes, waits.ops
+    return [
+        (waits.trace.threads.name[ops.thread[i]], OUTCOMES[outcomes.outcome[i]], HOW[outcomes.how[i]])
+        for i in range(len(ops)) if ops.kind[i] == WAIT and ops.blocked[i]
+    ]  # fmt: skip
+
+
+def test_a_ring_of_threads_that_never_go_on_and_who_waits_for_them() -> None:
+    waits = find_waits(
+        trace_of(
+            in_ms("""
+    a 0 100 one
+    a 1 1 Lock.acquire wait X 0
+    a 10 100 Lock.acquire wait Y 1
+    b 0 100 other
+    b 2 2 Lock.acquire wait Y 0
+    b 11 100 Lock.acquire wait X 1
+    c 0 100 third
+    c 20 100 Lock.acquire wait X 1
+    d 0 100 fourth
+    d 20 100 Event.wait wait E 1
+    """)
+        )
+    )
+    assert outcomes_of(waits) == [
+        ("a", "deadlocked", "follows"), ("b", "deadlocked", "follows"), ("c", "deadlocked", "follows"),
+        ("d", "unknown", "recorded"),
+    ]  # fmt: skip
+    (ring,) = waits.outcomes.rings
+    assert {waits.trace.threads.name[waits.ops.thread[row]] for row in ring.waits} == {"a", "b"}
+    assert ring.broken_by == -1
+
+
+def test_a_ring_that_a_timeout_breaks() -> None:
+    waits = find_waits(
+        trace_of(
+            in_ms("""
+    a 0 100 one
+    a 1 1 Lock.acquire wait X 0
+    b 0 100 other
+    b 2 2 Lock.acquire wait Y 0
+    b 11 62 Lock.acquire wait X 1
+    b 70 70 Lock.release release Y
+    a 10 60 Lock.acquire~(timed~out) wait Y 1
+    a 61 61 Lock.release release X
+    """)
+        )
+    )
+    (ring,) = waits.outcomes.rings
+    assert waits.trace.threads.name[waits.ops.thread[ring.broken_by]] == "a"
+    assert outcomes_of(waits) == [("a", "timed out", "recorded"), ("b", "woken", "follows")]
+
+
+@given(st.integers(2, 5), st.integers(0, 3), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_rings_of_any_length_are_found(length, behind, ends) -> None:
+    rows = []
+    for i in range(length + behind):
+        wants = f"L{(i + 1) % length}" if i < length else f"L{i % length}"
+        rows += [(f"t{i}", 0, 1000, "run"), (f"t{i}", 2, 2, "Lock.acquire", "wait", f"L{i}", 0)]
+        rows += [(f"t{i}", 10 + i, 1000, "Lock.acquire", "wait", wants, 1)]
+    if ends:
+        # One of them goes on: there is no ring.
+        rows[2] = ("t0", 10, 500, "Lock.acquire", "wait", "L1", 1)
+        rows.append(("t1", 499, 499, "Lock.release", "release", "L1"))
+        rows.append(("t0", 600, 600, "Lock.release", "release", "L0"))
+    waits = find_waits(trace_of(lines(rows)))
+    rings = waits.outcomes.rings
+    assert [len(ring.waits) for ring in rings] == ([] if ends else [length])
+    stuck = [one for one in outcomes_of(waits) if one[1] == "deadlocked"]
+    assert len(stuck) == (0 if ends else length + behind)
+
+
+def test_the_function_that_runs_is_the_innermost_that_lasts() -> None:
+    waits = find_waits(trace_of("a 0 100 outer\na 10 50 inner\na 20 30 leaf"))
+    at = np.array([12, 22, 5, 60], np.int64), np.array([40, 28, 60, 90], np.int64)
+    found = _running(waits, np.zeros(4, np.int64), *at)
+    assert [waits.trace.functions.label[f] for f in found] == ["inner", "leaf", "outer", "outer"]

@@ -1,0 +1,224 @@
+"""Who kept whom waiting: each wait split by what others did meanwhile, and who caused the most delay.
+
+A thread that waits for what others hold is split by who held it, one after the other, and from which line of
+code. A thread that waits for a signal or for work is split by what its waker did until then; where the waker
+waited itself, by what that wait was for (the cascade of wPerf, Zhou et al., OSDI 2018, section 3.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.waits.blame import follow, split
+from ...kernels.waits.sync import MOST_OPEN
+from ...trace.build import innermost
+from ...trace.model import WAIT
+from .holds import holders_at, next_holds, repeated
+from .rules import STATES
+
+if TYPE_CHECKING:
+    from .waits import Waits
+
+Ints = NDArray[np.int64]
+CONTENTION = STATES.index("contention")
+#: Steps of the cascade that are followed of one wait.
+_MOST_STEPS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Causes:
+    """What kept waits waiting, ordered by wait, what took longest first; of a wait they overlap nowhere.
+
+    Attributes
+    ----------
+    wait : int64 (n,)
+        Rows of the operations.
+    thread : int32 (n,)
+        Who held, or ran, meanwhile.
+    function : int32 (n,)
+        In which function it came to hold, or ran; -1: unknown.
+    line : int32 (n,)
+        Line of that function's file; 0: unknown.
+    ns : int64 (n,)
+        Nanoseconds of the wait. Where several held at once (a semaphore) each has its share of the time.
+    """
+
+    wait: Ints
+    thread: NDArray[np.int32]
+    function: NDArray[np.int32]
+    line: NDArray[np.int32]
+    ns: Ints
+
+    def __len__(self) -> int:
+        return len(self.wait)
+
+
+def causes(waits: Waits) -> Causes:
+    """Return what kept each blocked wait waiting, where it is known.
+
+    O(n log n + k) for n operations and k pairs of a wait and a hold within it, or a step of a cascade.
+
+    Parameters
+    ----------
+    waits : Waits
+
+    Returns
+    -------
+    Causes
+    """
+    parts = [_by_holders(waits), _by_earlier_holders(waits), _by_wakers(waits)]
+    wait, thread, function, line, ns = (np.concatenate([part[i] for part in parts]) for i in range(5))
+    # A cascade may come back to the same place.
+    keys = np.stack([wait, thread, function, line], axis=1)
+    keys, back = np.unique(keys, axis=0, return_inverse=True)
+    ns = np.rint(np.bincount(back.reshape(-1), ns, len(keys))).astype(np.int64)
+    order = np.lexsort((-ns, keys[:, 0]))
+    order = order[ns[order] > 0]
+    keys, ns = keys[order], ns[order]
+    wait, thread, function, line = keys.T
+    return Causes(wait, thread.astype(np.int32), function.astype(np.int32), line.astype(np.int32), ns)
+
+
+_Part = tuple[Ints, Ints, Ints, Ints, Ints]
+
+
+def _lines(waits: Waits, function: Ints, recorded: Ints) -> Ints:
+    """Return the lines of sites: recorded ones, else where their functions begin."""
+    begins = np.append(waits.trace.functions.line.astype(np.int64), 0)
+    return np.where(recorded > 0, recorded, begins[function])
+
+
+def _contended(waits: Waits) -> tuple[Ints, Ints]:
+    """Return the blocked waits for what can be held, one row for each object: the wait, and the object."""
+    ops = waits.ops
+    rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ops.asks & ~repeated(ops))
+    wait, object = ops.per_object(rows)
+    return wait, object.astype(np.int64)
+
+
+def _by_holders(waits: Waits) -> _Part:
+    ops, held = waits.ops, waits.held
+    wait, object = _contended(waits)
+    order = np.lexsort((ops.start[wait], object))
+    wait, object = wait[order], object[order]
+    objects = np.arange(len(ops.objects) + 1)
+    keys = np.stack([held.thread, waits.function[held.acquire], ops.line[held.acquire]], axis=1).astype(
+        np.int64
+    )
+    sites, site = np.unique(keys, axis=0, return_inverse=True)
+    capacity = 4 * len(wait)
+    while True:
+        out = np.empty((3, capacity), np.int64)
+        count = split(
+            np.searchsorted(object, objects).astype(np.int64), np.ascontiguousarray(ops.start[wait]),
+            np.ascontiguousarray(ops.end[wait]), np.ascontiguousarray(ops.thread[wait], np.int64),
+            np.searchsorted(held.object, objects).astype(np.int64), np.ascontiguousarray(held.start),
+            np.ascontiguousarray(held.end), np.ascontiguousarray(held.thread, np.int64),
+            np.ascontiguousarray(site.reshape(-1), np.int64), np.empty(MOST_OPEN, np.int64),
+            np.empty(2 * MOST_OPEN, np.int64), np.zeros(len(sites)), np.empty(len(sites), np.int64),
+            out[0], out[1], out[2],
+        )  # fmt: skip
+        if count <= capacity:
+            break
+        capacity = int(count)
+    which, at, ns = out[:, :count]
+    thread, function, line = sites[at].T.reshape(3, -1)
+    return wait[which], thread, function, _lines(waits, function, line), ns
+
+
+def _by_earlier_holders(waits: Waits) -> _Part:
+    """Take the recording's word for who held what, where that was acquired before the recording began."""
+    ops, held = waits.ops, waits.held
+    wait, object = _contended(waits)
+    which = holders_at(held, object.astype(np.int32), ops.start[wait])
+    told = (which == -1) & (ops.holder[wait] >= 0) & (ops.holder[wait] != ops.thread[wait])
+    wait, object = wait[told], object[told]
+    following = next_holds(held, object.astype(np.int32), ops.start[wait])
+    until = np.where(following >= 0, np.append(held.start, 0)[following], ops.end[wait])
+    thread = ops.holder[wait].astype(np.int64)
+    function = _running(waits, thread, ops.start[wait], ops.start[wait])
+    ns = np.minimum(until, ops.end[wait]) - ops.start[wait]
+    return wait, thread, function, _lines(waits, function, np.zeros(len(wait), np.int64)), ns
+
+
+def _by_wakers(waits: Waits) -> _Part:
+    ops, own = waits.ops, waits.own
+    rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & (waits.waker >= 0))
+    rows = rows[~(ops.asks[rows] & (np.diff(ops.first)[rows] > 0))]
+    first = np.searchsorted(ops.thread[own], np.arange(len(waits.trace.threads) + 1)).astype(np.int64)
+    capacity = 4 * len(rows)
+    while True:
+        out = np.empty((4, capacity), np.int64)
+        count = follow(
+            np.ascontiguousarray(waits.woken_by[rows], np.int64),
+            np.minimum(waits.woken_at[rows], ops.end[rows]), np.ascontiguousarray(ops.start[rows]), first,
+            np.ascontiguousarray(ops.start[own]), np.ascontiguousarray(ops.end[own]),
+            np.ascontiguousarray(waits.woken_by[own], np.int64), np.ascontiguousarray(waits.woken_at[own]),
+            _MOST_STEPS, out[0], out[1], out[2], out[3],
+        )  # fmt: skip
+        if count <= capacity:
+            break
+        capacity = int(count)
+    which, thread, start, end = out[:, :count]
+    function = _running(waits, thread, start, end)
+    return rows[which], thread, function, _lines(waits, function, np.zeros(len(which), np.int64)), end - start
+
+
+def _running(waits: Waits, thread: Ints, start: Ints, end: Ints) -> Ints:
+    """Return the function of the innermost call that lasts all of a time; -1: none."""
+    calls, threads = waits.trace.calls, waits.trace.threads
+    if not len(calls):
+        return np.full(len(thread), -1, np.int64)
+    call = innermost(calls, threads.first, threads.count, thread.astype(np.int32), start)
+    while (short := (call >= 0) & (calls.end[call] < end)).any():
+        call = np.where(short, calls.parent[call], call)
+    return np.where(call >= 0, calls.function[np.maximum(call, 0)], -1).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Blame:
+    """Who made others wait by holding what they wanted, the longest delay first.
+
+    Attributes
+    ----------
+    thread, function, line : int32 (n,)
+        As in :class:`Causes`.
+    ns : int64 (n,)
+        The delay that it caused, added up over those that waited.
+    waits : int64 (n,)
+        Of how many waits.
+    """
+
+    thread: NDArray[np.int32]
+    function: NDArray[np.int32]
+    line: NDArray[np.int32]
+    ns: Ints
+    waits: Ints
+
+    def __len__(self) -> int:
+        return len(self.thread)
+
+
+def blame(waits: Waits) -> Blame:
+    """Return who and which line of code delayed others by holding what they wanted.
+
+    Parameters
+    ----------
+    waits : Waits
+
+    Returns
+    -------
+    Blame
+    """
+    found, ops = waits.causes, waits.ops
+    counts = np.flatnonzero(ops.asks[found.wait] & ~ops.nested[found.wait])
+    keys = np.stack([found.thread, found.function, found.line], axis=1)[counts]
+    sites, back, times = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    ns = np.rint(np.bincount(back.reshape(-1), found.ns[counts], len(sites))).astype(np.int64)
+    order = np.argsort(-ns, kind="stable")
+    thread, function, line = sites[order].T.reshape(3, -1)
+    return Blame(thread, function, line, ns[order], times[order].astype(np.int64))
