@@ -11,11 +11,12 @@ bpy = pytest.importorskip("bpy")
 
 from tests.support.drawings import everything  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
-from tracevis3d.drawing.primitives import Boxes, Camera, Drawing, Labels  # noqa: E402
+from tracevis3d.drawing.primitives import Boxes, Callout, Camera, Drawing, Labels  # noqa: E402
 from tracevis3d.errors import Cancelled, UsageError  # noqa: E402
 from tracevis3d.scene.build import build, clear  # noqa: E402
 from tracevis3d.scene.camera import fit  # noqa: E402
 from tracevis3d.scene.geometry import forms  # noqa: E402
+from tracevis3d.scene.text import callouts  # noqa: E402
 from tracevis3d.scene.text import labels as chosen  # noqa: E402
 from tracevis3d.scene.text.glyphs import typeface  # noqa: E402
 
@@ -236,3 +237,43 @@ def test_slanted_texts_take_what_is_free_and_no_more(texts):
             bigger = middle + (quad - middle) * (1 + 8 / min(length, 10))
             assert chosen.overlaps([*kept, bigger]) > 0
     assert chosen.overlaps(kept) == 0
+
+
+@given(st.lists(st.tuples(*[st.floats(0, 10)] * 2), min_size=1, max_size=6), st.integers(0, 1000))
+@settings(max_examples=15, deadline=None)
+def test_callouts_hide_neither_each_other_nor_what_they_point_at(points, seed):
+    rng = np.random.default_rng(seed)
+    low = np.column_stack([rng.uniform(0, 8, (5, 2)), np.zeros(5)]).astype(np.float32)
+    boxes = Boxes(
+        "call",
+        low,
+        np.tile(np.float32([2, 1, 0.1]), (5, 1)),
+        np.zeros(5, np.int32),
+        np.arange(5, dtype=np.int64),
+    )
+    said = tuple(
+        Callout(f"{k}  parse: only in B", "12 ms", (x, y, 0.0), color=0) for k, (x, y) in enumerate(points)
+    )
+    palette = np.array([[0.8, 0.1, 0.3, 1]], np.float32)
+    camera = Camera((0, 0, 1), (0, 0, 0), (10, 10, 1), up=(0, 1, 0), projection="orthographic")
+    built = build(Drawing(palette, (boxes,), camera, callouts=said), frame=Frame(960, 540))
+    free = chosen.Free(built.view, (0, 0, 960, 540))
+    panels = callouts.lay_out(
+        built.drawing, built.view, built.surround.region, free, 11.0, built.style, typeface()
+    )
+    # A leader, two diamonds, an edge, a panel and its bar for each callout; two lines of text.
+    shown = len(panels.lines) // 2
+    assert len(panels.corner) == len(panels.srgb) == 6 * shown
+    assert shown + panels.left_out == len(said)
+    rectangles = [(*c.min(axis=0), *c.max(axis=0)) for c in panels.corner[4::6]]
+    at = built.view.pixels([callout.point for callout in said])
+    for i, (left, bottom, right, top) in enumerate(rectangles):
+        for x, y in at:
+            assert not (left < x < right and bottom < y < top)
+        for a, b, c, d in rectangles[:i]:
+            assert left >= c or right <= a or bottom >= d or top <= b
+    for leader, (left, bottom, right, top) in zip(panels.corner[::6], rectangles):
+        ends = [leader[[0, 3]].mean(axis=0), leader[[1, 2]].mean(axis=0)]
+        assert min(np.hypot(*(ends[0] - p)) for p in at) < 1e-6
+        assert left - 1e-6 <= ends[1][0] <= right + 1e-6
+        assert bottom - 1e-6 <= ends[1][1] <= top + 1e-6

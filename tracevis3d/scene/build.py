@@ -23,7 +23,7 @@ from .geometry.forms import Purpose
 from .parts import PART, Parts, names_part
 from .styles import Light, Style
 from .text import axes as rulers_of
-from .text import labels, legend, shapes
+from .text import callouts, labels, legend, shapes
 from .text.glyphs import typeface
 
 #: Cosine between an axis and the view from which on it is not drawn.
@@ -159,6 +159,9 @@ class _Making:
         self.axis_texts, axis_lost = rulers_of.choose_texts(
             self.rulers, self.view, free, typeface, self.style.ink
         )
+        self.panels = callouts.lay_out(
+            as_seen, self.view, self.surround.region, free, self.surround.text, self.style, typeface
+        )
         inks = [inks_on(group.background, len(group), self.palette, self.style) for group in drawing.labels]
         self.label_texts, lost = labels.choose(drawing.labels, self.view, free, typeface, inks)
         shown = [*self.axis_texts.outline, *self.label_texts.outline]
@@ -167,6 +170,7 @@ class _Making:
             "labels_left_out": lost,
             "axis_texts_left_out": axis_lost,
             "legend_entries_left_out": self.surround.left_out,
+            "callouts_left_out": self.panels.left_out,
             "label_overlaps": labels.overlaps(shown),
         }
 
@@ -251,7 +255,7 @@ class _Making:
     def surroundings(self) -> None:
         """Make title, legends and notes on a pane before the camera; camera, lights and wall."""
         pane = camera.Pane.of(self.view)
-        lines, swatches = self.surround.lines, self.surround.swatches
+        lines, swatches = [*self.surround.lines, *self.panels.lines], self.surround.swatches
         if not self.drawing.camera.whole:
             # What lies beside the box goes on behind title, legends and notes.
             _, bottom, _, top = self.surround.region
@@ -259,11 +263,14 @@ class _Making:
             over = 4.0  # pixels: what lies behind must not shine through at the picture's edge
             edges = ((-over, top, wide + over, tall + over), (-over, -over, wide + over, bottom))
             swatches = [*(legend.Swatch(edge, self.style.background) for edge in edges), *swatches]
-        if swatches:
+        if swatches or self.panels.corner:
             corner, colors = legend.quads(swatches)
+            corner = np.concatenate([corner, *self.panels.corner])
+            own = np.array([[*srgb, 1.0] for srgb in self.panels.srgb], np.float32).reshape(-1, 4)
+            colors = np.concatenate([colors, own])
             at = pane.local(corner)
             # Later patches lie on earlier ones: each a hair closer to the camera.
-            at[:, 2] += np.repeat(np.arange(len(swatches)), 4) * (1e-4 * pane.depth / len(swatches))
+            at[:, 2] += np.repeat(np.arange(len(colors)), 4) * (1e-4 * pane.depth / len(colors))
             name = f"{self.name} legend"
             make = partial(shapes.patches, name, at, colors, self.style)
             self.in_frame.append(self.parts.whole("legend", name, digest(at, colors, self.style), make))

@@ -50,12 +50,15 @@ class Surround:
         What is left for the data.
     left_out : int
         Legend entries for which there was no room.
+    text : float
+        Height of a line of the legend, pixels.
     """
 
     lines: list[Line] = field(default_factory=list)
     swatches: list[Swatch] = field(default_factory=list)
     region: Rectangle = (0.0, 0.0, 0.0, 0.0)
     left_out: int = 0
+    text: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class _Layout:
         self.heading = max(34.0 * scale, 11.0)
         self.small = max(17.0 * scale, 8.0)
         self.margin = max(44.0 * scale, 5.0)
-        self.out = Surround()
+        self.out = Surround(text=self.text)
 
     def size(self, line: float) -> float:
         return line * self.typeface.size_per_line

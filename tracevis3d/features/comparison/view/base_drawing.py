@@ -13,7 +13,7 @@ from .... import units
 from ....drawing.builder import DrawingBuilder
 from ....drawing.frame import Frame
 from ....drawing.palettes import OTHER, parse
-from ....drawing.primitives import Drawing, Legend, LegendEntry, Meaning
+from ....drawing.primitives import Callout, Drawing, Legend, LegendEntry, Meaning
 from ....errors import UsageError
 from ....layout.cut import call_span
 from ....progress import Progress, part, silent
@@ -30,8 +30,11 @@ from .annotations.callouts import COLOR, callouts
 from .annotations.marks import MARK, OUTLIER, multiplicities, outlying
 from .annotations.reading_rules import annotate, signs
 from .boxes import Runs, boxes_of, explained, repetitions
+from .difference.callouts import callouts as callouts_of
+from .difference.callouts import seen
 from .difference.kinds import Differences, differences
 from .difference.paint import HUES, DifferencePaint
+from .difference.words import headline
 from .focus import highlight, named, stacks, within
 from .layout import Layout, compose, content, seen_contents, shares
 from .match_settings import asked, comparing
@@ -115,9 +118,30 @@ def _base_drawing(
     drawing.counts = _counts(shown, walls)
     drawing.meaning = _meaning(shown.drawn)
     progress(1.0, "drawn")
-    title = shown.p.caption or noted.title(shown.comparison, shown.picture)
-    made = drawing.finish(shown.picture.camera, title)
-    return replace(made, facts=noted.facts(shown.comparison)), sweep
+    first = _first(shown)
+    said = _callouts(drawing, shown)
+    made = drawing.finish(
+        shown.picture.camera, shown.p.caption or first or noted.title(shown.comparison, shown.picture)
+    )
+    return replace(made, facts=noted.facts(shown.comparison), callouts=said), sweep
+
+
+def _first(shown: _Shown) -> str:
+    """Return the most important finding that the picture shows, in words; empty: none."""
+    found = shown.differing().findings.found
+    if shown.is_part:
+        found = [finding for finding in found if seen(finding, shown.picture) is not None]
+    return headline(found[0]) if found else ""
+
+
+def _callouts(drawing: DrawingBuilder, shown: _Shown) -> tuple[Callout, ...]:
+    """Return callouts of the largest findings, where nothing else is said to be the point."""
+    p = shown.p
+    if p.mark or p.caption or not p.callouts:
+        return ()
+    first = drawing.paint.add(HUES)
+    hues = [first + k for k in range(len(HUES))]
+    return callouts_of(shown.differing().findings.found, shown.picture, hues, p.callouts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +162,8 @@ class _Shown:
         Nanoseconds from the first call of each trace to the end of the last.
     context : bool
         Whether the overview shows the whole traces.
+    is_part : bool
+        Whether a wall shows a part of its trace.
     shift : int
         Nanoseconds that B is moved by; ``aligned`` is a note on it.
     moved : float64 (drawn,)
@@ -155,6 +181,7 @@ class _Shown:
     like: matching.Likeness
     spans: tuple[tuple[int, int], ...]
     context: bool
+    is_part: bool
     shift: int
     aligned: str
     moved: Floats
@@ -186,7 +213,7 @@ def _choose(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Prog
     some = chosen.only(slice(0, p.tubes + p.lines))  # type: ignore[arg-type]
     return _Shown(
         traces, p, frame, comparison, picture, chosen, some, grouping, _only(grouping, len(some)), like,
-        spans, context, shift, aligned, matching.displacement(comparison, some),
+        spans, context, is_part, shift, aligned, matching.displacement(comparison, some),
     )  # fmt: skip
 
 

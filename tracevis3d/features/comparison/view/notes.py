@@ -77,9 +77,11 @@ def notes(
     tuple of str
     """
     tubes_ = min(p.tubes, len(shown))
+    matched = [] if p.caption else [title(comparison, picture)]
     notes = [
+        *matched,
         f"{tubes_:,} matches are tubes, {len(shown) - tubes_:,} lines; "
-        f"{chosen.left_out + len(chosen) - len(shown):,} others between these calls are left out"
+        f"{chosen.left_out + len(chosen) - len(shown):,} others between these calls are left out",
     ]
     if not len(chosen):
         notes = [f"no two calls that are drawn are more similar than {p.tau:g}"]

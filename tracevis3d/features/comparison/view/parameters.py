@@ -114,6 +114,10 @@ class Parameters:
         2, "The maximum number of captioned bars of each kind: without matches, in place, moved", low=0,
         high=20, group="Detail",
     )  # fmt: skip
+    callouts: int = parameter(
+        3, "The maximum number of the largest differences that are told in the picture, with lines to them",
+        low=0, high=10, group="Detail",
+    )  # fmt: skip
     repeats: int = parameter(
         4, "The maximum number of repetitions framed in red on each wall, the longest first", low=0, high=200,
         group="Detail",

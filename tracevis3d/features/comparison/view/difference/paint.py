@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .....drawing.palettes import Paint, parse
 from .....drawing.primitives import Legend, LegendEntry
+from .....drawing.selector import Selector
 from .....units import percentage
 from ..layout import Wall
 from ..matches import Chosen
@@ -124,7 +125,10 @@ class DifferencePaint:
         seen = set(np.unique(np.concatenate([np.empty(0, np.int32), *used])).tolist())
         kinds = sorted({kind for (kind, _), index in self._known.items() if index in seen})
         entries = [
-            LegendEntry(f"{KINDS[k]} {percentage(float(self.found.share[k]))}", self._index(k, 1.0))
+            LegendEntry(
+                f"{KINDS[k]} {percentage(float(self.found.share[k]))}", self._index(k, 1.0),
+                stands_for=Selector(tuple((i, i) for (kind, _), i in self._known.items() if kind == k)),
+            )
             for k in kinds
-        ]
+        ]  # fmt: skip
         return Legend("What differs" if len(kinds) > 1 else "", tuple(entries))

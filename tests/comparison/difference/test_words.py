@@ -1,0 +1,72 @@
+"""The title and the callouts of a comparison say its findings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.comparison.difference.test_kinds import program, told
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.features.comparison.compare import VIEW
+from tracevis3d.features.comparison.view.difference.words import headline, short
+from tracevis3d.features.comparison.view.parameters import Parameters
+from tracevis3d.parameters import read
+from tracevis3d.progress import silent
+
+FRAME = Frame(960, 540)
+STEPS = [("read", 60), ("parse", 60), *[("work", 10)] * 10]
+CHANGES = {
+    "only": [*STEPS[:2], ("get_extensions", 30), *STEPS[2:]],
+    "repetitions": [*STEPS, *STEPS[2:]],
+    "slower": [*STEPS[:2], *[("work", 30)] * 10],
+    "order": [*STEPS[1:], STEPS[0]],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("only", "B spends 30 ms in get_extensions, which nothing in A matches"),
+        ("repetitions", "B calls work 20 times instead of 10 as A does"),
+        ("slower", "work itself takes 200 ms longer in B"),
+        ("order", "read comes first in A, after work in B"),
+    ],
+)
+def test_the_title_is_the_first_finding(kind, words):
+    traces = [program(*STEPS), program(*CHANGES[kind])]
+    drawing = VIEW.draw(traces, read(Parameters, {}), FRAME, silent)
+    assert drawing.title == words
+    assert "of the time is in calls that match" in drawing.notes[0]
+    captioned = VIEW.draw(traces, read(Parameters, {"caption": "Look here"}), FRAME, silent)
+    assert captioned.title == "Look here"
+    assert not captioned.callouts
+
+
+def test_a_run_against_itself_is_said_to_be_the_same():
+    trace = program(*STEPS)
+    drawing = VIEW.draw([trace, trace], read(Parameters, {}), FRAME, silent)
+    assert drawing.title == "A and B make the same calls"
+    assert not drawing.callouts
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_texts_are_short(kind):
+    for finding in told(program(*STEPS), program(*CHANGES[kind])).findings.found:
+        assert len(headline(finding).split()) <= 16
+        text, _ = short(finding)
+        assert len(text.split()) <= 8
+
+
+def test_callouts_stand_at_their_calls_and_are_as_many_as_asked_for():
+    traces = [program(*STEPS), program(*CHANGES["only"], ("after", 20), *STEPS[2:])]
+    drawing = VIEW.draw(traces, read(Parameters, {"callouts": 2}), FRAME, silent)
+    assert len(drawing.callouts) == 2
+    assert all(callout.text.startswith(f"{k}  ") for k, callout in enumerate(drawing.callouts, 1))
+    boxes = next(e for e in drawing.elements if e.kind == "call" and e.source == 1)
+    labels = traces[1].functions.label
+    for callout in drawing.callouts:
+        name = callout.text[3:].split(":")[0]
+        own = [i for i, call in enumerate(boxes.id) if labels[traces[1].calls.function[call]] == name]
+        ends = np.stack([boxes.low[own, 0], boxes.low[own, 0] + boxes.size[own, 0]], axis=1)
+        assert any(low <= callout.point[0] <= high for low, high in ends)
+    assert not VIEW.draw(traces, read(Parameters, {"callouts": 0}), FRAME, silent).callouts

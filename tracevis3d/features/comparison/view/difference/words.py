@@ -1,0 +1,119 @@
+"""Findings in few words: the title of a picture, and the texts of callouts."""
+
+from __future__ import annotations
+
+from .....units import duration
+from ...findings.evidence import Finding
+
+#: Characters of a function's name that are written at most.
+_LONGEST = 44
+
+
+def headline(finding: Finding) -> str:
+    """Return a finding as a title: one plain sentence without a final period.
+
+    Parameters
+    ----------
+    finding : Finding
+
+    Returns
+    -------
+    str
+    """
+    f, d = finding, finding.details
+    a, b = (_short(name) for name in f.functions)
+    kind = f.kind
+    if kind in ("only", "alone", "unmatched"):
+        s, name, other = _side(f)
+        what, time = (a, b)[s], duration(f.time_ns[s], 2)
+        if kind == "unmatched":
+            return f"{name} spends {time} in {what}, which nothing in {other} matches"
+        if kind == "only" or not d.get("elsewhere"):
+            return f"{name} spends {time} in {what}, which {other} never calls"
+        return f"{name} spends {time} in {what}{_below(f)}, where {other} doesn't call it"
+    if kind == "repetitions":
+        more, less = ("B", "A") if f.calls[1] > f.calls[0] else ("A", "B")
+        most, least = max(f.calls), min(f.calls)
+        return f"{more} calls {a} {most:,} times instead of {least:,} as {less} does"
+    if kind in ("slower", "faster"):
+        change = duration(abs(d["change_ns"]), 2)
+        word = "longer" if kind == "slower" else "less long"
+        itself = " itself" if d["cause"] == f.functions[0] else ""
+        return f"{a}{itself} takes {change} {word} in B"
+    if kind == "offset":
+        later = "later" if d["change_ns"] > 0 else "earlier"
+        return f"Everything from {a} on starts {duration(abs(d['change_ns']), 2)} {later} in B"
+    if kind == "moved":
+        if a == b:
+            return f"A and B call {a} in different places"
+        return f"B does in {b} what A does in {a}"
+    if kind == "order":
+        before = d["after"]
+        return f"{a} comes {_after(before[0])} in A, {_after(before[1])} in B"
+    if kind == "renamed":
+        return f"{a} of A is {b} of B"
+    if kind == "wrapped":
+        return f"A and B reach {a} through different functions"
+    if kind == "pace":
+        factor = d["factor"]
+        return f"Everything takes {factor:.2f} times as long in B as in A"
+    return "A and B make the same calls" if d.get("same_calls") else "A and B are alike"
+
+
+def short(finding: Finding) -> tuple[str, str]:
+    """Return a finding as a callout: what, in eight words at most, and how much.
+
+    Parameters
+    ----------
+    finding : Finding
+
+    Returns
+    -------
+    (str, str)
+    """
+    f, d = finding, finding.details
+    a, b = (_short(name) for name in f.functions)
+    times = [duration(ns, 2) for ns in f.time_ns]
+    both = f"{times[0]} in A, {times[1]} in B"
+    if f.kind in ("only", "alone", "unmatched"):
+        s, name, other = _side(f)
+        many = f"{f.calls[s]:,} calls, " if f.calls[s] > 1 else ""
+        words = f"without a match in {other}" if f.kind == "unmatched" else f"only in {name}"
+        return f"{(a, b)[s]}: {words}", f"{many}{times[s]}"
+    if f.kind == "repetitions":
+        return f"{a}: {f.calls[0]:,} → {f.calls[1]:,} calls", both
+    if f.kind in ("slower", "faster"):
+        change = duration(abs(d["change_ns"]), 2)
+        own = [duration(ns, 2) for ns in d["cause_self_ns"]]
+        where = both if d["cause"] != f.functions[0] else f"itself {own[0]} in A, {own[1]} in B"
+        return f"{a}: {change} {'more' if f.kind == 'slower' else 'less'} in B", where
+    if f.kind == "offset":
+        later = "later" if d["change_ns"] > 0 else "earlier"
+        return f"{a} on: {duration(abs(d['change_ns']), 2)} {later} in B", ""
+    if f.kind == "moved":
+        return (f"{a}: called elsewhere" if a == b else f"{a} → {b}"), both
+    if f.kind == "order":
+        return f"{a}: in another order", both
+    if f.kind == "renamed":
+        return f"{a} → {b}: renamed", both
+    if f.kind == "wrapped":
+        return f"{a}: reached through others", both
+    return headline(f), ""
+
+
+def _side(finding: Finding) -> tuple[int, str, str]:
+    name = finding.details["trace"]
+    s = "AB".index(name)
+    return s, name, "BA"[s]
+
+
+def _below(f: Finding) -> str:
+    return f" below {_short(f.path[-2])}" if len(f.path) > 1 and f.details.get("paths", 1) == 1 else ""
+
+
+def _after(name: str) -> str:
+    return f"after {_short(name)}" if name else "first"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"…{name[-_LONGEST + 1 :]}"

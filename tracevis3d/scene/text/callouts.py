@@ -1,0 +1,211 @@
+"""Callouts in print: short statements on panels where the picture is free, with lines to their points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...drawing.primitives import Boxes, Callout, Drawing, Lines, Tubes
+from ...layout.lettering import Typeface, clean, shorten
+from ..camera import Rectangle, View
+from ..color import mixed
+from ..styles import Style
+from .labels import Free
+from .legend import Line
+
+#: Pixels of a cell in which it is counted whether data is drawn.
+_CELL = 8
+#: Cost of a picture's height of distance, in panels that lie on data.
+_FAR = 2.2
+#: Points of tubes and boxes that are looked at, at most.
+_MOST = 200_000
+#: The widest panel, in line heights.
+_WIDEST = 26.0
+
+
+@dataclass
+class Panels:
+    """Callouts as they are printed, in pixels.
+
+    Attributes
+    ----------
+    lines : list of Line
+    corner : list of float64 (4, 2)
+        Of patches, later ones on earlier ones.
+    srgb : list of float (3)
+    left_out : int
+        Callouts without room, or out of the picture.
+    """
+
+    lines: list[Line] = field(default_factory=list)
+    corner: list[NDArray[np.float64]] = field(default_factory=list)
+    srgb: list[tuple[float, float, float]] = field(default_factory=list)
+    left_out: int = 0
+
+
+def covered(drawing: Drawing, view: View) -> NDArray[np.bool_]:
+    """Return in which cells of the picture data is drawn, bool (rows, columns), the lowest row first."""
+    rows, columns = (max(-(-n // _CELL), 1) for n in (view.frame.height, view.frame.width))
+    out = np.zeros((rows, columns), np.bool_)
+    points = []
+    for element in drawing.elements:
+        if isinstance(element, Boxes) and len(element):
+            # The picture of a box is about that of its two long edges, with points between them.
+            share = np.linspace(0.0, 1.0, max(2, min(64, _MOST // max(4 * len(element), 1))))
+            at = element.low[:, None].astype(np.float64) + share[None, :, None] * element.size[
+                :, None
+            ] * np.array([1.0, 0.0, 0.0])
+            for y in (0.0, 0.5, 1.0):
+                points.append((at + element.size[:, None] * np.array([0.0, y, y])).reshape(-1, 3))
+        elif isinstance(element, Tubes) and len(element):
+            step = max(len(element.point) // (_MOST // 8), 1)
+            centre, half = element.point[::step].astype(np.float64), element.radius[::step, :1]
+            side = np.array(element.side)
+            points += [centre + t * half * side for t in np.linspace(-1, 1, 9)]
+        elif isinstance(element, Lines):
+            points.append(element.point.astype(np.float64))
+    if points:
+        at = view.pixels(np.concatenate(points)) / _CELL
+        inside = (at >= 0).all(axis=1) & (at[:, 0] < columns) & (at[:, 1] < rows)
+        place = at[inside].astype(np.int64)
+        out[place[:, 1], place[:, 0]] = True
+    return out
+
+
+def lay_out(
+    drawing: Drawing, view: View, region: Rectangle, free: Free, text: float, style: Style, typeface: Typeface
+) -> Panels:
+    """Place the callouts of ``drawing``, the most important first; each takes its place from ``free``.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    view : View
+    region : Rectangle
+        Of the picture, beside title and notes.
+    free : Free
+    text : float
+        Line height, pixels.
+    style : Style
+    typeface : Typeface
+
+    Returns
+    -------
+    Panels
+    """
+    out = Panels()
+    if not drawing.callouts or region[2] - region[0] < 12 * text or region[3] - region[1] < 8 * text:
+        out.left_out = len(drawing.callouts)
+        return out
+    cells = covered(drawing, view)
+    # How many cells with data lie below and left of each corner of a cell.
+    data = np.pad(np.cumsum(np.cumsum(cells, axis=0), axis=1), ((1, 0), (1, 0))).astype(np.float64)
+    at = view.pixels([callout.point for callout in drawing.callouts])
+    points = [(float(x), float(y)) for x, y in at]
+    for callout, (x, y) in zip(drawing.callouts, points):
+        if not (region[0] <= x <= region[2] and region[1] <= y <= region[3]):
+            out.left_out += 1
+            continue
+        rows = _rows(callout, text, typeface)
+        wide = max(typeface.width(row) * size for row, size in rows) + 1.3 * text
+        high = 1.25 * text * len(rows) + 0.5 * text
+        place = _place(x, y, wide, high, region, free, data, points, text)
+        if place is None:
+            out.left_out += 1
+            continue
+        _print(out, callout, (x, y), place, rows, text, drawing, style, typeface)
+    return out
+
+
+def _rows(callout: Callout, text: float, typeface: Typeface) -> list[tuple[str, float]]:
+    """Return the words of a callout, each with the size of its type."""
+    size = text * typeface.size_per_line
+    rows = [(clean(callout.text), size), (clean(callout.detail), 0.85 * size)]
+    return [(shorten(row, _WIDEST * text / of, typeface), of) for row, of in rows if row]
+
+
+def _place(
+    x: float, y: float, wide: float, high: float, region: Rectangle, free: Free, data: NDArray[np.float64],
+    points: list[tuple[float, float]], text: float,
+) -> Rectangle | None:  # fmt: skip
+    """Return the place for a panel that hides least data, nearest to its point; None if there is none."""
+    step = text
+    left = np.arange(region[0], region[2] - wide, step)
+    low = np.arange(region[1], region[3] - high, step)
+    if not len(left) or not len(low):
+        return None
+    xs, ys = (grid.reshape(-1) for grid in np.meshgrid(left, low))
+    columns, rows = data.shape[1] - 1, data.shape[0] - 1
+    i0, i1 = ((np.clip(v / _CELL, 0, columns)).astype(np.int64) for v in (xs, xs + wide))
+    j0, j1 = ((np.clip(v / _CELL, 0, rows)).astype(np.int64) for v in (ys, ys + high))
+    hidden = data[j1, i1] - data[j0, i1] - data[j1, i0] + data[j0, i0]
+    hidden = hidden / max(wide * high / _CELL**2, 1.0)
+    away = np.hypot(
+        np.maximum(np.maximum(xs - x, x - xs - wide), 0), np.maximum(np.maximum(ys - y, y - ys - high), 0)
+    )
+    cost = hidden + _FAR * away / max(region[3] - region[1], 1.0)
+    # A panel at its point would hide what it is about.
+    open_ = away >= 1.2 * text
+    for px, py in points:
+        near = (xs - text < px) & (px < xs + wide + text) & (ys - text < py) & (py < ys + high + text)
+        open_ &= ~near
+    pad = 0.35 * text
+    for k in np.argsort(np.where(open_, cost, np.inf), kind="stable")[:600].tolist():
+        if not open_[k]:
+            break
+        box = (float(xs[k]), float(ys[k]), float(xs[k] + wide), float(ys[k] + high))
+        if free.take((box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad)):
+            return box
+    return None
+
+
+def _print(
+    out: Panels, callout: Callout, point: tuple[float, float], box: Rectangle, rows: list[tuple[str, float]],
+    text: float, drawing: Drawing, style: Style, typeface: Typeface,
+) -> None:  # fmt: skip
+    hue = _rgb(drawing.palette[callout.color, :3]) if callout.color >= 0 else style.ink
+    ground = mixed(np.array([[*style.background, 1.0]], np.float32), style.ink, 0.035)[0]
+    edge = mixed(np.array([[*style.background, 1.0]], np.float32), style.ink, 0.25)[0]
+    x, y = point
+    near = (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3]))
+    line = max(0.09 * text, 1.2)
+    out.corner.append(_bar(point, near, line))
+    out.srgb.append(style.ink)
+    for side, color in ((0.26 * text, style.background), (0.2 * text, hue)):
+        out.corner.append(np.array([(x - side, y), (x, y - side), (x + side, y), (x, y + side)]))
+        out.srgb.append(color)
+    hair = max(0.05 * text, 1.0)
+    out.corner.append(_rectangle((box[0] - hair, box[1] - hair, box[2] + hair, box[3] + hair)))
+    out.srgb.append(_rgb(edge))
+    out.corner.append(_rectangle(box))
+    out.srgb.append(_rgb(ground))
+    out.corner.append(_rectangle((box[0], box[1], box[0] + 0.25 * text, box[3])))
+    out.srgb.append(hue)
+    middle = box[3] - 0.25 * text - 0.625 * text
+    for k, (row, size) in enumerate(rows):
+        color = style.ink if k == 0 else style.muted
+        out.lines.append(
+            Line(row, box[0] + 0.75 * text, middle - 0.5 * typeface.cap_height * size, size, color)
+        )
+        middle -= 1.25 * text
+
+
+def _rgb(color: NDArray[np.floating]) -> tuple[float, float, float]:  # type: ignore[type-arg]
+    r, g, b = (float(v) for v in color[:3])
+    return r, g, b
+
+
+def _rectangle(box: Rectangle) -> NDArray[np.float64]:
+    left, low, right, high = box
+    return np.array([(left, low), (right, low), (right, high), (left, high)])
+
+
+def _bar(a: tuple[float, float], b: tuple[float, float], width: float) -> NDArray[np.float64]:
+    """Return the corners of a straight line."""
+    start, end = np.array(a), np.array(b)
+    along = end - start
+    length = max(float(np.hypot(*along)), 1e-9)
+    across = np.array([-along[1], along[0]]) / length * width / 2
+    return np.array([start - across, end - across, end + across, start + across])
