@@ -49,7 +49,6 @@ ACCEPTED = ROOT / "tools" / "mutants.toml"
 SUBJECTS = {
     "analysis/compact.py": ("analysis/test_compact",),
     "analysis/criteria.py": ("analysis/test_compact",),
-    "analysis/edges.py": ("analysis/test_compact",),
     "analysis/grammar.py": ("analysis/test_grammar",),
     "analysis/join.py": ("comparison/test_match",),
     "analysis/listing.py": ("analysis/test_grammar", "call_tree/test_partial_tree"),
@@ -59,6 +58,7 @@ SUBJECTS = {
     "analysis/repetitions.py": ("analysis/test_repetitions",),
     "analysis/search.py": ("analysis/test_search",),
     "analysis/search_results.py": ("analysis/test_search_results",),
+    "analysis/sequences.py": ("analysis/test_grammar",),
     "analysis/sets.py": ("analysis/test_sets",),
     "analysis/subtrees.py": ("analysis/test_subtrees",),
     "features/waits/critical_path.py": ("waits/test_twin_critical_path",),

@@ -27,6 +27,7 @@ from ...tracevis3d.features.call_tree.list_rows import PAGE, ListQuery
 from ...tracevis3d.features.call_tree.lists import from_library
 from ...tracevis3d.filters import stack as filter_stack
 from ...tracevis3d.filters.facts import facts_of
+from ...tracevis3d.filters.roles import roles_of
 from ...tracevis3d.views.calls.actions import filter_for
 from .. import signals
 from ..environment import own_folder
@@ -252,7 +253,7 @@ class OnList(OnTrace):
         """Call ``then(collection, trace)`` with the trace; its result is reported."""
 
         def prepare(trace: Any) -> None:
-            _ = graph_of(trace).edges, facts_of(trace).roles
+            _ = graph_of(trace).edges, roles_of(trace)
 
         def finish(_context: Any, collection: Any, _key: str, trace: Any) -> set[str]:
             if said := then(collection, trace):

@@ -14,13 +14,15 @@ from tests.filters.test_filters import trace_of
 from tests.support import synthetic
 from tracevis3d.analysis import grammar as grammars
 from tracevis3d.analysis.compact import CompactTrace
-from tracevis3d.analysis.grammar import Grammar, Occurrences, grammar_of
+from tracevis3d.analysis.grammar import Grammar, grammar_of
+from tracevis3d.analysis.sequences import Occurrences, words
 from tracevis3d.analysis.subtrees import Subtrees
 from tracevis3d.errors import Cancelled, UsageError
 from tracevis3d.features.call_tree import nodes
 from tracevis3d.filters.facts import Facts
 from tracevis3d.filters.sequence_list import sequences
 from tracevis3d.filters.stack import HIDDEN, apply, parse
+from tracevis3d.progress import Progress, silent
 
 #: Leaf functions that lists are made of.
 LEAVES = 6
@@ -211,11 +213,16 @@ def test_where_sequences_are_among_the_calls(seed: int, n: int, functions: int) 
         assert {rule for rule, _ in rules} == {rule for rule, all_of in takes.items() if i in all_of}
 
 
+def of_graph(graph: CompactTrace, progress: Progress = silent) -> Grammar:
+    forest = graph.forest
+    return grammar_of(forest.first, forest.child, forest.count, graph.subtrees.extent, progress)
+
+
 def test_stopped_and_asked_how_far_it_is(monkeypatch) -> None:
     graph = graph_from([list(np.random.default_rng(1).integers(0, LEAVES, 5000))])
     monkeypatch.setattr(grammars, "_STEP", 1000)
     result: list[float] = []
-    grammar = grammar_of(graph, lambda done, what: result.append(done))
+    grammar = of_graph(graph, lambda done, what: result.append(done))
     assert len(result) >= 3
     assert result == sorted(result)
     assert grammar.symbols(LEAVES) == graph.grammar.symbols(LEAVES)
@@ -224,14 +231,14 @@ def test_stopped_and_asked_how_far_it_is(monkeypatch) -> None:
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        grammar_of(graph, stop)
+        of_graph(graph, stop)
     fresh = graph_from([list(np.random.default_rng(1).integers(0, LEAVES, 5000))])
     with pytest.raises(Cancelled):
         fresh.find_grammar(stop)
     assert fresh.find_grammar() is fresh.grammar, "it can be found later"
     monkeypatch.setattr(grammars, "_MOST", 1000)
     with pytest.raises(UsageError, match="too many for a grammar"):
-        grammar_of(graph)
+        of_graph(graph)
 
 
 def test_more_symbols_than_there_was_room_for() -> None:
@@ -333,7 +340,7 @@ def test_a_sequence_in_words() -> None:
         (9, "a ×2, (b, c) ×3, d"), (3, "a ×2, (b, c) ×3, … 1 more"), (2, "a ×2, (b, …) ×3, … 2 more"),
         (1, "a ×2, … 3 more"),
     ):  # fmt: skip
-        assert grammars.words(graph, rule, labels, most) == text
+        assert words(graph, rule, labels, most) == text
 
 
 def test_sizes_of_lists_of_a_recorded_run(recorded) -> None:

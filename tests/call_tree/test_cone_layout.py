@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.test_compact import graph_of
 from tests.support import synthetic
-from tracevis3d.analysis.edges import Edges
+from tracevis3d.analysis.subtrees import Edges
 from tracevis3d.features.call_tree.cone.layouts import cone
 
 

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from tests.analysis.test_compact import plain_key
 from tests.support.plain_match import small_trace
 from tests.support.walked_traces import walked_trace
-from tracevis3d.analysis.grammar import callees_of
 from tracevis3d.analysis.pattern_library import Library, promote, save
+from tracevis3d.analysis.sequences import callees_of
 from tracevis3d.errors import UsageError
 from tracevis3d.filters import registry
 from tracevis3d.filters.facts import Facts
-from tracevis3d.filters.roles import ROLES
+from tracevis3d.filters.roles import ROLES, of_functions
 from tracevis3d.parameters import read
 from tracevis3d.trace.model import CONTAINER_KINDS, Containers
 from tracevis3d.trace.strings import Strings
@@ -226,7 +226,7 @@ def test_roles_follow_from_names(drawn, classes):
         assert call_flags(facts, "polymorphic") == call_flags(facts, "polymorphic", classes=2)
         found = registry.find("utilities")
         utility = found.mark(facts, found.parameters()).flags
-        for f, role in enumerate(facts.roles):
+        for f, role in enumerate(of_functions(facts)):
             fits = (either[f], leaf[f], utility[f], several[f], True)
             assert role == tuple(ROLES)[fits.index(True)]
 

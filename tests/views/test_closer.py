@@ -10,7 +10,7 @@ from tracevis3d.parameters import as_key
 from tracevis3d.trace.model import Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
 from tracevis3d.views import registry
-from tracevis3d.views.detail import level_of_detail_of
+from tracevis3d.views.view import level_of_detail_of
 
 
 @pytest.fixture(scope="module")

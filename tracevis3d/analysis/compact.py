@@ -12,9 +12,8 @@ from ..kernels.tree.compact import count_iterations, expand_graph
 from ..progress import Progress, silent
 from ..trace.cached_results import cached_with_trace
 from ..trace.model import Calls, Threads, Trace
-from .edges import Edges
 from .grammar import Grammar, grammar_of
-from .subtrees import Subtrees, distinct_subtrees, subtrees_of
+from .subtrees import Edges, Subtrees, distinct_subtrees, subtrees_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +96,10 @@ class CompactTrace:
         """Return :attr:`grammar`, reporting progress; ``progress`` may stop the work."""
         known = vars(self)
         if "grammar" not in known:
-            known["grammar"] = grammar_of(self, progress)
+            forest = self.forest
+            known["grammar"] = grammar_of(
+                forest.first, forest.child, forest.count, self.subtrees.extent, progress
+            )
         found: Grammar = known["grammar"]
         return found
 

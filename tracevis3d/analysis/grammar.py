@@ -13,10 +13,8 @@ as a text of its own.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,19 +26,13 @@ from ..kernels.tree.grammar import (
     measure,
     read_lists,
     rebuild,
-    sort_by_class,
     spread,
     unfold,
     write_grammar,
     write_out,
 )
 from ..progress import Progress, silent
-from ..trace.model import Calls
-from .edges import Edges
-from .subtrees import grown
-
-if TYPE_CHECKING:
-    from .compact import CompactTrace
+from .subtrees import Edges, grown
 
 Ints = NDArray[np.int64]
 Int32s = NDArray[np.int32]
@@ -172,11 +164,11 @@ class Grammar:
         while len(owner):
             low = first[owner - self.lists]
             count = first[owner - self.lists + 1] - low
-            use = np.repeat(low, count) + _each(count)
+            use = np.repeat(low, count) + each(count)
             inside, step = np.repeat(before, count), np.repeat(self.length[owner], count)
             at, times = symbol[use], self.times[symbol[use]]
             owner = np.repeat(of[use].astype(np.int64), times)
-            before = np.repeat(inside + self.offset[at], times) + np.repeat(step, times) * _each(times)
+            before = np.repeat(inside + self.offset[at], times) + np.repeat(step, times) * each(times)
             in_list = owner < self.lists
             lists.append(owner[in_list])
             places.append(before[in_list])
@@ -224,18 +216,21 @@ class Grammar:
             owner = value
 
 
-def _each(count: Ints) -> Ints:
+def each(count: Ints) -> Ints:
     """Return 0 to ``count[i]`` for each i, one after another."""
     return np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
 
 
-def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
+def grammar_of(first: Ints, child: Int32s, count: Ints, extent: Ints, progress: Progress = silent) -> Grammar:
     """Make the grammar of a compact trace, in time linear in its edges.
 
     Parameters
     ----------
-    graph : CompactTrace
-        Neighbours among its edges have different children.
+    first, child, count : int64 (lists + 1,), int32 (e,), int64 (e,)
+        The edges, list by list, as :class:`.subtrees.Edges` has them: those of each distinct subtree, and
+        behind them the root calls of each thread. Neighbours have different children.
+    extent : int64 (m,)
+        The calls of each distinct subtree, itself included.
     progress : Progress
         It is called every half a million edges, and may stop the work.
 
@@ -248,11 +243,10 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
     UsageError
         If there are so many distinct subtrees and edges that their numbers don't fit.
     """
-    edges = graph.forest
-    lists, symbols = len(edges.first) - 1, min(len(edges), 1 << 16) + ROOM
-    if lists + len(edges) + 2 * ROOM > _MOST:
+    lists, symbols = len(first) - 1, min(len(child), 1 << 16) + ROOM
+    if lists + len(child) + 2 * ROOM > _MOST:
         raise UsageError(
-            f"{lists + len(edges):,} distinct subtrees and callees are too many for a grammar, of {_MOST:,}: "
+            f"{lists + len(child):,} distinct subtrees and callees are too many for a grammar, of {_MOST:,}: "
             "filter the trace or take a part of it"
         )
     value, times = np.full(symbols, -1, np.int32), np.empty(symbols, np.int64)
@@ -266,20 +260,20 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
     seed = np.uint64(secrets.randbits(64))
     owner, at, of_callees = 0, 0, 0
     while True:
-        stop = len(graph) if owner < len(graph) else lists
+        stop = len(extent) if owner < len(extent) else lists
         owner, at = read_lists(
-            edges.first, edges.child, edges.count, lists, stop, owner, at, _STEP, value, times, before, after,
+            first, child, count, lists, stop, owner, at, _STEP, value, times, before, after,
             head, tail, uses, table, seed, waits, waiting, counts,
         )  # fmt: skip
-        if stop == len(graph):
+        if stop == len(extent):
             of_callees = int(counts[5])
         if owner == lists:
             break
         if owner == stop:
             continue
-        progress(at / len(edges), "finding rules among callees")
+        progress(at / len(child), "finding rules among callees")
         if counts[5] + ROOM > symbols:
-            symbols = min(2 * symbols, len(edges) + 2 * ROOM)
+            symbols = min(2 * symbols, len(child) + 2 * ROOM)
             value, times = grown(value, symbols), grown(times, symbols)
             before, after = grown(before, symbols), grown(after, symbols)
             waiting, waits = np.empty(symbols, np.int32), np.zeros(symbols, np.uint8)
@@ -289,7 +283,7 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
             old, table = table, np.zeros(1 << (2 * symbols - 1).bit_length(), np.int32)
             rebuild(value, times, after, table, seed, old)
     owners, living = int(counts[2]), int(counts[5])
-    first = np.zeros(owners + 1, np.int64)
+    firsts = np.zeros(owners + 1, np.int64)
     out_value, out_times = np.empty(living, np.int32), np.empty(living, np.int64)
     left = write_grammar(
         lists,
@@ -300,183 +294,24 @@ def grammar_of(graph: CompactTrace, progress: Progress = silent) -> Grammar:
         head,
         uses,
         np.empty(owners, np.int32),
-        first,
+        firsts,
         out_value,
         out_times,
     )
-    first = first[: left + 1].copy()
+    firsts = firsts[: left + 1].copy()
     order, offset = np.empty(left, np.int32), np.empty(living, np.int64)
     length, callees, calls, names = (np.empty(left, np.int64) for _ in range(4))
     order_nodes(
-        first, out_value, np.zeros(left, np.uint8), np.empty(left, np.int32), np.empty(left, np.int64), order
+        firsts,
+        out_value,
+        np.zeros(left, np.uint8),
+        np.empty(left, np.int32),
+        np.empty(left, np.int64),
+        order,
     )
-    extent = np.zeros(lists, np.int64)
-    extent[: len(graph)] = graph.subtrees.extent
-    measure(order, first, out_value, out_times, lists, extent, length, callees, calls, names, offset)
+    of_list = np.zeros(lists, np.int64)
+    of_list[: len(extent)] = extent
+    measure(order, firsts, out_value, out_times, lists, of_list, length, callees, calls, names, offset)
     return Grammar(
-        lists, first, out_value, out_times, order, length, callees, calls, offset, names, of_callees
+        lists, firsts, out_value, out_times, order, length, callees, calls, offset, names, of_callees
     )
-
-
-def callees_of(graph: CompactTrace, rule: int, most: int | None = None) -> Ints:
-    """Return what a rule of a graph's grammar unfolds to: for each callee the calls from the first one to it.
-
-    int64 (k,), ascending from 0; with ``most`` no more than so many.
-
-    Parameters
-    ----------
-    graph : CompactTrace
-        With its grammar.
-    rule : int
-        Of the grammar.
-    most : int, optional
-        Of a repetition as well.
-
-    Returns
-    -------
-    int64 (k,)
-        Calls before each callee, its own subtree not included.
-    """
-    owner, where = graph.grammar.place(rule)
-    low, length = int(graph.forest.first[owner]) + where, int(graph.grammar.length[rule])
-    part = slice(low, low + (length if most is None else min(length, most)))
-    count = graph.forest.count[part]
-    extent = np.repeat(
-        graph.subtrees.extent[graph.forest.child[part]], count if most is None else np.minimum(count, most)
-    )[:most]
-    return np.asarray(np.cumsum(extent) - extent, np.int64)
-
-
-class Occurrences:
-    """Where the rules of a graph's grammar are among the calls.
-
-    Parameters
-    ----------
-    graph : CompactTrace
-    """
-
-    def __init__(self, graph: CompactTrace) -> None:
-        self.graph, self.grammar = graph, graph.grammar
-        subtrees = graph.subtrees
-        inside = np.append(0, np.cumsum(subtrees.extent[graph.roots]))
-        #: The call before each thread's root calls, int64 (threads,).
-        self._before = inside[graph.root_first[:-1]] - 1
-        #: How often each rule happens in the whole trace, int64 (rules,), and in how many places of lists.
-        one = np.ones(self.grammar.lists, np.int64)
-        each = one.copy()
-        each[: len(graph)] = subtrees.occurrences
-        self.count, self.places = self.grammar.weighed(each), self.grammar.weighed(one)
-
-    @cached_property
-    def _by_list(self) -> tuple[Ints, Ints]:
-        """The calls whose callees each list holds: first (lists + 1,), call (n + threads,).
-
-        Those of a class are its calls; a thread has one, the call before its root calls.
-        """
-        subtrees, n = self.graph.subtrees, len(self.graph.subtrees.of_call)
-        first = np.concatenate([[0], np.cumsum(subtrees.occurrences), n + 1 + np.arange(len(self._before))])
-        calls = np.empty(n + len(self._before), np.int64)
-        calls[n:] = self._before
-        sort_by_class(subtrees.of_call, first[: len(subtrees)].copy(), calls)
-        return first, calls
-
-    @cached_property
-    def _first_of_list(self) -> Ints:
-        """The first of these calls of each list, int64 (lists,)."""
-        return np.append(self.graph.subtrees.call, self._before)
-
-    def _callers(self, rule: int) -> tuple[Ints, Ints]:
-        """Return the lists where a rule is unfolded, and the calls of the caller before each."""
-        owner, where = self.grammar.places(rule)
-        return owner, self.graph.calls_before[self.graph.forest.first[owner] + where]
-
-    def callers(self, rule: int) -> Int32s:
-        """Return the functions that call what a rule unfolds to, int32 (k,); root calls have none."""
-        owner = self.grammar.places(rule)[0]
-        return np.asarray(np.unique(self.graph.subtrees.function[owner[owner < len(self.graph)]]), np.int32)
-
-    def first(self, rule: int) -> int:
-        """Return the first call of the first occurrence of a rule."""
-        owner, inside = self._callers(rule)
-        return int((self._first_of_list[owner] + 1 + inside).min())
-
-    def starts(self, rule: int) -> Ints:
-        """Return the first call of each occurrence of a rule, int64 (k,), ascending."""
-        owner, inside = self._callers(rule)
-        first, calls = self._by_list
-        low = first[owner]
-        count = first[owner + 1] - low
-        caller = calls[np.repeat(low, count) + _each(count)]
-        return np.sort(caller + 1 + np.repeat(inside, count))
-
-    def calls(self, rule: int) -> Ints:
-        """Return all calls that a rule unfolds to, without what they call, int64 (k,), ascending."""
-        return np.asarray((self.starts(rule)[:, None] + callees_of(self.graph, rule)).ravel())
-
-    def rules_of(self, call: int, calls: Calls) -> list[tuple[int, bool]]:
-        """Return the rules that a call is a part of, from the outside in, and whether each begins with it.
-
-        Parameters
-        ----------
-        call : int
-            Its index.
-        calls : Calls
-            Those of the trace that the graph was made of.
-
-        Returns
-        -------
-        list of (int, bool)
-        """
-        parent = int(calls.parent[call])
-        if parent >= 0:
-            owner = int(self.graph.subtrees.of_call[parent])
-        else:
-            owner = len(self.graph) + int(np.searchsorted(self._before, call)) - 1
-            parent = int(self._before[owner - len(self.graph)])
-        low, high = (int(edge) for edge in self.graph.forest.first[owner : owner + 2])
-        before = self.graph.calls_before[low:high]
-        edge = int(np.searchsorted(before, call - parent - 1, "right")) - 1
-        return [(rule, start == edge) for rule, start in self.grammar.rules_at(owner, edge)]
-
-
-def words(graph: CompactTrace, rule: int, labels: Sequence[str], most: int = 3) -> str:
-    """Return what a rule unfolds to in words: ``read ×3, (parse, check) ×12, … 4 more``.
-
-    Parameters
-    ----------
-    graph : CompactTrace
-    rule : int
-        Of its grammar.
-    labels : sequence of str
-        The functions' names.
-    most : int
-        Names that are written out; what lies in rules that repeat counts one by one.
-
-    Returns
-    -------
-    str
-    """
-    # Rules may lie in each other as deep as there are rules, so this is no recursion.
-    grammar, text, opening, written = graph.grammar, "", "", 0
-    todo: list[tuple[int, int] | str] = list(reversed(grammar.symbols(rule)))
-    while todo:
-        symbol = todo.pop()
-        if isinstance(symbol, str):
-            text += symbol
-            continue
-        if written == most:
-            text += "" if text.endswith("…") else ", …"
-            continue
-        value, times = symbol
-        again = f" ×{times:,}" if times > 1 else ""
-        if value < grammar.lists:
-            name = labels[int(graph.subtrees.function[value])]
-            text += (", " if text else "") + opening + name + again
-            opening, written = "", written + 1
-            continue
-        if again:
-            opening += "("
-            todo.append(")" + again)
-        todo += reversed(grammar.symbols(value))
-    missing = int(grammar.names[rule]) - written
-    return text + (f" {missing:,} more" if text.endswith("…") else f", … {missing:,} more" if missing else "")

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.compact import CompactTrace, graph_of
-from ..analysis.grammar import Occurrences
+from ..analysis.sequences import Occurrences
 from ..analysis.sets import Sets, distinct_sets
 from ..trace.cached_results import cached_with_trace
 from ..trace.model import Trace
-from .roles import of_functions
 
 
 class Facts:
@@ -95,11 +94,6 @@ class Facts:
     def short_names(self) -> list[str]:
         """The name of each function without its class: ``__init__``."""
         return [bare for _, bare in self.methods]
-
-    @cached_property
-    def roles(self) -> list[str]:
-        """The role of each function, a key of :data:`.roles.ROLES`."""
-        return of_functions(self)
 
     @cached_property
     def utilityhood(self) -> NDArray[np.float64]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..parameters import parameter
+from ..trace.cached_results import cached_with_trace
+from ..trace.model import Trace
+from .facts import Facts, facts_of
 from .registry import Filter, Marked
 from .utilities import Parameters, mark
-
-if TYPE_CHECKING:
-    from .facts import Facts
 
 _ACCESSOR = re.compile(
     r"(?:get|set|is|has|fget|fset)(?=[A-Z_0-9]|$)|__(?:get|set|del)(?:attr|item|attribute)?__$"
@@ -122,6 +121,12 @@ def polymorphic(facts: Facts, p: PolymorphicParameters) -> Marked:
         return bool(owner) and not special and len(owners[name]) >= p.classes
 
     return Marked("function", _by_method(facts, test))
+
+
+@cached_with_trace()
+def roles_of(trace: Trace) -> list[str]:
+    """Return the role of each function of a trace, a key of :data:`ROLES`; kept with it."""
+    return of_functions(facts_of(trace))
 
 
 def of_functions(facts: Facts) -> list[str]:

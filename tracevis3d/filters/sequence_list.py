@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.grammar import words
 from ..analysis.listing import Listing
 from ..analysis.search import Query, matching_functions
+from ..analysis.sequences import words
 from ..errors import UsageError
 from .facts import Facts
 from .stack import HIDDEN, FilterResult

@@ -7,13 +7,10 @@ import re
 import sys
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from ..errors import InputError, MissingDependency
 from . import known_files
-
-if TYPE_CHECKING:
-    from .model import Source
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -23,15 +20,19 @@ _STEP = 1 << 22
 _FIELD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 
 
-def read_arguments(source: Source, offset: int) -> dict[str, Any]:
-    """Return the arguments of the record at byte ``offset`` of the unpacked source.
+def read_arguments(path: str, recording: str, hash: str, offset: int) -> dict[str, Any]:
+    """Return the arguments of the record at byte ``offset`` of the unpacked recording.
 
     That is a JSON object, or the end of a line: fields as ``name=value``, others under ``fields``.
 
     Parameters
     ----------
-    source : Source
-        The recording.
+    path : str
+        Where the trace was read from.
+    recording : str
+        The recorded file where that is another one; else empty.
+    hash : str
+        SHA-256 of the recorded file's bytes in hexadecimal; empty: whatever is there.
     offset : int
         Bytes from the start of the unpacked recording.
 
@@ -46,31 +47,30 @@ def read_arguments(source: Source, offset: int) -> dict[str, Any]:
     MissingDependency
         If it is a zstd file and no library for it is installed.
     """
-    path = _find(source)
-    if source.hash and known_files.content_hash(path) != source.hash:
-        raise InputError(f"{path}: has changed since the trace was read: read it again to see arguments")
+    found = _find(path, recording)
+    if hash and known_files.content_hash(found) != hash:
+        raise InputError(f"{found}: has changed since the trace was read: read it again to see arguments")
     try:
-        with open(path, "rb") as raw:
-            file = _unpacked(raw, path)
+        with open(found, "rb") as raw:
+            file = _unpacked(raw, found)
             _skip(file, offset)
-            record = _decode(file, path, offset)
+            record = _decode(file, found, offset)
             if isinstance(record, str):
                 return _fields(record)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: the arguments at byte {offset:,} can't be read: {error}") from error
+        raise InputError(f"{found}: the arguments at byte {offset:,} can't be read: {error}") from error
     arguments = record.get("args")
     if isinstance(arguments, dict):
         return arguments
     return {} if arguments is None else {"args": arguments}
 
 
-def _find(source: Source) -> Path:
+def _find(path: str, recording: str) -> Path:
     """Return where the recording is now: where it was, or beside the .tv3 file that was made of it."""
-    recorded = Path(source.recording or source.path)
-    beside = Path(source.path).parent / recorded.name
-    for path in (recorded, beside):
-        if path.is_file():
-            return path
+    recorded = Path(recording or path)
+    for found in (recorded, Path(path).parent / recorded.name):
+        if found.is_file():
+            return found
     raise InputError(f"{recorded}: the recording is gone: arguments of calls are read from it")
 
 

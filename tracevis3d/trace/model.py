@@ -543,7 +543,8 @@ class Trace:
         record = self.calls.record
         if not len(record) or record[call] < 0:
             return {}
-        return read_arguments(self.source, int(record[call]))
+        source = self.source
+        return read_arguments(source.path, source.recording, source.hash, int(record[call]))
 
 
 #: The tables of a trace that the store writes column by column.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from ..progress import Progress, silent
 if TYPE_CHECKING:
     from ..drawing.picked import PickedElement
     from ..trace.model import Trace
-    from .view import View
 
 Ints = NDArray[np.int64]
 
@@ -30,13 +29,28 @@ Range = tuple[float, float]
 Trigger = Literal["menu", "click", "double click", "drag", "wheel", "home"]
 
 
+class ViewOfState(Protocol):
+    """What actions know of the view that they are taken in."""
+
+    @property
+    def name(self) -> str:
+        """The word on the command line."""
+        ...
+
+    @property
+    def parameters(self) -> type:
+        """A dataclass of the view's parameters."""
+        ...
+
+
 @dataclass(frozen=True)
 class State:
     """A view and the element under the mouse: the state that an action starts from.
 
     Attributes
     ----------
-    view : View
+    view : ViewOfState
+        A :class:`.view.View`.
     traces : tuple of Trace
     parameters : dict
         Values of all of the view's parameters.
@@ -62,7 +76,7 @@ class State:
     extend : bool
         Whether what is selected is to stay so (Shift).
     share : float or None
-        Where along the view's :class:`.view.TimeAxis` the element was met, 0 to 1; None: it has none.
+        Where along the view's :class:`.time_window.TimeAxis` the element was met, 0 to 1; None: it has none.
     point : Vector
         For the wheel: where on the ground the mouse is, in the drawing's coordinates.
     amount : float
@@ -70,7 +84,7 @@ class State:
     progress : Progress
     """
 
-    view: View
+    view: ViewOfState
     traces: tuple[Trace, ...]
     parameters: Mapping[str, Any]
     filters: str = ""

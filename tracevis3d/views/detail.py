@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -13,13 +12,10 @@ from numpy.typing import NDArray
 from ..drawing.primitives import Boxes, Camera, Element, Labels, Meaning
 from ..drawing.projection import Projection
 from ..layout.cut import Clusters, Cut, CutBuffers, call_span, cut_index
-from ..parameters import Values, read
-from ..trace.cached_results import cached_with_traces
 from ..trace.model import Trace
 
 if TYPE_CHECKING:
-    from ..drawing.frame import Frame
-    from .view import View
+    pass
 
 #: Names are so many times as high as what can just be read.
 _NAME = 3.2
@@ -150,35 +146,6 @@ class SpatialLevelOfDetail(Protocol):
         Detail or None
         """
         ...
-
-
-@cached_with_traces(most=8)
-def level_of_detail_of(
-    traces: Sequence[Trace], view: View, values: Values, frame: Frame
-) -> LevelOfDetail | SpatialLevelOfDetail | None:
-    """Return the level of detail of a view of traces; those asked for last are kept.
-
-    Parameters
-    ----------
-    traces : list of Trace
-    view : View
-    values : Values
-        Of its parameters.
-    frame : Frame
-        Of its picture.
-
-    Returns
-    -------
-    LevelOfDetail, SpatialLevelOfDetail or None
-        None if the view has no detail.
-
-    Raises
-    ------
-    TraceVisError
-        If the view can't be drawn with these values.
-    """
-    make = view.level_of_detail
-    return None if make is None else make(traces, read(view.parameters, dict(values)), frame)
 
 
 def cut_nearer(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +17,8 @@ from ..trace.model import Trace
 from ..units import duration, read_time, typed_time
 
 if TYPE_CHECKING:
+    from ..drawing.picked import Description
     from ..layout.sight.flight import Flight
-    from .view import Clock, TimeAxis
 
 #: Scene units that the time window is wide where time runs along x.
 WIDTH = 16.0
@@ -252,6 +252,84 @@ def span_of(trace: Trace, calls: ArrayLike) -> Window:
     """
     which = np.asarray(calls, np.int64)
     return int(trace.calls.start[which].min()), int(trace.calls.end[which].max())
+
+
+class Clock(Protocol):
+    """Converts between times and places along a :class:`TimeAxis`, as a share of it from 0 to 1."""
+
+    def window(self, source: int) -> tuple[int, int]:
+        """Return the window of one of the view's traces, in nanoseconds."""
+        ...
+
+    def time_at(self, source: int, share: float) -> int:
+        """Return the nanosecond at a share of the axis.
+
+        Parameters
+        ----------
+        source : int
+            Which of the view's traces.
+        share : float
+            0 where the axis begins, 1 where it ends.
+
+        Returns
+        -------
+        int
+        """
+        ...
+
+    def share_at(self, source: int, time: int) -> float:
+        """Return where a nanosecond lies.
+
+        Parameters
+        ----------
+        source : int
+            Which of the view's traces.
+        time : int
+            Nanoseconds.
+
+        Returns
+        -------
+        float
+            0 where the axis begins, 1 where it ends.
+        """
+        ...
+
+    def describe(self, source: int, share: float, around: float) -> Description:
+        """Return the description of a place on the surface around the axis.
+
+        Parameters
+        ----------
+        source : int
+            Which of the view's traces.
+        share : float
+            Along the axis, 0 to 1.
+        around : float
+            Around it, 0 to 1 of the section.
+
+        Returns
+        -------
+        Description
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """An axis of time of any direction, with a surface around it on which one can point at moments.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of the lines that show the surface's section: the first where time begins, the second at its end.
+    clock : callable
+        ``clock(traces, parameters) -> Clock``
+    is_solid : callable
+        ``is_solid(parameters)``: whether the surface is met from outside, not seen from within.
+    """
+
+    kind: str
+    clock: Callable[[Sequence[Trace], Any], Clock]
+    is_solid: Callable[[Mapping[str, Any]], bool]
 
 
 @cached_with_traces(most=4)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from ..parameters import Values, read
+from ..trace.cached_results import cached_with_traces
 from .actions import Action
 from .calls.actions import CALL_ACTIONS
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from .describe import StoredNames
     from .detail import LevelOfDetail, SpatialLevelOfDetail
     from .lists import FindingList, RowList
+    from .time_window import TimeAxis
 
 
 def suits_calls(trace: Trace) -> float:
@@ -60,84 +63,6 @@ class LiveForm:
     apply: Callable[[Any, Any], None] = _nothing_set
     wheel: Callable[[Any, float, float], dict[str, Any]] | None = None
     remade: bool = False
-
-
-class Clock(Protocol):
-    """Converts between times and places along a :class:`TimeAxis`, as a share of it from 0 to 1."""
-
-    def window(self, source: int) -> tuple[int, int]:
-        """Return the window of one of the view's traces, in nanoseconds."""
-        ...
-
-    def time_at(self, source: int, share: float) -> int:
-        """Return the nanosecond at a share of the axis.
-
-        Parameters
-        ----------
-        source : int
-            Which of the view's traces.
-        share : float
-            0 where the axis begins, 1 where it ends.
-
-        Returns
-        -------
-        int
-        """
-        ...
-
-    def share_at(self, source: int, time: int) -> float:
-        """Return where a nanosecond lies.
-
-        Parameters
-        ----------
-        source : int
-            Which of the view's traces.
-        time : int
-            Nanoseconds.
-
-        Returns
-        -------
-        float
-            0 where the axis begins, 1 where it ends.
-        """
-        ...
-
-    def describe(self, source: int, share: float, around: float) -> Description:
-        """Return the description of a place on the surface around the axis.
-
-        Parameters
-        ----------
-        source : int
-            Which of the view's traces.
-        share : float
-            Along the axis, 0 to 1.
-        around : float
-            Around it, 0 to 1 of the section.
-
-        Returns
-        -------
-        Description
-        """
-        ...
-
-
-@dataclass(frozen=True)
-class TimeAxis:
-    """An axis of time of any direction, with a surface around it on which one can point at moments.
-
-    Attributes
-    ----------
-    kind : str
-        Kind of the lines that show the surface's section: the first where time begins, the second at its end.
-    clock : callable
-        ``clock(traces, parameters) -> Clock``
-    is_solid : callable
-        ``is_solid(parameters)``: whether the surface is met from outside, not seen from within.
-    """
-
-    kind: str
-    clock: Callable[[Sequence[Trace], Any], Clock]
-    is_solid: Callable[[Mapping[str, Any]], bool]
 
 
 def _describe(
@@ -211,3 +136,32 @@ class View:
     live: LiveForm | None = None
     commands: tuple[Command, ...] = ()
     docs: str = ""
+
+
+@cached_with_traces(most=8)
+def level_of_detail_of(
+    traces: Sequence[Trace], view: View, values: Values, frame: Frame
+) -> LevelOfDetail | SpatialLevelOfDetail | None:
+    """Return the level of detail of a view of traces; those asked for last are kept.
+
+    Parameters
+    ----------
+    traces : list of Trace
+    view : View
+    values : Values
+        Of its parameters.
+    frame : Frame
+        Of its picture.
+
+    Returns
+    -------
+    LevelOfDetail, SpatialLevelOfDetail or None
+        None if the view has no detail.
+
+    Raises
+    ------
+    TraceVisError
+        If the view can't be drawn with these values.
+    """
+    make = view.level_of_detail
+    return None if make is None else make(traces, read(view.parameters, dict(values)), frame)

@@ -17,8 +17,9 @@ from ....tracevis3d.layout.sight.view_projection import ViewProjection, whole_in
 from ....tracevis3d.parameters import as_key
 from ....tracevis3d.scene.window import detail_objects, element_metadata
 from ....tracevis3d.views import filtering, registry
-from ....tracevis3d.views.detail import Detail, SpatialLevelOfDetail, level_of_detail_of
+from ....tracevis3d.views.detail import Detail, SpatialLevelOfDetail
 from ....tracevis3d.views.element_metadata import standing
+from ....tracevis3d.views.view import level_of_detail_of
 from ... import signals
 from ...state import filter_stacks, settings, sources
 from ...task import idle

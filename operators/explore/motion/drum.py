@@ -17,8 +17,7 @@ from ....tracevis3d.layout.sight.time_surfaces import Cylinder, from_lower_end
 from ....tracevis3d.parameters import as_key
 from ....tracevis3d.scene.window import element_metadata
 from ....tracevis3d.views import registry as views
-from ....tracevis3d.views.time_window import clock_of
-from ....tracevis3d.views.view import Clock, TimeAxis
+from ....tracevis3d.views.time_window import Clock, TimeAxis, clock_of
 from ...state import settings, sources
 
 

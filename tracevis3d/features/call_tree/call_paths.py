@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis.compact import CompactTrace
-from ...analysis.grammar import callees_of
+from ...analysis.sequences import callees_of
 from ...errors import UsageError
 
 #: The ordinals of the edges from the forest's root to a call: which root, which of its edges, and so on.

@@ -16,6 +16,7 @@ from ...analysis.compact import CompactTrace
 from ...analysis.repetitions import find_runs
 from ...errors import UsageError
 from ...filters.facts import Facts
+from ...filters.roles import roles_of
 from ...filters.stack import HIDDEN, FilterResult
 from ...trace.model import Trace
 
@@ -86,7 +87,7 @@ class FunctionTable:
         return {
             "function": facts.trace.functions.label[function],
             "name": facts.trace.functions.name[function],
-            "role": facts.roles[function],
+            "role": roles_of(facts.trace)[function],
             "occurrences": number["occurrences"],
             "hidden": number["hidden"],
             "subtrees": number["subtrees"],

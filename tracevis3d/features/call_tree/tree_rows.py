@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...analysis.compact import graph_of
-from ...analysis.grammar import words
+from ...analysis.sequences import words
 from ...errors import TraceVisError
 from ...filters.facts import facts_of
 from ...filters.listed import Listed
+from ...filters.roles import roles_of
 from ...trace.model import Trace
 from ...units import count
 from ...views import filtering
@@ -74,7 +75,7 @@ def prepare(trace: Trace, query: TreeQuery) -> None:
     found = query.listed(trace)
     if query.folded:
         _ = found.graph.grammar
-    _ = facts_of(trace).roles
+    _ = roles_of(trace)
 
 
 def tree_of(trace: Trace, query: TreeQuery) -> PartialTree:
@@ -176,8 +177,7 @@ class TreeTexts:
 
     def __init__(self, trace: Trace, query: TreeQuery, tree: PartialTree) -> None:
         self._tree, self._listed = tree, query.listed(trace)
-        facts = facts_of(trace)
-        self._roles, self._short_names = facts.roles, facts.short_names
+        self._roles, self._short_names = roles_of(trace), facts_of(trace).short_names
         self._labels, self._extent = trace.functions.label, trace.calls.extent
         self._function = tree.graph.subtrees.function
 

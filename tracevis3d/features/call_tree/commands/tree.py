@@ -158,7 +158,7 @@ def _path(text: str) -> tuple[int, ...]:
 def _label(trace: Trace, tree: PartialTree, path: tuple[int, ...]) -> str:
     node = tree.node(path)
     if tree.is_sequence(node):
-        from ....analysis.grammar import words
+        from ....analysis.sequences import words
 
         return f"({words(tree.graph, node, trace.functions.label)})"
     return trace.functions.label[int(tree.graph.subtrees.function[node])]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....analysis.compact import CompactTrace, graph_of
-from ....analysis.edges import Edges
 from ....analysis.measures import self_time_of
 from ....analysis.search import Query, matching_functions
+from ....analysis.subtrees import Edges
 from ....errors import InputError, UsageError
 from ....layout.cut import busy_time, call_span
 from ....layout.scales import Scale

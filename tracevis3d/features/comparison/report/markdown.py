@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ....drawing.output import Output
 from ....units import duration, percentage
 from ..findings.evidence import Finding
 from ..findings.find import KINDS
+from .explained import Explained
 from .sentences import sentence
 
-if TYPE_CHECKING:
-    from .story import Story
 
-
-def report(story: Story, output: Output, *, figures: bool, scene: bool, size: str | None = None) -> str:
+def report(story: Explained, output: Output, *, figures: bool, scene: bool, size: str | None = None) -> str:
     """Return the report's text.
 
     Parameters
     ----------
-    story : Story
+    story : Explained
     output : Output
         How figures are drawn.
     figures : bool
@@ -86,7 +83,7 @@ def _score(finding: Finding) -> str:
 
 
 def _section(
-    story: Story, index: int, finding: Finding, output: Output, figures: bool, size: str | None
+    story: Explained, index: int, finding: Finding, output: Output, figures: bool, size: str | None
 ) -> str:
     parts = [f"## {index + 1}. {_heading(finding)}", sentence(finding)]
     if finding.path:
@@ -142,7 +139,7 @@ def _parts(finding: Finding) -> str:
     return table(rows, ("trace", "function", "calls", "time", "calls, with all below", "below"))
 
 
-def _method(story: Story) -> str:
+def _method(story: Explained) -> str:
     comparison, evidence = story.comparison, story.findings.evidence
     return (
         "## How this was found\n\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,7 @@ from ....parameters import read
 from ....progress import Progress, silent
 from ....views import registry
 from ..findings.evidence import Range
-
-if TYPE_CHECKING:
-    from .story import Story
+from .explained import Explained
 
 Span = tuple[float, float] | None
 Ints = NDArray[np.int64]
@@ -42,12 +40,14 @@ class Stage:
     similarity: NDArray[np.float64]
 
     @classmethod
-    def of(cls, story: Story, frame: Frame, settings: dict[str, Any], progress: Progress = silent) -> Stage:
+    def of(
+        cls, story: Explained, frame: Frame, settings: dict[str, Any], progress: Progress = silent
+    ) -> Stage:
         """Draw the comparison with the parameters ``settings``.
 
         Parameters
         ----------
-        story : Story
+        story : Explained
         frame : Frame
             Of the picture.
         settings : dict of str to object
@@ -93,12 +93,12 @@ class Target:
     inside: Flags | None = None
 
 
-def shares(story: Story, spans: tuple[Range | None, Range | None]) -> tuple[Span, Span]:
+def shares(story: Explained, spans: tuple[Range | None, Range | None]) -> tuple[Span, Span]:
     """Return time windows as shares of the traces from their first call to the end of the last.
 
     Parameters
     ----------
-    story : Story
+    story : Explained
     spans : (Range or None, Range or None)
         Windows of A and B, in nanoseconds; None for all of a trace.
 
@@ -118,12 +118,12 @@ def shares(story: Story, spans: tuple[Range | None, Range | None]) -> tuple[Span
     return found[0], found[1]
 
 
-def below(story: Story, trace: int, call: int, ids: Ints) -> Flags:
+def below(story: Explained, trace: int, call: int, ids: Ints) -> Flags:
     """Return which of the calls ``ids`` are ``call`` or lie below it.
 
     Parameters
     ----------
-    story : Story
+    story : Explained
     trace : int
         0 for A, 1 for B.
     call : int

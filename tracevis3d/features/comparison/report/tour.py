@@ -13,11 +13,11 @@ from ....units import duration
 from ..findings.evidence import Range
 from ..view.focus import focused
 from ..view.matches import Chosen, group
+from .explained import Explained
 from .staging import Target, below, shares
 
 if TYPE_CHECKING:
     from .staging import Stage
-    from .story import Story
 
 Ints = NDArray[np.int64]
 
@@ -27,12 +27,12 @@ _LEVELS, _PARTS = 8, 5
 _LEAST = 0.01
 
 
-def steps(story: Story, stage: Stage, text: str) -> list[Target]:
+def steps(story: Explained, stage: Stage, text: str) -> list[Target]:
     """Return the viewpoints of a tour: a match, then those that explain it, along the most important one.
 
     Parameters
     ----------
-    story : Story
+    story : Explained
     stage : Stage
     text : str
         A call path, or the number of a group in the legend.
@@ -70,7 +70,7 @@ def steps(story: Story, stage: Stage, text: str) -> list[Target]:
     return targets
 
 
-def _root(story: Story, stage: Stage, text: str) -> int:
+def _root(story: Explained, stage: Stage, text: str) -> int:
     """Return the drawn match that the walk begins with."""
     if not len(stage.a):
         raise UsageError(f"--walk {text}: no two calls that are drawn match")
@@ -98,17 +98,17 @@ def _root(story: Story, stage: Stage, text: str) -> int:
     return int(rank[inside[rank]][0])
 
 
-def _weight(story: Story, stage: Stage) -> NDArray[np.float64]:
+def _weight(story: Explained, stage: Stage) -> NDArray[np.float64]:
     lasted = [t.calls.end[ids] - t.calls.start[ids] for t, ids in zip(story.traces, (stage.a, stage.b))]
     return np.asarray(stage.similarity * np.minimum(*lasted), np.float64)
 
 
-def explaining(story: Story, stage: Stage, match: int) -> list[int]:
+def explaining(story: Explained, stage: Stage, match: int) -> list[int]:
     """Return the outermost drawn matches strictly below both calls of ``match``, the most important first.
 
     Parameters
     ----------
-    story : Story
+    story : Explained
     stage : Stage
         The drawing with its matches.
     match : int
@@ -137,17 +137,17 @@ def explaining(story: Story, stage: Stage, match: int) -> list[int]:
     return found[:_PARTS]
 
 
-def _span(story: Story, trace: int, call: int) -> Range:
+def _span(story: Explained, trace: int, call: int) -> Range:
     calls = story.traces[trace].calls
     return int(calls.start[call]), int(calls.end[call])
 
 
-def _name(story: Story, trace: int, call: int) -> str:
+def _name(story: Explained, trace: int, call: int) -> str:
     own = story.traces[trace]
     return label_of_call(own, call)
 
 
-def _pair(story: Story, stage: Stage, match: int) -> str:
+def _pair(story: Explained, stage: Stage, match: int) -> str:
     a, b = int(stage.a[match]), int(stage.b[match])
     names = _name(story, 0, a), _name(story, 1, b)
     lasts = [duration(int(t.calls.end[c] - t.calls.start[c])) for t, c in zip(story.traces, (a, b))]
@@ -155,7 +155,7 @@ def _pair(story: Story, stage: Stage, match: int) -> str:
     return f"{what} ({float(stage.similarity[match]):.2f}; {lasts[0]} and {lasts[1]})"
 
 
-def _caption(story: Story, stage: Stage, match: int, parts: list[int], also: int) -> str:
+def _caption(story: Explained, stage: Stage, match: int, parts: list[int], also: int) -> str:
     text = _pair(story, stage, match)
     if parts:
         text += " is explained by " + ", ".join(_pair(story, stage, i) for i in parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,10 @@ from ....progress import Progress, part, silent
 from ..findings.evidence import Finding
 from ..findings.find import KINDS
 from .aim import of_comparison, windows
+from .explained import Explained
 from .sentences import sentence
 from .staging import Flags, Stage, Target, below, shares
 from .tour import steps
-
-if TYPE_CHECKING:
-    from .story import Story
 
 #: Kinds of elements that matches are drawn as, and their twins that are context.
 _MATCHES = ("tube", "line")
@@ -35,12 +33,12 @@ _THINNER = 0.8
 _NARROWEST = 0.2
 
 
-def default_settings(story: Story, walk: bool = False) -> dict[str, Any]:
+def default_settings(story: Explained, walk: bool = False) -> dict[str, Any]:
     """Return the parameters of the comparison with the viewpoints, whose calls are framed.
 
     Parameters
     ----------
-    story : Story
+    story : Explained
     walk : bool
         For a tour along matches: nothing is framed but its calls.
 
@@ -64,14 +62,14 @@ def default_settings(story: Story, walk: bool = False) -> dict[str, Any]:
 
 
 def with_stops(
-    story: Story, frame: Frame, walk: str = "", settings: dict[str, Any] | None = None,
+    story: Explained, frame: Frame, walk: str = "", settings: dict[str, Any] | None = None,
     progress: Progress = silent,
 ) -> tuple[Drawing, list[Viewpoint]]:  # fmt: skip
     """Return the comparison with all that its viewpoints show, and the viewpoints.
 
     Parameters
     ----------
-    story : Story
+    story : Explained
     frame : Frame
     walk : str
         See :meth:`.story.Story.write`; empty: a stop for each finding.
@@ -95,7 +93,7 @@ def with_stops(
     return _staged(stage, targets, targets[0].inside if walk else None)
 
 
-def _target(story: Story, stage: Stage, index: int) -> Target:
+def _target(story: Explained, stage: Stage, index: int) -> Target:
     finding = story[index]
     functions = [name for name in dict.fromkeys(finding.functions) if name]
     title = f"{index + 1}. {KINDS[finding.kind]}"
@@ -109,7 +107,7 @@ def _target(story: Story, stage: Stage, index: int) -> Target:
     )
 
 
-def _matches(story: Story, stage: Stage, finding: Finding) -> Flags:
+def _matches(story: Explained, stage: Stage, finding: Finding) -> Flags:
     if finding.kind in ("pace", "alike"):
         return np.ones(len(stage.a), np.bool_)
     evidence = story.findings.evidence
@@ -244,13 +242,17 @@ def _across(boxes: Sequence[Boxes], span: tuple[float, float] | None) -> tuple[f
 
 
 def write_scene(
-    story: Story, path: str | os.PathLike[str], output: Output, walk: str = "", progress: Progress = silent
+    story: Explained,
+    path: str | os.PathLike[str],
+    output: Output,
+    walk: str = "",
+    progress: Progress = silent,
 ) -> None:
     """Write the scene with its viewpoints as a .blend.
 
     Parameters
     ----------
-    story : Story
+    story : Explained
     path : path
         The .blend.
     output : Output

@@ -8,9 +8,25 @@ from ....parameters import parameter
 from ....views import common_parameters
 from ..matching import defaults
 from ..matching.many_traces import CELLS
-from .colors import COLORS, WALLS
 from .matches import MATCHES
 
+#: Values of a parameter ``color``.
+COLORS = {
+    "groups": "by group of matches, the ones that take most time in colours of their own",
+    "permutation": "how far apart in time the two calls start: grey if together, red if far",
+    "position": "when the match happens within its group, seen from the trace that is the viewpoint: what "
+    "stands out from the run of colours happens earlier or later in the other trace",
+    "difference": "what differs: what is the same in its place is grey; what is only in one run, moved, "
+    "called more or less often, slower or faster has a hue of its own, the stronger the more it matters; of "
+    "three and more traces as 'groups'",
+}
+#: Values of a parameter ``walls``.
+WALLS = {
+    "similarity": "similarity with the most similar call of the other trace; calls without a match stand out",
+    "group": "by the group of their own match",
+    "none": "all alike, except for those without a match",
+    "difference": "what differs, as color=difference shows it; of three and more traces as 'similarity'",
+}
 #: Parameters that only move the points of tubes and lines.
 MOVING = frozenset({"beta", "thin", "lift", "thickness"})
 

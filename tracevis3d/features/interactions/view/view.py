@@ -20,7 +20,8 @@ from ....trace.model import Trace
 from ....trace.names import label_of_call
 from ....units import read_time
 from ....views.calls.actions import with_actions
-from ....views.view import LiveForm, TimeAxis, View
+from ....views.time_window import TimeAxis
+from ....views.view import LiveForm, View
 from ..actions import SHOW_TIME, ZOOM_AROUND
 from ..commands import COMMANDS
 from ..interactions import Rare, rarest

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ....drawing.palettes import PALETTES, Colors, Paint, cycle, parse
 from ....drawing.primitives import Legend, LegendEntry
 from ....drawing.selector import Selector
-from ....views.calls.colors import COLORS, coloring
+from ....views.calls.colors import coloring
 from ..waits import IO, WAIT, Waits
 from .layout import Layout
 
@@ -19,19 +19,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
-#: Values of the parameter ``color``.
-CALLS = {
-    "auto": "what calls do with their time, where waits or I/O are known; else their modules or functions",
-    "activity": "what takes most of a call's time: computing, waiting or I/O; stronger the more of it",
-    "printed": "SyncTrace's rule: brown without waits and I/O, red where waits are less than half of the "
-    "I/O, else green; stronger the more of it",
-    **{name: words for name, words in COLORS.items() if name != "auto"},
-}
-#: Values of the parameter ``waits``.
-CORRESPONDENCES = {
-    "thread": "by the thread that waits",
-    "object": "by the object that is waited for, grey where one thread alone ever waits for it",
-}
 # Sand, and Okabe and Ito's bluish green and vermilion: told apart with any colour vision.
 _COMPUTING, _WAITING, _IO = parse("d3c7ae 009e73 d55e00")
 _BROWN, _GREEN, _RED = parse("c69c6d 1f9d3a d62728")

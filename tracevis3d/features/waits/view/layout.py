@@ -22,10 +22,9 @@ from ....units import read_time
 from ....views.thread_selection import choose_threads
 from ....views.time_window import time_window
 from ..waits import Waits
+from .geometry.above_rows import Overview, place_overview, place_skyline
 from .geometry.amphitheatre import Theatre, folded, half_cylinder, semicircle, share_height
 from .geometry.seriation import seriate
-from .overview import Overview, overview
-from .skyline import place
 
 if TYPE_CHECKING:
     from .parameters import Parameters
@@ -204,7 +203,7 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Layout:
     reach[[one.row for one in over]] = [one.high for one in over]
     skyline = None
     if main and p.running and p.paper == 0.0:
-        skyline = place(float(reach[0]), float(edge[levels[0]]))
+        skyline = place_skyline(float(reach[0]), float(edge[levels[0]]))
         reach[0] = skyline[1]
     theatre, camera, height = _theatre(p, reach, weights, main, frame)
     height = height * edge[levels] / np.maximum(reach, 1e-9)
@@ -352,7 +351,7 @@ def _overviews(
         return part and p.overview != "none" and ((main and i == 0) or weights[i] > 1.0)
 
     return tuple(
-        overview(trace, i, row.thread, float(reach[i]), resolution)
+        place_overview(trace, i, row.thread, float(reach[i]), resolution)
         for i, row in enumerate(rows)
         if wanted(i, row) and trace.threads.count[row.thread]
     )

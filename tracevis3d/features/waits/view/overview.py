@@ -5,87 +5,21 @@ SyncTrace (section IV-B) keeps one above the main view; a focused thread has one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .... import units
 from ....drawing.primitives import Element, Labels, Lines, Wedges
-from ....layout.cut import Cut, call_span, cut_index
-from ....trace.model import Trace
-
-if TYPE_CHECKING:
-    from .colors import CallColors
-    from .layout import Layout
+from ....layout.cut import call_span
+from .colors import CallColors
+from .layout import Layout
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Values of the parameter ``overview``.
-SHOWN = {
-    "auto": "above the main thread and beside focused ones, where a window shows a part of the trace",
-    "always": "also where all of the trace is shown",
-    "none": "nowhere",
-}
-#: An overview's height and its distance from the row: shares of the row's height, at least so many levels.
-_SHARE, _APART = 0.3, 0.22
-_LEAST, _LEAST_APART = 1.0, 0.5
-#: An overview merges what is narrower than this many times the row's own bound.
-_COARSER = 2.0
 _THICK, _FRAME = 0.03, 0.045
 #: Points of a line along a bent row.
 _POINTS = 25
-
-
-@dataclass(frozen=True, eq=False)
-class Overview:
-    """The overview of one row.
-
-    Attributes
-    ----------
-    row : int
-    cut : Cut
-        The whole trace of the row's thread.
-    levels : int
-        Levels that share the bar.
-    low, high : float
-        Distances outward between which the bar lies.
-    """
-
-    row: int
-    cut: Cut
-    levels: int
-    low: float
-    high: float
-
-
-def overview(trace: Trace, row: int, thread: int, reach: float, resolution_ns: float) -> Overview:
-    """Lay out the overview of a row whose levels reach ``reach`` outward.
-
-    Parameters
-    ----------
-    trace : Trace
-    row : int
-        Its number.
-    thread : int
-        The row's.
-    reach : float
-        Distance outward, in levels.
-    resolution_ns : float
-        The time that a pixel covers, times the row's bound, if the row showed the whole trace.
-
-    Returns
-    -------
-    Overview
-    """
-    low, high = call_span(trace)
-    cut = cut_index(trace).cut(low, high + 1, 1, None, max(_COARSER * resolution_ns, 1.0), [thread])
-    deepest = int(trace.calls.depth[cut.calls].max(initial=1))
-    levels = max(deepest, int(cut.clusters.bottom.max(initial=1)))
-    apart = max(_APART * reach, _LEAST_APART)
-    return Overview(row, cut, levels, reach + apart, reach + apart + max(_SHARE * reach, _LEAST))
 
 
 def bars(picture: Layout, colors: CallColors, surface: int) -> list[Element]:

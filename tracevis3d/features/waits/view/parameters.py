@@ -6,8 +6,27 @@ from dataclasses import dataclass
 
 from ....parameters import parameter
 from ....views import common_parameters
-from .colors import CALLS, CORRESPONDENCES
-from .overview import SHOWN
+from ....views.calls.colors import COLORS
+
+#: Values of the parameter ``color``.
+CALLS = {
+    "auto": "what calls do with their time, where waits or I/O are known; else their modules or functions",
+    "activity": "what takes most of a call's time: computing, waiting or I/O; stronger the more of it",
+    "printed": "SyncTrace's rule: brown without waits and I/O, red where waits are less than half of the "
+    "I/O, else green; stronger the more of it",
+    **{name: words for name, words in COLORS.items() if name != "auto"},
+}
+#: Values of the parameter ``waits``.
+CORRESPONDENCES = {
+    "thread": "by the thread that waits",
+    "object": "by the object that is waited for, grey where one thread alone ever waits for it",
+}
+#: Values of the parameter ``overview``.
+SHOWN = {
+    "auto": "above the main thread and beside focused ones, where a window shows a part of the trace",
+    "always": "also where all of the trace is shown",
+    "none": "nowhere",
+}
 
 
 @dataclass(frozen=True)

@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ....drawing.primitives import Labels, Wedges
 from ..running import running
+from .layout import Layout
 
-if TYPE_CHECKING:
-    from .layout import Layout
-
-#: The skyline's height and its distance from what is below: shares of the row's, at least so many levels.
-_SHARE, _APART = 0.26, 0.2
-_LEAST, _LEAST_APART = 0.9, 0.45
 #: Pixels that one step of it is wide.
 _STEP_PX = 3.0
 _THICK = 0.03
-
-
-def place(below: float, reach: float) -> tuple[float, float]:
-    """Return between which distances outward the skyline lies, above what reaches ``below``.
-
-    Parameters
-    ----------
-    below : float
-        Distance outward that other things reach.
-    reach : float
-        That of the row's levels.
-
-    Returns
-    -------
-    (float, float)
-    """
-    low = below + max(_APART * reach, _LEAST_APART)
-    return low, low + max(_SHARE * reach, _LEAST)
 
 
 def skyline(picture: Layout, color: int) -> tuple[Wedges | None, Labels | None]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .....analysis.edges import Edges
+from .....analysis.subtrees import Edges
 from .....kernels.tree.bubble import lay_bubbles, place_bubbles
 
 Floats = NDArray[np.float64]

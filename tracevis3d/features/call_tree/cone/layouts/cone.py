@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .....analysis.edges import Edges
+from .....analysis.subtrees import Edges
 from .....kernels.tree.cone import choose_nodes, lay_cones
 
 #: More children than this stand on several rings: one ring would be wider than its content.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from .....analysis.edges import Edges
+from .....analysis.subtrees import Edges
 from . import cone
 
 Floats = NDArray[np.float64]
