@@ -62,7 +62,12 @@ SUBJECTS = {
     "analysis/sets.py": ("analysis/test_sets",),
     "analysis/subtrees.py": ("analysis/test_subtrees",),
     "features/waits/critical_path.py": ("waits/test_twin_critical_path",),
-    "features/waits/findings.py": ("waits/test_twin_findings",),
+    **{
+        f"features/waits/findings/{name}.py": ("waits/test_twin_findings",)
+        for name in ("find", "finding", "locks", "threads")
+    },
+    "features/waits/blame.py": ("waits/test_twin_blame",),
+    "features/waits/outcomes.py": ("waits/test_twin_blame",),
     "features/waits/running.py": ("waits/test_running",),
     **{
         f"features/waits/{name}.py": ("waits/test_twin_waits",)

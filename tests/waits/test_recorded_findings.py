@@ -8,7 +8,7 @@ import time
 import pytest
 
 import tracevis3d as tv
-from tracevis3d.features.waits.findings import findings
+from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.waits import find_waits
 
 ENGINE = "monitoring" if hasattr(sys, "monitoring") else "profile"

@@ -14,7 +14,7 @@ from tracevis3d import load, save
 from tracevis3d.errors import InputError
 from tracevis3d.features.waits.correspondences import every_release, waking_releases
 from tracevis3d.features.waits.critical_path import RUNS, STARTS, WAITS
-from tracevis3d.features.waits.findings import findings
+from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.operations import operations
 from tracevis3d.features.waits.rules import default_rules, read_rules
 from tracevis3d.features.waits.summary import summary
@@ -246,7 +246,9 @@ def test_locks_taken_in_different_orders_are_found():
 def test_waits_that_nobody_ends_polling_farmers_and_convoys_are_found():
     hang = kinds_of("a 0 1000 run\na 5 995 Event.wait wait E 1\nb 0 1000 run")
     assert hang["never released"][0].objects == ("E",)
-    assert hang["mostly idle"][0].threads == (0,)
+    assert hang["does nothing"][0].threads == (0,)
+    twice = kinds_of("a 0 1000 run\na 5 495 Event.wait wait E 1\na 500 995 Event.wait wait E 1\nb 0 1000 run")
+    assert twice["mostly idle"][0].threads == (0,)
     polls = [("p", 100 * i, 100 * i + 90, "Event.wait", "wait", "E", 1) for i in range(8)]
     assert kinds_of(lines([*polls, ("q", 0, 800, "run")]))["polling"][0].count == 8
     farmed = [("f", 100 * i + 50, 100 * i + 50, "Queue.put", "release", f"Q{i}") for i in range(4)]

@@ -196,6 +196,34 @@ def queues(ops: Operations) -> Queues:
     return Queues(longest, at, objects.astype(np.int32), time, length)
 
 
+def area_at(queue: Queues, object: NDArray[np.int32], time: Ints) -> Ints:
+    """Return the nanoseconds that threads have waited for objects until some times, int64 (n,).
+
+    Parameters
+    ----------
+    queue : Queues
+    object : int32 (n,)
+    time : int64 (n,)
+        Nanoseconds.
+
+    Returns
+    -------
+    int64 (n,)
+    """
+    lasts = np.diff(queue.time, append=0)
+    # After the last change of an object nobody waits for it.
+    area = np.concatenate([[0], np.cumsum(np.where(queue.length > 0, queue.length * lasts, 0))])
+    out = np.zeros(len(object), np.int64)
+    for o in np.unique(object).tolist():
+        low, high = np.searchsorted(queue.object, [o, o + 1])
+        mine = np.flatnonzero(object == o)
+        at = low + np.searchsorted(queue.time[low:high], time[mine], "right") - 1
+        known = at >= low
+        at, mine = at[known], mine[known]
+        out[mine] = area[at] - area[low] + queue.length[at] * (time[mine] - queue.time[at])
+    return out
+
+
 @dataclass(frozen=True, eq=False)
 class LockOrder:
     """The objects that threads acquire while they hold others.

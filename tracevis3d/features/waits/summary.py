@@ -11,7 +11,8 @@ from ...trace.model import WAIT, Trace
 from ...trace.names import named_threads
 from ...units import read_time
 from .critical_path import STEPS, CriticalPath
-from .findings import Finding, findings
+from .findings.find import findings
+from .findings.finding import Finding
 from .holds import repeated
 from .outcomes import HOW, KINDS_OF_WAITING, OUTCOMES
 from .waits import SOURCES, Waits, find_waits
@@ -296,4 +297,9 @@ def _finding(waits: Waits, finding: Finding) -> dict[str, Any]:
         "start_ns": finding.start,
         "end_ns": finding.end,
         "count": finding.count,
+        "how": finding.how,
+        "caused_by": [
+            {**_site(waits.trace, thread, function, line), "delay_ns": ns}
+            for thread, function, line, ns in finding.causes
+        ],
     }

@@ -15,7 +15,7 @@ from ...trace.model import IO, RELEASE, WAIT, Trace
 from .blame import Blame, Causes, blame, causes
 from .correspondences import Correspondences, waking_releases
 from .critical_path import CriticalPath, critical_path
-from .holds import Holds, LockOrder, Queues, holders_at, holds, lock_order, next_holds, queues
+from .holds import Holds, LockOrder, Queues, area_at, holders_at, holds, lock_order, next_holds, queues
 from .operations import Operations, operations
 from .outcomes import KINDS_OF_WAITING, Outcomes
 from .rules import Rules, read_rules
@@ -141,6 +141,13 @@ class Waits:
     def queues(self) -> Queues:
         """How many wait for each object at once."""
         return queues(self.ops)
+
+    @cached_property
+    def hold_delay(self) -> Ints:
+        """Nanoseconds that threads waited for an object during each hold, added up. Int64 (holds,)."""
+        held = self.held
+        after = area_at(self.queues, held.object, held.end)
+        return np.asarray(after - area_at(self.queues, held.object, held.start), np.int64)
 
     @cached_property
     def order(self) -> LockOrder:

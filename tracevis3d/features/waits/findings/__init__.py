@@ -1,0 +1,1 @@
+"""What is remarkable about a trace's waits."""

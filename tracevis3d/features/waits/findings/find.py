@@ -1,0 +1,27 @@
+"""All findings about a trace's waits, ranked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import locks, threads
+from .finding import GRAVE, Finding
+
+if TYPE_CHECKING:
+    from ..waits import Waits
+
+
+def findings(waits: Waits) -> list[Finding]:
+    """Return all findings: the grave ones kind by kind, then the others, what costs most first.
+
+    Parameters
+    ----------
+    waits : Waits
+
+    Returns
+    -------
+    list of Finding
+    """
+    found = [*locks.findings(waits), *threads.findings(waits)]
+    place = {kind: i for i, kind in enumerate(GRAVE)}
+    return sorted(found, key=lambda finding: (place.get(finding.kind, len(GRAVE)), -finding.score_ns))

@@ -1,0 +1,147 @@
+"""A finding, its kinds, and words that several of them need."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ....trace.model import Trace
+from ..outcomes import FOLLOWS, HOW
+
+if TYPE_CHECKING:
+    from ..waits import Waits
+
+#: Kinds of findings; those that can end a program's work come first, the others by the time lost to them.
+KINDS = {
+    "deadlock": "threads that wait to their end, each for an object that another of them holds",
+    "broken deadlock": "threads that waited for each other until one of them gave up",
+    "lock order": "objects that threads acquire in different orders: they can wait for each other for ever",
+    "never released": "a wait that no release ends before its thread ends",
+    "held to the end": "an object that is acquired and never released",
+    "convoy": "threads that queue all the time for an object, which passes from one to the next",
+    "held over I/O": "an object that others wait for while its holder reads or writes",
+    "held over sleep": "an object that others wait for while its holder sleeps",
+    "starvation": "a thread that waits for an object while others get it again and again",
+    "one goes first": "a thread that gets an object again and again while several others wait for it",
+    "leader and followers": "threads that take turns at waiting for work, by an object that they pass on",
+    "farmer and workers": "one thread that ends most of the waits of several others",
+    "polling": "waits that end by themselves, again and again at one interval",
+    "does nothing": "a thread that does no more than wait once, and gives nothing to others",
+    "mostly idle": "threads that do little but wait",
+    "outlier": "a call that takes far longer than other calls of its function",
+}
+#: What can end a program's work.
+GRAVE = ("deadlock", "broken deadlock", "lock order", "never released", "held to the end")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something remarkable.
+
+    Attributes
+    ----------
+    kind : str
+        A key of :data:`KINDS`.
+    sentence : str
+    score_ns : int
+        By what findings of a kind are ranked: time lost to it.
+    threads : tuple of int
+    objects : tuple of str
+    start, end : int
+        Nanoseconds.
+    count : int
+        Waits, holds or calls that it is about.
+    call : int
+        A call; -1: none.
+    how : str
+        How it is known: of :data:`..outcomes.HOW`.
+    causes : tuple of (int, int, int, int)
+        Who caused it: thread, function (-1: unknown), line (0: unknown) and nanoseconds of delay, the largest
+        first.
+    """
+
+    kind: str
+    sentence: str
+    score_ns: int
+    threads: tuple[int, ...] = ()
+    objects: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+    count: int = 1
+    call: int = field(default=-1)
+    how: str = HOW[FOLLOWS]
+    causes: tuple[tuple[int, int, int, int], ...] = ()
+
+
+def some(names: list[str], most: int = 4) -> str:
+    """Return the first few names, and how many more there are.
+
+    Parameters
+    ----------
+    names : list of str
+    most : int
+
+    Returns
+    -------
+    str
+    """
+    more = f" and {len(names) - most:,} others" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def several(names: list[str], most: int = 4) -> str:
+    """Return names as a sentence has them: a, b and c.
+
+    Parameters
+    ----------
+    names : list of str
+    most : int
+
+    Returns
+    -------
+    str
+    """
+    if len(names) > most or len(names) < 2:
+        return some(names, most)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def place(trace: Trace, function: int, line: int) -> str:
+    """Return where in the code something is: a function, with file and line where they are known.
+
+    Parameters
+    ----------
+    trace : Trace
+    function : int
+        -1: unknown.
+    line : int
+        0: unknown.
+
+    Returns
+    -------
+    str
+        Empty where the function is unknown.
+    """
+    if function < 0:
+        return ""
+    functions = trace.functions
+    label, file = functions.label[function], int(functions.file[function])
+    if file < 0 or line <= 0:
+        return label
+    return f"{label} ({os.path.basename(trace.files[file])}:{line})"
+
+
+def titles(waits: Waits, threads: list[int]) -> list[str]:
+    """Return the names of threads.
+
+    Parameters
+    ----------
+    waits : Waits
+    threads : list of int
+
+    Returns
+    -------
+    list of str
+    """
+    return [waits.trace.threads.title(t) for t in threads]

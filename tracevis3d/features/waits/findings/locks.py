@@ -1,0 +1,390 @@
+"""Findings about objects that are held: who holds them when, and who waits meanwhile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....trace.model import IO, WAIT
+from ....units import duration
+from ..holds import area_at
+from ..outcomes import KINDS_OF_WAITING
+from .finding import Finding, place, several, some, titles
+
+if TYPE_CHECKING:
+    from ..waits import Waits
+
+Ints = NDArray[np.int64]
+
+_CYCLES = 20
+#: Objects held to the end are held for at least this share of the trace, and others delayed so long by what a
+#: holder does.
+_HELD, _DELAYED = 0.01, 0.02
+#: A hold explains a convoy that causes this share of its waiting.
+_CAUSE = 0.25
+#: Share of the delay by an object in which its holder reads, writes or sleeps.
+_MOSTLY = 0.5
+#: So many times others get an object while one thread waits for it, in all and each of them, if it starves.
+_PASSED, _PASSED_EACH = 8, 4
+#: A leader waits for work for this share of the time for which it holds the object.
+_LEADS = 0.7
+_SLEEP, _IDLE = KINDS_OF_WAITING.index("sleep"), KINDS_OF_WAITING.index("idle")
+
+
+def findings(waits: Waits) -> list[Finding]:
+    """Return those about objects that are held, in no order.
+
+    Parameters
+    ----------
+    waits : Waits
+
+    Returns
+    -------
+    list of Finding
+    """
+    leaders = _leaders(waits)
+    taken = {name for finding in leaders for name in finding.objects}
+    others = [*_convoys(waits), *_held_over(waits), *_starvation(waits)]
+    return [
+        *_lock_order(waits), *_held(waits), *leaders,
+        *(finding for finding in others if not taken.intersection(finding.objects)),
+    ]  # fmt: skip
+
+
+def _lock_order(waits: Waits) -> list[Finding]:
+    order, objects = waits.order, waits.ops.objects
+    after: dict[int, list[int]] = {}
+    for outer, inner in zip(order.outer.tolist(), order.inner.tolist()):
+        after.setdefault(outer, []).append(inner)
+    found = []
+    for group in strongly_connected(after)[:_CYCLES]:
+        inside = np.flatnonzero(np.isin(order.outer, group) & np.isin(order.inner, group))
+        threads = sorted(set(waits.held.thread[order.hold_inner[inside]].tolist()))
+        if len(threads) < 2:
+            continue  # one thread alone can't wait for itself so
+        names = [objects[o] for o in group]
+        times = waits.held.start[order.hold_inner[inside]]
+        count = int(order.count[inside].sum())
+        found.append(
+            Finding(
+                "lock order",
+                f"{some(names)} are acquired in different orders by {some(titles(waits, threads))}: "
+                "a deadlock is possible",
+                count, tuple(threads), tuple(names), int(times.min()), int(times.max()), count,
+            )
+        )  # fmt: skip
+    return found
+
+
+def strongly_connected(after: dict[int, list[int]]) -> list[list[int]]:
+    """Return groups of more than one node that reach each other (Tarjan's algorithm, no recursion).
+
+    Parameters
+    ----------
+    after : dict of int to list of int
+        What follows each node.
+
+    Returns
+    -------
+    list of list of int
+        The largest first.
+    """
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    on: set[int] = set()
+    groups = []
+    for root in after:
+        if root in index:
+            continue
+        work = [(root, iter(after.get(root, ())))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on.add(root)
+        while work:
+            node, children = work[-1]
+            for child in children:
+                if child not in index:
+                    index[child] = low[child] = len(index)
+                    stack.append(child)
+                    on.add(child)
+                    work.append((child, iter(after.get(child, ()))))
+                    break
+                if child in on:
+                    low[node] = min(low[node], index[child])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    group = []
+                    while True:
+                        group.append(stack.pop())
+                        on.discard(group[-1])
+                        if group[-1] == node:
+                            break
+                    if len(group) > 1:
+                        groups.append(sorted(group))
+    return sorted(groups, key=len, reverse=True)
+
+
+def _held(waits: Waits) -> list[Finding]:
+    held, ops = waits.held, waits.ops
+    open_ = np.flatnonzero((held.release < 0) & (held.end - held.start >= _HELD * waits.trace.span_ns))
+    # Objects that are never released at all are none that are held (their releases aren't recorded).
+    released = np.zeros(len(ops.objects) + 1, np.bool_)
+    released[held.object[held.release >= 0]] = True
+    found = []
+    for object in np.unique(held.object[open_[released[held.object[open_]]]]).tolist():
+        mine = open_[held.object[open_] == object]
+        time = held.end[mine] - held.start[mine]
+        longest = mine[int(time.argmax())]
+        thread = int(held.thread[longest])
+        found.append(
+            Finding(
+                "held to the end",
+                f"{waits.trace.threads.title(thread)} never releases {ops.objects[object]}, which it has held"
+                f" for {duration(time.max())}",
+                int(time.max()), (thread,), (ops.objects[object],), int(held.start[longest]),
+                int(held.end[longest]), len(mine), int(ops.call[held.acquire[longest]]),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _site(waits: Waits, hold: int) -> tuple[int, int, int]:
+    """Return thread, function and line from which something is held."""
+    acquire = int(waits.held.acquire[hold])
+    function, line = int(waits.function[acquire]), int(waits.ops.line[acquire])
+    if line <= 0 and function >= 0:
+        line = int(waits.trace.functions.line[function])
+    return int(waits.held.thread[hold]), function, line
+
+
+def _causes(waits: Waits, holds: Ints, delays: Ints) -> tuple[tuple[int, int, int, int], ...]:
+    """Return the sites of holds with the delays that they cause, the largest first."""
+    sums: dict[tuple[int, int, int], int] = {}
+    for hold, delay in zip(holds.tolist(), delays.tolist()):
+        if delay > 0:
+            site = _site(waits, hold)
+            sums[site] = sums.get(site, 0) + delay
+    return tuple((*site, ns) for site, ns in sorted(sums.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _convoys(waits: Waits) -> list[Finding]:
+    """Return one finding for each object that threads queue for while it is handed on."""
+    queue, held, ops, title = waits.queues, waits.held, waits.ops, waits.trace.threads.title
+    found = []
+    for object in np.flatnonzero(queue.longest >= 2).tolist():
+        low, high = np.searchsorted(queue.object, [object, object + 1])
+        begin, end = np.searchsorted(held.object, [object, object + 1])
+        if begin == end:
+            continue
+        time, length = queue.time[low:high], queue.length[low:high]
+        busy = np.concatenate([[False], length >= 2, [False]])
+        starts, ends = np.flatnonzero(busy[1:] & ~busy[:-1]), np.flatnonzero(busy[:-1] & ~busy[1:])
+        ends = np.minimum(ends, len(time) - 1)
+        got = held.start[begin:end]
+        first, last = np.searchsorted(got, time[starts], "left"), np.searchsorted(got, time[ends], "right")
+        real = last - first >= 3
+        if not real.any():
+            continue
+        starts, ends, first, last = starts[real], ends[real], first[real], last[real]
+        area = np.concatenate([[0], np.cumsum(length[:-1] * np.diff(time))])
+        waited = int((area[ends] - area[starts]).sum())
+        handed, lasted = int((last - first).sum()), time[ends] - time[starts]
+        mine = [held.thread[begin + a : begin + b] for a, b in zip(first.tolist(), last.tolist())]
+        most = max(int(length[a : b + 1].max()) for a, b in zip(starts.tolist(), ends.tolist()))
+        when = f"for {duration(int(lasted[0]))}"
+        if len(starts) > 1:
+            when = f"{len(starts):,} times, for {duration(int(lasted.sum()))} in all"
+        delays = waits.hold_delay[begin:end]
+        causes = _causes(waits, np.arange(begin, end), delays)
+        worst = begin + int(delays.argmax())
+        thread, function, line = _site(waits, worst)
+        total, at = int(delays.sum()), place(waits.trace, function, line)
+        why = ""
+        if delays.max() >= _CAUSE * total:
+            why = (
+                f"; {title(thread)} caused {duration(delays.max())} of it when it held it for "
+                f"{duration(held.end[worst] - held.start[worst])}" + (f" in {at}" if at else "")
+            )
+        elif causes:
+            by_place: dict[str, int] = {}
+            for _, f, at_line, ns in causes:
+                if words := place(waits.trace, f, at_line):
+                    by_place[words] = by_place.get(words, 0) + ns
+            if by_place:
+                most_of = max(by_place, key=lambda words: by_place[words])
+                why = f"; {duration(by_place[most_of])} of it while it is held in {most_of}"
+        found.append(
+            Finding(
+                "convoy",
+                f"up to {most} threads queue for {ops.objects[object]} {when}, in which it is handed on "
+                f"{handed:,} times: {duration(waited)} of waiting in all{why}",
+                waited, tuple(np.unique(np.concatenate(mine)).tolist()), (ops.objects[object],),
+                int(time[starts[0]]), int(time[ends[-1]]), handed, causes=causes,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _within(waits: Waits, holds: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Return pairs of a hold and one of ``rows`` (ordered as operations) of its thread that begins in it."""
+    held, ops = waits.held, waits.ops
+    low, high = np.empty((2, len(holds)), np.int64)
+    bounds = np.searchsorted(ops.thread[rows], np.arange(len(waits.trace.threads) + 1))
+    for thread in np.unique(held.thread[holds]).tolist():
+        mine = np.flatnonzero(held.thread[holds] == thread)
+        begins = ops.start[rows[bounds[thread] : bounds[thread + 1]]]
+        low[mine] = bounds[thread] + np.searchsorted(begins, held.start[holds[mine]], "left")
+        high[mine] = bounds[thread] + np.searchsorted(begins, held.end[holds[mine]], "left")
+    count = np.maximum(high - low, 0)
+    hold = np.repeat(np.arange(len(holds)), count)
+    at = np.arange(len(hold)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(low, count)
+    return holds[hold], rows[at]
+
+
+def _outermost(waits: Waits, rows: Ints) -> Ints:
+    """Return those of ``rows`` that lie in no other of them of their thread."""
+    ops = waits.ops
+    kept, until, thread = [], -1, -1
+    for row in rows.tolist():
+        if ops.thread[row] != thread:
+            thread, until = int(ops.thread[row]), -1
+        if ops.end[row] > until:
+            kept.append(row)
+            until = int(ops.end[row])
+    return np.array(kept, np.int64)
+
+
+def _held_over(waits: Waits) -> list[Finding]:
+    """Return objects that others wait for while the holder transfers or sleeps."""
+    held, ops, delay = waits.held, waits.ops, waits.hold_delay
+    holds = np.flatnonzero(delay > 0)
+    total = np.bincount(held.object[holds], delay[holds], len(ops.objects)) if len(holds) else np.zeros(0)
+    sleeps = (ops.kind == WAIT) & ops.blocked & (ops.state == _SLEEP)
+    found = []
+    for kind, which, doing in (
+        ("held over I/O", ops.kind == IO, "reads or writes"),
+        ("held over sleep", sleeps, "sleeps"),
+    ):
+        hold, row = _within(waits, holds, _outermost(waits, np.flatnonzero(which)))
+        if not len(hold):
+            continue
+        low, high = ops.start[row], np.minimum(ops.end[row], held.end[hold])
+        object = held.object[hold]
+        lost = area_at(waits.queues, object, high) - area_at(waits.queues, object, low)
+        for o in np.unique(object[lost > 0]).tolist():
+            mine = np.flatnonzero((object == o) & (lost > 0))
+            sum_ = int(lost[mine].sum())
+            if sum_ < _DELAYED * waits.trace.span_ns or sum_ < _MOSTLY * total[o]:
+                continue
+            causes = _causes(waits, hold[mine], lost[mine])
+            thread, function, line, _ = causes[0]
+            at, threads = place(waits.trace, function, line), sorted({cause[0] for cause in causes})
+            by_name = np.bincount(ops.name[row[mine]], lost[mine])
+            words = ops.names[int(by_name.argmax())]
+            who = titles(waits, [thread])[0] if len(threads) == 1 else f"one of {len(threads)} threads"
+            found.append(
+                Finding(
+                    kind,
+                    f"{who} {doing} ({words}) while it holds {ops.objects[o]}"
+                    + (f" in {at}" if at else "")
+                    + f": {duration(sum_)} of the {duration(total[o])} that others wait for it",
+                    sum_, tuple(dict.fromkeys(cause[0] for cause in causes)), (ops.objects[o],),
+                    int(low[mine].min()), int(high[mine].max()), len(mine), int(ops.call[row[mine[0]]]),
+                    causes=causes,
+                )
+            )  # fmt: skip
+    return found
+
+
+def _starvation(waits: Waits) -> list[Finding]:
+    """Return waits in which others get the object again and again."""
+    held, ops = waits.held, waits.ops
+    rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ops.asks & ~ops.nested)
+    rows, object = ops.per_object(rows)
+    passed = np.zeros(len(rows), np.int64)
+    first = np.searchsorted(held.object, np.arange(len(ops.objects) + 1))
+    low, high = np.zeros((2, len(rows)), np.int64)
+    for o in np.unique(object).tolist():
+        mine = np.flatnonzero(object == o)
+        begins = held.start[first[o] : first[o + 1]]
+        low[mine] = first[o] + np.searchsorted(begins, ops.start[rows[mine]], "right")
+        high[mine] = first[o] + np.searchsorted(begins, ops.end[rows[mine]], "left")
+    passed = high - low
+    starved: dict[int, dict[int, list[int]]] = {}
+    for i in np.flatnonzero(passed >= _PASSED).tolist():
+        takers = held.thread[low[i] : high[i]]
+        if ops.lasted[rows[i]] < _DELAYED * waits.trace.span_ns:
+            continue
+        if passed[i] >= _PASSED_EACH * len(np.unique(takers)):
+            starved.setdefault(int(object[i]), {}).setdefault(int(ops.thread[rows[i]]), []).append(i)
+    found = []
+    for o, of in starved.items():
+        every = [i for mine in of.values() for i in mine]
+        takers = np.concatenate([held.thread[low[i] : high[i]] for i in every])
+        number, times = np.unique(takers, return_counts=True)
+        name, waiting = (
+            ops.objects[o],
+            sorted(of, key=lambda t: (-max(ops.lasted[rows[i]] for i in of[t]), t)),
+        )
+        longest = max(int(ops.lasted[rows[i]]) for i in every)
+        taken = max(int(passed[i]) for i in every)
+        who = titles(waits, number[np.argsort(-times, kind="stable")].tolist())
+        many = len(number) == 1 and len(of) > 1
+        is_are = "waits" if len(waiting) == 1 else "wait"
+        sentence = (
+            f"{who[0]} gets {name} up to {taken:,} times while {several(titles(waits, waiting))} wait for it,"
+            f" for up to {duration(longest)}"
+            if many
+            else f"{several(titles(waits, waiting))} {is_are} up to {duration(longest)} for {name}, which "
+            f"{several(who)} {'gets' if len(who) == 1 else 'get'} up to {taken:,} times meanwhile"
+        )
+        threads = (*number.tolist(), *waiting) if many else (*waiting, *number.tolist())
+        found.append(
+            Finding(
+                "one goes first" if many else "starvation", sentence,
+                int(sum(ops.lasted[rows[i]] for i in every)), tuple(dict.fromkeys(threads)), (name,),
+                int(min(ops.start[rows[i]] for i in every)), int(max(ops.end[rows[i]] for i in every)),
+                len(every), int(ops.call[rows[every[0]]]),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _leaders(waits: Waits) -> list[Finding]:
+    """Return objects whose holders wait for work while they hold them, in turn."""
+    held, ops = waits.held, waits.ops
+    contended = np.zeros(len(ops.objects) + 1, np.bool_)
+    contended[waits.queues.object] = True
+    holds = np.flatnonzero(contended[held.object])
+    idle = (ops.kind == WAIT) & ops.blocked & (ops.state == _IDLE)
+    hold, row = _within(waits, holds, _outermost(waits, np.flatnonzero(idle)))
+    if not len(hold):
+        return []
+    low, high = ops.start[row], np.minimum(ops.end[row], held.end[hold])
+    waited = np.bincount(hold, high - low, len(held))
+    found = []
+    for o in np.unique(held.object[hold]).tolist():
+        begin, end = np.searchsorted(held.object, [o, o + 1])
+        lasted = int((held.end[begin:end] - held.start[begin:end]).sum())
+        leading = np.unique(hold[held.object[hold] == o])
+        threads = np.unique(held.thread[leading])
+        idle_ns = int(waited[begin:end].sum())
+        if len(threads) < 3 or idle_ns < _LEADS * lasted:
+            continue
+        for_what = sorted({name for r in row[held.object[hold] == o].tolist() for name in ops.of(r)})
+        found.append(
+            Finding(
+                "leader and followers",
+                f"{several(titles(waits, threads.tolist()))} take turns at waiting for {some(for_what)}: who "
+                f"holds {ops.objects[o]} does so, the others wait for {ops.objects[o]} meanwhile",
+                idle_ns, tuple(threads.tolist()), (ops.objects[o],), int(held.start[leading].min()),
+                int(held.end[leading].max()), len(leading),
+            )
+        )  # fmt: skip
+    return found

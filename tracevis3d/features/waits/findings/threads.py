@@ -1,0 +1,306 @@
+"""Findings about threads: those that never go on, that wait for little or for nothing, and long calls."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....kernels.waits.sync import count_durations
+from ....trace.model import RELEASE, WAIT, Calls
+from ....units import duration, percentage
+from ..operations import UNFINISHED
+from ..outcomes import HOW, KINDS_OF_WAITING, RECORDED
+from .finding import Finding, several, some, titles
+
+if TYPE_CHECKING:
+    from ..waits import Waits
+
+Ints = NDArray[np.int64]
+
+_FEW = 5
+#: The most outliers that are reported.
+_OUTLIERS = 20
+_SLEEPS = re.compile("sleep|poll|select|timer", re.IGNORECASE)
+#: Polling lasts for at least this share of the trace; what sleeps between two looks does so for most of it.
+_POLLED, _ASLEEP = 0.05, 0.8
+#: An outlier lasts this many times as long as three quarters of its function's calls, both to the power of
+#: two below, and this share of all; a function with fewer calls has none.
+_FACTOR, _SHARE, _CALLS = 64, 0.01, 20
+#: A call that takes this share of one that it lies in is the same outlier.
+_NEARLY = 0.8
+#: Releases that are no more than that a thread is over.
+_ENDS = ("Thread.end", "thread end", "Process.end", "end of thread")
+_SLEEP, _IDLE = KINDS_OF_WAITING.index("sleep"), KINDS_OF_WAITING.index("idle")
+
+
+def findings(waits: Waits) -> list[Finding]:
+    """Return those about threads, in no order.
+
+    Parameters
+    ----------
+    waits : Waits
+
+    Returns
+    -------
+    list of Finding
+    """
+    polling = _polling(waits)
+    polled = {(*finding.threads, *finding.objects) for finding in polling}
+    # Who looks again and again would go on doing so.
+    stuck = [f for f in _never_released(waits) if (*f.threads, *f.objects) not in polled]
+    return [*_rings(waits), *stuck, *_farmers(waits), *polling, *_idle(waits), *_outliers(waits)]
+
+
+def _rings(waits: Waits) -> list[Finding]:
+    """Return the rings of threads that wait for each other, for ever or until one gives up."""
+    ops, title, outcomes = waits.ops, waits.trace.threads.title, waits.outcomes
+    found = []
+    for ring in outcomes.rings:
+        rows = list(ring.waits)
+        threads, names = ops.thread[rows].tolist(), [", ".join(ops.of(row)) for row in rows]
+        after = [*threads[1:], threads[0]]
+        parts = [
+            f"{title(t)} waits for {name}, which {title(n)} holds"
+            for t, name, n in zip(threads, names, after)
+        ]
+        start, end = int(ops.start[rows].max()), int(ops.end[rows].min())
+        if ring.broken_by >= 0:
+            kind, end = "broken deadlock", int(ops.end[ring.broken_by])
+            each = [f"{title(t)} for {name}" for t, name in zip(threads, names)]
+            sentence = (
+                f"{several(titles(waits, threads))} wait for each other for {duration(max(end - start, 0))} "
+                f"({several(each)}), until {title(int(ops.thread[ring.broken_by]))} gives up"
+            )
+            lost = len(rows) * max(end - start, 0)
+        elif len(rows) == 1:
+            kind, lost = "deadlock", int(ops.lasted[rows].sum())
+            sentence = f"{title(threads[0])} waits for {names[0]}, which it holds itself: it never goes on"
+        else:
+            kind, lost = "deadlock", int(ops.lasted[rows].sum())
+            sentence = f"{'; '.join(parts)}: none of them goes on"
+        said = all(outcomes.how[row] == RECORDED for row in ring.waits)
+        found.append(
+            Finding(
+                kind, sentence, lost, tuple(ops.thread[rows].tolist()),
+                tuple(dict.fromkeys(o for row in rows for o in ops.of(row))), int(ops.start[rows].min()),
+                int(ops.end[rows].max()), len(ring.waits), int(ops.call[rows[0]]),
+                how=HOW[RECORDED] if said else HOW[RECORDED + 1],
+            )
+        )  # fmt: skip
+    return found
+
+
+def _thread_ends(waits: Waits) -> Ints:
+    calls, threads = waits.trace.calls, waits.trace.threads
+    last = np.zeros(len(threads), np.int64)
+    np.maximum.at(last, calls.thread, calls.end)
+    return last
+
+
+#: What does not come, by what is waited for.
+_NOTHING = {_IDLE: "nothing comes"}
+
+
+def _never_released(waits: Waits) -> list[Finding]:
+    """Return long waits that never end, but those of rings."""
+    ops, title, outcomes = waits.ops, waits.trace.threads.title, waits.outcomes
+    rows = np.flatnonzero(outcomes.never_ended & ~ops.nested)
+    rows = rows[~np.isin(rows, [row for ring in outcomes.rings for row in ring.waits])]
+    rows = rows[(ops.lasted[rows] >= 0.05 * waits.trace.span_ns) & (np.diff(ops.first)[rows] > 0)]
+    found = []
+    for row in rows.tolist():
+        thread = int(ops.thread[row])
+        holder = int(waits.held_by[row])
+        said = _NOTHING.get(int(ops.state[row]), "no thread releases it")
+        found.append(
+            Finding(
+                "never released",
+                f"{title(thread)} waits for {', '.join(ops.of(row))} for {duration(ops.lasted[row])}, to its "
+                f"end: {said}" + (f", {title(holder)} holds it" if holder >= 0 else ""),
+                int(ops.lasted[row]), (thread,), tuple(ops.of(row)), int(ops.start[row]), int(ops.end[row]),
+                1, int(ops.call[row]), how=HOW[int(outcomes.how[row])],
+            )
+        )  # fmt: skip
+    return found
+
+
+def _farmers(waits: Waits) -> list[Finding]:
+    matrix, title = waits.matrix, waits.trace.threads.title
+    known = (matrix.by >= 0) & (matrix.by != matrix.thread)
+    total = int(matrix.waited[known].sum())
+    ended, threads = waits.hubs()
+    found = []
+    for t in np.flatnonzero((threads >= 3) & (2 * ended >= max(total, 1))).tolist():
+        mine = known & (matrix.by == t)
+        workers = matrix.thread[mine][np.argsort(-matrix.waited[mine], kind="stable")].tolist()
+        share = float(ended[t]) / total
+        found.append(
+            Finding(
+                "farmer and workers",
+                f"{title(t)} ends {percentage(share)} of the waiting, that of {len(workers)} threads: "
+                f"{some(titles(waits, workers))}",
+                int(ended[t]), (t, *workers), (), 0, waits.trace.span_ns, int(matrix.count[mine].sum()),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _polling(waits: Waits) -> list[Finding]:
+    ops, rows = waits.ops, waits.own
+    rows = rows[waits.woken_by[rows] < 0]
+    # Sleeping is for nothing; of other waits for nothing known a release couldn't be known either.
+    sleeps = np.array([bool(_SLEEPS.search(name)) for name in ops.names] or [False])
+    rows = rows[((np.diff(ops.first)[rows] > 0) | sleeps[ops.name[rows]]) & (ops.ending[rows] != UNFINISHED)]
+    # Who sleeps while it holds something does its work so; whom that delays is another finding.
+    rows = rows[(ops.state[rows] != _SLEEP) | ~_holding(waits, rows)]
+    if not len(rows):
+        return []
+    object = np.where(np.diff(ops.first)[rows] > 0, np.append(ops.object, -1)[ops.first[rows]], -1)
+    order = np.lexsort((ops.start[rows], object, ops.name[rows], ops.thread[rows]))
+    rows, object = rows[order], object[order]
+    key = np.stack([ops.thread[rows], ops.name[rows], object])
+    bounds = np.flatnonzero((np.diff(key, axis=1) != 0).any(axis=0)) + 1
+    found = []
+    for mine in np.split(rows, bounds):
+        if len(mine) < _FEW:
+            continue
+        every = np.diff(ops.start[mine])
+        middle = float(np.median(every))
+        spread = float(np.median(np.abs(every - middle)))
+        if middle <= 0 or spread > 0.15 * middle or middle * len(mine) < _POLLED * waits.trace.span_ns:
+            continue
+        thread, name = int(ops.thread[mine[0]]), ops.names[int(ops.name[mine[0]])]
+        waited = int(ops.lasted[mine].sum())
+        if ops.state[mine[0]] == _SLEEP and waited < _ASLEEP * int(ops.end[mine[-1]] - ops.start[mine[0]]):
+            continue
+        found.append(
+            Finding(
+                "polling",
+                f"{waits.trace.threads.title(thread)} polls by {name} every {duration(middle)}, "
+                f"{len(mine)} times",
+                waited, (thread,), tuple(ops.of(int(mine[0]))), int(ops.start[mine[0]]),
+                int(ops.end[mine[-1]]), len(mine), int(ops.call[mine[0]]),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _holding(waits: Waits, rows: Ints) -> NDArray[np.bool_]:
+    """Return of which rows the thread holds something when they begin."""
+    held, ops = waits.held, waits.ops
+    holds = np.zeros(len(rows), np.bool_)
+    for thread in np.unique(ops.thread[rows]).tolist():
+        mine, its = np.flatnonzero(ops.thread[rows] == thread), held.thread == thread
+        begun = np.searchsorted(np.sort(held.start[its]), ops.start[rows[mine]], "right")
+        holds[mine] = begun > np.searchsorted(np.sort(held.end[its]), ops.start[rows[mine]], "right")
+    return holds
+
+
+def _idle(waits: Waits) -> list[Finding]:
+    ops, rows, calls, threads = waits.ops, waits.own, waits.trace.calls, waits.trace.threads
+    last = _thread_ends(waits)
+    # The end of a thread is no gift of its own.
+    giving = (ops.kind == RELEASE) & ~np.isin(ops.name, [i for i, n in enumerate(ops.names) if n in _ENDS])
+    gives = np.bincount(ops.thread[giving], minlength=len(threads)) > 0
+    found = []
+    for t in np.unique(ops.thread[rows]).tolist():
+        mine = rows[ops.thread[rows] == t]
+        first = int(threads.first[t])
+        begin = min(
+            int(calls.start[first]) if threads.count[t] else int(ops.start[mine[0]]), int(ops.start[mine[0]])
+        )
+        life = max(int(last[t]), int(ops.end[mine].max())) - begin
+        waited = int(waits.waited[t])
+        if life > 0.2 * waits.trace.span_ns and waited > 0.9 * life:
+            alone = len(mine) == 1 and waits.woken_by[mine[0]] < 0 and not gives[t]
+            what = ", ".join(ops.of(int(mine[0]))) or ops.names[int(ops.name[mine[0]])]
+            found.append(
+                Finding(
+                    "does nothing" if alone else "mostly idle",
+                    f"{threads.title(t)} does nothing but wait for {what}, {duration(waited)} of its "
+                    f"{duration(life)}"
+                    if alone
+                    else f"{threads.title(t)} waits {percentage(waited / life)} of its {duration(life)}",
+                    waited, (t,), (), begin, begin + life, len(mine),
+                )
+            )  # fmt: skip
+    return found
+
+
+def _outliers(waits: Waits) -> list[Finding]:
+    trace = waits.trace
+    calls = trace.calls
+    counts = np.zeros((len(trace.functions), 64), np.int64)
+    count_durations(calls.function, calls.start, calls.end, counts)
+    total = counts.sum(axis=1)
+    below = np.cumsum(counts, axis=1)
+    # The power of two that three quarters of a function's calls stay below, and that of its longest.
+    usual = (4 * below >= 3 * total[:, None]).argmax(axis=1)
+    longest = 63 - (counts[:, ::-1] > 0).argmax(axis=1)
+    step = int(np.log2(_FACTOR))
+    least = max(_SHARE * trace.span_ns, 1.0)
+    candidates = np.flatnonzero(
+        (total >= _CALLS) & (longest - usual >= step) & (2.0 ** (longest + 1) > least)
+    )
+    if not len(candidates):
+        return []
+    waiting = waits.time_in(WAIT)
+    longest_calls: list[tuple[int, int, int, int, int]] = []
+    wanted = np.zeros(len(trace.functions), np.bool_)
+    wanted[candidates] = True
+    which = np.flatnonzero(wanted[calls.function])
+    which = which[calls.end[which] - calls.start[which] >= least]
+    for f in candidates.tolist():
+        mine = which[calls.function[which] == f]
+        if not len(mine):
+            continue
+        time = calls.end[mine] - calls.start[mine]
+        call = int(mine[int(time.argmax())])
+        waits_itself = waiting[call] > 0.5 * time.max() or _lies_in_a_wait(waits, call)
+        if waits_itself or _SLEEPS.search(trace.functions.label[f]):
+            continue  # it waited for others, or for the time to pass: that is reported as a wait
+        longest_calls.append((int(time.max()), call, f, int(total[f]), int(usual[f])))
+    found = []
+    for outer, time, call, f, calls_of, step_of in _innermost_alone(longest_calls, calls):
+        within = f" within {trace.functions.label[outer]}" if outer != f else ""
+        found.append(
+            Finding(
+                "outlier",
+                f"{trace.functions.label[f]}{within} takes {duration(time)} once, three quarters of its "
+                f"{calls_of:,} calls less than {duration(2.0 ** (step_of + 1))}",
+                time, (int(calls.thread[call]),), (), int(calls.start[call]), int(calls.end[call]),
+                calls_of, call,
+            )
+        )  # fmt: skip
+    return sorted(found, key=lambda finding: -finding.score_ns)[:_OUTLIERS]
+
+
+def _lies_in_a_wait(waits: Waits, call: int) -> bool:
+    """Return whether a call is part of how its thread waits."""
+    ops, calls, own = waits.ops, waits.trace.calls, waits.own
+    low, high = np.searchsorted(ops.thread[own], [calls.thread[call], calls.thread[call] + 1])
+    at = low + np.searchsorted(ops.start[own[low:high]], calls.start[call], "right") - 1
+    return bool(at >= low and ops.end[own[at]] >= calls.end[call])
+
+
+def _innermost_alone(
+    found: list[tuple[int, int, int, int, int]], calls: Calls
+) -> list[tuple[int, int, int, int, int, int]]:
+    """Of calls within each other that last nearly as long keep the innermost, with the outermost's function.
+
+    Takes and returns rows of time, call, function and more; the outermost's function comes first.
+    """
+    kept: list[tuple[int, int, int, int, int, int]] = []
+    # A call comes before all that lie in it.
+    for row in sorted(found, key=lambda one: one[1]):
+        time, call = row[0], row[1]
+        above = next((i for i, one in enumerate(kept) if 0 < call - one[2] < calls.extent[one[2]]
+                      and time >= _NEARLY * one[1]), -1)  # fmt: skip
+        if above >= 0:
+            kept[above] = (kept[above][0], *row)
+        else:
+            kept.append((row[2], *row))
+    return kept
