@@ -17,14 +17,12 @@ from ..trace.events import events_of_stacks, too_long
 from ..trace.model import Source
 from ..trace.recording import Recording
 from . import names, registry
-from .profiles.samples import COUNTED
+from .profiles.samples import COUNTED, SAMPLE_NS
 from .text import count, lines, read_text
 
 if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
 
-#: Nanoseconds that a sample is shown as: the format does not record how long one took.
-SAMPLE_NS = 1000
 
 _COUNTED = re.compile(rb".*\S[ \t]+\d+(?:\.\d*)?")
 _TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1a\x1c-\x1f]*")

@@ -7,7 +7,7 @@ its samples weigh, the heaviest first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,8 @@ from ...trace.recording import Recording
 _LONGEST = 2.5
 #: What is weighed if samples are merely counted.
 COUNTED = "samples"
+#: Nanoseconds that one is laid out as where nothing says how long it took.
+SAMPLE_NS = 1000
 
 
 class FrameTree:
@@ -89,6 +91,33 @@ class FrameTree:
         return function, parent, line
 
 
+def tree_of_stacks(
+    first: NDArray[np.int64], function: NDArray[np.int32], line: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]]:
+    """Make a tree of stacks that are given as columns.
+
+    Parameters
+    ----------
+    first : int64 (n + 1,)
+        Stack ``i`` is ``first[i]`` to ``first[i + 1]`` of the other columns, the root first.
+    function, line : int32 (m,)
+
+    Returns
+    -------
+    stack : int32 (n,)
+        The innermost frame of each; -1 if it is empty.
+    frames : three columns
+        Function, parent and line of each frame.
+    """
+    slots = np.full(1 << max(2 * len(function) + 2, 2).bit_length(), -1, np.int32)
+    stack = np.empty(len(first) - 1, np.int32)
+    out = [np.empty(len(function), np.int32) for _ in range(3)]
+    columns = np.ascontiguousarray(function, np.int32), np.ascontiguousarray(line, np.int32)
+    count = int(kernels.intern_stacks(np.ascontiguousarray(first, np.int64), *columns, slots, stack, *out))
+    parent, named, lines = (column[:count].copy() for column in out)
+    return stack, (named, parent, lines)
+
+
 def add_timed(
     recording: Recording,
     frames: tuple[ArrayLike, ArrayLike, ArrayLike],
@@ -98,7 +127,10 @@ def add_timed(
     *,
     end: ArrayLike | None = None,
     interval: float = 0,
-    weights: dict[str, ArrayLike] | None = None,
+    kinds: Sequence[str] = (COUNTED,),
+    kind: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+    laid: ArrayLike | None = None,
 ) -> None:
     """Add samples whose times are known, and the calls that they make.
 
@@ -117,39 +149,47 @@ def add_timed(
     times : int64 (n,)
         Nanoseconds.
     end : int64 (n,), optional
-        Until when a sample lasts, where that was recorded.
+        Until when a sample lasts at most, where that is known; -1 where it is not.
     interval : float
         Nanoseconds between samples; 0: what is usual in the thread (the median).
-    weights : dict of str to int64 (n,), optional
-        What is weighed, by its name; each sample counts once if left out.
+    kinds : sequence of str
+        What is weighed; the first is what shares are told in.
+    kind : int (n,), optional
+        Index into ``kinds``; 0 if left out.
+    weight : int64 (n,), optional
+        In the unit of its kind; 1 if left out.
+    laid : bool (n,), optional
+        Which samples make calls; all if left out.
     """
     thread, stack = np.asarray(threads, np.int32), np.asarray(stacks, np.int32)
     time = np.asarray(times, np.int64)
     first = _add_frames(recording, frames)
-    for kind, weight in (weights or {COUNTED: np.ones(len(thread), np.int64)}).items():
-        recording.add_samples(
-            thread=thread,
-            kind=np.full(len(thread), recording.text("samples", kind), np.int32),
-            weight=weight,
-            time=time,
-            stack=np.where(stack >= 0, stack + first, -1),
-        )
-    order = np.lexsort((time, thread))
+    numbers = np.array([recording.text("samples", name) for name in kinds], np.int32)
+    recording.add_samples(
+        thread=thread,
+        kind=numbers[np.zeros(len(thread), np.int32) if kind is None else np.asarray(kind)],
+        weight=np.ones(len(thread), np.int64) if weight is None else weight,
+        time=time,
+        stack=np.where(stack >= 0, stack + first, -1),
+    )
+    keep = np.arange(len(thread)) if laid is None else np.flatnonzero(laid)
+    order = keep[np.lexsort((time[keep], thread[keep]))]
     thread, stack, time = thread[order], stack[order], time[order]
     stops = ends_of_samples(thread, time, interval)
     if end is not None:
         # A sample can't last longer than to the next one.
+        given = np.asarray(end, np.int64)[order]
         follows = np.append(time[1:], np.iinfo(np.int64).max)
-        follows[np.append(thread[1:] != thread[:-1], True)] = np.iinfo(np.int64).max
-        stops = np.maximum(np.minimum(np.asarray(end, np.int64)[order], follows), time)
+        follows[np.append(thread[1:] != thread[:-1], True)[: len(follows)]] = np.iinfo(np.int64).max
+        stops = np.where(given >= 0, np.maximum(np.minimum(given, follows), time), stops)
     function, parent, _ = (np.ascontiguousarray(column, np.int32) for column in frames)
     depth = np.empty(len(parent), np.int32)
     room = int(kernels.measure_depths(parent, depth)) + 1
     opened, path = np.empty(room, np.int32), np.empty(room, np.int32)
     columns = thread, stack, time, stops, parent, function, depth, opened, path
-    kinds = np.int32, np.uint8, np.int32, np.int64
-    count = kernels.lay_samples(*columns, True, *(np.empty(0, kind) for kind in kinds))
-    out = [np.empty(count, kind) for kind in kinds]
+    types = np.int32, np.uint8, np.int32, np.int64
+    count = kernels.lay_samples(*columns, True, *(np.empty(0, one) for one in types))
+    out = [np.empty(count, one) for one in types]
     kernels.lay_samples(*columns, False, *out)
     recording.add_events(thread=out[0], kind=out[1], function=out[2], time=out[3])
 
@@ -193,7 +233,7 @@ def add_weighed(
     frames: tuple[ArrayLike, ArrayLike, ArrayLike],
     threads: ArrayLike,
     stacks: ArrayLike,
-    weights: dict[str, ArrayLike],
+    weights: Mapping[str, ArrayLike],
     *,
     scale: float = 1,
 ) -> None:

@@ -98,3 +98,33 @@ def merge_frames(parent, function, slots, merged, out_parent, out_function):  # 
             count += 1
         merged[i] = slots[at]
     return count
+
+
+@kernel
+def intern_stacks(first, function, line, slots, stack, out_parent, out_function, out_line):  # type: ignore[no-untyped-def]
+    """Make a tree of stacks that are given root first; return how many frames it has.
+
+    Stack ``i`` is ``first[i]`` to ``first[i + 1]`` of ``function`` and ``line``; ``stack[i]`` becomes its
+    innermost frame, -1 if it is empty. ``slots`` is as for :func:`merge_frames`.
+    """
+    mask = len(slots) - 1
+    count = 0
+    for i in range(len(stack)):
+        above = -1
+        for k in range(first[i], first[i + 1]):
+            at = ((above + 1) * 0x9E3779B1 + function[k] * 0x85EBCA77 + line[k] * 0xC2B2AE3D) & mask
+            while slots[at] >= 0 and (
+                out_parent[slots[at]] != above
+                or out_function[slots[at]] != function[k]
+                or out_line[slots[at]] != line[k]
+            ):
+                at = (at + 1) & mask
+            if slots[at] < 0:
+                slots[at] = count
+                out_parent[count] = above
+                out_function[count] = function[k]
+                out_line[count] = line[k]
+                count += 1
+            above = slots[at]
+        stack[i] = above
+    return count

@@ -1,0 +1,158 @@
+"""What perf prints: recordings held against ``perf report``, all its columns, switches and wake-ups."""
+
+import re
+import shutil
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.support.profile_facts import spans, weights_of
+from tracevis3d.errors import InputError, MissingDependency
+from tracevis3d.formats import registry
+from tracevis3d.formats.profiles import perf_data
+from tracevis3d.trace import profile
+
+DATA = ROOT / "tests" / "data" / "profiles"
+_ROW = re.compile(r"\s+[\d.]+%\s+(\d+)\s+\[.\] (.*?)\s*")
+
+
+def bare(name):
+    return name.rpartition(" (")[0] if name.endswith(")") else name
+
+
+@pytest.mark.parametrize(("name", "program"), [("go", "words"), ("ping", "python3")])
+def test_samples_are_those_of_perf_report(name, program):
+    trace = registry.open_trace(DATA / f"{name}.perf.txt.gz")
+    assert trace.source.format == "perf_script"
+    said = {}
+    for line in (DATA / f"{name}.perf.report.txt").read_text().splitlines():
+        row = _ROW.fullmatch(line)
+        if not row[2].startswith("0x"):
+            said[row[2]] = said.get(row[2], 0) + int(row[1])
+    period = trace.samples.weight[trace.samples.kind == 0][0]
+    found = {n: own // period for n, (own, _) in weights_of(trace, named=bare).items() if own}
+    found.pop("[unknown]", None)
+    assert found == said
+    assert program in trace.threads.name
+
+
+def test_a_recording_of_the_project_is_read():
+    path = ROOT.parent / "shared" / "traces" / "recorded" / "perf_lua.script.txt.gz"
+    if not path.exists():
+        pytest.skip("the shared recordings are not here")
+    trace = registry.open_trace(path)
+    assert profile.totals(trace) == {"cpu-clock (ns)": 44 * 500250}
+
+
+def test_off_the_processor_and_wake_ups():
+    trace = registry.open_trace(DATA / "ping.perf.txt.gz")
+    assert list(trace.samples.kinds) == ["cpu-clock (ns)", "off the processor (ns)"]
+    assert {trace.sync.names[n] for n in trace.sync.name} >= {"sleeping", "preempted"}
+    wakes = [trace.flows.names[n] for n in trace.flows.name]
+    assert set(wakes) == {"wakes"}
+    assert (trace.flows.end >= trace.flows.start).all()
+    # While a thread is off the processor, the calls that it left are still open.
+    # Stacks of other programs are left out of the file.
+    samples = trace.samples
+    off = samples.kind == 1
+    stacks = zip(samples.thread[off].tolist(), samples.time[off].tolist(), strict=True)
+    stack_of = dict(zip(stacks, samples.stack[off].tolist(), strict=True))
+    for thread, start, end in zip(trace.sync.thread, trace.sync.start, trace.sync.end, strict=True):
+        if end > start and stack_of[thread, start] >= 0:
+            low, count = trace.threads.first[thread], trace.threads.count[thread]
+            calls = slice(low, low + count)
+            inside = (trace.calls.start[calls] <= start) & (trace.calls.end[calls] >= end)
+            assert inside.any()
+
+
+def test_switches_make_waits(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "a 5/7 [000] 1.000000:  1 sched:sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> "
+        "next_comm=b x next_pid=8 next_prio=120\n\tff sleep+0x1 (/lib/libc.so)\n\n"
+        "b x 5/8 [000] 1.000100:  1 sched:sched_wakeup: comm=a pid=7 prio=120 target_cpu=000\n\n"
+        "b x 5/8 [000] 1.000300:  1 sched:sched_switch: prev_comm=b x prev_pid=8 prev_prio=120 "
+        "prev_state=R ==> next_comm=a next_pid=7 next_prio=120\n\n"
+    )
+    trace = registry.open_trace(path)
+    assert list(zip(trace.threads.process, trace.threads.tid, trace.threads.name, strict=True)) == [
+        (5, 7, "a"), (5, 8, "b x")
+    ]  # fmt: skip
+    assert [trace.sync.names[n] for n in trace.sync.name] == ["sleeping"]
+    assert (trace.sync.start.tolist(), trace.sync.end.tolist()) == ([0], [300_000])
+    assert trace.flows.source_thread.tolist() == [1]
+    assert (trace.flows.start.tolist(), trace.flows.end.tolist()) == ([100_000], [300_000])
+    assert spans(trace) == [("sleep", 10**9, 10**9 + 300_000, 1)]
+
+
+HEADS = [
+    "my prog 12 3.5: cycles:",
+    "my prog 12/13 [002] 3.5:    100 cycles:u:",
+    "my prog    12 [002]   3.5: cycles: ",
+    "  my prog 12 [002] d..1. 3.5: 7 cycles:",
+    "my prog 12 3.500000001: 100 cpu/event=0x3c/:",
+]
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_columns(tmp_path, head):
+    path = tmp_path / "a.txt"
+    path.write_text(
+        f"{head}\n\t  ab1 f(int, char const*)+0x12 (/usr/lib/libx.so.6)\n\t  0 [unknown] ([unknown])\n\n"
+    )
+    trace = registry.open_trace(path)
+    assert trace.source.format == "perf_script"
+    assert list(trace.threads.name) == ["my prog"]
+    assert sorted(trace.functions.name) == ["[unknown]", "f(int, char const*) (/usr/lib/libx.so.6)"]
+    assert abs(trace.origin_ns - 3_500_000_000) <= 1
+    assert not trace.problems
+
+
+def test_without_chains_times_or_with_lines(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "a 1 0.5:  3 cycles:  ffff f+0x1 ([kernel.kallsyms])\na 1 0.6:  4 cycles:  ee g (/bin/a)\n"
+    )
+    trace = registry.open_trace(path)
+    assert [(name, depth) for name, _, _, depth in spans(trace)] == [("f", 1), ("g", 1)]
+    assert profile.totals(trace) == {"cycles": 7}
+    path.write_text(
+        "a 1 cycles: \n\t aa f (/bin/a)\n  a.c:12\n\t bb g (inlined)\n\na 1 cycles: \n\t aa f (/bin/a)\n\n"
+    )
+    trace = registry.open_trace(path)
+    assert "no time unit" in trace.problems
+    assert {int(line) for line in trace.stacks.line} == {0, 12}
+    assert not trace.samples.are_timed
+    assert profile.totals(trace) == {"samples": 2}
+
+
+def test_tracepoints_are_moments_and_damage_is_counted(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "a 1 0.5: 1 cycles:\n\t aa f (/bin/a)\n\n"
+        "a 1 0.6: 1 syscalls:sys_enter_read: fd: 0x3\n\t aa f (/bin/a)\n\n"
+        "?? nothing\n\na 1 0.7: 1 cycles:\n\t aa f (/bin/a)\n"
+    )
+    trace = registry.open_trace(path)
+    assert [trace.instants.names[n] for n in trace.instants.name] == ["syscalls:sys_enter_read"]
+    assert trace.problems["malformed"].first == "line 7"
+    path.write_text("\t aa f (/bin/a)\n" * 3)
+    with pytest.raises(InputError):
+        registry.open_trace(path)
+
+
+def test_its_own_file_needs_perf(tmp_path, monkeypatch):
+    path = tmp_path / "perf.data"
+    path.write_bytes(b"PERFILE2" + bytes(100))
+    monkeypatch.setattr(perf_data.shutil, "which", lambda name: None)
+    with pytest.raises(MissingDependency, match="perf script"):
+        registry.open_trace(path)
+
+
+@pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
+def test_a_damaged_file_of_perfs_is_refused_in_one_sentence(tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(b"PERFILE2" + bytes(100))
+    with pytest.raises(InputError, match="perf can't read it") as refused:
+        registry.open_trace(path)
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,106 @@
+"""Protobuf's wire format, held against a plain twin; damaged messages."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracevis3d.formats.wire import Messages
+from tracevis3d.trace.problems import Problems
+
+
+def varint(number):
+    out = bytearray()
+    number &= (1 << 64) - 1
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes(out + bytes([number]))
+
+
+def written(fields):
+    """Bytes of fields: (number, int), (number, bytes), or (number, list of int) packed."""
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += varint(number << 3) + varint(value)
+        else:
+            data = value if isinstance(value, bytes) else b"".join(map(varint, value))
+            out += varint(number << 3 | 2) + varint(len(data)) + data
+    return out
+
+
+numbers = st.integers(-(1 << 63), (1 << 63) - 1)
+fields = st.lists(
+    st.tuples(st.integers(1, 4), st.one_of(numbers, st.binary(max_size=6), st.lists(numbers, max_size=4))),
+    max_size=8,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(fields, max_size=4))
+def test_fields_are_those_that_were_written(messages):
+    problems = Problems()
+    outer = Messages.of(written([(7, written(one)) for one in messages]), problems)
+    inner, owner = outer.inner(7)
+    assert owner.tolist() == [0] * len(messages)
+    plain = [(i, number, value) for i, one in enumerate(messages) for number, value in one]
+    assert inner.message.tolist() == [i for i, _, _ in plain]
+    assert inner.number.tolist() == [number for _, number, _ in plain]
+    for row, (_, _, value) in enumerate(plain):
+        if isinstance(value, int):
+            assert inner.value[row] == value
+            assert inner.size[row] == -1
+        else:
+            data = value if isinstance(value, bytes) else b"".join(map(varint, value))
+            at = inner.value[row]
+            assert inner.data[at : at + inner.size[row]].tobytes() == data
+    assert not problems
+    for number in range(1, 5):
+        whole = [one for one in messages if all(isinstance(v, bytes) is False for n, v in one if n == number)]
+        if len(whole) == len(messages):
+            value, message = inner.whole_numbers(number)
+            expected = [
+                (i, x) for i, n, v in plain if n == number for x in ([v] if isinstance(v, int) else v)
+            ]
+            assert list(zip(message.tolist(), value.tolist(), strict=True)) == expected
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=40))
+def test_any_bytes_are_read_up_to_their_damage(data):
+    problems = Problems()
+    found = Messages.of(data, problems)
+    ends = np.where(found.size >= 0, found.value + np.maximum(found.size, 0), 0)
+    assert (ends <= len(data)).all()
+    assert sum(p.count for p in problems.values()) <= 1
+    again = Problems()
+    Messages.of(data[:-1], again)
+
+
+def test_a_cut_message_is_truncated_and_a_broken_one_malformed():
+    problems = Problems()
+    whole = written([(1, 5), (2, b"hello")])
+    assert Messages.of(whole[:-2], problems).last(1).tolist() == [5]
+    assert list(problems) == ["truncated"]
+    problems = Problems()
+    outer = Messages.of(written([(1, b"\x0f"), (1, written([(2, 3)]))]), problems)
+    inner, _ = outer.inner(1)
+    assert inner.last(2, 9).tolist() == [9, 3]
+    assert list(problems) == ["malformed"]
+
+
+def test_fields_of_the_wrong_kind_are_counted():
+    problems = Problems()
+    message = Messages.of(written([(1, 5), (1, b"x"), (2, b"\xff")]), problems)
+    assert message.last(1).tolist() == [5]
+    assert message.text(2, "none") == ["\ufffd"]
+    assert message.text(3, "none") == ["none"]
+    assert problems["bad value"].count == 1
+    assert message.has(2).tolist() == [True]
+
+
+def test_fixed_numbers():
+    data = bytes([1 << 3 | 1]) + (258).to_bytes(8, "little") + bytes([2 << 3 | 5]) + b"abcd"
+    message = Messages.of(data, Problems())
+    assert message.fixed64(1).tolist() == [258]
+    assert message.fixed64(3, 7).tolist() == [7]

@@ -1,0 +1,447 @@
+"""Linux' perf as text: what ``perf script`` prints, with any of its columns.
+
+Source: the manual page perf-script(1). Samples of a counter or clock make the calls; ``sched:sched_switch``
+says when a thread is off the processor, ``sched:sched_wakeup`` who wakes it; other tracepoints are moments.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...progress import Progress, part
+from ...trace.model import WAIT
+from ...trace.recording import Recording
+from .. import names, registry
+from ..text import read_text
+from .documents import finish
+from .samples import COUNTED, SAMPLE_NS, FrameTree, add_timed, add_weighed
+
+if TYPE_CHECKING:
+    from ...trace.model import RecordedId, Trace
+
+_HEAD = re.compile(
+    rb"\s*(?P<comm>\S.*?)\s+(?:(?P<pid>-?\d+)/\s*)?(?P<tid>-?\d+)(?:\s+\[(?P<cpu>\d+)\])?(?:\s+[-.\w]{4,5})?"
+    rb"(?:\s+(?P<time>\d+\.\d+):)?(?:\s+(?P<period>\d+))?(?:\s+(?P<event>[^\s:][^\s=]*):(?=\s|$))?(?P<rest>\s.*)?"
+)
+_FRAME = re.compile(rb"\s+[0-9a-f]+(?: \S.*)?")
+_SOURCE = re.compile(rb" {2}(\S.*):(\d+)")
+_OFFSET = re.compile(r"\+0x[0-9a-f]+$")
+_SWITCH = "sched:sched_switch"
+#: Who wakes whom: one of them is read.
+_WAKES = ("sched:sched_wakeup", "sched:sched_waking")
+_FIELD = re.compile(r"(\w+)=(.*?)(?= \w+=| ==> |$)")
+#: How older versions of perf print them.
+_OLD_SWITCH = re.compile(
+    r"(?P<prev_comm>.*):(?P<prev_pid>\d+) \[\d+\] (?P<prev_state>\S+) ==> "
+    r"(?P<next_comm>.*):(?P<next_pid>\d+) \[\d+\]"
+)
+_NEXT = re.compile(r"next_pid=(\d+)|==> .*:(\d+) \[")
+_OLD_WAKE = re.compile(r"(?P<comm>.*?):(?P<pid>\d+) \[\d+\]")
+#: States of a thread that is off the processor, as the kernel writes them.
+_STATES = {"R": "preempted", "R+": "preempted", "S": "sleeping", "D": "in uninterruptible sleep"}
+_LONGEST = 1 << 62
+
+
+def sniff(head: bytes, name: str) -> float:
+    """Say how sure it is that text is what perf prints.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
+    if b"\0" in head[:4096]:
+        return registry.NO
+    if head.startswith(b"# ========\n# captured on"):
+        return registry.SURE
+    rows = [line for line in head.splitlines()[:400] if line.strip() and not line.startswith(b"#")]
+    if not rows or rows[0].startswith(b"\t"):
+        return registry.NO
+    frames = sum(row.startswith(b"\t") and _FRAME.fullmatch(row) is not None for row in rows)
+    heads = [_HEAD.fullmatch(row) for row in rows if not _is_inside(row)]
+    said = [match for match in heads if match and (match["time"] or match["event"])]
+    if len(said) < 0.7 * len(heads) or not said:
+        return registry.NO
+    if frames:
+        return registry.SURE if said[0]["time"] or said[0]["event"] else registry.LIKELY
+    full = sum(bool(match["time"] and match["event"]) for match in said)
+    return registry.LIKELY if full > 0.7 * len(heads) else registry.NO
+
+
+def read(path: Path, progress: Progress) -> Trace:
+    """Read what ``perf script`` printed.
+
+    Calls are made of the samples of the event that has most of them, not counting tracepoints.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InputError
+        If no sample is understood.
+    """
+    recording = Recording()
+    text = read_text(path, recording.problems, part(progress, 0, 0.2), whole_lines=True)
+    progress(0.2, "reading samples")
+    return take_text(path, bytes(text.data), recording, progress)
+
+
+def take_text(path: Path, text: bytes, recording: Recording, progress: Progress) -> Trace:
+    """Read samples from text.
+
+    Parameters
+    ----------
+    path : Path
+        For messages.
+    text : bytes
+    recording : Recording
+        Gets them.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InputError
+        If no sample is understood.
+    """
+    reader = _Reader(recording)
+
+    def take() -> None:
+        reader.read(text)
+        reader.lay()
+
+    return finish(path, take, recording, "output of perf script", progress)
+
+
+@dataclass
+class _Rows:
+    """The samples of one event."""
+
+    thread: list[int]
+    stack: list[int]
+    time: list[int]
+    period: list[int]
+    cpu: list[int]
+    said: list[str]
+
+
+class _Reader:
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._tree = FrameTree(recording)
+        self._events: dict[str, _Rows] = {}
+        self._stacks: dict[bytes, int] = {}
+        self._functions: dict[bytes, int] = {}
+        #: By id of a thread, which tracepoints name alone.
+        self._process_of: dict[int, int] = {}
+        self._is_timed = True
+        self._line = 1
+
+    # -- text ----------------------------------------------------------------------------------
+
+    def read(self, text: bytes) -> None:
+        """Read all samples."""
+        for head, frames in self._blocks(text):
+            self._add(head, frames)
+        if not self._events:
+            raise ValueError("no line looks like 'program 123 [000] 45.678901: 1000 cycles:'")
+
+    def _blocks(self, text: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the line of each sample, and the lines of its stack."""
+        for block in text.replace(b"\r\n", b"\n").split(b"\n\n"):
+            block = block.strip(b"\n")
+            head, _, frames = block.partition(b"\n")
+            if head.startswith(b"#") or (frames and frames not in self._stacks):
+                yield from self._lines(block)
+            elif head:
+                yield head, frames
+            self._line += block.count(b"\n") + 2
+
+    def _lines(self, block: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the samples of a block in which not each line but the first is a frame."""
+        head, frames = b"", []
+        for line in block.split(b"\n"):
+            if _is_inside(line) and (head or _FRAME.fullmatch(line)):
+                frames.append(line)
+                continue
+            if head:
+                yield head, b"\n".join(frames)
+            head, frames = (b"" if line.startswith(b"#") else line), []
+        if head:
+            yield head, b"\n".join(frames)
+
+    def _add(self, line: bytes, frames: bytes) -> None:
+        said = _HEAD.fullmatch(line)
+        if said is None or not (said["time"] or said["event"] or frames):
+            self._recording.problems.add("malformed", f"line {self._line:,}")
+            return
+        event = (said["event"] or COUNTED.encode()).decode("utf-8", "replace")
+        rest = (said["rest"] or b"").strip()
+        if not frames and rest and ":" not in event.removesuffix(":ppp"):
+            # Without call chains the place stands in the line itself.
+            frames, rest = b"\t" + rest, b""
+        stack = self._stacks.get(frames)
+        if stack is None:
+            stack = self._stacks[frames] = self._stack(frames)
+        rows = self._events.get(event)
+        if rows is None:
+            rows = self._events[event] = _Rows([], [], [], [], [], [])
+        cpu = int(said["cpu"] or -1)
+        rows.thread.append(self._thread(said["comm"], said["pid"], said["tid"], cpu))
+        rows.stack.append(stack)
+        rows.period.append(min(int(said["period"] or 1), _LONGEST))
+        rows.cpu.append(cpu)
+        rows.said.append(rest.decode("utf-8", "replace"))
+        if said["time"] is None:
+            self._is_timed = False
+            rows.time.append(0)
+            return
+        seconds, _, fraction = said["time"].partition(b".")
+        rows.time.append(min(int(seconds) * 10**9 + int(fraction[:9].ljust(9, b"0")), _LONGEST))
+
+    def _thread(self, comm: bytes, pid: bytes | None, tid: bytes, cpu: int = -1) -> int:
+        number = int(tid)
+        name = comm.decode("utf-8", "replace")
+        thread: RecordedId = number
+        if number == 0:
+            # Each processor has an idle thread of its own.
+            thread = f"idle {cpu}" if cpu >= 0 else "idle"
+        process = int(pid) if pid is not None else 0
+        self._process_of[number] = process
+        if pid is not None and process == number:
+            self._recording.name_process(process, name)
+        self._recording.name_thread(process, thread, name)
+        return self._recording.thread(process, thread)
+
+    def _stack(self, frames: bytes) -> int:
+        """Return the innermost frame of a stack, which is written innermost first."""
+        functions: list[int] = []
+        lines: list[int] = []
+        for line in frames.split(b"\n") if frames else ():
+            source = _SOURCE.fullmatch(line)
+            if source and functions:
+                lines[-1] = min(int(source[2]), (1 << 31) - 1)
+                continue
+            function = self._functions.get(line)
+            if function is None:
+                function = self._functions[line] = self._function(line)
+            functions.append(function)
+            lines.append(0)
+        return self._tree.stack(functions[::-1], lines[::-1])
+
+    def _function(self, line: bytes) -> int:
+        text = line.decode("utf-8", "replace").strip()
+        _, _, symbol = text.partition(" ")
+        symbol = symbol.strip()
+        library = ""
+        if symbol.endswith(")") and (at := symbol.rfind(" (")) >= 0:
+            symbol, library = symbol[:at], symbol[at + 2 : -1]
+        elif symbol.startswith("(") and symbol.endswith(")"):
+            symbol, library = "", symbol[1:-1]
+        symbol = _OFFSET.sub("", symbol).strip()
+        if library == "inlined":
+            library = ""
+        short = library.rsplit("/", 1)[-1]
+        if "[kernel" in library:
+            short = "kernel"
+        if not symbol or symbol == "[unknown]":
+            known = library and library != "[unknown]"
+            return self._recording.function(
+                f"[unknown] ({short})" if known else "[unknown]",
+                label="[unknown]",
+                containers=(("module", short),) if known else None,
+            )
+        if not short or library == "[unknown]":
+            return self._recording.function(symbol)
+        said = names.split(symbol)
+        inside = (("module", short), *said.containers)
+        return self._recording.function(f"{symbol} ({library})", label=said.label, containers=inside)
+
+    # -- rows ----------------------------------------------------------------------------------
+
+    def lay(self) -> None:
+        """Add samples, moments, waits and wake-ups."""
+        sampled = {event: rows for event, rows in self._events.items() if not _is_tracepoint(event)}
+        ordered = sorted(sampled.items(), key=lambda entry: -len(entry[1].time))
+        if not self._is_timed:
+            ordered = ordered or sorted(self._events.items(), key=lambda entry: -len(entry[1].time))
+            self._lay_weights(ordered)
+            return
+        thread, stack, time, end = self._switches()
+        self._wakes()
+        for event, rows in self._events.items():
+            if event not in sampled and event != _SWITCH and event not in _WAKES:
+                name = self._recording.text("instants", event)
+                self._recording.add_instants(name=[name] * len(rows.time), thread=rows.thread, time=rows.time)
+        if not ordered and not thread:
+            # Tracepoints alone: their stacks are what there is.
+            ordered = sorted(self._events.items(), key=lambda entry: -len(entry[1].time))
+        kinds = [_kind(event) for event, _ in ordered]
+        kind = np.repeat(np.arange(len(ordered)), [len(rows.time) for _, rows in ordered])
+        laid = kind == 0
+        weight = [period for _, rows in ordered for period in rows.period]
+        if thread:
+            kinds.append("off the processor (ns)")
+            kind = np.append(kind, np.full(len(thread), len(kinds) - 1))
+            laid = np.append(laid, np.ones(len(thread), np.bool_))
+            weight += [max(stop - begin, 0) for begin, stop in zip(time, end, strict=True)]
+        add_timed(
+            self._recording,
+            self._tree.columns(),
+            [one for _, rows in ordered for one in rows.thread] + thread,
+            [one for _, rows in ordered for one in rows.stack] + stack,
+            [one for _, rows in ordered for one in rows.time] + time,
+            end=[-1 for _, rows in ordered for _ in rows.time] + end,
+            kinds=kinds,
+            kind=kind,
+            weight=weight,
+            laid=laid,
+        )
+
+    def _lay_weights(self, ordered: list[tuple[str, _Rows]]) -> None:
+        event, rows = ordered[0]
+        self._recording.problems.add("no time unit", "the samples have no times", len(rows.time))
+        left_out = sum(len(others.time) for _, others in ordered[1:])
+        self._recording.problems.add("unsupported", "samples of other events, without times", left_out)
+        weights = {event: rows.period} if max(rows.period) > 1 else {COUNTED: rows.period}
+        # The calls are as long as there are samples: periods of counters are no times.
+        add_weighed(
+            self._recording, self._tree.columns(), rows.thread, rows.stack, weights,
+            scale=SAMPLE_NS / max(1, float(np.mean(rows.period))),
+        )  # fmt: skip
+
+    def _switches(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Return thread, stack, begin and end of the times off the processor; add them as waits."""
+        rows = self._events.get(_SWITCH)
+        if rows is None:
+            return [], [], [], []
+        seen: dict[int, list[int]] = {}
+        for others in self._events.values():
+            for thread, time in zip(others.thread, others.time, strict=True):
+                seen.setdefault(thread, []).append(time)
+        seen = {thread: sorted(times) for thread, times in seen.items()}
+        open_at: dict[int, tuple[int, int, str]] = {}
+        found: list[tuple[int, int, int, int, str]] = []
+        for row in np.argsort(rows.time, kind="stable").tolist():
+            old = _OLD_SWITCH.match(rows.said[row])
+            said = old.groupdict() if old else dict(_FIELD.findall(rows.said[row]))
+            try:
+                next_tid = int(said["next_pid"])
+            except (KeyError, ValueError):
+                self._recording.problems.add("malformed", f"a switch to {rows.said[row][:40]!r}")
+                continue
+            thread, time = rows.thread[row], rows.time[row]
+            if said.get("prev_pid") != "0":
+                open_at[thread] = (time, rows.stack[row], said.get("prev_state", ""))
+            if next_tid:
+                back = self._woken(next_tid, said.get("next_comm", ""))
+                if back in open_at:
+                    begin, stack, state = open_at.pop(back)
+                    # It was back earlier if it was seen: the switch may be lost.
+                    after = bisect_right(seen[back], begin)
+                    end = min(seen[back][after], time) if after < len(seen[back]) else time
+                    found.append((back, stack, begin, end, state))
+        if found:
+            states = [_STATES.get(state[:1], f"off the processor ({state})") for *_, state in found]
+            self._recording.add_sync(
+                thread=[one[0] for one in found],
+                kind=[WAIT] * len(found),
+                name=[self._recording.text("sync", state) for state in states],
+                start=[one[2] for one in found],
+                end=[one[3] for one in found],
+                contended=[1] * len(found),
+            )
+        return tuple([int(one[column]) for one in found] for column in range(4))  # type: ignore[return-value]
+
+    def _woken(self, tid: int, comm: str) -> int:
+        """Return the thread of a tracepoint's field, which says no process."""
+        if tid not in self._process_of:
+            self._process_of[tid] = 0
+            self._recording.name_thread(0, tid, comm)
+        return self._recording.thread(self._process_of[tid], tid)
+
+    def _wakes(self) -> None:
+        """Add an arrow from who wakes a thread to that thread's next moment on a processor."""
+        event = next((event for event in _WAKES if event in self._events), None)
+        if event is None:
+            return
+        back: dict[str, list[int]] = {}
+        if switches := self._events.get(_SWITCH):
+            for time, text in sorted(zip(switches.time, switches.said, strict=True)):
+                if found := _NEXT.search(text):
+                    back.setdefault(found[1] or found[2], []).append(time)
+        rows = self._events[event]
+        flows: list[tuple[int, int, int, int]] = []
+        for thread, time, text in zip(rows.thread, rows.time, rows.said, strict=True):
+            old = _OLD_WAKE.match(text)
+            said = old.groupdict() if old else dict(_FIELD.findall(text))
+            number = said.get("pid", "")
+            if not number.isdecimal():
+                self._recording.problems.add("malformed", f"a wake-up of {text[:40]!r}")
+                continue
+            times = back.get(number, [])
+            at = bisect_left(times, time)
+            target = self._woken(int(number), said.get("comm", ""))
+            flows.append((thread, time, target, times[at] if at < len(times) else time))
+        source, start, targets, end = ([flow[column] for flow in flows] for column in range(4))
+        name = [self._recording.text("flows", "wakes")] * len(flows)
+        self._recording.add_flows(
+            name=name, source_thread=source, start=start, target_thread=targets, end=end
+        )
+
+
+def _is_inside(line: bytes) -> bool:
+    """Return whether a line belongs to a stack, and begins no sample: the names of programs are padded."""
+    if line.startswith(b"\t"):
+        return True
+    if not line.startswith(b"  "):
+        return False
+    said = None if _SOURCE.fullmatch(line) else _HEAD.fullmatch(line)
+    return said is None or not (said["time"] or said["event"])
+
+
+def _is_tracepoint(event: str) -> bool:
+    """Return whether an event is a tracepoint: ``sched:sched_switch``, not ``cycles:u``."""
+    group, _, rest = event.partition(":")
+    return bool(rest) and not re.fullmatch(r"[ukhGHpPSDWeI]+", rest) and bool(group)
+
+
+def _kind(event: str) -> str:
+    """Return what the period of an event is, with its unit: clocks count nanoseconds."""
+    name = event.partition(":")[0]
+    return f"{name} (ns)" if name in ("cpu-clock", "task-clock") else name
+
+
+FORMAT = registry.Format(
+    name="perf_script",
+    title="perf script",
+    suffixes=(".perf", ".perf.txt", ".script.txt", ".perfscript", ".txt"),
+    sniff=sniff,
+    read=read,
+    programs="Linux' `perf script`",
+)

@@ -1,0 +1,290 @@
+"""pprof's profiles: ``profile.proto``, usually in gzip.
+
+Source: https://github.com/google/pprof/blob/main/proto/profile.proto
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...progress import Progress, part
+from ...trace.recording import Recording
+from .. import registry
+from ..unpack import problem_of, unpack_file
+from ..wire import Messages
+from .documents import finish, place
+from .samples import SAMPLE_NS, add_weighed, tree_of_stacks
+
+if TYPE_CHECKING:
+    from ...trace.model import RecordedId, Trace
+
+Ints = NDArray[np.int64]
+
+# Fields of a profile, and those of its parts.
+_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING, _DEFAULT = 1, 2, 3, 4, 5, 6, 14
+#: Fields that are messages or texts; the other ones are numbers.
+_NESTED = frozenset((1, 2, 3, 4, 5, 6, 11))
+_LAST_FIELD = 15
+#: By the unit of a sample type: what it is written as, and how many of these one is.
+_UNITS = {
+    "nanoseconds": ("ns", 1),
+    "microseconds": ("ns", 1_000),
+    "milliseconds": ("ns", 1_000_000),
+    "seconds": ("ns", 1_000_000_000),
+    "bytes": ("bytes", 1),
+    "kilobytes": ("bytes", 1 << 10),
+    "megabytes": ("bytes", 1 << 20),
+}
+#: Labels that say which thread a sample is of, and what it is called.
+_THREAD_IDS = ("thread id", "thread_id", "tid", "os thread id", "thread native id")
+_THREAD_NAMES = ("thread name", "thread_name", "thread")
+
+
+def sniff(head: bytes, name: str) -> float:
+    """Say how sure it is that bytes are a profile: its fields, the first of which is a type of samples.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
+    at = types = samples = 0
+    while at < len(head):
+        tag, at = _varint(head, at)
+        kind, number = tag & 7, tag >> 3
+        if tag < 0:
+            break
+        if not 0 < number < _LAST_FIELD or kind != (2 if number in _NESTED else 0):
+            # Numbers may be packed, and all of it may be damaged further on.
+            return registry.LIKELY if types and samples > 8 else registry.NO
+        value, at = _varint(head, at)
+        if value < 0:
+            break
+        if number == _SAMPLE_TYPE and not _is_type(head[at : at + value]):
+            return registry.NO
+        types += number == _SAMPLE_TYPE
+        samples += number == _SAMPLE
+        at += value if kind == 2 else 0
+    if types and samples:
+        return registry.SURE
+    return registry.MAYBE if types and name.endswith(FORMAT.suffixes) else registry.NO
+
+
+def _is_type(message: bytes) -> bool:
+    """Return whether a message has small numbers in its fields 1 and 2, and nothing else."""
+    at = 0
+    while at < len(message):
+        tag, at = _varint(message, at)
+        value, at = _varint(message, at) if tag in (0x08, 0x10) else (-1, at)
+        if not 0 <= value < 1 << 32:
+            return False
+    return True
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number and what follows it; -1 if there is none."""
+    value = shift = 0
+    while at < len(data) and shift < 64:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    return -1, at
+
+
+def read(path: Path, progress: Progress) -> Trace:
+    """Read a profile: each call path is one call, as long as its samples weigh.
+
+    The calls are made by the default type of samples, else by the last one, as pprof does; all are kept.
+    Samples lie on threads where labels name them.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InputError
+        If it has no samples.
+    """
+    recording = Recording()
+    unpacked = unpack_file(path, part(progress, 0, 0.3))
+    if unpacked.damage:
+        recording.problems.add(problem_of(unpacked.damage), unpacked.damage)
+    return finish(path, lambda: _take(unpacked.data, recording), recording, "pprof profile", progress)
+
+
+def _take(data: memoryview, recording: Recording) -> None:
+    profile = Messages.of(data, recording.problems)
+    texts = profile.texts(_STRING) or [""]
+    samples, _ = profile.inner(_SAMPLE)
+    if not len(samples):
+        raise ValueError("it has no samples")
+    weights, is_time = _weights(profile, samples, texts, recording)
+    function_of, first_of, functions, lines = _locations(profile, texts, recording)
+    location, owner = samples.whole_numbers(1)
+    at = _find(location, function_of)
+    if (at < 0).any():
+        recording.problems.add("unknown", f"location {location[int(np.argmax(at < 0))]}", int((at < 0).sum()))
+    location, owner = at[at >= 0], owner[at >= 0]
+    # Stacks, and the lines of a location, are written innermost first.
+    location, owner = location[::-1], owner[::-1]
+    order = np.argsort(owner, kind="stable")
+    location, owner = location[order], owner[order]
+    many = np.diff(first_of)[location]
+    frame = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
+    frame = np.repeat(first_of[location + 1] - 1, many) - frame
+    first = np.zeros(len(samples) + 1, np.int64)
+    np.cumsum(np.bincount(np.repeat(owner, many), minlength=len(samples)), out=first[1:])
+    stack, tree = tree_of_stacks(first, functions[frame], lines[frame])
+    thread = _threads(samples, texts, recording)
+    if not is_time:
+        recording.problems.add("no time unit", "the whole file", len(samples))
+    is_counted = " (" not in next(iter(weights))
+    add_weighed(recording, tree, thread, stack, weights, scale=SAMPLE_NS if is_counted else 1)
+
+
+def _find(number: Ints, known: Ints) -> Ints:
+    """Return where each number is in ``known`` (of equal ones the last); -1 for one that is not there."""
+    if not len(known):
+        return np.full(len(number), -1, np.int64)
+    order = np.argsort(known, kind="stable")
+    at = np.searchsorted(known[order], number, side="right") - 1
+    found = order[np.maximum(at, 0)]
+    return np.where((at >= 0) & (known[found] == number), found, -1)
+
+
+def _text(texts: list[str], number: int) -> str:
+    return texts[number] if 0 <= number < len(texts) else ""
+
+
+def _weights(
+    profile: Messages, samples: Messages, texts: list[str], recording: Recording
+) -> tuple[dict[str, Ints], bool]:
+    """Return the weights of all types of samples, the one that makes the calls first; and if that is time."""
+    types, _ = profile.inner(_SAMPLE_TYPE)
+    names = [_text(texts, number) or "samples" for number in types.last(1).tolist()] or ["samples"]
+    units = [_text(texts, number) for number in types.last(2).tolist()] or ["count"]
+    value, owner = samples.whole_numbers(2)
+    count = np.bincount(owner, minlength=len(samples))
+    which = np.arange(len(value)) - np.repeat(np.cumsum(count) - count, count)
+    table = np.zeros((len(names), len(samples)), np.int64)
+    known = which < len(names)
+    table[which[known], owner[known]] = value[known]
+    wrong = int((count != len(names)).sum())
+    recording.problems.add("bad value", "a sample has not one value for each type", wrong)
+    wanted = _text(texts, int(profile.last(_DEFAULT)[0]))
+    main = names.index(wanted) if wanted in names else len(names) - 1
+    found: dict[str, Ints] = {}
+    for row in (main, *(row for row in range(len(names)) if row != main)):
+        unit, factor = _UNITS.get(units[row], (units[row], 1))
+        kind = names[row] if unit in ("count", "") else f"{names[row]} ({unit})"
+        found.setdefault(kind, table[row] * factor)
+    return found, next(iter(found)).endswith("(ns)")
+
+
+def _locations(
+    profile: Messages, texts: list[str], recording: Recording
+) -> tuple[Ints, Ints, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the ids of locations, where the frames of each begin, and function and line of each frame."""
+    functions, _ = profile.inner(_FUNCTION)
+    known = functions.last(1)
+    index = np.array(
+        [
+            recording.function(
+                place(_text(texts, name) or _text(texts, system) or "(unnamed)", file, max(line, 0)),
+                file=file,
+                line=max(line, 0),
+            )
+            for name, system, file, line in zip(
+                functions.last(2).tolist(),
+                functions.last(3).tolist(),
+                (_text(texts, number) for number in functions.last(4).tolist()),
+                functions.last(5).tolist(),
+                strict=True,
+            )
+        ],
+        np.int32,
+    )
+    locations, _ = profile.inner(_LOCATION)
+    lines, owner = locations.inner(4)
+    at = _find(lines.last(1), known)
+    function = np.where(at >= 0, index[np.maximum(at, 0)] if len(index) else -1, -1).astype(np.int32)
+    if (at < 0).any():
+        recording.problems.add("no name", "a line names no function", int((at < 0).sum()))
+        function[at < 0] = recording.function("(unnamed)")
+    line = np.clip(lines.last(2), 0, (1 << 31) - 1).astype(np.int32)
+    # What has no lines is known by its address.
+    bare = np.flatnonzero(np.bincount(owner, minlength=len(locations)) == 0)
+    files = _mapped_files(profile, texts)
+    where = zip(locations.last(3)[bare].tolist(), locations.last(2)[bare].tolist(), strict=True)
+    named = recording.functions(
+        f"0x{address & (1 << 64) - 1:x} ({files.get(mapping) or 'unknown'})" for address, mapping in where
+    )
+    owner = np.concatenate((owner, bare))
+    order = np.argsort(owner, kind="stable")
+    first = np.zeros(len(locations) + 1, np.int64)
+    np.cumsum(np.bincount(owner, minlength=len(locations)), out=first[1:])
+    function = np.concatenate((function, named))[order]
+    return locations.last(1), first, function, np.concatenate((line, np.zeros(len(bare), np.int32)))[order]
+
+
+def _mapped_files(profile: Messages, texts: list[str]) -> dict[int, str]:
+    mappings, _ = profile.inner(_MAPPING)
+    files = (_text(texts, number) for number in mappings.last(5).tolist())
+    return dict(zip(mappings.last(1).tolist(), files, strict=True))
+
+
+def _threads(samples: Messages, texts: list[str], recording: Recording) -> Ints:
+    """Return the thread of each sample, as labels name it."""
+    labels, owner = samples.inner(3)
+    ids: dict[int, RecordedId] = {}
+    names: dict[int, str] = {}
+    columns = (labels.last(field).tolist() for field in (1, 2, 3))
+    rows = zip(owner.tolist(), *columns, strict=True)
+    keys = [text.lower() for text in texts]
+    for sample, key, text, number in rows:
+        said = keys[key] if 0 <= key < len(keys) else ""
+        if said in _THREAD_IDS:
+            ids[sample] = number or _text(texts, text)
+        elif said in _THREAD_NAMES:
+            names[sample] = _text(texts, text) or str(number)
+    if not ids and not names:
+        return np.full(len(samples), recording.thread(0, "all"), np.int64)
+    found = np.empty(len(samples), np.int64)
+    for sample in range(len(samples)):
+        name = names.get(sample, "")
+        tid = ids.get(sample, name or "all")
+        found[sample] = recording.thread(0, tid)
+        if name:
+            recording.name_thread(0, tid, name)
+    return found
+
+
+FORMAT = registry.Format(
+    name="pprof",
+    title="pprof profile",
+    suffixes=(".pprof", ".pb", ".prof.pb", ".proto"),
+    sniff=sniff,
+    read=read,
+    programs="Go, Datadog, Pyroscope, gperftools (by `pprof -proto`), …",
+)

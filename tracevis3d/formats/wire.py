@@ -1,0 +1,243 @@
+"""Protobuf messages without their schema: fields of many messages at once, as columns.
+
+Each level of nesting is one pass over its bytes: all samples of a profile, then all labels of all samples. A
+message ends where it is damaged, which is counted. Source: https://protobuf.dev/programming-guides/encoding/
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.formats import scan_protobuf as kernels
+from ..trace.problems import Problems
+
+Ints = NDArray[np.int64]
+
+
+class Messages:
+    """Messages of one kind.
+
+    Parameters
+    ----------
+    data : uint8 (n,)
+        The bytes that they lie in.
+    first, stop : int64 (k,)
+        Where each begins and ends.
+    problems : Problems
+        Gets what is damaged.
+
+    Attributes
+    ----------
+    first, stop : int64 (k,)
+    message : int64 (m,)
+        Of each field: the message that it belongs to, ascending.
+    number : int32 (m,)
+        That of the field.
+    value : int64 (m,)
+        The varint, or the byte where another value begins.
+    size : int64 (m,)
+        Bytes of the value; -1 for a varint.
+
+    Examples
+    --------
+    >>> message = bytes([0x08, 0x96, 0x01, 0x12, 0x02, 0x68, 0x69])
+    >>> outer = Messages.of(message, Problems())
+    >>> outer.last(1).tolist(), outer.texts(2)
+    ([150], ['hi'])
+    """
+
+    def __init__(self, data: NDArray[np.uint8], first: Ints, stop: Ints, problems: Problems) -> None:
+        self.data, self._problems = data, problems
+        self.first = np.ascontiguousarray(first, np.int64)
+        self.stop = np.ascontiguousarray(stop, np.int64)
+        state = np.zeros(kernels.STATE_SIZE, np.int64)
+        none = np.empty(0, np.int64)
+        kernels.scan_fields(data, self.first, self.stop, True, state, none, np.empty(0, np.int32), none, none)
+        if state[kernels.S_DAMAGED]:
+            is_last = state[kernels.S_DAMAGED] == 1 and self.stop[state[kernels.S_MESSAGE]] == len(data)
+            kind = "truncated" if is_last else "malformed"
+            problems.add(kind, f"byte {state[kernels.S_BYTE]:,}", int(state[kernels.S_DAMAGED]))
+        rows = int(state[kernels.S_ROWS])
+        self.message = np.empty(rows, np.int64)
+        self.number = np.empty(rows, np.int32)
+        self.value = np.empty(rows, np.int64)
+        self.size = np.empty(rows, np.int64)
+        kernels.scan_fields(
+            data, self.first, self.stop, False, state, self.message, self.number, self.value, self.size
+        )
+
+    @classmethod
+    def of(cls, data: bytes | memoryview, problems: Problems) -> Messages:
+        """Return the outermost message.
+
+        Parameters
+        ----------
+        data : bytes-like
+        problems : Problems
+
+        Returns
+        -------
+        Messages
+            One.
+        """
+        # Read-only like a mapped file, whatever it is: kernels are compiled for one type.
+        column = np.frombuffer(memoryview(data or b"\0").toreadonly(), np.uint8)[: len(data)]
+        return cls(column, np.zeros(1, np.int64), np.array([len(data)], np.int64), problems)
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def rows(self, number: int, *, is_varint: bool) -> NDArray[np.intp]:
+        """Return the rows of a field; those of the wrong kind on the wire are left out and counted.
+
+        Parameters
+        ----------
+        number : int
+        is_varint : bool
+            What the field is; else bytes.
+
+        Returns
+        -------
+        int64 (k,)
+        """
+        found = np.flatnonzero(self.number == number)
+        fits = (self.size[found] < 0) == is_varint
+        if not fits.all():
+            first = int(self.value[found[int(np.argmin(fits))]])
+            self._problems.add("bad value", f"field {number} ({first:,})", int((~fits).sum()))
+        return np.asarray(found[fits])
+
+    def last(self, number: int, other: int = 0) -> Ints:
+        """Return a varint field of each message, ``other`` where it is missing; of several the last counts.
+
+        Parameters
+        ----------
+        number : int
+        other : int
+
+        Returns
+        -------
+        int64 (len(self),)
+        """
+        column = np.full(len(self), other, np.int64)
+        rows = self.rows(number, is_varint=True)
+        column[self.message[rows]] = self.value[rows]
+        return column
+
+    def has(self, number: int) -> NDArray[np.bool_]:
+        """Return which messages have a field.
+
+        Parameters
+        ----------
+        number : int
+
+        Returns
+        -------
+        bool (len(self),)
+        """
+        found: NDArray[np.bool_] = np.zeros(len(self), np.bool_)
+        found[self.message[self.number == number]] = True
+        return found
+
+    def fixed64(self, number: int, other: int = 0) -> Ints:
+        """Return a fixed64 field of each message, ``other`` where it is missing.
+
+        Parameters
+        ----------
+        number : int
+        other : int
+
+        Returns
+        -------
+        int64 (len(self),)
+        """
+        column = np.full(len(self), other, np.int64)
+        rows = self.rows(number, is_varint=False)
+        rows = rows[self.size[rows] == 8]
+        at = self.value[rows][:, None] + np.arange(8)
+        column[self.message[rows]] = np.ascontiguousarray(self.data[at]).view("<i8")[:, 0] if len(rows) else 0
+        return column
+
+    def inner(self, number: int) -> tuple[Messages, Ints]:
+        """Return the messages that a field holds, and which message each lies in.
+
+        Parameters
+        ----------
+        number : int
+
+        Returns
+        -------
+        inner : Messages
+        owner : int64 (len(inner),)
+        """
+        rows = self.rows(number, is_varint=False)
+        first = self.value[rows]
+        return Messages(self.data, first, first + self.size[rows], self._problems), self.message[rows]
+
+    def whole_numbers(self, number: int) -> tuple[Ints, Ints]:
+        """Return a repeated varint field, packed or not: its values, and the message that each lies in.
+
+        Parameters
+        ----------
+        number : int
+
+        Returns
+        -------
+        value, owner : int64 (k,)
+            In the order of the file.
+        """
+        rows = np.flatnonzero(self.number == number)
+        single = self.size[rows] < 0
+        if single.all():
+            return self.value[rows], self.message[rows]
+        packed = rows[~single]
+        first, stop = self.value[packed], self.value[packed] + self.size[packed]
+        state = np.zeros(kernels.STATE_SIZE, np.int64)
+        none = np.empty(0, np.int64)
+        kernels.scan_packed(self.data, first, stop, True, state, none, none)
+        self._problems.add("malformed", f"byte {state[kernels.S_BYTE]:,}", int(state[kernels.S_DAMAGED]))
+        within, value = np.empty((2, int(state[kernels.S_ROWS])), np.int64)
+        kernels.scan_packed(self.data, first, stop, False, state, within, value)
+        place = np.concatenate((packed[within], rows[single]))
+        order = np.argsort(place, kind="stable")
+        value = np.concatenate((value, self.value[rows[single]]))[order]
+        return value, self.message[place[order]]
+
+    def texts(self, number: int) -> list[str]:
+        """Return a text field of each message that has it, in the order of the file; repeated ones too.
+
+        Parameters
+        ----------
+        number : int
+
+        Returns
+        -------
+        list of str
+        """
+        rows = self.rows(number, is_varint=False)
+        first, size = self.value[rows].tolist(), self.size[rows].tolist()
+        whole = self.data.data
+        return [
+            str(whole[low : low + length], "utf-8", "replace")
+            for low, length in zip(first, size, strict=True)
+        ]
+
+    def text(self, number: int, other: str = "") -> list[str]:
+        """Return a text field of each message; ``other`` where it is missing.
+
+        Parameters
+        ----------
+        number : int
+        other : str
+
+        Returns
+        -------
+        list of str
+            One for each message.
+        """
+        found = [other] * len(self)
+        rows = self.rows(number, is_varint=False)
+        for owner, text in zip(self.message[rows].tolist(), self.texts(number), strict=True):
+            found[owner] = text
+        return found

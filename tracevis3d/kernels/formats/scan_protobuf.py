@@ -1,0 +1,105 @@
+"""Protobuf's wire format, one level of messages at a time, into columns.
+
+Source: https://protobuf.dev/programming-guides/encoding/
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import inline, kernel
+
+#: Kinds of a field on the wire.
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+#: Fields of the state: rows written, messages that are damaged, and the byte and the number of the first.
+S_ROWS, S_DAMAGED, S_BYTE, S_MESSAGE, STATE_SIZE = 0, 1, 2, 3, 4
+
+
+@inline
+def _varint(data, at, stop):  # type: ignore[no-untyped-def]
+    """Return a number, and what follows it; -1 in place of that if there is none."""
+    value = np.uint64(0)
+    shift = np.uint64(0)
+    while at < stop and shift < np.uint64(64):
+        byte = data[at]
+        at += 1
+        value |= np.uint64(byte & np.uint8(0x7F)) << shift
+        if byte < 0x80:
+            return value, at
+        shift += np.uint64(7)
+    return value, np.int64(-1)
+
+
+@kernel
+def scan_fields(data, first, stop, is_dry, state, message, number, value, size):  # type: ignore[no-untyped-def]
+    """Write a row for each field of the messages at ``data[first[i]:stop[i]]``; a dry run only counts.
+
+    A row has the message's number, the field's, and its value: that of a varint, or the byte where another
+    value begins; ``size`` says how many bytes that has (-1: a varint). A message ends where it is damaged.
+    """
+    rows = np.int64(0)
+    for i in range(len(first)):
+        at = np.int64(first[i])
+        end = np.int64(stop[i])
+        while at < end:
+            begin = at
+            tag, at = _varint(data, at, end)
+            kind = np.int64(tag & np.uint64(7))
+            field = np.int64(tag >> np.uint64(3))
+            length = np.int64(-1)
+            found = np.int64(0)
+            is_good = at >= 0 and field > 0
+            if is_good:
+                if kind == VARINT:
+                    plain, at = _varint(data, at, end)
+                    found = np.int64(plain)
+                    is_good = at >= 0
+                elif kind == BYTES:
+                    plain, at = _varint(data, at, end)
+                    length = np.int64(plain)
+                    found = at
+                    is_good = at >= 0 and length >= 0 and length <= end - at
+                elif kind in (FIXED64, FIXED32):
+                    length = np.int64(8) if kind == FIXED64 else np.int64(4)
+                    found = at
+                    is_good = length <= end - at
+                else:
+                    is_good = False
+            if not is_good:
+                if state[S_DAMAGED] == 0:
+                    state[S_BYTE] = begin
+                    state[S_MESSAGE] = i
+                state[S_DAMAGED] += 1
+                break
+            if length > 0:
+                at += length
+            if not is_dry:
+                message[rows] = i
+                number[rows] = field
+                value[rows] = found
+                size[rows] = length
+            rows += 1
+    state[S_ROWS] = rows
+
+
+@kernel
+def scan_packed(data, first, stop, is_dry, state, message, value):  # type: ignore[no-untyped-def]
+    """Write a row for each of the varints that are packed in ``data[first[i]:stop[i]]``."""
+    rows = np.int64(0)
+    for i in range(len(first)):
+        at = np.int64(first[i])
+        end = np.int64(stop[i])
+        while at < end:
+            begin = at
+            plain, at = _varint(data, at, end)
+            if at < 0:
+                if state[S_DAMAGED] == 0:
+                    state[S_BYTE] = begin
+                    state[S_MESSAGE] = i
+                state[S_DAMAGED] += 1
+                break
+            if not is_dry:
+                message[rows] = i
+                value[rows] = np.int64(plain)
+            rows += 1
+    state[S_ROWS] = rows
