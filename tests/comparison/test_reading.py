@@ -351,7 +351,8 @@ def test_the_overview_of_the_flat_twin_is_the_papers(seed):
     """Flat, the overview is two rows of plain rectangles, A's upwards and B's downwards (section IV-A)."""
     traces = pair(seed)
     drawing = draw(traces, opening=180.0, gap=1.5, lines=100_000, annotate=0)
-    _, chosen, windows = chosen_of(traces, drawing)
+    # All matches of all calls, whatever is drawn of them.
+    _, chosen, windows = chosen_of(traces, rule="all")
     span = max(high - low for low, high in windows)
     calls = [boxes_of(drawing, "call", s) for s in (0, 1)]
     edges = [float((b.low + b.size)[:, 1].max()) if s == 0 else float(b.low[:, 1].min()) for s, b in
@@ -360,7 +361,7 @@ def test_the_overview_of_the_flat_twin_is_the_papers(seed):
     for s, ids in enumerate((chosen.a, chosen.b)):
         bars = boxes_of(drawing, "interval", s)
         width = (windows[s][1] - windows[s][0]) / span * WIDTH
-        count = round(width / float(np.median(bars.size[:, 0])) * 0.84) if len(bars) else 1
+        count = round(160 * (windows[s][1] - windows[s][0]) / span)
         start = traces[s].calls.start[ids]
         plain: dict[int, float] = {}
         for t, similarity in zip(start.tolist(), chosen.similarity.tolist()):

@@ -14,10 +14,14 @@ from tracevis3d.drawing.palettes import PALETTES
 from tracevis3d.drawing.primitives import Boxes, Drawing, Lines, Tubes
 from tracevis3d.errors import UsageError
 from tracevis3d.features.comparison.compare import VIEW
+from tracevis3d.features.comparison.findings.find import find
 from tracevis3d.features.comparison.matching.match import compare
+from tracevis3d.features.comparison.matching.sums import match_sums
 from tracevis3d.features.comparison.view import colors, focus
 from tracevis3d.features.comparison.view import matches as matching
 from tracevis3d.features.comparison.view.boxes import _by_density
+from tracevis3d.features.comparison.view.difference.offsets import offsets
+from tracevis3d.features.comparison.view.layout import OVERVIEW
 from tracevis3d.features.comparison.view.overview import intervals, ramp
 from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.formats import registry
@@ -403,25 +407,50 @@ def test_intervals_sum_up_similarity_and_signed_offsets(seed):
             )
 
 
-def test_bars_are_as_high_as_the_sum_and_as_thick_as_the_spread():
+@given(SEEDS, st.sampled_from([180.0, 140.0, 30.0]), st.sampled_from([FRAME, Frame(1920, 1080)]))
+@settings(max_examples=8, deadline=None)
+def test_bars_are_the_papers_sums_whatever_the_picture(seed, opening, frame):
+    """TraceDiff, section IV-A: the similarities of all matches of the calls that start in an interval."""
+    traces = pair(seed, steps=50)
+    drawing = draw(traces, frame, opening=opening, resolution=2.0)
+    comparison = compare(*traces, tau=0.2, cache=False)
+    span = max(int(t.calls.end.max() - t.calls.start.min()) for t in traces)
+    n, m = (len(t.calls) for t in traces)
+    s = np.array([[plain_similarity(comparison, traces, a, b) for b in range(m)] for a in range(n)])
+    s[s <= 0.2] = 0
+    plain = []
+    for trace, weight in zip(traces, (s.sum(axis=1), s.sum(axis=0))):
+        start = trace.calls.start - trace.calls.start.min()
+        own = int(trace.calls.end.max() - trace.calls.start.min())
+        count = max(round(160 * own / span), 1)
+        bar = np.minimum((start / own * count).astype(int), count - 1)
+        plain.append(np.array([weight[bar == k].sum() for k in range(count)]))
+    highest = max(p.max() for p in plain)
+    for side, sums in enumerate(plain):
+        bars = boxes_of(drawing, "interval", side)
+        np.testing.assert_array_equal(bars.id, np.flatnonzero(sums > 0))
+        if opening == 180.0:
+            np.testing.assert_allclose(bars.size[:, 1], OVERVIEW * sums[bars.id] / highest, rtol=1e-4)
+
+
+def test_bars_are_as_thick_as_the_spread():
     traces = pair(4)
     drawing = draw(traces, opening=180.0)
-    _, chosen, windows = chosen_of(traces, drawing)
-    later = (traces[1].calls.start[chosen.b] - windows[1][0]) - (
-        traces[0].calls.start[chosen.a] - windows[0][0]
-    )
+    comparison = compare(*traces, tau=0.2, cache=False)
+    paths = find(comparison).evidence.paths
+    later, _, _ = offsets(paths, traces[0].calls.start, traces[1].calls.start)
+    total, _ = match_sums(comparison)
+    start, end = traces[0].calls.start, traces[0].calls.end
+    spans = [int(t.calls.end.max() - t.calls.start.min()) for t in traces]
+    known = ~np.isnan(later)
+    window = (int(start.min()), int(end.max()))
+    count = round(160 * spans[0] / max(spans))
+    _, _, spread = intervals(start[known], later[known], total[known], window, count)
     bars = boxes_of(drawing, "interval", 0)
-    count = round(WIDTH * 0.84 / float(bars.size[0, 0]))
-    span = max(w[1] - w[0] for w in windows)
-    count = round(count * (windows[0][1] - windows[0][0]) / span)
-    total, _, spread = intervals(
-        traces[0].calls.start[chosen.a], later.astype(float), chosen.similarity, windows[0], count
-    )
-    length = bars.size[:, 1] / bars.size[:, 1].max()
-    np.testing.assert_allclose(length, (total / total.max())[bars.id], rtol=1e-3)
     thick = bars.size[:, 2] - bars.size[:, 2].min()
     wide = spread[bars.id]
-    np.testing.assert_allclose(thick / max(thick.max(), 1e-9), wide / wide.max(), atol=0.02)
+    slope = thick.max() / max(wide.max(), 1e-9)
+    np.testing.assert_allclose(thick, wide * slope, atol=0.02 * thick.max() + 1e-6)
 
 
 def plain_drawing(traces, drawing: Drawing, gap: float, width: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from .... import units
 from ....drawing.builder import DrawingBuilder
 from ....drawing.frame import Frame
 from ....drawing.palettes import OTHER, parse
-from ....drawing.primitives import Callout, Drawing, Legend, LegendEntry, Meaning
+from ....drawing.primitives import Callout, Drawing, Image, Legend, LegendEntry, Meaning
 from ....errors import UsageError
 from ....layout.cut import call_span
 from ....progress import Progress, part, silent
@@ -22,17 +22,19 @@ from ....trace.model import Trace
 from ....views.time_window import time_window
 from ..findings.find import find
 from ..matching import match
+from ..matching.sums import match_sums
 from . import colors
 from . import matches as matching
 from . import notes as noted
 from .annotations.bands import bands
 from .annotations.callouts import COLOR, callouts
 from .annotations.marks import MARK, OUTLIER, multiplicities, outlying
-from .annotations.reading_rules import annotate, signs
+from .annotations.reading_rules import Kind, annotate, signs
 from .boxes import Runs, boxes_of, explained, repetitions
 from .difference.callouts import callouts as callouts_of
 from .difference.callouts import seen
 from .difference.kinds import Differences, differences
+from .difference.offsets import offsets
 from .difference.paint import HUES, DifferencePaint
 from .difference.words import headline
 from .focus import highlight, named, stacks, within
@@ -40,7 +42,7 @@ from .layout import Layout, compose, content, seen_contents, shares
 from .match_settings import asked, comparing
 from .matches import Chosen, Grouping
 from .names import names, rulers, trace_names
-from .overview import Skyline, overview, skylines
+from .overview import CallMatches, Skyline, overview, skylines
 from .parameters import MOVING, Parameters
 from .sweep import Sweep
 from .tubes import control
@@ -106,7 +108,8 @@ def _base_drawing(
         marked, mark, ~painted.ghost if shown.p.focus else shown.groups.of == 0, shown.like, painted.own,
         shown.differing,
     )  # fmt: skip
-    drawing.legends = list(_legends(shown.p, painted, walls))
+    seen_colors = [e.color for e in drawing.elements if not isinstance(e, Image)]
+    drawing.legends = list(_legends(shown.p, painted, walls, seen_colors))
     drawing.explain(*bars)
     drawing.labels.insert(0, trace_names(shown.picture, lines))
     drawing.axes[:0] = rulers(shown.picture, lines)
@@ -189,6 +192,17 @@ class _Shown:
     def differing(self) -> Differences:
         """Return how the calls of both traces differ, which is kept."""
         return _differing(self.traces, asked(self.p))
+
+    def call_matches(self) -> CallMatches:
+        """Return how much matches each call, and when."""
+        total, later, pace = _summed(self.traces, asked(self.p))
+        if total is not None:
+            return CallMatches(total, later, pace, True)
+        drawn = [
+            np.bincount(ids, self.chosen.similarity, len(t.calls)).astype(np.float64)
+            for t, ids in zip(self.traces, (self.chosen.a, self.chosen.b))
+        ]
+        return CallMatches((drawn[0], drawn[1]), later, pace, False)
 
 
 def _choose(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Progress) -> _Shown:
@@ -278,14 +292,12 @@ def _paint_matches(drawing: DrawingBuilder, shown: _Shown) -> _Painted:
     return _Painted(own, unfaded, color, ghost, shining, legends, entries, differing)
 
 
-def _legends(p: Parameters, painted: _Painted, walls: _Walls) -> tuple[Legend, ...]:
+def _legends(p: Parameters, painted: _Painted, walls: _Walls, drawn: list[Indices]) -> tuple[Legend, ...]:
     """Return the legends of tubes and walls: one where both show differences."""
     seen = [painted.unfaded, *(walls.used if p.walls == "group" else [])]
     made: tuple[Legend, ...] = ()
     if painted.differing is not None:
-        of_kinds = [painted.unfaded] if p.color == "difference" else []
-        of_kinds += walls.used if p.walls == "difference" else []
-        made = (painted.differing.legend(of_kinds),)
+        made = (painted.differing.legend([painted.unfaded, *drawn]),)
     made += colors.all_seen(painted.legends, seen)
     if walls.legend.entries or walls.legend.ramp:
         if p.color == p.walls == "difference":
@@ -363,21 +375,27 @@ def _draw_overview(
     p, picture, comparison = shown.p, shown.picture, shown.comparison
     if not p.overview:
         return (), None
-    spread, windows = shown.chosen, tuple(w.window for w in picture.walls)
-    if shown.context:
-        spread, windows = _whole(comparison, shown.traces, p, shown.frame), shown.spans
-    lines = skylines(comparison, picture, spread, windows)
-    bars, legends, notes, scales = overview(lines, picture, drawing.paint, p)
+    windows = shown.spans if shown.context else tuple(w.window for w in picture.walls)
+    matches = shown.call_matches()
+    lines = skylines(comparison, picture, matches, windows)
+    differing = painted.differing if p.walls == "difference" else None
+    bars, legends, notes, scales = overview(lines, picture, drawing.paint, p, matches, differing)
     drawing.add(*bars)
     drawing.note(*notes)
     drawing.measure(*scales)
     if p.annotate:
         ink = drawing.color(_INK)
-        texts, leads = signs(annotate(lines, p.annotate), lines, picture, ink)
+        kinds: tuple[Kind, ...] | None = (
+            None if differing is None else ("no match", "moved")
+        )  # grey says that all is in place
+        texts, leads = signs(annotate(lines, p.annotate, kinds), lines, picture, ink)
         drawing.write(*texts)
         drawing.add(*leads)
     if p.focus:
         light = drawing.color(_FOCUS)
+        spread = shown.chosen
+        if shown.context:
+            spread = _whole(comparison, shown.traces, p, shown.frame)
         drawing.add(*highlight(picture, lines, spread, stacks(comparison, p.focus), light))
         painted.entries.append(LegendEntry("where the focus has matches", light))
     return legends, lines
@@ -433,6 +451,17 @@ def _whole(comparison: match.Comparison, traces: Sequence[Trace], p: Parameters,
 @cached_with_traces(most=1)
 def _differing(traces: Sequence[Trace], values: tuple[tuple[str, Any], ...]) -> Differences:
     return differences(find(_compared(traces, values, progress=silent), _FINDINGS))
+
+
+@cached_with_traces(most=1)
+def _summed(
+    traces: Sequence[Trace], values: tuple[tuple[str, Any], ...]
+) -> tuple[tuple[Floats, Floats] | None, tuple[Floats, Floats], float]:
+    """Return the sum of each call's matches, and how much later the other trace does the same."""
+    a, b = traces
+    paths = _differing(traces, values).findings.evidence.paths
+    later_in_b, later_in_a, pace = offsets(paths, a.calls.start, b.calls.start)
+    return match_sums(_compared(traces, values, progress=silent)), (later_in_b, later_in_a), pace
 
 
 @cached_with_traces(most=1)

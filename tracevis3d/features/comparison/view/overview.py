@@ -13,8 +13,10 @@ from ....drawing.palettes import parse
 from ....drawing.primitives import Axis, Boxes, Legend, LegendEntry, Lines
 from ..matching.match import Comparison
 from .colors import UNMATCHED
+from .difference.kinds import MOVED, ONLY, SAME
+from .difference.paint import DifferencePaint
 from .layout import BAR_DEEP, OVERVIEW, Layout, Wall
-from .matches import Chosen, unmatched_calls
+from .matches import unmatched_calls
 
 if TYPE_CHECKING:
     from .parameters import Parameters
@@ -25,8 +27,10 @@ Ints = NDArray[np.int64]
 
 #: Colours of the ramp, an odd number: the middle is exactly 0.
 STEPS = 65
-#: Width of an interval in pixels of the picture.
-_BAR_PX = 10.0
+#: Intervals of the longer trace: 10 pixels each where it is 1,600 wide.
+_BARS = 160
+#: Bars are as different in time as this share of the run, to have so much of the hue of what has moved.
+_APART = np.array([0.02, 0.05, 0.1, 0.2])
 _THIN = 0.03
 # Purple, grey, green: told apart with any colour vision, and unlike the walls' colours. The paper's is red,
 # grey, green.
@@ -165,17 +169,38 @@ class Skyline:
         return _bar(start, self.window, len(self))[0]
 
 
+@dataclass(frozen=True, eq=False)
+class CallMatches:
+    """What the bars sum up, of each call of both traces.
+
+    Attributes
+    ----------
+    total : (float64 (calls of A,), float64 (calls of B,))
+        Sum of the similarities of the call's matches.
+    later : (float64 (calls of A,), float64 (calls of B,))
+        How much later the same work starts in the other trace, beyond the runs' pace; NaN: not known.
+    pace : float
+        How many times as long B takes.
+    every : bool
+        Whether all matches are summed up, and not those alone between calls that are drawn.
+    """
+
+    total: tuple[Floats, Floats]
+    later: tuple[Floats, Floats]
+    pace: float
+    every: bool
+
+
 def skylines(
-    comparison: Comparison, picture: Layout, chosen: Chosen, windows: tuple[tuple[int, int], ...]
+    comparison: Comparison, picture: Layout, matches: CallMatches, windows: tuple[tuple[int, int], ...]
 ) -> tuple[Skyline, Skyline]:
-    """Sum up what matches when.
+    """Sum up what matches when. The intervals depend on the windows alone, not on the picture.
 
     Parameters
     ----------
     comparison : Comparison
     picture : Layout
-    chosen : Chosen
-        Matches between calls within ``windows``.
+    matches : CallMatches
     windows : two of (int, int)
         What the bars are about.
 
@@ -183,21 +208,24 @@ def skylines(
     -------
     (Skyline, Skyline)
     """
-    walls = picture.walls
-    starts = [w.trace.calls.start[ids] for w, ids in zip(walls, (chosen.a, chosen.b))]
-    placed = [s - w.window[0] for s, w in zip(starts, walls)]
-    later = (placed[1] + picture.shift - placed[0]).astype(np.float64)
+    spans = [max(high - low, 1) for low, high in windows]
     made = []
-    for s, (wall, start, sign, window) in enumerate(zip(walls, starts, (1.0, -1.0), windows)):
-        bars = max(int(wall.width * picture.pixels_per_unit / _BAR_PX), 1)
-        found = intervals(start, sign * later, chosen.similarity, window, bars)
-        calls, share = wall.trace.calls, np.zeros(bars)
+    for s, (wall, window) in enumerate(zip(picture.walls, windows)):
+        share = spans[s] / max(spans) if picture.same_scale else 1.0
+        bars = max(round(_BARS * share), 1)
+        calls = wall.trace.calls
+        known = ~np.isnan(matches.later[s])
+        total, _, _ = intervals(calls.start, np.zeros(len(calls)), matches.total[s], window, bars)
+        start, weight = calls.start[known], matches.total[s][known]
+        _, mean, spread = intervals(start, matches.later[s][known], weight, window, bars)
         alone = unmatched_calls(comparison, s)
         lane = wall.lane_of[calls.thread[alone]]
+        unmatched = np.zeros(bars)
         for i in range(len(wall.lanes)):
             here = alone[lane == i]
-            np.maximum(share, time_in_intervals(calls.start[here], calls.end[here], window, bars), out=share)
-        made.append(Skyline(wall, window, *found, share, alone[lane >= 0]))
+            time = time_in_intervals(calls.start[here], calls.end[here], window, bars)
+            np.maximum(unmatched, time, out=unmatched)
+        made.append(Skyline(wall, window, total, mean, spread, unmatched, alone[lane >= 0]))
     return made[0], made[1]
 
 
@@ -208,7 +236,12 @@ def farthest(lines: tuple[Skyline, Skyline]) -> float:
 
 
 def overview(
-    lines: tuple[Skyline, Skyline], picture: Layout, paint: Any, p: Parameters
+    lines: tuple[Skyline, Skyline],
+    picture: Layout,
+    paint: Any,
+    p: Parameters,
+    matches: CallMatches,
+    differing: DifferencePaint | None = None,
 ) -> tuple[list[Boxes | Lines], tuple[Legend, ...], list[str], tuple[Axis, ...]]:
     """Return the elements behind both walls, their legend, notes, and the scales of the bars.
 
@@ -218,6 +251,10 @@ def overview(
     picture : Layout
     paint : Paint
     p : Parameters
+    matches : CallMatches
+        What the bars sum up.
+    differing : DifferencePaint, optional
+        Colours of differences, which the bars have, too: those of what is the same, and of what has moved.
 
     Returns
     -------
@@ -227,20 +264,27 @@ def overview(
     highest = max(float(line.total.max(initial=0)) for line in lines)
     far = farthest(lines)
     widest = max(float(line.spread.max(initial=0)) for line in lines)
-    first = paint.add(ramp(p.palette))
-    shade = UNMATCHED * np.array([[1, 1, 1, a] for a in np.linspace(0.2, 1.0, _SHADES)], np.float32)
-    alone = paint.add(shade)
+    first = paint.add(ramp(p.palette)) if differing is None else -1
+    alone = -1
+    if differing is None:
+        shade = UNMATCHED * np.array([[1, 1, 1, a] for a in np.linspace(0.2, 1.0, _SHADES)], np.float32)
+        alone = paint.add(shade)
     window = -1
     for line in lines:
         if highest > 0:
-            made.append(_bars(line, picture, highest, far, widest, first))
-        made.append(_strip(line, picture, alone))
+            color = _signed(line, far, first) if differing is None else _quiet(line, differing)
+            made.append(_bars(line, picture, highest, widest, color))
+        if differing is None:
+            shades = alone + np.minimum((line.alone * _SHADES).astype(np.int32), _SHADES - 1)
+        else:
+            shades = differing.of(np.full(len(line), ONLY, np.uint8), line.alone)
+        made.append(_strip(line, picture, shades))
         if line.is_context:
             window = paint.add(_WINDOW) if window < 0 else window
             made += _window(line, picture, window)
     text = units.duration(far)
     legends = []
-    if highest > 0:
+    if highest > 0 and differing is None:
         legends.append(
             Legend(
                 "Bars: matched calls of the other trace start",
@@ -252,7 +296,7 @@ def overview(
             )
         )
     entries = []
-    if any((line.alone > _LEAST_ALONE).any() for line in lines):
+    if differing is None and any((line.alone > _LEAST_ALONE).any() for line in lines):
         entries.append(LegendEntry("time without any match, by its share", alone + _SHADES - 1))
     if window >= 0:
         entries.append(LegendEntry("what the walls show of the whole trace", window))
@@ -262,8 +306,8 @@ def overview(
     notes = []
     if highest > 0:
         notes.append(
-            "bars: length is the sum of the matches' similarities, thickness the spread of the offsets "
-            f"(the thickest: {units.duration(widest)})"
+            f"bars: similarities of {'all' if matches.every else 'the drawn'} matches summed up; offsets are "
+            f"beyond B's pace ({matches.pace:.2f}), thickness: their spread (up to {units.duration(widest)})"
         )
     return made, tuple(legends), notes, _scales(lines, picture, highest)
 
@@ -277,27 +321,36 @@ def _place(line: Skyline, picture: Layout, which: Ints, low: float, length: Floa
     return corner.astype(np.float32), size.astype(np.float32)
 
 
-def _bars(line: Skyline, picture: Layout, highest: float, far: float, widest: float, first: int) -> Boxes:
+def _signed(line: Skyline, far: float, first: int) -> NDArray[np.int32]:
+    """Return the colour of each interval: whether its matches start earlier or later in the other trace."""
+    place = 0.5 + 0.5 * np.clip(line.mean / far if far > 0 else 0 * line.mean, -1, 1)
+    return np.asarray(first + np.rint(place * (STEPS - 1)), np.int32)
+
+
+def _quiet(line: Skyline, differing: DifferencePaint) -> NDArray[np.int32]:
+    """Return the colour of each interval: grey, or of what has moved where it starts at another time."""
+    apart = np.abs(line.mean) / max(line.window[1] - line.window[0], 1)
+    step = np.searchsorted(_APART, apart, side="right")
+    kind = np.where(step > 0, MOVED, SAME).astype(np.uint8)
+    return differing.of(kind, (step + 1) / (len(_APART) + 1), tubes=True)
+
+
+def _bars(line: Skyline, picture: Layout, highest: float, widest: float, color: NDArray[np.int32]) -> Boxes:
     which = np.flatnonzero(line.total > 0)
     length = OVERVIEW * line.total[which] / highest
     thick = _THIN + (BAR_DEEP - _THIN) * (line.spread[which] / widest if widest > 0 else np.zeros(len(which)))
     low, size = _place(line, picture, which, picture.behind, length, thick)
-    place = 0.5 + 0.5 * np.clip(line.mean[which] / far if far > 0 else 0 * line.mean[which], -1, 1)
-    color = first + np.rint(place * (STEPS - 1)).astype(np.int32)
-    return Boxes(
-        "interval", low, size, color.astype(np.int32), which.astype(np.int64), source=line.wall.source
-    )
+    return Boxes("interval", low, size, color[which], which.astype(np.int64), source=line.wall.source)
 
 
-def _strip(line: Skyline, picture: Layout, first: int) -> Boxes:
+def _strip(line: Skyline, picture: Layout, color: NDArray[np.int32]) -> Boxes:
     """Return the strip between wall and bars: the redder, the more of the time has no match."""
     which = np.flatnonzero(line.alone > _LEAST_ALONE)
     low, high = (share * picture.space for share in _STRIP)
     base = picture.behind - picture.space
     length = np.full(len(which), high - low)
     corner, size = _place(line, picture, which, base + low, length, np.full(len(which), _PLATE))
-    shade = np.minimum((line.alone[which] * _SHADES).astype(np.int32), _SHADES - 1)
-    return Boxes("unmatched", corner, size, (first + shade).astype(np.int32), which, source=line.wall.source)
+    return Boxes("unmatched", corner, size, color[which], which, source=line.wall.source)
 
 
 def _window(line: Skyline, picture: Layout, color: int) -> list[Boxes | Lines]:
@@ -341,10 +394,18 @@ def _scales(lines: tuple[Skyline, Skyline], picture: Layout, highest: float) -> 
                 direction=fold.bars,
                 length=OVERVIEW,
                 tick=(0.0, OVERVIEW),
-                text=("0", f"{highest:,.0f}" if highest >= 10 else f"{highest:.2g}"),
+                text=("0", _large(highest)),
                 outward=(-1.0, 0.0, 0.0),
                 height=0.9 * picture.text,
                 grid=wall.width + 0.12,
             )
         )
     return tuple(made)
+
+
+def _large(value: float) -> str:
+    """Write a number with two digits, from a thousand on with k, M or G."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{float(f'{value / size:.2g}'):g} {unit}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"

@@ -18,6 +18,8 @@ Kind = Literal["no match", "in place", "moved"]
 
 #: A bar's matches are in place if their mean offset is less than this share of the farthest, moved if more.
 _IN_PLACE, _MOVED = 0.1, 0.3
+#: ... and at least by this share of the time that the bars are about.
+_APART = 0.02
 #: Bars that are annotated are at least this high, as a share of the highest.
 _HIGH = 0.25
 #: A stretch without matches is reported if it takes this share of the wall's time.
@@ -53,7 +55,9 @@ class Annotation:
     weight: float
 
 
-def annotate(lines: tuple[Skyline, Skyline], most: int) -> list[Annotation]:
+def annotate(
+    lines: tuple[Skyline, Skyline], most: int, kinds: tuple[Kind, ...] | None = None
+) -> list[Annotation]:
     """Return the most important bars of each kind of both walls, at most ``most`` of a kind and wall.
 
     Parameters
@@ -62,6 +66,8 @@ def annotate(lines: tuple[Skyline, Skyline], most: int) -> list[Annotation]:
         The overviews of A and B.
     most : int
         How many.
+    kinds : tuple of str, optional
+        Those that are returned; None: all.
 
     Returns
     -------
@@ -76,9 +82,10 @@ def annotate(lines: tuple[Skyline, Skyline], most: int) -> list[Annotation]:
             continue
         high = line.total / highest
         away = np.abs(line.mean) / far if far > 0 else np.zeros(len(line))
+        apart = np.abs(line.mean) / max(line.window[1] - line.window[0], 1)
         for kind, score in (
             ("in place", np.where((high >= _HIGH) & (away <= _IN_PLACE), high, 0.0)),
-            ("moved", np.where((high >= _HIGH) & (away >= _MOVED), high * away, 0.0)),
+            ("moved", np.where((high >= _HIGH) & (away >= _MOVED) & (apart >= _APART), high * away, 0.0)),
         ):
             for bar in _peaks(score, most):
                 offset = float(line.mean[bar])
@@ -86,7 +93,7 @@ def annotate(lines: tuple[Skyline, Skyline], most: int) -> list[Annotation]:
                 start, end = _interval(line, bar)
                 words = "in place" if kind == "in place" else text
                 found.append(Annotation(s, kind, start, end, words, float(score[bar])))  # type: ignore[arg-type]
-    return found
+    return [note for note in found if kinds is None or note.kind in kinds]
 
 
 def _interval(line: Skyline, bar: int) -> tuple[int, int]:

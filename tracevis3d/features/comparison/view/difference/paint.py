@@ -126,9 +126,13 @@ class DifferencePaint:
         kinds = sorted({kind for (kind, _), index in self._known.items() if index in seen})
         entries = [
             LegendEntry(
-                f"{KINDS[k]} {percentage(float(self.found.share[k]))}", self._index(k, 1.0),
+                f"{KINDS[k]} {_share(float(self.found.share[k]))}".strip(), self._index(k, 1.0),
                 stands_for=Selector(tuple((i, i) for (kind, _), i in self._known.items() if kind == k)),
             )
             for k in kinds
         ]  # fmt: skip
         return Legend("What differs" if len(kinds) > 1 else "", tuple(entries))
+
+
+def _share(share: float) -> str:
+    return percentage(share) if share > 0 else ""
