@@ -82,4 +82,5 @@ def test_the_view_that_suits_a_trace_shows_something(trace):
     assert [view.name for view in VIEWS if view.suits(heap)] == ["memory"]
     both = SimpleNamespace(calls=[0], memory=[0])
     assert registry.suited(both) == "icicle"
-    assert not any(view.suits(SimpleNamespace(calls=[], memory=[])) for view in VIEWS)
+    assert not any(view.suits(SimpleNamespace(calls=[], memory=[], counters=[])) for view in VIEWS)
+    assert registry.suited(SimpleNamespace(calls=[], memory=[], counters=[0])) == "tracks"

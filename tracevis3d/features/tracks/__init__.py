@@ -1,0 +1,1 @@
+"""Series over time: counters, threads that run or wait, memory, rates; as strips, a tube or a path."""
