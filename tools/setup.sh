@@ -58,7 +58,10 @@ if ! [ -x .venv/bin/python ] || ! .venv/bin/python -m pip --version >/dev/null 2
 fi
 
 say "installing Python packages (Blender's module is about 350 MB)"
-.venv/bin/python -m pip install -q --disable-pip-version-check -e '.[bpy,fast,zstd,perfetto,fuzzy,live,memray,otf2,record,dev]' ||
+needed=bpy,fast,zstd,perfetto,fuzzy,live,memray,otf2,record
+# With what tables, queries and notebooks need, if all of it is to be had; their tests skip where it is not.
+.venv/bin/python -m pip install -q --disable-pip-version-check -e ".[$needed,tables,query,notebook,dev]" ||
+    .venv/bin/python -m pip install -q --disable-pip-version-check -e ".[$needed,dev]" ||
     die "pip could not install the packages above: is there a network connection?"
 
 if ! .venv/bin/python -c 'import bpy' 2>/dev/null || ! ldconfig -p 2>/dev/null | grep -q libEGL.so.1; then

@@ -22,9 +22,11 @@ _API = (
     "match",
     "patterns",
     "phases",
+    "query",
     "save",
     "search",
     "similarity",
+    "table",
     "view",
     "waits",
 )
@@ -36,6 +38,10 @@ def __getattr__(name: str) -> Any:
         from . import api
 
         return getattr(api, name)
+    if name == "load_ipython_extension":
+        from .notebook.magic import load_ipython_extension
+
+        return load_ipython_extension
     if not name.startswith("_"):
         # "from . import" asks here for our own modules too, before it looks for them.
         if find_spec(f"{__name__}.{name}"):

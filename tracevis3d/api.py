@@ -26,7 +26,7 @@ from .drawing.frame import Frame
 from .drawing.output import FILMS, Output
 from .drawing.output import check as check_output
 from .drawing.primitives import Drawing
-from .errors import InputError, UsageError
+from .errors import InputError, TraceVisError, UsageError
 from .formats.files import check_writable, load, save
 from .progress import Progress, part, silent
 from .trace.model import ALLOC, IO, RELEASE, WAIT, Trace
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from .features.comparison.matching.many_traces import Similarities
     from .features.comparison.matching.match import Comparison
     from .features.comparison.report.story import Story
+    from .queries.database import Answer
+    from .tables.table import Table
 
 __all__ = [
     "Figure",
@@ -51,8 +53,10 @@ __all__ = [
     "patterns",
     "phases",
     "save",
+    "query",
     "search",
     "similarity",
+    "table",
     "view",
     "write_report",
 ]
@@ -289,6 +293,68 @@ def patterns(
     return pattern_facts(trace, start, end, level, by, similarity)
 
 
+def query(sql: str, *traces: Trace) -> Answer:
+    """Ask traces in SQL.
+
+    Parameters
+    ----------
+    sql : str
+        A SELECT, or the name of a ready query; ``tracevis3d query --list`` shows the tables and the names.
+    *traces : Trace
+        Of several, each table has a column ``trace``: A, B, ….
+
+    Returns
+    -------
+    Answer
+        Its ``rows``, or :meth:`~.queries.database.Answer.to_pandas` and the like;
+        ``calls()`` are the calls that a column ``id`` selects.
+
+    Raises
+    ------
+    UsageError
+        If the query can't be run, or DuckDB or pyarrow is missing.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> tv.query("SELECT count(*) AS calls FROM calls", tv.load("run.tsv")).rows  # doctest: +SKIP
+    [{'calls': 4}]
+    """
+    from .queries.database import run
+
+    return run(sql, traces)
+
+
+def table(name: str, *traces: Trace) -> Table:
+    """Return a table that queries know, for other libraries.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``calls``, ``waits`` or ``blocks`` of one trace, ``matches`` or ``findings`` of two.
+    *traces : Trace
+
+    Returns
+    -------
+    Table
+        See :meth:`~.tables.table.Table.to_arrow`, ``to_pandas`` and ``to_polars``.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name, or it is about more or fewer traces.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> tv.table("functions", tv.load("run.tsv")).only(["name", "calls"]).as_rows()[0]
+    {'name': 'main', 'calls': 1}
+    """
+    from .queries.sources import table as find
+
+    return find(name, traces)
+
+
 def search(
     trace: Trace, pattern: str, *, start: int | None = None, end: int | None = None, **how: Any
 ) -> Found:
@@ -437,7 +503,7 @@ def memory_facts(trace: Trace, *, most: int = 20) -> dict[str, Any]:
     return allocation_summary.memory_facts(memory_use(trace), most)
 
 
-@dataclass
+@dataclass(repr=False)
 class Figure:
     """A view of traces with its parameters: what can be drawn and rendered.
 
@@ -452,6 +518,8 @@ class Figure:
         Seconds that each stage has taken, for the report.
     filters : str
         A filter stack: what it hides is left out.
+    select : str
+        A query whose column ``id`` names calls: all other calls are drawn as ghosts.
 
     Raises
     ------
@@ -471,6 +539,7 @@ class Figure:
     settings: Mapping[str, Any] = field(default_factory=dict)
     stages: dict[str, float] = field(default_factory=dict)
     filters: str = ""
+    select: str = ""
 
     def __post_init__(self) -> None:
         from .views import registry as views  # with all that views say of elements: reading needs none of it
@@ -527,8 +596,46 @@ class Figure:
             )
         else:
             drawing = self.view.draw(self.traces, self.parameters, frame or Frame(), progress)
+        if self.select.strip():
+            drawing = self._selected(drawing)
         self.stages["draw"] = time.perf_counter() - started
         return drawing
+
+    def _selected(self, drawing: Drawing) -> Drawing:
+        """Return the drawing with all that the query does not select as ghosts."""
+        from .drawing.filtered import thinned
+        from .filters.stack import FADED, SHOWN
+        from .queries.database import run
+
+        answer = run(self.select, self.traces)
+        states, count = {}, 0
+        for source, trace in enumerate(self.traces):
+            calls = answer.calls(source)
+            calls = calls[(calls >= 0) & (calls < len(trace.calls))]
+            states[source] = np.full(len(trace.calls), FADED, np.uint8)
+            states[source][calls] = SHOWN
+            count += len(calls)
+        if not count:
+            raise UsageError("--select: the query selects no call")
+        lit = thinned(drawing, states)
+        return replace(lit, notes=(*lit.notes, f"{count:,} calls are selected, the others are ghosts"))
+
+    def _repr_png_(self) -> bytes | None:
+        """Return its draft, which a notebook shows; None where it can't be rendered."""
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="tracevis3d-") as folder:
+            path = Path(folder) / "draft.png"
+            try:
+                self.render(path, draft=True, frame=Frame(1280, 720))
+            except TraceVisError as error:
+                print(error)
+                return None
+            return path.read_bytes()
+
+    def __repr__(self) -> str:
+        of = ", ".join(trace.source.name for trace in self.traces)
+        return f"<Figure {self.name} of {of or 'no trace yet'}>"
 
     def render(
         self,
@@ -644,6 +751,7 @@ class Figure:
             "sources": [asdict(trace.source) for trace in self.traces],
             "parameters": asdict(self.parameters),
             "filters": self.filters,
+            "select": self.select,
             "output": asdict(output),
             "problems": [trace.problems.as_dict() for trace in self.traces],
         }

@@ -26,6 +26,7 @@ OTHERS = {
     "gpu_extras": "only with a window",
     "gzip": _SLOW,
     "importlib": _SLOW,
+    "IPython": _OPTIONAL,
     "isal": _OPTIONAL,
     "memray": _OPTIONAL,
     "msgspec": _OPTIONAL,
@@ -35,6 +36,7 @@ OTHERS = {
     "resource": "only on Unix",
     "shutil": _SLOW,
     "tempfile": _SLOW,
+    "tqdm": _OPTIONAL,
     "zmq": _OPTIONAL,
     "zstandard": _OPTIONAL,
 }

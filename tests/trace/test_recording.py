@@ -34,7 +34,7 @@ def split(name):
 
 def finish(recording):
     trace = recording.finish(Source("run.json"), split, lambda event: f"line {event + 1}")
-    assert store._find_wrong(trace) == ""
+    assert store.find_wrong(trace) == ""
     return trace
 
 

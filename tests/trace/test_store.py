@@ -502,6 +502,6 @@ def test_changed_numbers_with_right_checksums_never_break_a_rule(stored, data):
     rewrite(path, change)
     loaded = load_or_sentence(path)
     if loaded is not None:
-        assert store._find_wrong(loaded) == ""
+        assert store.find_wrong(loaded) == ""
         for name in loaded.functions.name:
             assert isinstance(name, str)

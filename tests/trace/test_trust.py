@@ -32,8 +32,8 @@ def stored(tmp_path):
 
 def checks(monkeypatch):
     """Return the list that grows with each check in full."""
-    inner, done = store._find_wrong, []
-    monkeypatch.setattr(store, "_find_wrong", lambda trace: done.append(trace) or inner(trace))
+    inner, done = store.find_wrong, []
+    monkeypatch.setattr(store, "find_wrong", lambda trace: done.append(trace) or inner(trace))
     return done
 
 

@@ -11,6 +11,8 @@ from types import TracebackType
 
 from .. import interrupts
 
+#: A column is not cut below so many letters.
+_LEAST_WIDTH = 12
 _EVERY = 0.1  # seconds between two drawings of the bar
 
 
@@ -82,3 +84,44 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(text) for text in column) for column in zip(*rows)]
     lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows)
     return "\n".join(f"  {line}" for line in lines)
+
+
+def aligned(
+    head: Sequence[str], rows: Sequence[Sequence[str]], to_the_right: Sequence[bool], width: int | None
+) -> str:
+    """Lay a table out with a line under its head.
+
+    Parameters
+    ----------
+    head : sequence of str
+        The names of its columns.
+    rows : sequence of sequence of str
+    to_the_right : sequence of bool
+        Which columns are numbers.
+    width : int or None
+        Of the terminal: the widest columns are cut until the table fits; None: nothing is cut.
+
+    Returns
+    -------
+    str
+    """
+    cells = [[_printable(text) for text in row] for row in (head, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    while width and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > _LEAST_WIDTH:
+        widths[widths.index(max(widths))] -= 1
+    lines = []
+    for row in cells:
+        cut = [text if len(text) <= most else text[: most - 1] + "…" for text, most in zip(row, widths)]
+        lines.append(
+            "  ".join(
+                text.rjust(most) if right else text.ljust(most)
+                for text, most, right in zip(cut, widths, to_the_right)
+            ).rstrip()
+        )
+    lines.insert(1, "  ".join("─" * most for most in widths))
+    return "\n".join(lines)
+
+
+def _printable(text: str) -> str:
+    """Return a text without what moves the cursor or changes colours."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)

@@ -21,6 +21,7 @@ _TRACES = {
     "info": "show what is in a trace",
     "render": "draw a view of one or more traces into a file",
     "search": "find functions by their names, and their calls in time",
+    "query": "ask traces in SQL",
     "filter": "hide what doesn't matter, and write the rest",
     "convert": "write a trace in another format, chosen by OUT's suffix",
     "bookmarks": "list the bookmarks of a .blend that the extension saved",

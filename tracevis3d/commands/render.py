@@ -50,6 +50,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--filters", metavar="STACK", default="", help="leave out what these filters hide; see 'filters'"
     )
+    parser.add_argument(
+        "--select",
+        metavar="SQL",
+        default="",
+        help="draw all calls as ghosts but those whose id a query returns, such as "
+        "'SELECT id FROM calls WHERE self_ns > 1e6'",
+    )
     parser.add_argument("--report", metavar="R.json", help="write what was drawn")
     reading(parser)
 
@@ -69,7 +76,7 @@ def run(words: argparse.Namespace) -> None:
     usual = Frame(1280, 720) if words.draft else Frame()
     frame = Frame.parse(words.size, words.dpi) if words.size else usual
     # Invalid arguments are reported before minutes are spent on reading.
-    figure = api.Figure(view.name, (), settings, filters=words.filters)
+    figure = api.Figure(view.name, (), settings, filters=words.filters, select=words.select)
     animate = dict(setting(text, "--animate") for text in words.animate)
     figure.changes(words.output, animate)
     if words.filters.strip():

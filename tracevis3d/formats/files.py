@@ -82,7 +82,7 @@ def check_writable(path: str | os.PathLike[str], packed: bool = False) -> Format
     form = registry.for_writing(path)
     if packed and form.name != "tv3":
         raise UsageError(f"{path}: --packed is a form of .tv3 alone")
-    check_folder(path)
+    check_folder(Path(path) / "table" if form.is_folder and Path(path).is_dir() else path)
     return form
 
 

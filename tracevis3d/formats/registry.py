@@ -36,6 +36,7 @@ _OWN = {
     "memray": ".memray.format",
     "memray_records": ".memray.records",
     "compact": ".compact_trace",
+    "parquet": ".parquet.format",
     "tv3": ".tv3",
 }
 

@@ -13,7 +13,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -184,7 +184,7 @@ def _drop(entry: Path) -> None:
 
 
 def _bytes_of(trace: Trace) -> int:
-    return sum(getattr(trace.calls, name).nbytes for name in vars(trace.calls))
+    return sum(getattr(trace.calls, column.name).nbytes for column in fields(trace.calls))
 
 
 class _Entry:

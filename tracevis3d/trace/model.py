@@ -5,12 +5,18 @@ All times are int64 nanoseconds from the trace's start (``Trace.origin_ns``).
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, fields
+from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import units
+from ..tables.column import Column
+from ..tables.table import Table
+from ..tables.tabular import Named, Tabular, bound
 from .arguments import read_arguments
 from .problems import Problems
 from .strings import Strings
@@ -28,16 +34,25 @@ CONTAINER_KINDS = ("package", "module", "class", "file", "category")
 RecordedId = int | str
 
 
-def _column(dtype: Any) -> Any:
-    return field(default_factory=lambda: np.empty(0, dtype), metadata={"dtype": np.dtype(dtype)})
+def _column(dtype: Any, **meaning: Any) -> Any:
+    """Declare a column; ``meaning`` is what :class:`..tables.tabular.Tabular` wants to know of it."""
+    return field(default_factory=lambda: np.empty(0, dtype), metadata={"dtype": np.dtype(dtype), **meaning})
 
 
-def _strings() -> Any:
-    return field(default_factory=Strings.empty)
+def _slices() -> Any:
+    """Declare the column of where slices begin, one entry more than there are slices."""
+    return field(
+        default_factory=lambda: np.zeros(1, np.int64),
+        metadata={"dtype": np.dtype(np.int64), "as_table": False},
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class Calls:
+def _strings(**meaning: Any) -> Any:
+    return field(default_factory=Strings.empty, metadata=meaning)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calls(Tabular):
     """All calls, in pre-order within each thread, the threads one after another.
 
     The subtree of call ``i`` (its call stack S(f) in TraceDiff, section IV-A) is the slice
@@ -62,21 +77,21 @@ class Calls:
         arguments, else -1; empty if none has. :meth:`Trace.arguments` decodes them.
     """
 
-    function: NDArray[np.int32] = _column(np.int32)
-    parent: NDArray[np.int64] = _column(np.int64)
+    function: NDArray[np.int32] = _column(np.int32, names="functions")
+    parent: NDArray[np.int64] = _column(np.int64, has_gaps=True, called="parent_id")
     depth: NDArray[np.int32] = _column(np.int32)
-    start: NDArray[np.int64] = _column(np.int64)
-    end: NDArray[np.int64] = _column(np.int64)
+    start: NDArray[np.int64] = _column(np.int64, unit="ns")
+    end: NDArray[np.int64] = _column(np.int64, unit="ns")
     extent: NDArray[np.int64] = _column(np.int64)
-    thread: NDArray[np.int32] = _column(np.int32)
-    record: NDArray[np.int64] = _column(np.int64)
+    thread: NDArray[np.int32] = _column(np.int32, names="threads")
+    record: NDArray[np.int64] = _column(np.int64, as_table=False)
 
     def __len__(self) -> int:
         return len(self.function)
 
 
-@dataclass(frozen=True, eq=False)
-class Containers:
+@dataclass(frozen=True, eq=False, repr=False)
+class Containers(Tabular):
     """The tree that functions live in: packages, modules, classes. A parent comes before its children.
 
     Attributes
@@ -89,15 +104,19 @@ class Containers:
     """
 
     name: Strings = _strings()
-    parent: NDArray[np.int32] = _column(np.int32)
-    kind: NDArray[np.uint8] = _column(np.uint8)
+    parent: NDArray[np.int32] = _column(np.int32, has_gaps=True, called="parent_id")
+    kind: NDArray[np.uint8] = _column(np.uint8, names=CONTAINER_KINDS)
 
     def __len__(self) -> int:
         return len(self.name)
 
+    def titles(self) -> Strings:
+        """Return what people call its rows."""
+        return self.name
 
-@dataclass(frozen=True, eq=False)
-class Functions:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Functions(Tabular):
     """The functions that are called.
 
     Attributes
@@ -114,14 +133,27 @@ class Functions:
         1 for the first; 0 if unknown.
     """
 
-    name: Strings = _strings()
-    label: Strings = _strings()
-    container: NDArray[np.int32] = _column(np.int32)
-    file: NDArray[np.int32] = _column(np.int32)
+    name: Strings = _strings(called="recorded_name")
+    label: Strings = _strings(called="name")
+    container: NDArray[np.int32] = _column(np.int32, names="containers", has_gaps=True)
+    file: NDArray[np.int32] = _column(np.int32, names="files", has_gaps=True)
     line: NDArray[np.int32] = _column(np.int32)
 
     def __len__(self) -> int:
         return len(self.name)
+
+    def titles(self) -> list[str]:
+        """Return what people call its rows: the label; where several have it, with file and line."""
+        labels = [*self.label]
+        often = Counter(labels)
+        files = self._points_into.get("files", Strings.empty())
+        names = [file.replace("\\", "/").rpartition("/")[2] for file in files.titles()]
+        found = []
+        for label, recorded, file, line in zip(labels, self.name, self.file.tolist(), self.line.tolist()):
+            if often[label] > 1:
+                label = f"{label} ({names[file]}:{line})" if 0 <= file < len(names) else recorded
+            found.append(label)
+        return found
 
 
 def thread_name(name: str, tid: RecordedId) -> str:
@@ -141,8 +173,8 @@ def thread_name(name: str, tid: RecordedId) -> str:
     return name or f"thread {tid}"
 
 
-@dataclass(frozen=True, eq=False)
-class Threads:
+@dataclass(frozen=True, eq=False, repr=False)
+class Threads(Tabular):
     """The threads that have at least one event, in the order of the trace.
 
     The calls of thread ``t`` are the slice ``[first[t], first[t] + count[t])``.
@@ -160,8 +192,8 @@ class Threads:
     tid: tuple[RecordedId, ...] = ()
     name: tuple[str, ...] = ()
     process_name: tuple[str, ...] = ()
-    first: NDArray[np.int64] = _column(np.int64)
-    count: NDArray[np.int64] = _column(np.int64)
+    first: NDArray[np.int64] = _column(np.int64, as_table=False)
+    count: NDArray[np.int64] = _column(np.int64, called="calls")
 
     def __len__(self) -> int:
         return len(self.tid)
@@ -171,9 +203,19 @@ class Threads:
         name, tid = thread_name(self.name[thread], self.tid[thread]), str(self.tid[thread])
         return name if tid in name else f"{name} ({tid})"
 
+    def titles(self) -> list[str]:
+        """Return what people call its rows."""
+        return [self.title(thread) for thread in range(len(self))]
 
-@dataclass(frozen=True, eq=False)
-class Sync:
+    def table(self) -> Table:
+        """Return it as a table, with what people call each thread."""
+        table = super().table()
+        number, *others = table.columns.items()
+        return Table(table.name, dict([number, ("title", Column(self.titles())), *others]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sync(Tabular):
     """Waits, releases and I/O on named objects, ordered by thread, then start.
 
     Attributes
@@ -204,28 +246,26 @@ class Sync:
         The names of what they act on.
     """
 
-    call: NDArray[np.int64] = _column(np.int64)
-    thread: NDArray[np.int32] = _column(np.int32)
-    start: NDArray[np.int64] = _column(np.int64)
-    end: NDArray[np.int64] = _column(np.int64)
-    kind: NDArray[np.uint8] = _column(np.uint8)
-    contended: NDArray[np.int8] = _column(np.int8)
-    name: NDArray[np.int32] = _column(np.int32)
-    holder: NDArray[np.int32] = _column(np.int32)
-    line: NDArray[np.int32] = _column(np.int32)
-    first: NDArray[np.int64] = field(
-        default_factory=lambda: np.zeros(1, np.int64), metadata={"dtype": np.dtype(np.int64)}
-    )
-    object: NDArray[np.int32] = _column(np.int32)
-    names: Strings = _strings()
-    objects: Strings = _strings()
+    call: NDArray[np.int64] = _column(np.int64, has_gaps=True, called="call_id")
+    thread: NDArray[np.int32] = _column(np.int32, names="threads")
+    start: NDArray[np.int64] = _column(np.int64, unit="ns")
+    end: NDArray[np.int64] = _column(np.int64, unit="ns")
+    kind: NDArray[np.uint8] = _column(np.uint8, names=SYNC_KINDS)
+    contended: NDArray[np.int8] = _column(np.int8, has_gaps=True)
+    name: NDArray[np.int32] = _column(np.int32, names="names", called="operation")
+    holder: NDArray[np.int32] = _column(np.int32, names="threads", has_gaps=True, optional=True)
+    line: NDArray[np.int32] = _column(np.int32, optional=True)
+    first: NDArray[np.int64] = _slices()
+    object: NDArray[np.int32] = _column(np.int32, names="objects", slices="first", called="objects")
+    names: Strings = _strings(as_table=False)
+    objects: Strings = _strings(as_table=False)
 
     def __len__(self) -> int:
         return len(self.kind)
 
 
-@dataclass(frozen=True, eq=False)
-class Memory:
+@dataclass(frozen=True, eq=False, repr=False)
+class Memory(Tabular):
     """Allocations, frees and accesses, ordered by time.
 
     Attributes
@@ -244,20 +284,20 @@ class Memory:
         empty if no row has one.
     """
 
-    time: NDArray[np.int64] = _column(np.int64)
+    time: NDArray[np.int64] = _column(np.int64, unit="ns")
     address: NDArray[np.uint64] = _column(np.uint64)
     size: NDArray[np.int64] = _column(np.int64)
-    kind: NDArray[np.uint8] = _column(np.uint8)
-    thread: NDArray[np.int32] = _column(np.int32)
-    call: NDArray[np.int64] = _column(np.int64)
-    stack: NDArray[np.int32] = _column(np.int32)
+    kind: NDArray[np.uint8] = _column(np.uint8, names=MEMORY_KINDS)
+    thread: NDArray[np.int32] = _column(np.int32, names="threads", has_gaps=True)
+    call: NDArray[np.int64] = _column(np.int64, has_gaps=True, called="call_id")
+    stack: NDArray[np.int32] = _column(np.int32, has_gaps=True, called="stack_id", optional=True)
 
     def __len__(self) -> int:
         return len(self.time)
 
 
-@dataclass(frozen=True, eq=False)
-class Stacks:
+@dataclass(frozen=True, eq=False, repr=False)
+class Stacks(Tabular):
     """Stacks recorded with single events, without calls around them: a tree of frames.
 
     A row is a frame inside the frame that is its parent; stacks that begin alike share rows. A parent comes
@@ -273,16 +313,16 @@ class Stacks:
         The line that was being executed, from 1; 0 if unknown.
     """
 
-    function: NDArray[np.int32] = _column(np.int32)
-    parent: NDArray[np.int32] = _column(np.int32)
+    function: NDArray[np.int32] = _column(np.int32, names="functions")
+    parent: NDArray[np.int32] = _column(np.int32, has_gaps=True, called="parent_id")
     line: NDArray[np.int32] = _column(np.int32)
 
     def __len__(self) -> int:
         return len(self.function)
 
 
-@dataclass(frozen=True, eq=False)
-class Samples:
+@dataclass(frozen=True, eq=False, repr=False)
+class Samples(Tabular):
     """Samples of stacks: a trace with some is a profile, its calls are what neighbours have in common.
 
     Rows are ordered by thread, then time where times are known.
@@ -302,12 +342,12 @@ class Samples:
         What is weighed, with its unit in brackets if it is not a number of samples: ``cpu (ns)``.
     """
 
-    thread: NDArray[np.int32] = _column(np.int32)
-    kind: NDArray[np.int32] = _column(np.int32)
+    thread: NDArray[np.int32] = _column(np.int32, names="threads", has_gaps=True)
+    kind: NDArray[np.int32] = _column(np.int32, names="kinds")
     weight: NDArray[np.int64] = _column(np.int64)
-    time: NDArray[np.int64] = _column(np.int64)
-    stack: NDArray[np.int32] = _column(np.int32)
-    kinds: Strings = _strings()
+    time: NDArray[np.int64] = _column(np.int64, unit="ns", optional=True)
+    stack: NDArray[np.int32] = _column(np.int32, has_gaps=True, called="stack_id", optional=True)
+    kinds: Strings = _strings(as_table=False)
 
     def __len__(self) -> int:
         return len(self.thread)
@@ -318,8 +358,8 @@ class Samples:
         return len(self.time) > 0
 
 
-@dataclass(frozen=True, eq=False)
-class Counters:
+@dataclass(frozen=True, eq=False, repr=False)
+class Counters(Tabular):
     """Named series of values; the samples of series ``i`` are the slice ``[first[i], first[i + 1])``.
 
     Attributes
@@ -335,18 +375,30 @@ class Counters:
 
     name: Strings = _strings()
     process: tuple[RecordedId, ...] = ()
-    first: NDArray[np.int64] = field(
-        default_factory=lambda: np.zeros(1, np.int64), metadata={"dtype": np.dtype(np.int64)}
-    )
+    first: NDArray[np.int64] = _slices()
     time: NDArray[np.int64] = _column(np.int64)
     value: NDArray[np.float64] = _column(np.float64)
 
     def __len__(self) -> int:
         return len(self.name)
 
+    def table(self) -> Table:
+        """Return the samples as a table, with the name of their series."""
+        series = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.first))
+        return Table(
+            "counters",
+            {
+                "id": Column(np.arange(len(series))),
+                "name": Column(series, self.name),
+                "process": Column(series, [*map(str, self.process)]),
+                "time_ns": Column(self.time),
+                "value": Column(self.value),
+            },
+        )
 
-@dataclass(frozen=True, eq=False)
-class Flows:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Flows(Tabular):
     """Arrows from one call to another (Chrome's flow events), ordered by start.
 
     Attributes
@@ -361,21 +413,21 @@ class Flows:
         Those of the arrows.
     """
 
-    source: NDArray[np.int64] = _column(np.int64)
-    target: NDArray[np.int64] = _column(np.int64)
-    source_thread: NDArray[np.int32] = _column(np.int32)
-    target_thread: NDArray[np.int32] = _column(np.int32)
-    start: NDArray[np.int64] = _column(np.int64)
-    end: NDArray[np.int64] = _column(np.int64)
-    name: NDArray[np.int32] = _column(np.int32)
-    names: Strings = _strings()
+    source: NDArray[np.int64] = _column(np.int64, has_gaps=True, called="source_id")
+    target: NDArray[np.int64] = _column(np.int64, has_gaps=True, called="target_id")
+    source_thread: NDArray[np.int32] = _column(np.int32, names="threads", has_gaps=True)
+    target_thread: NDArray[np.int32] = _column(np.int32, names="threads", has_gaps=True)
+    start: NDArray[np.int64] = _column(np.int64, unit="ns")
+    end: NDArray[np.int64] = _column(np.int64, unit="ns")
+    name: NDArray[np.int32] = _column(np.int32, names="names", has_gaps=True)
+    names: Strings = _strings(as_table=False)
 
     def __len__(self) -> int:
         return len(self.source)
 
 
-@dataclass(frozen=True, eq=False)
-class Spans:
+@dataclass(frozen=True, eq=False, repr=False)
+class Spans(Tabular):
     """Asynchronous operations: they have a start and an end, but lie on no thread's stack.
 
     Attributes
@@ -391,19 +443,19 @@ class Spans:
         Those of the operations.
     """
 
-    name: NDArray[np.int32] = _column(np.int32)
-    thread: NDArray[np.int32] = _column(np.int32)
-    start: NDArray[np.int64] = _column(np.int64)
-    end: NDArray[np.int64] = _column(np.int64)
-    parent: NDArray[np.int64] = _column(np.int64)
-    names: Strings = _strings()
+    name: NDArray[np.int32] = _column(np.int32, names="names", has_gaps=True)
+    thread: NDArray[np.int32] = _column(np.int32, names="threads", has_gaps=True)
+    start: NDArray[np.int64] = _column(np.int64, unit="ns")
+    end: NDArray[np.int64] = _column(np.int64, unit="ns")
+    parent: NDArray[np.int64] = _column(np.int64, has_gaps=True, called="parent_id")
+    names: Strings = _strings(as_table=False)
 
     def __len__(self) -> int:
         return len(self.name)
 
 
-@dataclass(frozen=True, eq=False)
-class Instants:
+@dataclass(frozen=True, eq=False, repr=False)
+class Instants(Tabular):
     """Moments without duration, ordered by time.
 
     Attributes
@@ -416,10 +468,10 @@ class Instants:
         Those of the moments.
     """
 
-    name: NDArray[np.int32] = _column(np.int32)
-    thread: NDArray[np.int32] = _column(np.int32)
-    time: NDArray[np.int64] = _column(np.int64)
-    names: Strings = _strings()
+    name: NDArray[np.int32] = _column(np.int32, names="names", has_gaps=True)
+    thread: NDArray[np.int32] = _column(np.int32, names="threads", has_gaps=True)
+    time: NDArray[np.int64] = _column(np.int64, unit="ns")
+    names: Strings = _strings(as_table=False)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -456,7 +508,7 @@ class Source:
         return self.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """One recording of a program.
 
@@ -518,8 +570,59 @@ class Trace:
     origin_ns: int = 0
     span_ns: int = 0
 
+    def __post_init__(self) -> None:
+        """Let the tables know what their numbers stand for."""
+        into: dict[str, Named] = {
+            "functions": self.functions,
+            "threads": self.threads,
+            "containers": self.containers,
+            "files": self.files,
+        }
+        for name in TABLES:
+            table = getattr(self, name)
+            used = {
+                names: into[names]
+                for f in fields(table)
+                if (names := f.metadata.get("names")) in into and into[names] is not table
+            }
+            object.__setattr__(self, name, bound(table, used))
+
     def __len__(self) -> int:
         return len(self.calls)
+
+    def __repr__(self) -> str:
+        return f"<Trace {self.source.name}: {', '.join(' '.join(fact) for fact in self._facts())}>"
+
+    def _repr_html_(self) -> str:
+        """Return a short table of facts, which a notebook shows."""
+        rows = "".join(
+            f"<tr><td style='text-align:right'>{number}</td><td style='text-align:left'>{what}</td></tr>"
+            for number, what in self._facts()
+        )
+        return f"<b>{escape(self.source.name)}</b><table>{rows}</table>"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what it has, as numbers and what they are of."""
+        many = [
+            (len(self.calls), "calls"),
+            (len(self.functions), "functions"),
+            (len(self.threads), "threads"),
+            (len(self.sync), "waits, releases and transfers"),
+            (len(self.memory), "events of memory"),
+            (len(self.counters), "counters"),
+            (len(self.flows), "flows"),
+            (len(self.spans), "spans"),
+            (len(self.instants), "instants"),
+            (sum(problem.count for problem in self.problems.values()), "problems"),
+        ]
+        return [
+            (units.duration(self.span_ns), "long"),
+            *(
+                (f"{number:,}", what.removesuffix("s") if number == 1 else what)
+                for number, what in many
+                if number
+            ),
+        ]
 
     def arguments(self, call: int) -> dict[str, Any]:
         """Return the arguments recorded with a call, decoded from the source; empty if there are none.

@@ -76,7 +76,7 @@ def save(trace: Trace, path: str | os.PathLike[str], packed: bool = False, *, ch
         If the trace breaks the model's rules (an error of the program).
     """
     path = Path(path)
-    if check and (wrong := _find_wrong(trace)):
+    if check and (wrong := find_wrong(trace)):
         raise ValueError(f"this is not a valid trace: {wrong}")
     columns = dict(_columns(trace))
     facts: dict[str, Any] = {
@@ -126,7 +126,7 @@ def load(path: str | os.PathLike[str]) -> Trace:
         raise damaged(path, "its header does not describe a trace") from error
     if not stored.trusted:
         stored.check_sums()
-        if wrong := _find_wrong(trace):
+        if wrong := find_wrong(trace):
             raise damaged(path, wrong)
         stored.trust()
     return trace
@@ -303,7 +303,7 @@ def _find_wrong_lengths(trace: Trace) -> str:
     return ""
 
 
-def _find_wrong(trace: Trace) -> str:
+def find_wrong(trace: Trace) -> str:
     """Say in a few words what breaks the model's rules; empty if nothing does."""
     calls, threads = trace.calls, trace.threads
     n, n_threads = len(calls), len(threads)

@@ -56,6 +56,10 @@ class Strings(Sequence[str]):
         for low, high in pairwise(bounds):
             yield blob[low:high].decode("utf-8", "replace")
 
+    def titles(self) -> Strings:
+        """Return what people call its rows: the strings themselves."""
+        return self
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Strings):
             return NotImplemented

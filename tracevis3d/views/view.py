@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..live.growing import GrowingTrace
     from ..live.stream.live_view import LiveView
     from ..progress import Progress
+    from ..tables.declaration import TableDeclaration
     from ..trace.model import Trace
     from .describe import StoredNames
     from .detail import LevelOfDetail, SpatialLevelOfDetail
@@ -113,6 +114,8 @@ class View:
         Its form for a trace that is still growing.
     commands : tuple of Command
         What belongs to it on the command line. Of ours they are those of the package that :mod:`.own` names.
+    tables : tuple of TableDeclaration
+        What its analysis finds, as tables for queries.
     docs : str
         The page of the documentation that explains it, such as ``threads.md``; empty: none but the table.
     """
@@ -135,6 +138,7 @@ class View:
     suits: Callable[[Trace], float] = suits_calls
     live: LiveForm | None = None
     commands: tuple[Command, ...] = ()
+    tables: tuple[TableDeclaration, ...] = ()
     docs: str = ""
 
 

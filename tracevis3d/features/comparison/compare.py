@@ -14,6 +14,7 @@ from .actions import COMPARE_FROM_HERE, FIND_SIMILAR, FOCUS, MOVE_WINDOW
 from .commands import COMMANDS
 from .differences import DIFFERENCES
 from .fan.view import draw_fan
+from .tables import TABLES
 from .view.base_drawing import base_drawing
 from .view.detail import LevelOfDetail
 from .view.parameters import Parameters, as_drawn
@@ -58,5 +59,6 @@ VIEW = View(
     offers=(COMPARE_FROM_HERE, FIND_SIMILAR),
     findings=DIFFERENCES,
     commands=COMMANDS,
+    tables=TABLES,
     docs="compare.md",
 )

@@ -27,6 +27,7 @@ from ....views.view import LiveForm, View
 from ..actions import SHOW_ALL_BYTES, ZOOM
 from ..commands import COMMANDS
 from ..live.settings import Settings, apply, wheel
+from ..tables import TABLES
 from . import captions, wall
 from .colors import BlockColors, block_colors
 from .detail import LevelOfDetail
@@ -249,5 +250,6 @@ VIEW = View(
     ),
     actions=with_actions(ZOOM, SHOW_ALL_BYTES),
     commands=COMMANDS,
+    tables=TABLES,
     docs="memory.md",
 )

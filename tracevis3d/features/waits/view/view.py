@@ -23,6 +23,7 @@ from ....trace.model import Trace
 from ....trace.names import named_threads
 from ....views.view import LiveForm, View
 from ..commands import COMMANDS
+from ..tables import TABLES
 from . import calls as blocks
 from . import correspondences as corr
 from . import overview as over
@@ -239,5 +240,6 @@ VIEW = View(
     ),
     lists=(THREADS,),
     commands=COMMANDS,
+    tables=TABLES,
     docs="threads.md",
 )

@@ -1,0 +1,1 @@
+"""Questions to traces in SQL: which tables there are, ready queries, and running one (DuckDB)."""

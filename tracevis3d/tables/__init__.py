@@ -1,0 +1,1 @@
+"""Tables with named columns, as Arrow, pandas and Polars take them; nothing here knows what a trace is."""
