@@ -1,4 +1,4 @@
-"""What an earlier version wrote is read as it was: columns on disk, and the feed's messages byte for byte."""
+"""What an earlier version wrote is read as it was: columns, messages of the feed, presets, pattern libraries."""
 
 import base64
 import hashlib
@@ -10,6 +10,10 @@ import pytest
 
 import tracevis3d as tv
 from tests.conftest import ROOT
+from tracevis3d import presets
+from tracevis3d.analysis import pattern_library
+from tracevis3d.analysis.compact import graph_of
+from tracevis3d.views import registry
 
 KEPT = ROOT / "tests" / "data" / "kept"
 
@@ -139,3 +143,34 @@ def test_an_earlier_viewer_is_served() -> None:
         assert not any(message["t"] == "refused" for message in heard)
     dealer.close(linger=0)
     context.term()
+
+
+#: Values that have another name now.
+RENAMED = {("compare", "color", "group"): "groups"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((KEPT / "presets").rglob("*.json")), ids=lambda p: f"{p.parent.name}-{p.stem}"
+)
+def test_presets_that_were_written_are_read(path) -> None:
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    view = path.parent.name
+    found = presets.read(path, registry.find(view).parameters)
+    wanted = {name: RENAMED.get((view, name, value), value) for name, value in kept.items()}
+    assert {name: found.get(name) for name in kept} == wanted
+
+
+def test_a_pattern_library_that_was_written_finds_what_it_found() -> None:
+    trace = tv.load(ROOT / "examples" / "vt_markdown_repeat1.json.gz")
+    graph, known = graph_of(trace), pattern_library.load(KEPT / "patterns.json")
+    found = pattern_library.find(known.patterns, trace, graph)
+    calls = [int(graph.subtrees.occurrences[one.nodes].sum()) for one in found]
+    assert [(one.pattern.name, one.pattern.criterion, n) for one, n in zip(found, calls)] == [
+        ("gettext", "exact", 2),
+        ("pattern 1", "collapsed", 8),
+        ("pattern 2", "unordered", 2),
+        ("pattern 3", "set-of-children", 1),
+        ("pattern 4", "depth", 1),
+        ("pattern 5", "functions", 24),
+    ]
+    assert known.utilities == ("isinstance", "Pattern.match")
