@@ -152,12 +152,16 @@ class Mutant:
 class _Meaning(ast.NodeTransformer):
     """Leaves out of a module what nothing depends on.
 
-    These are annotations, imports for them, how a dataclass is made, a strict zip, and which arguments are
-    given by name.
+    These are annotations, imports for them, how a dataclass is made, a strict zip, which arguments are given
+    by name, how far the work is said to be, and the number of a cache's version.
     """
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
-        return None if "TYPE_CHECKING" in ast.unparse(node.test) else self.generic_visit(node)
+        said = ast.unparse(node.body[0])
+        dropped = "TYPE_CHECKING" in ast.unparse(node.test) or (
+            len(node.body) == 1 and said.startswith("progress(")
+        )
+        return None if dropped and not node.orelse else self.generic_visit(node)
 
     def visit_arguments(self, node: ast.arguments) -> ast.AST:
         node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
@@ -176,7 +180,12 @@ class _Meaning(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if isinstance(node.func, ast.Name) and node.func.id == "zip":
             node.keywords = []
+        if isinstance(node.func, ast.Name) and node.func.id in ("part", "progress"):
+            node.args = []
         return self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        return None if ast.unparse(node.targets[0]) == "VERSION" else self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         node.decorator_list = []
@@ -380,6 +389,8 @@ def tried(
         limit = 20 + 4 * sum(coverage[test][0] for test in running)
         if not running or passes(tree, running, limit):
             survived += 1
+            if not running:
+                print(f"\rno test runs line {mutant.line}:")
             lines = difflib.unified_diff(
                 source.splitlines(), mutant.source.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=1
             )

@@ -54,6 +54,25 @@ def test_both_rules(a, b, tau, measure):
     assert heads.sum() == len(groups)
 
 
+@st.composite
+def rows_of_chains(draw):
+    """Draw root calls that are chains of a few functions: many hold what others hold only a part of."""
+    depths, functions = [], []
+    for chain in draw(st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=4), min_size=1, max_size=5)):
+        inside = draw(st.booleans()) and bool(depths)
+        depths += range(1 + inside, len(chain) + 1 + inside)
+        functions += chain
+    return plain.small_trace(depths, functions, [1] * len(depths), names)
+
+
+@settings(max_examples=150, deadline=None)
+@given(a=rows_of_chains(), b=rows_of_chains(), tau=taus)
+def test_the_printed_rule_where_the_group_holds_for_some_matches_only(a, b, tau):
+    comparison = compare(a, b, tau=tau, identity="exact", cache=False)
+    literal = plain.literal_groups(a, b, matches_of(comparison))
+    assert comparison.groups_literal == (len(literal), "")
+
+
 @settings(max_examples=60, deadline=None)
 @given(a=plain.traces(), b=plain.traces(), tau=taus, data=st.data())
 def test_groups_within_two_calls(a, b, tau, data):

@@ -1,18 +1,21 @@
 """Matches, their counts and their time against the definitions taken word for word."""
 
 import inspect
+import time
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support import plain_match as plain
 from tracevis3d.cli import _parser
-from tracevis3d.errors import UsageError
-from tracevis3d.features.comparison.matching import defaults
+from tracevis3d.errors import InputError, UsageError
+from tracevis3d.features.comparison.matching import defaults, similarity
+from tracevis3d.features.comparison.matching import match as module
 from tracevis3d.features.comparison.matching.many_traces import similarities
 from tracevis3d.features.comparison.matching.match import (
     BARS,
@@ -70,21 +73,26 @@ def test_time_and_leftovers(a, b, tau, measure):
             int(calls.function[c]) for c in bare
         )
         lasted = calls.end - calls.start
-        for function, time, longest in zip(found.function, found.time, found.longest):
+        for function, took, longest in zip(found.function, found.time, found.longest):
             of = [c for c in bare if calls.function[c] == function]
-            assert time == sum(lasted[c] for c in of)
+            assert took == sum(lasted[c] for c in of)
             assert longest in of
             assert lasted[longest] == max(lasted[c] for c in of)
         assert sorted(-found.time) == list(-found.time)
 
 
 @settings(max_examples=40, deadline=None)
-@given(a=plain.traces(), b=plain.traces(), tau=taus, most=st.integers(0, 40), data=st.data())
-def test_the_matches_between_visible_calls(a, b, tau, most, data):
+@given(
+    a=plain.traces(), b=plain.traces(), tau=taus, most=st.integers(0, 40),
+    chunk=st.sampled_from([1, 2, module._CHUNK]), data=st.data(),
+)  # fmt: skip
+def test_the_matches_between_visible_calls(a, b, tau, most, chunk, data):
     comparison = compare(a, b, tau=tau, identity="exact", cache=False)
     s, matches = expected(comparison)
     visible = [data.draw(st.lists(st.integers(0, len(t) - 1), unique=True)) if len(t) else [] for t in (a, b)]
-    found = comparison.between(np.array(visible[0], np.int64), np.array(visible[1], np.int64), most)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_CHUNK", chunk)
+        found = comparison.between(np.array(visible[0], np.int64), np.array(visible[1], np.int64), most)
     lasted = [t.calls.end - t.calls.start for t in (a, b)]
 
     def rank(pair):
@@ -148,7 +156,6 @@ def test_there_is_no_such_measure(recorded):
 
 def test_results_are_kept_and_used(monkeypatch, recorded):
     import tracevis3d as tv
-    from tracevis3d.features.comparison.matching import similarity
 
     a, b = (tv.load(recorded / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2))
     first = compare(a, b, tau="0.31")
@@ -163,6 +170,94 @@ def test_results_are_kept_and_used(monkeypatch, recorded):
     assert (again.set_pairs, again.call_pairs, again.histogram.tolist(), again.groups_literal) == facts
     with pytest.raises(AssertionError, match="computed again"):
         _ = compare(a, b, tau="0.32").set_pairs
+
+
+def test_nothing_is_kept_of_a_trace_that_was_never_a_file(recorded, monkeypatch):
+    import tracevis3d as tv
+
+    trace = tv.load(recorded / "vt_markdown_repeat1.json.gz")
+    other = replace(trace, source=replace(trace.source, hash=""))
+    kept = []
+    monkeypatch.setattr(module, "cached", lambda what, key, make: kept.append(what) or make())
+    for a, b in ((trace, other), (other, trace), (other, other)):
+        assert compare(a, b).set_pairs
+    assert not kept
+    assert compare(trace, trace).set_pairs
+    assert kept
+
+
+COUNTS = st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1)), max_size=9)
+
+
+@given(COUNTS.filter(lambda pairs: sum(a for a, _ in pairs) < 2**32))
+@example([(2**32 - 1, 2**32 - 1)])
+@example([(2**31, 2**31), (2**31 - 1, 2**31 - 1)])
+def test_a_sum_of_products_does_not_overflow(pairs):
+    left, right = (np.array([pair[i] for pair in pairs], np.int64) for i in (0, 1))
+    assert module._exact_dot(left, right) == sum(a * b for a, b in pairs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(a=plain.traces(), b=plain.traces())
+def test_a_function_weighs_what_it_takes_of_the_time_of_both(a, b):
+    sides = compare(a, b, identity="exact", cache=False).sides
+    wanted = [Fraction(0)] * sides[0].functions
+    for trace, side in zip((a, b), sides):
+        own = [int(x) for x in trace.calls.end - trace.calls.start]
+        for call, parent in enumerate(trace.calls.parent.tolist()):
+            if parent >= 0:
+                own[parent] -= int(trace.calls.end[call] - trace.calls.start[call])
+        for call, function in enumerate(trace.calls.function.tolist()):
+            wanted[side.of_function[function]] += Fraction(own[call], 2 * max(sum(own), 1))
+    found = duration_weights(*sides).tolist()
+    for weight, share in zip(found, wanted, strict=True):
+        assert weight >= 1
+        assert abs(weight - max(share * similarity.STEPS, 1)) <= Fraction(1, 2) + Fraction(1, 10**6)
+
+
+def test_bounds_of_measures_that_look_at_classes(monkeypatch):
+    names = [f"f{i}" for i in range(80)]
+    chain = plain.small_trace(range(1, 81), range(80), [1] * 80, names)
+    # The lists of so long a chain don't fit into the room that they begin with.
+    assert compare(chain, chain, measure="multiset", cache=False).matched_time == (1.0, 1.0)
+    monkeypatch.setattr(similarity, "ROOM", 1000)
+    with pytest.raises(InputError, match="reach too many different functions"):
+        compare(chain, chain, measure="order", cache=False)
+    monkeypatch.undo()
+    members = sum(range(1, 81))
+    for budget, fits in ((80 * (80 + members), True), (80 * (80 + members) - 1, False)):
+        monkeypatch.setattr(similarity, "BUDGET", budget)
+        comparison = compare(chain, chain, measure="multiset", cache=False)
+        if fits:
+            assert comparison.set_pairs
+        else:
+            with pytest.raises(InputError, match="80 and 80 distinct subtrees"):
+                _ = comparison.set_pairs
+
+
+@pytest.mark.parametrize("tasks", [0, 1, 2, 3, 50])
+def test_threads_give_each_result_once_in_order(tasks):
+    heard = []
+    found = similarity._in_threads(lambda i: i * i, list(range(tasks)), lambda done, what: heard.append(done))
+    assert list(found) == [i * i for i in range(tasks)]
+    assert heard == ([i / tasks for i in range(1, tasks + 1)] if tasks > 1 else [])
+
+
+def test_threads_stop_where_no_result_is_wanted_any_more():
+    began = []
+
+    def task(i):
+        began.append(i)
+        time.sleep(0.02)
+
+    found = similarity._in_threads(task, list(range(50)), lambda done, what: None)
+    next(found)
+    found.close()
+    similarity._pool().submit(int).result()
+    now = len(began)
+    similarity._pool().submit(int).result()
+    assert len(began) == now
+    assert now <= 1 + 2 * similarity.THREADS
 
 
 def test_repeat_runs_match_fully(recorded):

@@ -79,6 +79,9 @@ def marked(trace, applied):
         return {i for i in range(n) if pattern in trace.functions.label[calls.function[i]]}
     if applied.name == "depth":
         return {i for i in range(n) if calls.depth[i] > 2}
+    if applied.name == "alike":
+        like = plain_key(calls, applied.values["call"], "exact", 3)
+        return {i for i in range(n) if plain_key(calls, i, "exact", 3) == like}
     keys = [plain_key(calls, i, "exact", 3) for i in range(n)]
     return {i for i in range(n) if keys[i] in keys[:i]}
 
@@ -180,14 +183,35 @@ def test_a_trace_of_which_nothing_is_left_is_refused_and_one_without_calls_is_no
     assert len(reduced(none, apply(every, Facts(none)))) == 0
 
 
-@given(stacks(), st.booleans())
-@settings(max_examples=100, deadline=None)
+@st.composite
+def hiding(draw):
+    """Draw a trace, and a stack that hides subtrees, mostly everywhere, and shows some calls again."""
+    trace = walked_trace(draw(st.integers(0, 2**32)), steps=draw(st.integers(5, 60)), threads=2, functions=4)
+    n = len(trace)
+    stack = []
+    first, hides, last = draw(st.booleans()), draw(st.integers(1, 2)), draw(st.booleans())
+    for effect, what in (
+        [("fade", "call")] * first + [("hide", "subtree")] * hides + [("fade", "call")] * last
+    ):
+        name = draw(st.sampled_from(["name", "name", "alike", "depth"]))
+        values = {
+            "name": {"pattern": f"f{draw(st.integers(0, 3))}"},
+            "alike": {"call": draw(st.integers(0, n - 1))},
+            "depth": {"below": 2},
+        }
+        within = draw(st.sampled_from([WHOLE, WHOLE, WHOLE, draw(st.integers(0, n - 1))]))
+        stack.append(Applied(name, values[name], effect, what, within))
+    return trace, stack
+
+
+@given(st.one_of(stacks(), hiding(), hiding()), st.booleans())
+@settings(max_examples=250, deadline=None)
 def test_a_list_needs_a_graph_of_its_own_only_where_single_calls_matter(drawn, whole):
     trace, stack = drawn
     state, own, _ = plain(trace, stack)
     facts, n = Facts(trace), len(trace)
     filtered = apply(stack, facts)
-    found = listed(stack, facts, filtered, whole)
+    found = listed(stack, facts, filtered, True) if whole else listed(stack, facts, filtered)
     hidden = [s == "hide" for s in state]
     for low in range(0, n + 1, 3):
         assert found.hidden(low, n) == sum(hidden[low:])
@@ -198,7 +222,7 @@ def test_a_list_needs_a_graph_of_its_own_only_where_single_calls_matter(drawn, w
         applied.effect == "hide"
         and applied.within < 0
         and applied.what == "subtree"
-        and applied.name == "name"
+        and applied.name in ("name", "alike")
         for applied in used[first:]
     )
     if not any(hidden):
@@ -228,6 +252,8 @@ def test_a_list_needs_a_graph_of_its_own_only_where_single_calls_matter(drawn, w
         assert graph.subtrees.function[graph.subtrees.of_call].tolist() == [
             int(calls.function[i]) for i in kept
         ]
+        roots = [int(calls.thread[i]) for i in kept if above(i) < 0]
+        assert np.diff(graph.root_first).tolist() == [roots.count(t) for t in range(len(trace.threads))]
         if any(out):
             assert found.calls.tolist() == kept
             places = []

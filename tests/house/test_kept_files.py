@@ -1,4 +1,4 @@
-"""What an earlier version wrote is read as it was: columns, messages of the feed, presets, pattern libraries."""
+"""What an earlier version wrote is read as it was: columns, messages, presets, pattern libraries."""
 
 import base64
 import hashlib

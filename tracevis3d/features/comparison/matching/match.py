@@ -428,7 +428,7 @@ def _times(calls: Calls) -> tuple[Ints, Ints, Ints]:
 
 
 def _exact_dot(left: Ints, right: Ints) -> int:
-    """Return the sum of products of counts below 2**32, as an int that doesn't overflow."""
+    """Return the sum of products of counts as an int that doesn't overflow: the left sum up below 2**32."""
     low = (1 << 31) - 1
     return int((left * (right & low)).sum()) + (int((left * (right >> 31)).sum()) << 31)
 
