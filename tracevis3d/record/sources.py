@@ -1,4 +1,4 @@
-"""Which function of a source file a line lies in; Python's own tracing of memory knows lines alone."""
+"""What source files say: which function a line lies in, and which variable an expression is assigned to."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import linecache
 import os
 from bisect import bisect_right
 
+from .variables import Made, made_objects
+
 
 class Sources:
     """Looks into source files, each once."""
@@ -14,6 +16,7 @@ class Sources:
     def __init__(self) -> None:
         # Of each file the lines at which another function goes on, and which: name and first line.
         self._files: dict[str, tuple[list[int], list[tuple[str, int]]]] = {}
+        self._variables: dict[str, list[Made]] = {}
 
     def function(self, file: str, line: int) -> tuple[str, int]:
         """Return name and first line of the function around a line, as its code object has them."""
@@ -21,6 +24,28 @@ class Sources:
             self._files[file] = _stretches("".join(linecache.getlines(_path(file))))
         starts, functions = self._files[file]
         return functions[max(bisect_right(starts, line) - 1, 0)]
+
+    def variable(self, file: str, line: int, end_line: int, end_column: int, kind: str) -> str:
+        """Return the name that what is made by a call is given; empty where that is not certain.
+
+        Parameters
+        ----------
+        file : str
+        line : int
+            A line of the call.
+        end_line, end_column : int
+            Where the call ends, as ``co_positions`` has it; 0: unknown, then it counts what the line makes.
+        kind : str
+            The name of what is made, without its module.
+        """
+        if file not in self._variables:
+            self._variables[file] = made_objects("".join(linecache.getlines(_path(file))))
+        found = self._variables[file]
+        if end_line and end_column:
+            names = {one.name for one in found if (one.end_line, one.end_column) == (end_line, end_column)}
+        else:
+            names = {one.name for one in found if one.line <= line <= one.end_line and kind in one.makes}
+        return names.pop() if len(names) == 1 else ""
 
 
 def _path(file: str) -> str:

@@ -286,7 +286,8 @@ def hide_thread() -> None:
 
 _object_numbers = itertools.count(1)
 _counts: dict[str, int] = {}
-#: What objects are, by number, until it is fetched: label, file, line; or the members of a group.
+#: What objects are, by number, until it is fetched: label, file, line, and where the expression that makes it
+#: ends (line and column, 0: unknown); or the members of a group.
 new_objects: dict[int, Any] = {}
 #: Those that were fetched, for the next recording in the same program.
 old_objects: dict[int, Any] = {}
@@ -308,9 +309,9 @@ def new_object(kind: str, frame: FrameType | None = None) -> int:
     count = _counts[kind] = _counts.get(kind, 0) + 1
     place = _maker(frame)
     if place is None:
-        new_objects[number] = (f"{kind}-{count}", "", 0)
+        new_objects[number] = (f"{kind}-{count}", "", 0, 0, 0)
     else:
-        new_objects[number] = (f"{kind}-{count}", place[0], place[1])
+        new_objects[number] = (f"{kind}-{count}", *place)
     return number
 
 
@@ -319,7 +320,7 @@ def named_object(label: str) -> int:
     number = _by_key.get(label)
     if number is None:
         number = _by_key[label] = next(_object_numbers)
-        new_objects[number] = (label, "", 0)
+        new_objects[number] = (label, "", 0, 0, 0)
     return number
 
 
@@ -332,13 +333,32 @@ def group(numbers: tuple[int, ...]) -> int:
     return number
 
 
-def _maker(frame: FrameType | None) -> tuple[str, int] | None:
+def _maker(frame: FrameType | None) -> tuple[str, int, int, int] | None:
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module not in _LIBRARY and not module.startswith(_HERE):
-            return frame.f_code.co_filename, frame.f_lineno
+            return _place(frame)
         frame = frame.f_back
     return None
+
+
+#: Where instructions are, by their code and offset, with the code, so that no other one ever has its number.
+_places: dict[tuple[int, int], tuple[object, tuple[str, int, int, int]]] = {}
+
+
+def _place(frame: FrameType) -> tuple[str, int, int, int]:
+    """Return the file and line of what a frame does, and line and column at which that expression ends."""
+    code, at = frame.f_code, frame.f_lasti
+    key = object.__hash__(code), at
+    known = _places.get(key)
+    if known is None:
+        end_line = end_column = 0
+        # An instruction takes two bytes.
+        found = next(itertools.islice(code.co_positions(), at // 2, None), None)
+        if found is not None and found[1] and found[3]:
+            end_line, end_column = found[1], found[3]
+        known = _places[key] = code, (code.co_filename, frame.f_lineno, end_line, end_column)
+    return known[1]
 
 
 def fetch_objects(keep: bool) -> dict[int, Any]:

@@ -202,14 +202,15 @@ static inline void put_call(Buffer *b, int64_t function, int64_t time) {
     written(b);
 }
 
-static inline void put_row(Buffer *b, int64_t operation, int64_t what, int64_t start, int64_t end) {
+static inline void put_row(Buffer *b, int64_t operation, int64_t what, int64_t start, int64_t end, int64_t flags) {
     if (!has_room(b, ROW)) return;
     int64_t *row = (int64_t *)b->at;
     row[0] = operation;
     row[1] = what;
     row[2] = start;
     row[3] = end;
-    row[4] = row[5] = 0;
+    row[4] = flags;
+    row[5] = 0;
     b->at += ROW;
     written(b);
 }
@@ -750,7 +751,12 @@ static PyObject *lock_acquire(Lock *lock, PyObject *const *args, Py_ssize_t n, P
     if (got == NULL) return NULL;
     if (got == Py_True) {
         lock->holder = t->number;
-        if (!lock->inner) put_row(t->rows, acquire_operation, lock->number, start, start);
+        if (!lock->inner) {
+            /* The line of code, as spool.py's LINE has it. */
+            PyFrameObject *frame = PyEval_GetFrame();
+            int64_t line = frame == NULL ? 0 : PyFrame_GetLineNumber(frame);
+            put_row(t->rows, acquire_operation, lock->number, start, start, line << 8);
+        }
         return got;
     }
     Py_DECREF(got);
@@ -770,7 +776,7 @@ static PyObject *lock_release(Lock *lock, PyObject *_) {
     lock->holder = 0;
     PyObject *done = PyObject_VectorcallMethod(word_release, &lock->raw, 1, NULL);
     if (done == NULL) lock->holder = holder;
-    else if (!lock->inner) put_row(t->rows, release_operation, lock->number, at, at);
+    else if (!lock->inner) put_row(t->rows, release_operation, lock->number, at, at, 0);
     return done;
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import linecache
 import os
 import re
 from array import array
@@ -15,7 +14,6 @@ from ..memory.blocks import ALLOC, FREE, LivingBlocks, frames_line, lost_line, m
 from ..sources import Sources
 from . import spool
 
-_ASSIGNED = re.compile(r"^\s*(?:\w+\.)*(\w+)\s*(?::[^=]+)?=[^=]")
 _KINDS = ("wait", "release", "io")
 #: What these begin is the same object in all processes.
 _OF_ALL = ("file:", "host:", "process:", "multiprocessing.")
@@ -341,14 +339,20 @@ class Encoder:
             number = int(key)
             self._objects[number] = value
             self._labels.pop(number, None)
-            if isinstance(value, list) and len(value) == 3 and isinstance(value[1], str) and value[1]:
-                label, file, line = value
-                self._labels[number] = self._of_process(_label(label, file, line))
+            if isinstance(value, list) and value and isinstance(value[0], str) and value[1]:
+                file, line = value[1:3]
+                self._labels[number] = self._of_process(self._name_object(*value))
                 place = {"object": self._labels[number], "file": file, "line": line}
                 yield b'{"ph":"M","pid":%d,"tid":0,"name":"sync_object","args":%s}' % (
                     self._begin["pid"],
                     _text(place),
                 )
+
+    def _name_object(self, label: str, file: str, line: int, end_line: int, end_column: int) -> str:
+        """Return what people call an object: its number, and its variable or the place where it was made."""
+        kind = label.rpartition("-")[0].rpartition(".")[2]
+        name = self._sources.variable(file, line, end_line, end_column, kind)
+        return f"{label} {name or f'{os.path.basename(file)}:{line}'}"
 
     def _of_process(self, label: str) -> str:
         """Distinguish objects of another process from those of the same name in the first one."""
@@ -360,7 +364,7 @@ class Encoder:
         label = self._labels.get(number)
         if label is None:
             said = self._objects.get(number)
-            if isinstance(said, list) and len(said) == 3 and isinstance(said[0], str):
+            if isinstance(said, list) and said and isinstance(said[0], str):
                 label = said[0]
             else:
                 label = f"object-{number}"
@@ -418,6 +422,8 @@ class Encoder:
                 "objects": [self._label_of(one) for one in objects] if many else [self._label_of(what)],
             }
             if kind == "wait":
+                if line := flags >> spool.LINE:
+                    arguments["line"] = line
                 arguments["contended"] = bool(flags & spool.CONTENDED)
                 if other:
                     arguments["holder"] = self._tids.get(other, other)
@@ -506,18 +512,6 @@ def _text(value: Any) -> bytes:
 def _micro(nanoseconds: int) -> bytes:
     """Write whole nanoseconds as microseconds, exactly."""
     return b"%d.%03d" % divmod(nanoseconds, 1000)
-
-
-def _label(label: str, file: str, line: int) -> str:
-    """Return what people call an object: its number, and the variable or the place where it was made."""
-    text = linecache.getline(file, line)
-    kind = re.escape(label.rpartition("-")[0].rpartition(".")[2])
-    # Several may be made in one line; the class's name says which.
-    match = re.search(rf"(\w+)\s*(?::[^=]+)?=\s*(?:\w+\.)*\w*{kind}\(", text) or _ASSIGNED.match(text)
-    # With several names on the left, it is unknown which is whose.
-    if match and not text[: match.start(1)].rstrip().endswith(","):
-        return f"{label} {match[1]}"
-    return f"{label} {os.path.basename(file)}:{line}"
 
 
 def _program(argv: list[str]) -> str:

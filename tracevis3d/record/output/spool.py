@@ -68,6 +68,8 @@ _SHORT = 1 << 16
 STRIDE = 6
 #: Flags of a row.
 CONTENDED, FAILED, TIMED_OUT = 1, 2, 4
+#: Flags from this bit on are the line of code; 0: unknown.
+LINE = 8
 
 
 def file_name(folder: str, number: int) -> str:

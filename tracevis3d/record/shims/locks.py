@@ -16,7 +16,7 @@ from typing import Any
 from .. import state
 from ..fast import MODULE
 from ..operations import RELEASE, WAIT, operation
-from ..output.spool import CONTENDED, FAILED, TIMED_OUT
+from ..output.spool import CONTENDED, FAILED, LINE, TIMED_OUT
 from ..state import local
 
 LOCK_ACQUIRE, LOCK_RELEASE = operation("Lock.acquire", WAIT), operation("Lock.release", RELEASE)
@@ -45,6 +45,14 @@ def _maker(frame: FrameType | None) -> tuple[str, FrameType | None]:
             return module, frame
         frame = frame.f_back
     return "", None
+
+
+def _line() -> int:
+    """Return the line of the program's that asks for a lock, as flags have it."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(state.FOLDER):
+        frame = frame.f_back
+    return frame.f_lineno << LINE if frame is not None else 0
 
 
 def _append(asked: list[list[int]] | None, one: list[int]) -> list[list[int]]:
@@ -116,7 +124,8 @@ class Lock(_Base, metaclass=_LockMeta):  # type: ignore[misc]
             self._holder = log.number
             if state.recording and not self._inner:
                 rows = log.rows
-                rows += (LOCK_ACQUIRE, self._number, start, start, 0, 0)
+                line = sys._getframe(1).f_lineno << LINE
+                rows += (LOCK_ACQUIRE, self._number, start, start, line, 0)
             return True
         if self._inner:
             return self._ask_inside(start, blocking, timeout)
@@ -141,7 +150,8 @@ class Lock(_Base, metaclass=_LockMeta):  # type: ignore[misc]
         else:
             flags |= TIMED_OUT if blocking else FAILED
         if state.recording:
-            local.add((LOCK_ACQUIRE, self._number, start, state.clock(), flags, asked[0]))
+            end = state.clock()
+            local.add((LOCK_ACQUIRE, self._number, start, end, flags | _line(), asked[0]))
         return got
 
     def _ask_inside(self, start: float, blocking: Any, timeout: Any) -> bool:
@@ -239,7 +249,8 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
                 self._holder = log.number
                 if state.recording and not self._part:
                     rows = log.rows
-                    rows += (RLOCK_ACQUIRE, self._number, start, start, 0, 0)
+                    line = sys._getframe(1).f_lineno << LINE
+                    rows += (RLOCK_ACQUIRE, self._number, start, start, line, 0)
             return True
         return self._ask(start, blocking, timeout, usual)
 
@@ -267,7 +278,8 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
         else:
             flags |= TIMED_OUT if blocking else FAILED
         if state.recording and not inner and (flags & CONTENDED or not self._part):
-            local.add((RLOCK_ACQUIRE, self._number, start, state.clock(), flags, asked[0]))
+            end = state.clock()
+            local.add((RLOCK_ACQUIRE, self._number, start, end, flags | _line(), asked[0]))
         return got
 
     def release(self) -> None:
@@ -313,7 +325,8 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
         self._depth, self._holder = depth, local.number
         if state.recording and (holder or not self._part):
             flags = CONTENDED if holder else 0
-            local.add((RLOCK_ACQUIRE, self._number, start, state.clock(), flags, holder))
+            end = state.clock()
+            local.add((RLOCK_ACQUIRE, self._number, start, end, flags | _line(), holder))
 
     def _at_fork_reinit(self) -> None:
         _RawRLock._at_fork_reinit(self)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import state
 from ..operations import RELEASE, WAIT, operation
-from ..output.spool import CONTENDED, FAILED
+from ..output.spool import CONTENDED, FAILED, LINE, TIMED_OUT
 from ..state import local
 
 _GET, _PUT = operation("SimpleQueue.get", WAIT), operation("SimpleQueue.put", RELEASE)
@@ -36,11 +36,14 @@ else:
 
         def get(self, block: Any = True, timeout: Any = None) -> Any:
             start = state.clock()
-            flags = CONTENDED if self.empty() else 0
+            flags = (CONTENDED if self.empty() else 0) | sys._getframe(1).f_lineno << LINE
             pending = local.pending
             pending.append((_GET, self._number, start, 0))
             try:
                 return _Raw.get(self, block, timeout)
+            except _queue.Empty:
+                flags |= TIMED_OUT
+                raise
             except BaseException:
                 flags |= FAILED
                 raise

@@ -48,7 +48,12 @@ def _join(original: Any) -> Any:
             original(self, timeout)
             return
         flags = CONTENDED if running.returncode is None else 0
-        timed(_JOIN, _process(self), flags, original, self, timeout)
+
+        def wait() -> bool:
+            original(self, timeout)
+            return running.returncode is not None
+
+        timed(_JOIN, _process(self), flags, wait)
 
     return join
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import state
 from ..operations import RELEASE, WAIT, operation
-from ..output.spool import CONTENDED, FAILED, TIMED_OUT
+from ..output.spool import CONTENDED, FAILED, LINE, TIMED_OUT
 from ..patches import Patches
 from ..shims.locks import is_part
 from ..state import local
@@ -71,12 +71,21 @@ def timed(number: int, what: int, flags: int, original: Callable[..., Any], *arg
         if result is False:
             flags |= TIMED_OUT
         return result
-    except BaseException:
-        flags |= FAILED
+    except BaseException as error:
+        flags |= ending(error)
         raise
     finally:
         pending.pop()
         local.add((number, what, start, state.clock(), flags, 0))
+
+
+def ending(error: BaseException) -> int:
+    """Return what an error says of a wait: that the time was over, or that it failed."""
+    return TIMED_OUT if type(error).__name__ in _GIVEN_UP else FAILED
+
+
+#: Errors that are raised where nothing has come in time, of several modules.
+_GIVEN_UP = frozenset(("TimeoutError", "Empty", "Full"))
 
 
 def _wait(
@@ -95,7 +104,7 @@ def _wait(
             what = number_of(self, kind)
             if not what:
                 return original(self, *args, **kwargs)
-            flags = CONTENDED if blocks(self) else 0
+            flags = (CONTENDED if blocks(self) else 0) | sys._getframe(1).f_lineno << LINE
             return timed(number, what, flags, original, self, *args, **kwargs)
 
         return wait
@@ -103,8 +112,10 @@ def _wait(
     return make
 
 
-def _release(kind: str, name: str, part: Callable[[Any], bool] | None = None) -> Callable[[Any], Any]:
-    """Wrap a method that releases waiting threads."""
+def _release(
+    kind: str, name: str, part: Callable[[Any], bool] | None = None, many: bool = False
+) -> Callable[[Any], Any]:
+    """Wrap a method that releases waiting threads; ``many``: as many as its argument says, a row for each."""
     number = operation(f"{kind}.{name}", RELEASE)
 
     def make(original: Any) -> Any:
@@ -116,7 +127,9 @@ def _release(kind: str, name: str, part: Callable[[Any], bool] | None = None) ->
             at = state.clock()
             result = original(self, *args, **kwargs)
             if what:
-                local.add((number, what, at, at, 0, 0))
+                times = kwargs.get("n", args[0] if args else 1) if many else 1
+                for _ in range(times):
+                    local.add((number, what, at, at, 0, 0))
             return result
 
         return release
@@ -216,7 +229,7 @@ def patch_threading(patches: Patches, threading: ModuleType) -> None:
     patches.wrap(threading.Semaphore, "acquire", acquire)
     patches.wrap(threading.Semaphore, "__enter__", acquire)
     for cls in (threading.Semaphore, threading.BoundedSemaphore):
-        patches.wrap(cls, "release", _release("Semaphore", "release"))
+        patches.wrap(cls, "release", _release("Semaphore", "release", many=True))
     patches.wrap(threading.Event, "wait", _wait("Event", "wait", lambda self: not self._flag))
     patches.wrap(threading.Event, "set", _release("Event", "set"))
     last = "Barrier", "wait", lambda self: self._count + 1 < self._parties
@@ -255,7 +268,7 @@ def _get(original: Any) -> Any:
     def get(self: Any, block: Any = True, timeout: Any = None) -> Any:
         if not state.recording:
             return original(self, block, timeout)
-        flags = 0 if self._qsize() else CONTENDED
+        flags = (0 if self._qsize() else CONTENDED) | sys._getframe(1).f_lineno << LINE
         # What comes out may be False; that is no timeout.
         return timed(_GET, number_of(self, "Queue"), flags, lambda: [original(self, block, timeout)])[0]
 
@@ -325,10 +338,21 @@ def _result(name: str) -> Callable[[Any], Any]:
         def wait(self: Any, *args: Any, **kwargs: Any) -> Any:
             if not state.recording:
                 return original(self, *args, **kwargs)
-            flags = 0 if self.done() else CONTENDED
-            return timed(number, number_of(self, "Future"), flags, lambda: [original(self, *args, **kwargs)])[
-                0
-            ]
+            flags = (0 if self.done() else CONTENDED) | sys._getframe(1).f_lineno << LINE
+            raised: list[BaseException] = []
+
+            def result() -> Any:
+                try:
+                    return original(self, *args, **kwargs)
+                except BaseException as error:
+                    if not self.done():
+                        raise
+                    raised.append(error)  # it is the result
+
+            found = timed(number, number_of(self, "Future"), flags, lambda: [result()])[0]
+            if raised:
+                raise raised[0]
+            return found
 
         return wait
 

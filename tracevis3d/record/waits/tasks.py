@@ -12,9 +12,9 @@ from typing import Any
 
 from .. import state
 from ..operations import CALL, RELEASE, WAIT, operation
-from ..output.spool import CONTENDED, FAILED
+from ..output.spool import CONTENDED
 from ..patches import Patches
-from .synchronization import number_of, register
+from .synchronization import ending, number_of, register
 
 _logs: dict[int, tuple[weakref.ref[Any], state.ThreadLog]] = {}
 _SLEEP = operation("asyncio.sleep", CALL)
@@ -56,8 +56,8 @@ def _wait(kind: str, name: str, blocks: Callable[[Any], bool], find: Any) -> Cal
             log.pending.append(mine)
             try:
                 return await original(self, *args, **kwargs)
-            except BaseException:
-                flags |= FAILED
+            except BaseException as error:
+                flags |= ending(error)
                 raise
             finally:
                 log.pending.remove(mine)
