@@ -8,7 +8,6 @@ waited itself, by what that wait was for (the cascade of wPerf, Zhou et al., OSD
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,7 @@ from ...trace.build import innermost
 from ...trace.model import WAIT
 from .holds import holders_at, next_holds, repeated
 from .rules import STATES
-
-if TYPE_CHECKING:
-    from .waits import Waits
+from .synchronization import Synchronization
 
 Ints = NDArray[np.int64]
 CONTENTION = STATES.index("contention")
@@ -57,14 +54,14 @@ class Causes:
         return len(self.wait)
 
 
-def causes(waits: Waits) -> Causes:
+def causes(waits: Synchronization) -> Causes:
     """Return what kept each blocked wait waiting, where it is known.
 
     O(n log n + k) for n operations and k pairs of a wait and a hold within it, or a step of a cascade.
 
     Parameters
     ----------
-    waits : Waits
+    waits : Synchronization
 
     Returns
     -------
@@ -86,13 +83,13 @@ def causes(waits: Waits) -> Causes:
 _Part = tuple[Ints, Ints, Ints, Ints, Ints]
 
 
-def _lines(waits: Waits, function: Ints, recorded: Ints) -> Ints:
+def _lines(waits: Synchronization, function: Ints, recorded: Ints) -> Ints:
     """Return the lines of sites: recorded ones, else where their functions begin."""
     begins = np.append(waits.trace.functions.line.astype(np.int64), 0)
     return np.where(recorded > 0, recorded, begins[function])
 
 
-def _contended(waits: Waits) -> tuple[Ints, Ints]:
+def _contended(waits: Synchronization) -> tuple[Ints, Ints]:
     """Return the blocked waits for what can be held, one row for each object: the wait, and the object."""
     ops = waits.ops
     rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ops.asks & ~repeated(ops))
@@ -100,7 +97,7 @@ def _contended(waits: Waits) -> tuple[Ints, Ints]:
     return wait, object.astype(np.int64)
 
 
-def _by_holders(waits: Waits) -> _Part:
+def _by_holders(waits: Synchronization) -> _Part:
     ops, held = waits.ops, waits.held
     wait, object = _contended(waits)
     order = np.lexsort((ops.start[wait], object))
@@ -130,7 +127,7 @@ def _by_holders(waits: Waits) -> _Part:
     return wait[which], thread, function, _lines(waits, function, line), ns
 
 
-def _by_earlier_holders(waits: Waits) -> _Part:
+def _by_earlier_holders(waits: Synchronization) -> _Part:
     """Take the recording's word for who held what, where that was acquired before the recording began."""
     ops, held = waits.ops, waits.held
     wait, object = _contended(waits)
@@ -145,7 +142,7 @@ def _by_earlier_holders(waits: Waits) -> _Part:
     return wait, thread, function, _lines(waits, function, np.zeros(len(wait), np.int64)), ns
 
 
-def _by_wakers(waits: Waits) -> _Part:
+def _by_wakers(waits: Synchronization) -> _Part:
     ops, own = waits.ops, waits.own
     rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & (waits.waker >= 0))
     rows = rows[~(ops.asks[rows] & (np.diff(ops.first)[rows] > 0))]
@@ -168,7 +165,7 @@ def _by_wakers(waits: Waits) -> _Part:
     return rows[which], thread, function, _lines(waits, function, np.zeros(len(which), np.int64)), end - start
 
 
-def _running(waits: Waits, thread: Ints, start: Ints, end: Ints) -> Ints:
+def _running(waits: Synchronization, thread: Ints, start: Ints, end: Ints) -> Ints:
     """Return the function of the innermost call that lasts all of a time; -1: none."""
     calls, threads = waits.trace.calls, waits.trace.threads
     if not len(calls):
@@ -203,18 +200,20 @@ class Blame:
         return len(self.thread)
 
 
-def blame(waits: Waits) -> Blame:
+def blame(waits: Synchronization, found: Causes) -> Blame:
     """Return who and which line of code delayed others by holding what they wanted.
 
     Parameters
     ----------
-    waits : Waits
+    waits : Synchronization
+    found : Causes
+        What kept these waits waiting.
 
     Returns
     -------
     Blame
     """
-    found, ops = waits.causes, waits.ops
+    ops = waits.ops
     counts = np.flatnonzero(ops.asks[found.wait] & ~ops.nested[found.wait])
     keys = np.stack([found.thread, found.function, found.line], axis=1)[counts]
     sites, back, times = np.unique(keys, axis=0, return_inverse=True, return_counts=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,7 @@ from numpy.typing import NDArray
 from ...trace.model import WAIT
 from .operations import DONE, FAILED, TIMED_OUT, UNFINISHED
 from .rules import STATES
-
-if TYPE_CHECKING:
-    from .waits import Waits
+from .synchronization import Synchronization
 
 Ints = NDArray[np.int64]
 
@@ -55,10 +52,10 @@ class Outcomes:
 
     Parameters
     ----------
-    waits : Waits
+    waits : Synchronization
     """
 
-    def __init__(self, waits: Waits) -> None:
+    def __init__(self, waits: Synchronization) -> None:
         self._waits = waits
 
     @cached_property

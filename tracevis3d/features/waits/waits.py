@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.waits.sync import add_up
-from ...trace.build import innermost
 from ...trace.model import IO, RELEASE, WAIT, Trace
 from .blame import Blame, Causes, blame, causes
-from .correspondences import Correspondences, waking_releases
 from .critical_path import CriticalPath, critical_path
-from .holds import Holds, LockOrder, Queues, area_at, holders_at, holds, lock_order, next_holds, queues
-from .operations import Operations, operations
+from .holds import LockOrder, Queues, area_at, holders_at, lock_order, next_holds, queues
 from .outcomes import KINDS_OF_WAITING, Outcomes
-from .rules import Rules, read_rules
+from .rules import read_rules
+from .synchronization import Synchronization
 
 Ints = NDArray[np.int64]
 
@@ -28,7 +26,7 @@ SOURCES = ("unknown", "told", "follows", "inferred")
 UNKNOWN, TOLD, FOLLOWS, INFERRED = range(4)
 
 
-class Waits:
+class Waits(Synchronization):
     """The waits, releases and I/O of a trace, and what follows from them; each is computed when asked for.
 
     Parameters
@@ -37,41 +35,6 @@ class Waits:
     rules : Rules, optional
         The library's own if left out.
     """
-
-    def __init__(self, trace: Trace, rules: Rules | None = None) -> None:
-        self.trace = trace
-        self.ops: Operations = operations(trace, rules or read_rules())
-
-    @cached_property
-    def woke(self) -> Correspondences:
-        """The release that ended each blocked wait, where one is known."""
-        return waking_releases(self.ops)
-
-    @cached_property
-    def waker(self) -> Ints:
-        """The release that ended each operation, as a row; -1: none is known. Int64 (n,)."""
-        found = np.full(len(self.ops), -1, np.int64)
-        found[self.woke.wait] = self.woke.release  # the last of each wait is the one that woke it
-        return found
-
-    @cached_property
-    def woken_at(self) -> Ints:
-        """When the release of :attr:`waker` happened; -1: unknown. Int64 (n,)."""
-        found = np.full(len(self.ops), -1, np.int64)
-        found[self.woke.wait] = self.woke.time
-        return found
-
-    @cached_property
-    def woken_by(self) -> NDArray[np.int32]:
-        """The thread that ended each wait; -1: unknown. Int32 (n,)."""
-        if not len(self.ops):
-            return np.empty(0, np.int32)
-        return np.where(self.waker >= 0, self.ops.thread[np.maximum(self.waker, 0)], -1).astype(np.int32)
-
-    @cached_property
-    def held(self) -> Holds:
-        """The holders of objects over time."""
-        return holds(self.ops, self.trace.span_ns)
 
     @cached_property
     def held_by(self) -> NDArray[np.int32]:
@@ -122,20 +85,7 @@ class Waits:
     @cached_property
     def blame(self) -> Blame:
         """Who made others wait by holding what they wanted, the longest delay first."""
-        return blame(self)
-
-    @cached_property
-    def function(self) -> NDArray[np.int32]:
-        """The function that does each operation; -1: it is on no stack. Int32 (n,).
-
-        It is that which calls what waits, releases or transfers, or what runs where that is no call.
-        """
-        ops, calls, threads = self.ops, self.trace.calls, self.trace.threads
-        if not len(calls):
-            return np.full(len(ops), -1, np.int32)
-        around = innermost(calls, threads.first, threads.count, ops.thread, ops.start)
-        call = np.where(ops.call >= 0, calls.parent[np.maximum(ops.call, 0)], around)
-        return np.where(call >= 0, calls.function[np.maximum(call, 0)], -1).astype(np.int32)
+        return blame(self, self.causes)
 
     @cached_property
     def queues(self) -> Queues:
@@ -153,11 +103,6 @@ class Waits:
     def order(self) -> LockOrder:
         """The objects that are acquired while others are held."""
         return lock_order(self.held)
-
-    @cached_property
-    def own(self) -> Ints:
-        """The blocked waits that lie in no other: their durations are what threads waited. Int64 (k,)."""
-        return np.flatnonzero((self.ops.kind == WAIT) & self.ops.blocked & ~self.ops.nested)
 
     @cached_property
     def matrix(self) -> Matrix:
