@@ -37,8 +37,8 @@ class Parameter:
         For a string: the allowed values and a few words on each; empty: any text.
     group : str
         The heading it stands under in the panel.
-    former : dict
-        Names that choices had before, and those that they have now: both are read.
+    also : dict
+        Other names of choices, and their own: both are read.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Parameter:
     unit: str = ""
     choices: Mapping[str, str] = dataclasses.field(default_factory=dict)
     group: str = ""
-    former: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    also: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def read(self, text: str | Value) -> Value:
         """Return the value that ``text`` represents.
@@ -71,7 +71,7 @@ class Parameter:
                 if not math.isfinite(value):
                     raise ValueError
             else:
-                value = self.former.get(str(text), str(text))
+                value = self.also.get(str(text), str(text))
         except (ValueError, KeyError, OverflowError):
             wanted = {bool: "yes or no", int: "a whole number", float: "a number"}[kind]
             raise UsageError(f"{self.name}={text}: {wanted} is expected") from None
@@ -121,11 +121,11 @@ def parameter(
     unit: str = "",
     choices: Mapping[str, str] | None = None,
     group: str = "",
-    former: Mapping[str, str] | None = None,
+    also: Mapping[str, str] | None = None,
 ) -> Any:
     """Declare a field of a parameters dataclass; see :class:`Parameter`."""
     declaration = Parameter(
-        "", default, sentence, low, high, unit, dict(choices or {}), group, dict(former or {})
+        "", default, sentence, low, high, unit, dict(choices or {}), group, dict(also or {})
     )
     return dataclasses.field(default=default, metadata={"parameter": declaration})
 

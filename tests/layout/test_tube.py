@@ -152,3 +152,19 @@ def test_buffers_are_used_again():
     big = buffers.take("a", (10, 3), np.float32)
     small = buffers.take("a", (4, 3), np.float32)
     assert small.base is big.base
+
+
+def test_light_falls_on_flat_tubes_as_on_round_ones():
+    """A cushion: brightness turns with the angle around the section, whatever its radii."""
+    rng = np.random.default_rng(3)
+    point = np.array([[0, 0, 0], [0.5, 1, 0.2], [1, 2, 0]], np.float32)
+    first, white = np.array([0, 3]), np.ones((1, 3), np.float32)
+    toward = rng.normal(size=3)
+    toward /= np.linalg.norm(toward)
+    light = np.array([*toward, 0.3, 0.7, 0.2], np.float32)
+    round_, flat = (
+        sweep(point, np.tile(np.float32(radius), (3, 1)), first, (1, 0, 0), white, light, 12, Buffers())
+        for radius in ([0.2, 0.2], [3.0, 0.05])
+    )
+    np.testing.assert_allclose(flat.shaded, round_.shaded, atol=1e-6)
+    assert np.ptp(flat.shaded[:, 0]) > 0.2

@@ -12,6 +12,7 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.output import Output
 from tracevis3d.drawing.primitives import Camera, Drawing, Image, Tubes, Wedges
 from tracevis3d.scene.build import build, clear
+from tracevis3d.scene.color import linear
 from tracevis3d.scene.geometry.images import grid_faces
 from tracevis3d.scene.geometry.wedges import faces
 from tracevis3d.scene.output.produce import produce
@@ -92,3 +93,19 @@ def test_a_tube_turns_from_one_colour_into_another():
         assert np.abs(colors[np.abs(where[:, 0] - x) < 0.01] - wanted).max() < 0.01
     assert values(shown, "start", "value", 1) == pytest.approx(0.5)
     clear(built.collection)
+
+
+@pytest.mark.parametrize("style", ["paper", "flat"])
+def test_tubes_are_cushions_in_every_engine(style):
+    """Their middles have the palette's colour, their sides are darker: on points, which all engines show."""
+    path = np.array([[0, 0, 0], [0, 0, 4]], np.float32)
+    tube = Tubes(
+        "tube", path, np.tile(np.float32([2.0, 0.1]), (2, 1)), np.array([0, 2]), np.zeros(1, np.int32),
+        np.zeros(1, np.int64), level=True,
+    )  # fmt: skip
+    _, shown = made(tube, style)
+    tint = values(shown, "tint", "color", 4)[:, :3]
+    across = np.abs(values(shown, "position", "vector", 3)[:, 0]) / 2.0
+    middle = linear(PALETTE[:1])[0, :3]
+    wanted = middle[None] * (1 - 0.42 * across[:, None] ** 2)
+    np.testing.assert_allclose(tint, wanted, atol=0.01)

@@ -178,4 +178,4 @@ def test_the_papers_palette_has_the_papers_colours():
     assert "Groups of matches" in titles
     assert "Best match" in titles
     assert "What differs" not in titles
-    assert read(Parameters, {"color": "group"}).color == "groups"
+    assert read(Parameters, {"color": "groups"}).color == "group"

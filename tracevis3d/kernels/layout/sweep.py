@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -171,6 +169,9 @@ def sweep_light(
 ) -> None:
     """Write the colours of tubes with light on them, for the vertices of :func:`sweep_rings`.
 
+    Light falls as on a round tube however flat the section is: a cushion (van Wijk and van de Wetering 1999),
+    so that wide tubes within each other are told apart.
+
     Parameters
     ----------
     radius, first, frame, circle
@@ -194,10 +195,9 @@ def sweep_light(
             tx, ty, tz = frame[j, 0], frame[j, 1], frame[j, 2]
             rx, ry, rz = frame[j, 3], frame[j, 4], frame[j, 5]
             sx, sy, sz = cross(tx, ty, tz, rx, ry, rz)
-            a, b = radius[j, 0], radius[j, 1]
-            # An ellipse's normal: its angle's cosine and sine swap the radii. On a cap it is the tangent.
-            on_r = b * dot(rx, ry, rz, lx, ly, lz)
-            on_s = a * dot(sx, sy, sz, lx, ly, lz)
+            # On a cap the normal is the tangent.
+            on_r = dot(rx, ry, rz, lx, ly, lz)
+            on_s = dot(sx, sy, sz, lx, ly, lz)
             on_t = dot(tx, ty, tz, lx, ly, lz)
             if place < low or place >= high:
                 lit = on_t if place >= high else -on_t
@@ -211,8 +211,7 @@ def sweep_light(
                 # Without a branch, so that several vertices are done at once.
                 for k in range(len(circle)):
                     c, s = circle[k, 0], circle[k, 1]
-                    n = max(b * b * c * c + a * a * s * s, _TINY)
-                    lit = (c * on_r + s * on_s) / np.float32(math.sqrt(n))
+                    lit = c * on_r + s * on_s
                     bright = own + (_F1 - own) * (ambient + key * max(lit, _F0))
                     shaded[ring, k, 0] = red * bright
                     shaded[ring, k, 1] = green * bright

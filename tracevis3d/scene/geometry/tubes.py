@@ -26,6 +26,8 @@ _LEAST_SIDES = 6
 _FEW_SIDES, _FEWER_SIDES, _SIDES_OF_LINES = 8, 6, 3
 #: Lines may be so much farther from their course: there are many, and no shade shows their bends.
 _LOOSER = 2.0
+#: How much darker a tube is at its sides than in its middle, also where no engine lights it.
+_CUSHION = 0.42
 #: From so many tubes on, or this coarseness.
 _MANY, _COARSE = 500, 2
 
@@ -107,11 +109,21 @@ class _Course:
     ) -> NDArray[np.float32]:
         """Return the colour of each vertex without light, linear."""
         if not self.turning or isinstance(element, Lines):
-            return np.repeat(self.color, vertices, axis=0)
+            return self.cushioned(np.repeat(self.color, vertices, axis=0), element)
         start, end = (
             palette[np.clip(c[self.kept], 0, len(palette) - 1)] for c in (element.color, element.end_color)
         )
-        return np.repeat(linear(self._turning(start, end)), self.sides, axis=0)
+        return self.cushioned(np.repeat(linear(self._turning(start, end)), self.sides, axis=0), element)
+
+    def cushioned(self, color: NDArray[np.float32], element: Tubes | Lines) -> NDArray[np.float32]:
+        """Return the colours of vertices, darker towards the sides of wide tubes: cushions."""
+        if isinstance(element, Lines) or not element.level:
+            return color
+        angle = np.linspace(0, 2 * np.pi, self.sides, endpoint=False)
+        factor = (1.0 - _CUSHION * np.cos(angle) ** 2).astype(np.float32)
+        out = color.reshape(-1, self.sides, 4).copy()
+        out[..., :3] *= factor[None, :, None]
+        return out.reshape(-1, 4)
 
     def _turning(self, start: NDArray[np.float32], end: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the sRGB colour of each ring, the caps' included."""
@@ -194,7 +206,7 @@ def _mesh(
     if len(swept.face):
         tint = course.tint(element, palette, swept.vertices)
         meshes.set_color(mesh, materials.TINT, "POINT", tint)
-        shaded = swept.shaded * tint if course.turning else swept.shaded
+        shaded = swept.shaded * tint if course.turning else course.cushioned(swept.shaded, element)
         meshes.set_color(mesh, materials.SHADED, "POINT", shaded, active=True)
         ids = element.id[course.kept]
         # Blender keeps the name "id" for points.
@@ -223,9 +235,10 @@ def move(
     if not len(course.point):
         return
     found = shape(*course.arguments())
-    shaded = found.shaded
-    if course.turning:
-        shaded = shaded * course.tint(element, palette, (np.diff(course.first) + 2) * course.sides)
+    if not course.turning:
+        shaded = course.cushioned(found.shaded, element)
+    else:
+        shaded = found.shaded * course.tint(element, palette, (np.diff(course.first) + 2) * course.sides)
     mesh = shown.data
     meshes.set_attribute(mesh, "position", "FLOAT_VECTOR", "POINT", found.position)
     meshes.set_color(mesh, materials.SHADED, "POINT", shaded, active=True)

@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--style", default="paper", help="of the figures: paper (default), stage or flat")
     parser.add_argument("--engine", default="auto", help="auto (default), workbench, eevee or cycles")
     parser.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")
-    parser.add_argument("--no-figures", action="store_true", help="no pictures and no scene")
+    parser.add_argument("--no-figures", action="store_true", help="no pictures, and a scene only for a walk")
     parser.add_argument(
         "--walk",
         metavar="GROUP|CALLPATH",
@@ -68,7 +68,7 @@ def run(words: argparse.Namespace) -> None:
 
     if words.top < 1:
         raise UsageError(f"--top {words.top}: 1 is the minimum")
-    if words.walk and (not words.output or words.no_figures):
+    if words.walk and not words.output:
         raise UsageError("--walk: the tour is in story.blend; name a folder for it with -o")
     settings: dict[str, Any] = {
         "tau": words.tau,
@@ -94,7 +94,7 @@ def run(words: argparse.Namespace) -> None:
                 words.output,
                 output,
                 figures=drawn,
-                scene=drawn,
+                scene=drawn or bool(words.walk),
                 walk=words.walk,
                 size=words.size,
                 progress=bar,

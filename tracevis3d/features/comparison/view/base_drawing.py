@@ -33,7 +33,7 @@ from .annotations.reading_rules import Kind, annotate, signs
 from .boxes import Runs, boxes_of, explained, repetitions
 from .difference.callouts import callouts as callouts_of
 from .difference.callouts import seen
-from .difference.kinds import Differences, differences
+from .difference.kinds import SAME, Differences, differences
 from .difference.offsets import offsets
 from .difference.paint import HUES, DifferencePaint
 from .difference.words import headline
@@ -56,6 +56,8 @@ Indices = NDArray[np.int32]
 THIN_PX = 16.0
 #: Width in pixels of a bar of an overview of the whole trace, which is cut for it.
 _CONTEXT_PX = 5.0
+#: Calls that last this share of what a wall shows are around the others.
+_AROUND = 0.6
 #: Findings that are looked at: what they say has moved has the colour of that.
 _FINDINGS = 20
 #: What a tooltip says of the slab in an overview.
@@ -224,11 +226,26 @@ def _choose(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Prog
     grouping = matching.group(comparison, chosen, p.divide)
     shift, aligned = alignment(comparison, chosen, grouping, contents, p)
     picture = compose(contents, p, frame, same, shift, context)
-    some = chosen.only(slice(0, p.tubes + p.lines))  # type: ignore[arg-type]
+    which = np.arange(len(chosen))
+    if p.color == "difference":
+        which = which[~_around(traces, p, picture, chosen)]
+    which = which[: p.tubes + p.lines]
+    some = chosen.only(which)
     return _Shown(
-        traces, p, frame, comparison, picture, chosen, some, grouping, _only(grouping, len(some)), like,
+        traces, p, frame, comparison, picture, chosen, some, grouping, _only(grouping, which), like,
         spans, context, is_part, shift, aligned, matching.displacement(comparison, some),
     )  # fmt: skip
+
+
+def _around(traces: Sequence[Trace], p: Parameters, picture: Layout, chosen: Chosen) -> NDArray[np.bool_]:
+    """Return the matches that only say that the whole of A is the whole of B: they would hide the others."""
+    found = _differing(traces, asked(p))
+    out = np.ones(len(chosen), np.bool_)
+    for s, (wall, ids) in enumerate(zip(picture.walls, (chosen.a, chosen.b))):
+        _, width, _ = wall.spots(ids)
+        kind, _ = found.of_tubes(s, ids)
+        out &= (width >= _AROUND * wall.width) & (kind == SAME)
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -472,5 +489,5 @@ def _compared(
     return match.compare(a, b, **comparing(dict(values)), progress=progress)
 
 
-def _only(grouping: Grouping, n: int) -> Grouping:
-    return Grouping(grouping.of[:n], grouping.a, grouping.b, grouping.weight, grouping.trunk)
+def _only(grouping: Grouping, which: Ints) -> Grouping:
+    return Grouping(grouping.of[which], grouping.a, grouping.b, grouping.weight, grouping.trunk)

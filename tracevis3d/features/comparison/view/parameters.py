@@ -12,13 +12,13 @@ from .matches import MATCHES
 
 #: Values of a parameter ``color``.
 COLORS = {
-    "groups": "by group of matches, the ones that take most time in colours of their own",
+    "group": "by group of matches, the ones that take most time in colours of their own",
     "permutation": "how far apart in time the two calls start: grey if together, red if far",
     "position": "when the match happens within its group, seen from the trace that is the viewpoint: what "
     "stands out from the run of colours happens earlier or later in the other trace",
     "difference": "what differs: what is the same in its place is grey; what is only in one run, moved, "
     "called more or less often, slower or faster has a hue of its own, the stronger the more it matters; of "
-    "three and more traces as 'groups'",
+    "three and more traces as 'group'",
 }
 #: Values of a parameter ``walls``.
 WALLS = {
@@ -143,8 +143,8 @@ class Parameters:
         group="Detail",
     )  # fmt: skip
     color: str = parameter(
-        "difference", "What the colour of a tube shows; with palette=paper 'difference' is 'groups'",
-        choices=COLORS, group="Look", former={"group": "groups"},
+        "difference", "What the colour of a tube shows; with palette=paper 'difference' is 'group'",
+        choices=COLORS, group="Look", also={"groups": "group"},
     )  # fmt: skip
     viewpoint: str = parameter(
         "A",
@@ -263,5 +263,5 @@ def as_drawn(p: Parameters, traces: int = 2) -> Parameters:
     """
     if p.palette != "paper" and traces == 2:
         return p
-    color = "groups" if p.color == "difference" else p.color
+    color = "group" if p.color == "difference" else p.color
     return replace(p, color=color, walls="similarity" if p.walls == "difference" else p.walls)
