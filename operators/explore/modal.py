@@ -23,7 +23,7 @@ from ..views import viewport
 from . import actions, acts, keys, marks, pointer, tooltip
 from .background import background
 from .motion import drum, live_bars, transition, wheel, window_time, zoom
-from .overlay import redraw, state, takers
+from .overlay import covers, redraw, state
 from .place import Place, place_of
 
 _TICK = 1 / 20  # seconds between two checks whether a view is at rest
@@ -181,6 +181,17 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     def _point(self, context: bpy.types.Context, place: Place | None) -> None:
         """Find what the mouse is over, and say so."""
         before = state.hit
+        said = [cover.point(place) for cover in covers]
+        over = next((told for told in said if told is not None), None)
+        if over is not None and place is not None:
+            live_bars.leave()
+            state.hit = None
+            state.place, state.region = (place.x, place.y), place.region.as_pointer()
+            if before is None and over == state.told:
+                place.area.tag_redraw()
+            else:
+                self._tell(over)
+            return
         if place is None or zoom.is_on_the_way():
             hit = None
             live_bars.leave()
@@ -223,7 +234,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return {"PASS_THROUGH"}
         if state.hit is None and place.on_gizmo(context):
             return {"PASS_THROUGH"}
-        if any(takes(place.region, place.x, place.y) for takes in takers):
+        cover = next((one for one in covers if one.point(place) is not None), None)
+        if cover is not None:
+            double = event.value == "DOUBLE_CLICK" or self._is_double(context, event.mouse_x, event.mouse_y)
+            cover.click(context, place, double, event.shift)
             redraw()
             return {"RUNNING_MODAL"}
         self._press, self._brush = (event.mouse_x, event.mouse_y), None
@@ -337,11 +351,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         redraw()
 
     def _clicked(self, context: bpy.types.Context, event: bpy.types.Event, press: tuple[int, int]) -> None:
-        now = time.perf_counter() - self._late
-        before, x, y = self._click
-        patience = context.preferences.inputs.mouse_double_click_time / 1000
-        double = now - before < patience and max(abs(press[0] - x), abs(press[1] - y)) < _DRAG
-        self._click = (0.0, 0, 0) if double else (now, *press)
+        double = self._is_double(context, *press)
         hit = self._pressed
         if double and transition.is_running():
             # The element clicked first has begun to move away.
@@ -361,6 +371,15 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         view = bpy.data.collections.get(hit.view)
         if view is not None and not event.shift:
             acts.trigger(view, "click", hit)
+
+    def _is_double(self, context: bpy.types.Context, x: int, y: int) -> bool:
+        """Take note of a click, and return whether it is the second of two quick ones at one place."""
+        now = time.perf_counter() - self._late
+        before, *at = self._click
+        patience = context.preferences.inputs.mouse_double_click_time / 1000
+        double = now - before < patience and max(abs(x - at[0]), abs(y - at[1])) < _DRAG
+        self._click = (0.0, 0, 0) if double else (now, x, y)
+        return double
 
     def _zoom_to(self, context: bpy.types.Context, hit: Any) -> None:
         """Zoom to the double-clicked element: in time if the view has a time window, else the 3D view."""
@@ -386,7 +405,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return {"PASS_THROUGH"}
         kind, shift = event.type, event.shift
         if kind == "ESC":
-            if zoom.stop() or transition.finish():
+            if zoom.stop() or transition.finish() or any(cover.restore(context) for cover in covers):
                 return {"RUNNING_MODAL"}
             if self._press is not None:
                 self._press, self._brush, state.brush = None, None, None

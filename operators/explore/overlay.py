@@ -1,8 +1,7 @@
 """Overlays of the 3D views: highlighted elements with the scene's depth, and texts beside the mouse."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import blf
 import bpy
@@ -69,8 +68,27 @@ class State:
 
 state = State()
 
-#: What lies over the scene is asked first for a click at a pixel of a region: whether it takes it.
-takers: list[Callable[[Any, int, int], bool]] = []
+
+class Cover(Protocol):
+    """What lies over the scene, such as a legend: it answers the mouse before the scene behind it."""
+
+    def point(self, place: Any) -> list[Description] | None:
+        """Take note of the mouse, at a :class:`.place.Place` or, with None, in no 3D view.
+
+        Returns
+        -------
+        list of Description or None
+            What it says of the place; None: it does not lie there.
+        """
+
+    def click(self, context: Any, place: Any, double: bool, extend: bool) -> None:
+        """Answer a click at a place where it lies."""
+
+    def restore(self, context: Any) -> bool:
+        """Take back what clicks have done, as Esc asks for; returns whether there was anything."""
+
+
+covers: list[Cover] = []
 
 #: What is lit is drawn: the 3D view and the scale of the screen.
 on_lit: signals.Signal[[Any, float]] = signals.Signal()

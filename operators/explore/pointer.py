@@ -1,11 +1,14 @@
 """The element under the mouse: found from the meshes of all views of the scene at once."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
+import numpy as np
 from mathutils import Matrix
+from numpy.typing import NDArray
 
 from ...tracevis3d.drawing.picked import PickedElement
 from ...tracevis3d.layout.sight.affine import Box, Floats, transformed_box
@@ -16,6 +19,12 @@ from ..state import settings, trace_state
 
 #: Thin elements are met within this many pixels of the mouse.
 REACH = 4.0
+
+
+#: Called with an object, each returns which of its elements are to be seen, bool (n,); None: all.
+seen_of: list[Callable[[Any], NDArray[np.bool_] | None]] = []
+#: So many hidden elements before one that is seen are looked through.
+_MOST_HIDDEN = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +112,24 @@ def met(scene: bpy.types.Scene, ray: Ray, space: Any = None) -> Hit | None:
     """Return the element that ``ray`` meets first; None if it meets none that can be described.
 
     All other objects cover what is behind them, except thin lines. Boxes that are hit count before
-    those that are only passed closely.
+    those that are only passed closely. What is hidden is neither met nor covers anything.
     """
-    present = shown_in(scene, space)
+    present, seen = [], {}
+    for entry in shown_in(scene, space):
+        masks = [mask for of in seen_of if (mask := of(entry[1])) is not None]
+        if all(mask.any() for mask in masks):
+            present.append(entry)
+            seen[entry[1].name] = masks
+    for _ in range(_MOST_HIDDEN):
+        hit = _met(scene, ray, present)
+        if hit is None or all(mask[hit.element] for mask in seen[hit.shown]):
+            return hit
+        way = float(np.linalg.norm(hit.point - ray.origin))
+        ray = replace(ray, near=way * (1 + 1e-6))
+    return None
+
+
+def _met(scene: bpy.types.Scene, ray: Ray, present: list[tuple[Any, Any, Any]]) -> Hit | None:
     for thick in (False, True):
         best: Hit | None = None
         nearest = math.inf

@@ -10,14 +10,15 @@ from mathutils import Matrix, Vector
 
 from ...tracevis3d.layout.sight.framing import Lens
 from ...tracevis3d.layout.sight.view_projection import ViewProjection
-from ...tracevis3d.overlay.compose import Choices, compose
-from ...tracevis3d.overlay.items import Overlay
+from ...tracevis3d.overlay.compose import compose
+from ...tracevis3d.overlay.items import Choices, Overlay
 from ...tracevis3d.overlay.sight import Depths
 from .. import handlers
 from ..explore import overlay as explore
 from ..state import settings
+from . import legend
 from .canvas import Canvas, measure
-from .content import contents
+from .content import Content, contents
 from .page import is_page
 from .room import free_of, gizmo_of, theme_of
 
@@ -46,8 +47,8 @@ class Region:
 
 #: By the address of each region.
 regions: dict[int, Region] = {}
-#: Choices by the name of a view's collection.
-choices: dict[str, Choices] = {}
+#: Folded legends by the name of a view's collection.
+folded: dict[str, frozenset[int]] = {}
 
 
 def _known(region: bpy.types.Region) -> Region:
@@ -140,7 +141,7 @@ def _draw() -> None:
             view.view_location - place,
             theme_of(stored.style, scale),
             measure,
-            choices=choices.get(collection.name),
+            choices=_choices(context.scene, collection, content),
             before=before.names if before is not None else None,
             sight=_sight(known, view),
             heading=collection == active,
@@ -153,30 +154,37 @@ def _draw() -> None:
     known.milliseconds = (time.perf_counter() - begun) * 1e3
 
 
+def _choices(scene: bpy.types.Scene, collection: bpy.types.Collection, content: Content) -> Choices:
+    """Return what a person has chosen of the explanations of a view."""
+    explained = content.explained
+    chosen, shown = legend.chosen_in(scene), legend.shown_in(scene)
+    every = [(k, i) for k, one in enumerate(explained.legends) for i in range(len(one.entries))]
+
+    def among(found: legend.Chosen) -> frozenset[tuple[int, int]]:
+        return frozenset(at for at in every if legend.words_of(explained, *at) in found.entries)
+
+    lit = among(shown) if shown.how == "pointed" else frozenset()
+    names = legend.names_of(collection, content, shown)
+    return Choices(folded.get(collection.name, frozenset()), among(chosen), lit, names)
+
+
 def texts(region: bpy.types.Region) -> list[Any]:
     """Return the texts that were last drawn over a region, as :class:`.items.Text`."""
     known = regions.get(region.as_pointer())
     return [text for made in known.shown.values() for text in made.texts] if known is not None else []
 
 
-def click(region: bpy.types.Region, x: int, y: int) -> bool:
-    """Take a click at a pixel of a region, and return whether: a legend's heading folds it, or opens it."""
-    known = regions.get(region.as_pointer())
-    for name, made in known.shown.items() if known is not None else ():
-        for target in made.targets:
-            left, bottom, right, top = target.box
-            if target.kind == "legend" and left <= x < right and bottom <= y < top:
-                folded = choices.get(name, Choices()).folded
-                choices[name] = Choices(folded ^ {target.index[0]})
-                return True
-    return False
+def fold(name: str, legend: int) -> None:
+    """Fold a legend of a view, or open it."""
+    folded[name] = folded.get(name, frozenset()) ^ {legend}
 
 
 def forget() -> None:
     """Release everything that was drawn."""
     regions.clear()
-    choices.clear()
+    folded.clear()
     contents.forget()
+    legend.forget()
 
 
 _handles: list[Any] = []
@@ -185,7 +193,6 @@ _handles: list[Any] = []
 def register() -> None:
     """Draw in all 3D views from now on; where there is no window nothing is drawn."""
     handlers.before_loading.connect(forget)
-    explore.takers.append(click)
     if bpy.app.background:
         return
     for draw, when in ((_read_depths, "POST_VIEW"), (_draw, "POST_PIXEL")):
@@ -195,7 +202,6 @@ def register() -> None:
 def unregister() -> None:
     """Draw nothing any more."""
     handlers.before_loading.disconnect(forget)
-    explore.takers.remove(click)
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
     forget()

@@ -1,5 +1,6 @@
 """An overlay: nothing overlaps, nothing is outside, and names are steady."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,10 +13,10 @@ from tracevis3d.drawing.primitives import Axis, Callout, Labels, Legend, LegendE
 from tracevis3d.kernels.layout.placing import place
 from tracevis3d.layout.sight.framing import fill
 from tracevis3d.layout.sight.view_projection import ViewProjection
-from tracevis3d.overlay.compose import Choices, compose
+from tracevis3d.overlay.compose import compose
 from tracevis3d.overlay.framing import frame
-from tracevis3d.overlay.items import Overlay, Theme, fitted
-from tracevis3d.overlay.names import prepare
+from tracevis3d.overlay.items import Choices, Overlay, Theme, fitted
+from tracevis3d.overlay.names import prepare, standing_on
 from tracevis3d.overlay.rulers import ticks_of
 from tracevis3d.overlay.shapes import triangles
 
@@ -109,7 +110,27 @@ def test_all_kinds_are_there():
     made = overlay(np.array([8.0, -20.0, 4.5]), (names(100, 1),))
     kinds = {text.kind for text in made.texts}
     assert kinds == {"title", "fact", "legend", "tick", "name", "callout"}
-    assert {target.kind for target in made.targets} == {"legend", "entry", "callout"}
+    assert {target.kind for target in made.targets} == {"legend", "entry", "panel", "callout"}
+
+
+def test_what_is_not_chosen_in_the_legend_is_muted():
+    eye, group = np.array([8.0, -20.0, 4.5]), names(100, 1)
+    theme = Theme()
+    chosen = Choices(chosen=frozenset({(0, 1)}), names=group.background == 0)
+    made = overlay(eye, (group,), choices=chosen)
+    ink = {text.text: text.color for text in reversed(made.texts) if text.kind == "legend"}
+    assert ink["entry number 1"] == theme.panel_ink
+    assert ink["entry number 2"] == theme.panel_muted
+    assert made.names
+    assert all(group.background[row] == 0 for _, row in made.names)
+    (panel,) = [target.box for target in made.targets if target.kind == "panel"]
+    for target in made.targets:
+        if target.kind in ("entry", "legend"):
+            left, bottom, right, top = target.box
+            assert panel[0] <= left
+            assert right <= panel[2]
+            assert panel[1] <= bottom
+            assert top <= panel[3]
 
 
 @settings(max_examples=30, deadline=None)
@@ -245,3 +266,20 @@ def test_fitted_texts_fit(text, room):
     found = fitted(text, room, 10, measure)
     assert measure(found) * 10 <= room or not found
     assert found == text or not found or found.endswith("…")
+
+
+def test_names_of_elements_stand_on_their_colours_or_beside_them():
+    group = names(40, 3)
+    on = prepare((group,), np.ones((2, 4), np.float32), measure)
+    assert standing_on(on, np.array([True, False]), []).tolist() == (group.background == 0).tolist()
+    ground = replace(group, background=np.empty(0, np.int32))
+    beside = prepare((ground,), np.ones((2, 4), np.float32), measure)
+    low, high = np.array([[4.0, 0, 2]]), np.array([[8.0, 0, 5]])
+    found = standing_on(beside, np.array([True, False]), [(low, high)])
+    reach = 2.0 * 0.4 + 1e-6
+    wanted = [
+        all(a - reach <= x <= b + reach for x, a, b in zip(at, low[0], high[0]))
+        for at in ground.anchor.tolist()
+    ]
+    assert found.tolist() == wanted
+    assert 0 < found.sum() < len(found)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..drawing.explanations import Explanations
@@ -11,25 +9,9 @@ from ..layout.sight.affine import Floats
 from ..layout.sight.view_projection import ViewProjection
 from .callouts import lay_callouts
 from .heading import lay_legends, lay_title
-from .items import Measure, Overlay, Rectangle, Theme
+from .items import Choices, Measure, Overlay, Rectangle, Theme
 from .names import Prepared, Sight, lay_names
 from .rulers import lay_rulers
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What a person has chosen of an overlay.
-
-    Attributes
-    ----------
-    folded : frozenset of int
-        Legends of which only the heading is shown.
-    lit : (int, int) or None
-        Legend and entry that the mouse is on.
-    """
-
-    folded: frozenset[int] = frozenset()
-    lit: tuple[int, int] | None = None
 
 
 def compose(
@@ -88,10 +70,8 @@ def compose(
     if heading:
         beside = (*inner[:2], inner[2] - corner, inner[3])
         y = lay_title(explained.title, explained.facts, beside, theme, measure, out) if title else inner[3]
-        lay_legends(
-            explained.legends, explained.palette, inner, y, choices.folded, choices.lit, theme, measure, out
-        )
+        lay_legends(explained.legends, explained.palette, inner, y, choices, theme, measure, out)
     lay_rulers(explained.axes, eye, inner, np.asarray(focus, np.float64), theme, measure, out)
     lay_callouts(explained.callouts, eye, inner, theme, measure, out)
-    lay_names(names, eye, inner, theme, measure, out, before or {}, sight)
+    lay_names(names, eye, inner, theme, measure, out, before or {}, sight, choices.names)
     return out

@@ -11,7 +11,7 @@ from ..drawing.explanations import Explanations
 from ..layout.sight.affine import Floats
 from ..layout.sight.framing import fill
 from .heading import lay_legends, lay_title
-from .items import Measure, Overlay, Rectangle, Theme
+from .items import Choices, Measure, Overlay, Rectangle, Theme
 from .names import Prepared
 
 #: Names that stand beside the data: so many, of the highest ranks, get room.
@@ -94,7 +94,7 @@ def _without_heading(
     inner = (free[0] + margin, free[1] + 0.5 * margin, free[2] - margin, free[3] - margin)
     title, legends = Overlay(), Overlay()
     top = lay_title(explained.title, explained.facts, inner, theme, measure, title)
-    lay_legends(explained.legends, explained.palette, inner, top, frozenset(), None, theme, measure, legends)
+    lay_legends(explained.legends, explained.palette, inner, top, Choices(), theme, measure, legends)
     low, right = inner[1] + _BELOW * margin, inner[2] - margin
     if not legends.taken:
         return [(inner[0] + margin, low, right, top - margin)]

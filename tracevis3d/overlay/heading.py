@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.primitives import Legend
-from .items import Color, Measure, Overlay, Rectangle, Target, Theme, fitted
+from .items import Choices, Color, Measure, Overlay, Rectangle, Target, Theme, fitted
 
 #: Sizes of the type: of a legend's rows, of the widest panel, and of swatches.
 _ROW, _WIDEST, _SWATCH = 1.55, 24.0, 0.85
 _TITLE = 1.55
 #: Legends take so much of the height at most.
 _SHARE = 0.45
+#: How much lighter the row of an entry is that the mouse is on, or that is chosen.
+_LIT = 0.16
 _SEPARATOR = "   ·   "
 
 
@@ -65,8 +67,7 @@ def lay_legends(
     palette: NDArray[np.float32],
     free: Rectangle,
     top: float,
-    folded: frozenset[int],
-    lit: tuple[int, int] | None,
+    choices: Choices,
     theme: Theme,
     measure: Measure,
     out: Overlay,
@@ -80,10 +81,7 @@ def lay_legends(
     free : Rectangle
     top : float
         Where the list begins.
-    folded : frozenset of int
-        Legends of which only the heading is shown.
-    lit : (legend, entry) or None
-        The entry that the mouse is on.
+    choices : Choices
     theme : Theme
     measure : Measure
     out : Overlay
@@ -101,7 +99,7 @@ def lay_legends(
     for k, legend in enumerate(legends):
         words = legend.title or ("colours" if len(legends) > 1 or not rows else "")
         rows.append((k, -1, words))
-        if k in folded:
+        if k in choices.folded:
             continue
         rows += [(k, i, entry.text) for i, entry in enumerate(legend.entries)]
         if legend.ramp is not None:
@@ -123,6 +121,7 @@ def lay_legends(
     panel = (left, top - 2 * pad - row * len(rows), left + wide + 2 * pad, top)
     out.fills.append((panel, theme.panel))
     out.taken.append(panel)
+    out.targets.append(Target(panel, "panel", ()))
     y = top - pad
     for (k, entry, _), text in zip(rows, texts):
         y -= row
@@ -130,13 +129,17 @@ def lay_legends(
         box = (panel[0], y, panel[2], y + row)
         x = left + pad
         if entry >= 0:
-            if lit == (k, entry):
-                out.fills.append((box, (*theme.panel_ink[:3], 0.16)))
+            chosen = (k, entry) in choices.chosen
+            if chosen or (k, entry) in choices.lit:
+                out.fills.append((box, (*theme.panel_ink[:3], _LIT)))
+            if chosen:
+                out.fills.append(((box[0], box[1], box[0] + 0.25 * pad, box[3]), theme.accent))
             color = palette[legends[k].entries[entry].color]
             out.fills.append(
                 ((x, base - 0.05 * size, x + swatch, base - 0.05 * size + swatch), _solid(color))
             )
-            out.write(text, x + 1.6 * swatch, base, size, theme.panel_ink, "legend", measure(text) * size)
+            ink = theme.panel_ink if chosen or not choices.chosen else theme.panel_muted
+            out.write(text, x + 1.6 * swatch, base, size, ink, "legend", measure(text) * size)
             out.targets.append(Target(box, "entry", (k, entry)))
         elif entry == -2:
             _lay_ramp(legends[k], palette, x, y, wide, row, theme, measure, out)
@@ -144,7 +147,7 @@ def lay_legends(
             out.write(text, x, base, size, theme.panel_muted, "legend", measure(text) * size)
             if entry == -1:
                 # A triangle that says whether the list is open would need a glyph that not all fonts have.
-                sign = "+" if k in folded else "–"
+                sign = "+" if k in choices.folded else "–"
                 out.write(
                     sign, panel[2] - pad - measure(sign) * size, base, size, theme.panel_muted, "legend",
                     measure(sign) * size,

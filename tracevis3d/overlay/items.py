@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 #: A rectangle in pixels from the region's lower left corner: left, bottom, right, top.
 Rectangle = tuple[float, float, float, float]
 Color = tuple[float, float, float, float]
@@ -46,7 +49,7 @@ class Target:
     """A rectangle that answers the mouse: what it is, and which."""
 
     box: Rectangle
-    kind: Literal["legend", "entry", "callout"]
+    kind: Literal["legend", "entry", "panel", "callout"]
     index: tuple[int, ...]
 
 
@@ -83,6 +86,28 @@ class Overlay:
         """Add a line of text that is ``wide`` pixels wide."""
         box = (left, baseline - 0.25 * size, left + wide, baseline + 0.85 * size)
         self.texts.append(Text(text, left, baseline, size, color, kind, box))
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """What a person has chosen of an overlay.
+
+    Attributes
+    ----------
+    folded : frozenset of int
+        Legends of which only the heading is shown.
+    chosen : frozenset of (int, int)
+        Legend and entry of what is not muted; none: nothing is muted.
+    lit : frozenset of (int, int)
+        Entries that the mouse is on.
+    names : bool (n,) or None
+        Which of the names are shown at all; None: each may be.
+    """
+
+    folded: frozenset[int] = frozenset()
+    chosen: frozenset[tuple[int, int]] = frozenset()
+    lit: frozenset[tuple[int, int]] = frozenset()
+    names: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,8 @@ _CLEAR, _FAINTEST = 1.3, 0.7
 _LEAST_ON, _LEAST_BESIDE = 0.75, 0.3
 #: How much a name that is shown counts in its favour.
 _STAYS = 1.5
+#: A name on the ground is of an element no farther away than so many lines of it; pairs compared at once.
+_BESIDE, _AT_ONCE = 2.0, 1_000_000
 #: Kinds of texts that are numbers of a scale.
 _SCALES = frozenset({"ruler"})
 _DARK: tuple[float, float, float] = (0.08, 0.09, 0.11)
@@ -56,6 +58,8 @@ class Prepared:
     rank : float64 (n,)
     ink : float64 (n, 3)
         sRGB; negative: the theme's.
+    on : int32 (n,)
+        Palette index of what it stands on; -1: on the ground.
     small : bool (n,)
         Numbers of a scale, which are of use only from near.
     """
@@ -72,6 +76,7 @@ class Prepared:
     align: NDArray[np.int8]
     rank: Floats
     ink: Floats
+    on: NDArray[np.int32]
     small: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -92,7 +97,7 @@ def prepare(names: tuple[Labels, ...], palette: NDArray[np.float32], measure: Me
     -------
     Prepared
     """
-    columns: list[list[Any]] = [[] for _ in range(12)]
+    columns: list[list[Any]] = [[] for _ in range(13)]
     texts: list[str] = []
     bright = palette[:, :3] @ np.array([0.2126, 0.7152, 0.0722]) if len(palette) else np.ones(1)
     for g, group in enumerate(names):
@@ -121,12 +126,16 @@ def prepare(names: tuple[Labels, ...], palette: NDArray[np.float32], measure: Me
                 np.full(n, group.align, np.int8),
                 group.rank.astype(np.float64),
                 ink,
+                group.background if len(group.background) else np.full(n, -1, np.int32),
                 np.full(n, group.kind in _SCALES),
             ),
         ):
             column.append(values)
-    shapes = [(0,), (0,), (0,), (0, 3), (0, 3), (0, 3), (0, 3), (0,), (0,), (0,), (0, 3), (0,)]
-    kinds = [np.int32, np.int32, float, float, float, float, float, np.bool_, np.int8, float, float, np.bool_]
+    shapes = [(0,), (0,), (0,), (0, 3), (0, 3), (0, 3), (0, 3), (0,), (0,), (0,), (0, 3), (0,), (0,)]
+    kinds = [
+        np.int32, np.int32, float, float, float, float, float, np.bool_, np.int8, float, float, np.int32,
+        np.bool_,
+    ]  # fmt: skip
     found = [
         np.concatenate(column) if column else np.empty(shape, kind)
         for column, shape, kind in zip(columns, shapes, kinds)
@@ -144,6 +153,7 @@ def lay_names(
     out: Overlay,
     before: dict[tuple[int, int], str],
     sight: Sight | None = None,
+    allowed: NDArray[np.bool_] | None = None,
 ) -> None:
     """Add the names that are shown to ``out``; they keep off what it has ``taken``.
 
@@ -160,6 +170,8 @@ def lay_names(
         ``Overlay.names`` of the picture before: those names stay while there is room.
     sight : Sight, optional
         Which points are in sight; all if left out.
+    allowed : bool (n,), optional
+        Which names may be shown; all if left out.
     """
     if not len(names):
         return
@@ -172,7 +184,7 @@ def lay_names(
         least = np.where(names.ink[:, 0] >= 0, _LEAST_ON, _LEAST_BESIDE) * size
         least[names.small] = _LEAST_ON * size
         # Cheap tests first: of many names few are in sight.
-        possible = np.flatnonzero(high >= least)
+        possible = np.flatnonzero((high >= least) & (np.True_ if allowed is None else allowed))
     low_end, _ = eye.project(names.end_low[possible])
     high_end, _ = eye.project(names.end_high[possible])
     bound = names.bound[possible]
@@ -233,6 +245,36 @@ def lay_names(
         )
         out.write(text, float(start[i]), float(place_y[i]) - 0.35 * size, size, color, "name", across)
         out.names[keys[i]] = text
+
+
+def standing_on(
+    names: Prepared, colors: NDArray[np.bool_], boxes: Sequence[tuple[Floats, Floats]]
+) -> NDArray[np.bool_]:
+    """Return which names are those of some elements: they stand on their colours, or beside them.
+
+    Parameters
+    ----------
+    names : Prepared
+    colors : bool (k,)
+        Palette indices of the elements.
+    boxes : sequence of (float64 (m, 3), float64 (m, 3))
+        Lowest and highest coordinates of the elements.
+
+    Returns
+    -------
+    bool (n,)
+    """
+    found = (names.on >= 0) & np.append(colors, False)[np.clip(names.on, -1, len(colors))]
+    low, high = (np.concatenate([np.empty((0, 3)), *(box[k] for box in boxes)]) for k in (0, 1))
+    ground = np.flatnonzero(names.on < 0)
+    if not len(low):
+        return np.asarray(found)
+    near = _BESIDE * np.linalg.norm(names.top - names.anchor, axis=1)
+    for begin in range(0, len(ground), max(_AT_ONCE // len(low), 1)):
+        some = ground[begin : begin + max(_AT_ONCE // len(low), 1)]
+        at, reach = names.anchor[some, None], near[some, None, None]
+        found[some] = ((low - reach <= at) & (at <= high + reach)).all(axis=2).any(axis=1)
+    return np.asarray(found)
 
 
 def _unit(vector: tuple[float, float, float]) -> Floats:

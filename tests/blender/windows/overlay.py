@@ -23,6 +23,9 @@ def main():
     support.enable()
     draw = support.extension(".operators.overlay.draw")
     page = support.extension(".operators.overlay.page")
+    legend = support.extension(".operators.overlay.legend")
+    content = support.extension(".operators.overlay.content")
+    explore = support.extension(".operators.explore.overlay")
     settings = support.extension(".operators.state.settings")
     projection = support.extension(".tracevis3d.layout.sight.view_projection")
     window = bpy.context.window_manager.windows[0]
@@ -52,6 +55,68 @@ def main():
             )  # fmt: skip
             assert apart, (what, a, b)
         return shown
+
+    def press(kind, x, y):
+        window.event_simulate(type=kind, value="PRESS", x=x, y=y)
+        window.event_simulate(type=kind, value="RELEASE", x=x, y=y)
+
+    def by_the_legend(name):
+        """Point at an entry, click it, take it back, show it alone, and leave it."""
+        (made,) = draw.regions[region.as_pointer()].shown.values()
+        explained = content.contents.of(settings.active_in(window.scene)).explained
+        found = [
+            target
+            for target in made.targets
+            if target.kind == "entry"
+            and legend.count(
+                settings.active_in(window.scene),
+                explained.legends[target.index[0]].entries[target.index[1]].selector,
+            )
+        ]
+        assert found, f"{name}: no entry of the legend stands for anything"
+        target = found[min(1, len(found) - 1)]
+        left, bottom, right, top = target.box
+        x, y = region.x + int((left + right) / 2), region.y + int((bottom + top) / 2)
+        words = legend.words_of(explained, *target.index)
+
+        def chosen():
+            return legend.chosen_in(window.scene)
+
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+        yield lambda: legend.shown_in(window.scene).how == "pointed"
+        # What lies behind the legend is not pointed at.
+        assert explore.state.hit is None
+        assert explore.state.told[0].title == words[1]
+        press("LEFTMOUSE", x, y)
+        yield lambda: chosen().entries == {words}
+        assert chosen().how == "chosen"
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=region.x + 500, y=region.y + 300)
+        yield support.at_rest()
+        support.screenshot(place / f"overlay-{name}-chosen.png")
+        check(f"{name}, by the legend")
+        # Two quick clicks would be a double one.
+        yield 0.5
+        press("ESC", x, y)
+        yield lambda: not chosen()
+        assert explore.state.exploring
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+        press("LEFTMOUSE", x, y)
+        press("LEFTMOUSE", x, y)
+        yield lambda: chosen().how == "alone"
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=region.x + 500, y=region.y + 300)
+        yield support.at_rest()
+        support.screenshot(place / f"overlay-{name}-alone.png")
+        check(f"{name}, alone")
+        yield 0.5
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+        press("LEFTMOUSE", x, y)
+        yield lambda: not chosen()
+        with here():
+            bpy.ops.ed.undo()
+        yield lambda: chosen().how == "alone"
+        with here():
+            bpy.ops.ed.redo()
+        yield lambda: not chosen()
 
     def filled():
         """Return how much of the region's shorter side the data take."""
@@ -100,14 +165,15 @@ def main():
         left, bottom, right, top = next(t for t in made.targets if t.kind == "legend" and t.index == (k,)).box
         at = region.x + int((left + right) / 2), region.y + int((bottom + top) / 2)
         for wanted in (False, True):
-            for kind, value in (("MOUSEMOVE", "NOTHING"), ("LEFTMOUSE", "PRESS"), ("LEFTMOUSE", "RELEASE")):
-                window.event_simulate(type=kind, value=value, x=at[0], y=at[1])
+            window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=at[0], y=at[1])
+            press("LEFTMOUSE", *at)
             yield lambda k=k, wanted=wanted: is_open(k) == wanted
             # Two quick clicks would be a double one.
             yield 0.5
-        window.event_simulate(type="ESC", value="PRESS", x=at[0], y=at[1])
-        window.event_simulate(type="ESC", value="RELEASE", x=at[0], y=at[1])
+        yield from by_the_legend(name)
+        press("ESC", *at)
         yield support.at_rest()
+        assert not explore.state.exploring
         # Home frames the data alone.
         with here():
             bpy.ops.view3d.view_all("EXEC_DEFAULT", center=False)

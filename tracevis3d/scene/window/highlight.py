@@ -91,6 +91,13 @@ def _tube_outline(holds: PickableMesh, elements: ArrayLike) -> Outline:
     )
 
 
+def nearer(view: Any) -> Matrix:
+    """Return what brings things a hair closer to the eye of a 3D view, in the eye's coordinates."""
+    if view.is_perspective:
+        return Matrix.Scale(1.0 - _NEARER, 4)
+    return Matrix.Translation((0.0, 0.0, _NEARER * max(view.view_distance, 1.0)))
+
+
 class Highlight:
     """An outline on its way to the screen: made where a window draws, for it needs the window's GPU.
 
@@ -133,15 +140,10 @@ class Highlight:
         """
         import gpu
 
-        nearer = (
-            Matrix.Scale(1.0 - _NEARER, 4)
-            if view.is_perspective
-            else Matrix.Translation((0.0, 0.0, _NEARER * max(view.view_distance, 1.0)))
-        )
         gpu.state.depth_test_set("LESS_EQUAL")
         gpu.state.blend_set("ALPHA")
         with gpu.matrix.push_pop():
-            gpu.matrix.load_matrix(nearer @ gpu.matrix.get_model_view_matrix() @ matrix)
+            gpu.matrix.load_matrix(nearer(view) @ gpu.matrix.get_model_view_matrix() @ matrix)
             if self._surface is not None:
                 self._fill_shader.bind()
                 self._fill_shader.uniform_float("color", self._fill)

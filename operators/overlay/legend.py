@@ -1,0 +1,255 @@
+"""The entries of legends that are chosen: what they stand for is shown as it is, all else is muted.
+
+What is chosen lies on the scene by its words, so that all views of the scene that have the same entry follow,
+undo takes it back, and a saved file keeps it. Pictures don't know of it.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import StringProperty
+
+from ...tracevis3d.drawing.explanations import Explanations
+from ...tracevis3d.drawing.selector import Selector
+from ...tracevis3d.overlay.names import standing_on
+from ...tracevis3d.scene import page, styles
+from ...tracevis3d.scene.window.cut_out import CutOut, surface, veil
+from .. import signals
+from ..explore import overlay as explore
+from ..explore import pointer
+from ..state import settings
+from .content import Content, contents
+from .page import is_page
+
+#: How much the rest is muted: while an entry is pointed at, chosen, and where it alone is shown.
+_STRENGTHS = {"pointed": 0.72, "chosen": 0.84, "alone": 1.0}
+
+Words = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Entries of legends, each as the legend's title and its own text.
+
+    Attributes
+    ----------
+    entries : frozenset of (str, str)
+    how : {"pointed", "chosen", "alone"}
+        How much the rest is muted.
+    """
+
+    entries: frozenset[Words] = frozenset()
+    how: str = "chosen"
+
+    def __bool__(self) -> bool:
+        return bool(self.entries)
+
+
+#: The entry that the mouse is on: one, as there is one mouse.
+_pointed: Words | None = None
+
+
+def words_of(explained: Explanations, legend: int, entry: int) -> Words:
+    """Return the words by which an entry is known."""
+    found = explained.legends[legend]
+    return found.title, found.entries[entry].text
+
+
+def chosen_in(scene: bpy.types.Scene) -> Chosen:
+    """Return what is chosen in the legends of a scene."""
+    text = scene.tracevis3d_legend
+    if not text:
+        return Chosen()
+    try:
+        kept = json.loads(text)
+        entries = frozenset((str(title), str(entry)) for title, entry in kept["entries"])
+        return Chosen(entries, "alone" if kept["alone"] else "chosen")
+    except (ValueError, KeyError, TypeError):
+        return Chosen()
+
+
+def _choose(scene: bpy.types.Scene, chosen: Chosen) -> None:
+    words = {"entries": sorted(chosen.entries), "alone": chosen.how == "alone"}
+    scene.tracevis3d_legend = json.dumps(words) if chosen else ""
+
+
+def shown_in(scene: bpy.types.Scene) -> Chosen:
+    """Return what is shown: the entry that the mouse is on, else what is chosen."""
+    chosen = chosen_in(scene)
+    if _pointed is None or chosen.how == "alone":
+        return chosen
+    return Chosen(frozenset({_pointed}), "pointed")
+
+
+def point(entry: Words | None) -> None:
+    """Take note of the entry that the mouse is on."""
+    global _pointed
+    if entry != _pointed:
+        _pointed = entry
+        explore.redraw()
+
+
+def click(context: bpy.types.Context, entry: Words, double: bool, extend: bool) -> None:
+    """Answer a click on an entry: it alone stands out, or is seen at all; again: everything is back."""
+    before = chosen_in(context.scene)
+    if double:
+        now = Chosen(frozenset({entry}), "alone")
+    elif extend:
+        now = Chosen(before.entries ^ {entry}, before.how)
+    else:
+        now = Chosen() if before.entries == {entry} else Chosen(frozenset({entry}))
+    _choose(context.scene, now)
+    _push("Legend")
+
+
+def restore(context: bpy.types.Context) -> bool:
+    """Show everything again; returns whether anything was muted."""
+    if not chosen_in(context.scene):
+        return False
+    _choose(context.scene, Chosen())
+    _push("Whole Legend")
+    explore.redraw()
+    return True
+
+
+def _push(message: str) -> None:
+    if bpy.ops.ed.undo_push.poll():
+        bpy.ops.ed.undo_push(message=message)
+
+
+def selectors(explained: Explanations, chosen: Chosen) -> list[Selector]:
+    """Return what the chosen entries stand for in a drawing; nothing if it has none of them."""
+    return [
+        entry.selector
+        for legend in explained.legends
+        for entry in legend.entries
+        if (legend.title, entry.text) in chosen.entries
+    ]
+
+
+def names_of(collection: bpy.types.Collection, content: Content, chosen: Chosen) -> Any:
+    """Return which names of a view are not muted, bool (n,); None: all."""
+    if not chosen:
+        return None
+    key = (page.stamps(collection), chosen.entries, _drawn.key)
+    if _names.get(collection.name, (None,))[0] != key:
+        boxes = [
+            holds.bounds(np.flatnonzero(_drawn.masks[shown.name]))
+            for view, shown, holds in pointer.shown_in(bpy.context.scene)
+            if view == collection and shown.name in _drawn.masks
+        ]
+        index = np.arange(len(content.explained.palette), dtype=np.int32)
+        colors = np.zeros(len(index), np.bool_)
+        for selector in selectors(content.explained, chosen):
+            colors |= selector.has_color(index)
+        _names[collection.name] = key, standing_on(content.names, colors, boxes)
+    return _names[collection.name][1]
+
+
+def count(collection: bpy.types.Collection, selector: Selector) -> int:
+    """Return how many elements of a view a selector means."""
+    found = 0
+    for view, _, holds in pointer.shown_in(bpy.context.scene):
+        if view == collection and len(holds.color):
+            found += int(np.count_nonzero(selector.of(holds.kind, holds.color, holds.id)))
+    return found
+
+
+class _Drawn:
+    """What was cut out last, made again when something else is chosen or shown."""
+
+    def __init__(self) -> None:
+        self.key: Any = None
+        self._cut: list[tuple[str, CutOut]] = []
+        #: Object name -> which of its elements are chosen.
+        self.masks: dict[str, Any] = {}
+
+    def renew(self, key: Any, present: list[tuple[Any, Any, Any]], chosen: Chosen) -> None:
+        """Make the cut-outs of what is chosen, unless ``key`` is the same."""
+        if key == self.key:
+            return
+        self.forget()
+        self.key = key
+        for view, shown, holds in present:
+            content = contents.of(view)
+            if content is None or not len(holds.color):
+                continue
+            found = np.zeros(len(holds), np.bool_)
+            for selector in selectors(content.explained, chosen):
+                found |= selector.of(holds.kind, holds.color, holds.id)
+            if found.any():
+                self.masks[shown.name] = found
+                cut = surface(shown, holds, np.flatnonzero(found))
+                if len(cut.triangle):
+                    self._cut.append((shown.name, CutOut(cut)))
+
+    def draw(self, view: Any) -> None:
+        """Draw those whose objects are still there."""
+        for name, cut in self._cut:
+            shown = bpy.data.objects.get(name)
+            if shown is not None:
+                cut.draw(shown.matrix_world, view)
+
+    def forget(self) -> None:
+        """Release what was drawn."""
+        self.key, self._cut, self.masks = None, [], {}
+
+
+_drawn = _Drawn()
+#: By the name of a view's collection: what it was found for, and which of its names are not muted.
+_names: dict[str, tuple[Any, Any]] = {}
+_NONE = np.zeros(0, np.bool_)
+
+
+def forget() -> None:
+    """Release what was drawn."""
+    global _pointed
+    _pointed = None
+    _drawn.forget()
+    _names.clear()
+
+
+def _seen_of(shown: bpy.types.Object) -> Any:
+    """Return which elements of an object are to be seen, bool (n,): what is not shown can't be met."""
+    chosen = shown_in(bpy.context.scene)
+    if chosen.how != "alone" or not chosen:
+        return None
+    return _drawn.masks.get(shown.name, _NONE)
+
+
+def _draw(view: Any, _scale: float) -> None:
+    """Mute what is not chosen in the region that is being drawn, before anything is lit."""
+    context = bpy.context
+    scene = context.scene
+    active, chosen = settings.active_in(scene), shown_in(scene)
+    if active is None or not chosen or is_page(scene):
+        return
+    present = pointer.shown_in(scene, context.space_data)
+    stamp = tuple((shown.name, holds.stamp) for _, shown, holds in present)
+    _drawn.renew((stamp, chosen.entries), present, chosen)
+    ground = styles.named(settings.of(active).style).background
+    veil(ground, _STRENGTHS[chosen.how], chosen.how == "alone")
+    _drawn.draw(view)
+
+
+_CONNECTIONS = ((explore.on_lit, _draw),)
+
+
+def register() -> None:
+    """Register what a scene keeps, and mute what is not chosen."""
+    bpy.types.Scene.tracevis3d_legend = StringProperty(
+        name="Chosen in the Legend", description="Entries of legends that are not muted, as JSON"
+    )
+    signals.connect(_CONNECTIONS)
+    pointer.seen_of.append(_seen_of)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    signals.disconnect(_CONNECTIONS)
+    pointer.seen_of.remove(_seen_of)
+    forget()
+    del bpy.types.Scene.tracevis3d_legend

@@ -1,0 +1,76 @@
+"""What lies over the scene answers the mouse before the scene behind it does."""
+
+import bpy
+
+from ...tracevis3d import units
+from ...tracevis3d.drawing.picked import Description
+from ...tracevis3d.overlay.items import Target
+from ..explore import overlay as explore
+from ..explore.place import Place
+from . import draw, legend
+from .content import contents
+
+
+def _at(place: Place) -> tuple[str, Target] | None:
+    """Return the view and the target under the mouse; the smallest of those that lie on each other."""
+    known = draw.regions.get(place.region.as_pointer())
+    found = [
+        (name, target)
+        for name, made in (known.shown.items() if known is not None else ())
+        for target in made.targets
+        if target.box[0] <= place.x < target.box[2] and target.box[1] <= place.y < target.box[3]
+    ]
+    return min(found, key=lambda one: one[1].box[3] - one[1].box[1], default=None)
+
+
+class _Cover(explore.Cover):
+    def point(self, place: Place | None) -> list[Description] | None:
+        found = _at(place) if place is not None else None
+        if found is None:
+            legend.point(None)
+            return None
+        name, target = found
+        collection = bpy.data.collections.get(name)
+        content = contents.of(collection) if collection is not None else None
+        if content is None or target.kind != "entry":
+            legend.point(None)
+            return []
+        k, i = target.index
+        entry = content.explained.legends[k].entries[i]
+        elements = legend.count(collection, entry.selector)
+        if not elements:
+            legend.point(None)
+            return [Description(entry.text, "nothing of it is in this picture")]
+        legend.point(legend.words_of(content.explained, k, i))
+        rows = [("click", "mutes all else; again: shows all"), ("double click", "shows it alone")]
+        return [Description(entry.text, units.counted(elements, "element"), rows)]
+
+    def click(self, context: bpy.types.Context, place: Place, double: bool, extend: bool) -> None:
+        found = _at(place)
+        if found is None:
+            return
+        name, target = found
+        collection = bpy.data.collections.get(name)
+        content = contents.of(collection) if collection is not None else None
+        if target.kind == "legend":
+            draw.fold(name, target.index[0])
+        elif target.kind == "entry" and content is not None:
+            k, i = target.index
+            if legend.count(collection, content.explained.legends[k].entries[i].selector):
+                legend.click(context, legend.words_of(content.explained, k, i), double, extend)
+
+    def restore(self, context: bpy.types.Context) -> bool:
+        return legend.restore(context)
+
+
+_cover = _Cover()
+
+
+def register() -> None:
+    """Answer the mouse from now on."""
+    explore.covers.append(_cover)
+
+
+def unregister() -> None:
+    """Undo :func:`register`."""
+    explore.covers.remove(_cover)
