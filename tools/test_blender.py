@@ -140,6 +140,9 @@ class Way:
         )
         views = ("icicle", trace, "cone", trace, "threads", threaded, "interactions", drum)
         views = (*views, "compare", ",".join(sphinx))
+        memory = LARGE.with_name("memray_pillow_threads.records.tsv.gz")
+        if memory.is_file():
+            views = (*views, "memory", self.outside(memory))
         self.windows(
             Turn("what explains a view, in a window", "windows/overlay.py", *views, done="laid"),
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
@@ -148,7 +151,6 @@ class Way:
             screen=_LARGE_SCREEN,
         )
         self.live()
-        memory = LARGE.with_name("memray_pillow_threads.records.tsv.gz")
         if memory.is_file():
             words = ("watching/live_memory.py", self.outside(memory))
             self.windows(Turn("point at live views in a window", *words, done="pointed"))

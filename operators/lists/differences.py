@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 from mathutils import Quaternion
 
 from ...tracevis3d import api
+from ...tracevis3d.drawing.primitives import Callout
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.layout.sight.affine import Box, box_around, transformed_box
 from ...tracevis3d.layout.sight.framing import part_within
@@ -20,7 +21,7 @@ from .. import preconditions
 from ..explore import marks, overlay, pointer
 from ..explore.motion import zoom
 from ..mixin import OperatorMixin
-from ..overlay import framing
+from ..overlay import callouts, framing
 from ..state import selection, settings, sources, trace_state
 from ..views import make_view, viewport
 from ..views.rebuild import Rebuilding
@@ -99,6 +100,17 @@ def go(context: bpy.types.Context, collection: bpy.types.Collection) -> bool:
     if area is not None:
         _fly(area, collection, difference)
     return True
+
+
+def _go_to_callout(context: bpy.types.Context, collection: bpy.types.Collection, callout: Callout) -> bool:
+    """Go to the difference of a view that a callout is about; returns whether it is in the list."""
+    for i, row in enumerate(collection.tracevis3d_differences):
+        calls = [set(text.split()) for text in row.calls.split("|")]
+        if callout.calls and all(str(call) in calls[source] for source, call in callout.calls):
+            with settings.quietly():
+                collection.tracevis3d_difference = i
+            return go(context, collection)
+    return False
 
 
 def _fly(area: bpy.types.Area, collection: bpy.types.Collection, difference: Any) -> None:
@@ -385,6 +397,7 @@ _register, _unregister = bpy.utils.register_classes_factory(_CLASSES)
 def register() -> None:
     """Register the operators, and hang the list on collections."""
     _register()
+    callouts.lists.append(_go_to_callout)
     bpy.types.Collection.tracevis3d_differences = CollectionProperty(type=TRACEVIS3D_PG_difference)
     bpy.types.Collection.tracevis3d_difference = IntProperty(
         name="Difference", description="The current difference", default=-1, update=_chosen
@@ -396,6 +409,7 @@ def register() -> None:
 
 def unregister() -> None:
     """Undo :func:`register`."""
+    callouts.lists.remove(_go_to_callout)
     del bpy.types.Collection.tracevis3d_differences_sought
     del bpy.types.Collection.tracevis3d_difference
     del bpy.types.Collection.tracevis3d_differences

@@ -101,14 +101,6 @@ def _look_again() -> None:
         bpy.app.timers.register(explore.redraw, first_interval=_READ)
 
 
-def _sight(known: Region, view: bpy.types.RegionView3D) -> Any:
-    """Return what says which points nothing stands before; None where it isn't known."""
-    # The depths of another moment say nothing: what was in sight stays so.
-    if known.depths is None or not known.depths.is_of(view.perspective_matrix):
-        return None
-    return known.depths.seen
-
-
 def _draw() -> None:
     """Compose and draw the overlay of the region that is being drawn."""
     context = bpy.context
@@ -124,6 +116,10 @@ def _draw() -> None:
     banner = explore.banner_is_shown()
     if banner:
         free = (*free[:3], free[3] - explore.banner_height())
+    # Depths of another moment say nothing: what was in sight stays so.
+    depths = known.depths
+    if depths is not None and not depths.is_of(view.perspective_matrix):
+        depths = None
     shown: dict[str, Overlay] = {}
     for collection in settings.all_in(context.scene):
         content = contents.of(collection)
@@ -142,8 +138,9 @@ def _draw() -> None:
             theme_of(stored.style, scale),
             measure,
             choices=_choices(context.scene, collection, content),
-            before=before.names if before is not None else None,
-            sight=_sight(known, view),
+            before=before,
+            sight=depths.seen if depths is not None else None,
+            covered=depths.covered if depths is not None else None,
             heading=collection == active,
             title=not banner,
             corner=gizmo_of(context.space_data, scale),

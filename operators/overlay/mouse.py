@@ -7,7 +7,7 @@ from ...tracevis3d.drawing.picked import Description
 from ...tracevis3d.overlay.items import Target
 from ..explore import overlay as explore
 from ..explore.place import Place
-from . import draw, legend
+from . import callouts, draw, legend
 from .content import contents
 
 
@@ -32,6 +32,10 @@ class _Cover(explore.Cover):
         name, target = found
         collection = bpy.data.collections.get(name)
         content = contents.of(collection) if collection is not None else None
+        if content is not None and target.kind == "callout":
+            callout = content.explained.callouts[target.index[0]]
+            legend.point(None)
+            return [Description(callout.text, callout.detail, [("click", "goes there")])]
         if content is None or target.kind != "entry":
             legend.point(None)
             return []
@@ -54,6 +58,8 @@ class _Cover(explore.Cover):
         content = contents.of(collection) if collection is not None else None
         if target.kind == "legend":
             draw.fold(name, target.index[0])
+        elif target.kind == "callout" and content is not None:
+            callouts.go(context, place.area, collection, content.explained, target.index[0])
         elif target.kind == "entry" and content is not None:
             k, i = target.index
             if legend.count(collection, content.explained.legends[k].entries[i].selector):

@@ -40,7 +40,8 @@ def test_what_is_packed_comes_back(title, facts, point, n):
         title, tuple(facts), (Legend("of", entries, (0, 1), (0.0, 1.0), ("a", "b")),),
         np.array([[0, 0, 0, 1], [1, 0.5, 0.25, 1]], np.float32),
         (Axis(point, (1.0, 0.0, 0.0), 4.0, (0.0, 4.0), ("0", "4"), (2.0,), "time", window=(3, 2**62)),),
-        (labels(n),) if n else (), (Callout("slower", "by 3 ms", point, 2.0, 1),), point, (1.0, 2.0, 3.0),
+        (labels(n),) if n else (), (Callout("slower", "by 3 ms", point, 2.0, 1, ((0, 3), (1, 5))),), point,
+        (1.0, 2.0, 3.0),
     )  # fmt: skip
     found = unpacked(packed(given))
     assert found is not None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tracevis3d.drawing.explanations import Explanations
 from tracevis3d.drawing.primitives import Axis, Callout, Labels, Legend, LegendEntry
 from tracevis3d.kernels.layout.placing import place
-from tracevis3d.layout.sight.framing import fill
+from tracevis3d.layout.sight.framing import Lens, fill
 from tracevis3d.layout.sight.view_projection import ViewProjection
 from tracevis3d.overlay.compose import compose
 from tracevis3d.overlay.framing import frame
@@ -19,6 +19,7 @@ from tracevis3d.overlay.items import Choices, Overlay, Theme, fitted
 from tracevis3d.overlay.names import prepare, standing_on
 from tracevis3d.overlay.rulers import ticks_of
 from tracevis3d.overlay.shapes import triangles
+from tracevis3d.overlay.sight import Depths
 
 WIDTH, HEIGHT = 1000, 700
 FREE = (0.0, 0.0, float(WIDTH), float(HEIGHT))
@@ -138,9 +139,9 @@ def test_what_is_not_chosen_in_the_legend_is_muted():
 def test_names_stay_when_the_view_hardly_moves(n, seed, dx, dz):
     groups = (names(n, seed),)
     first = overlay(np.array([8.0, -20.0, 4.5]), groups)
-    again = overlay(np.array([8.0, -20.0, 4.5]), groups, before=first.names)
+    again = overlay(np.array([8.0, -20.0, 4.5]), groups, before=first)
     assert again.names.keys() >= first.names.keys()
-    moved = overlay(np.array([8.0 + dx, -20.0, 4.5 + dz]), groups, before=again.names)
+    moved = overlay(np.array([8.0 + dx, -20.0, 4.5 + dz]), groups, before=again)
     lost = again.names.keys() - moved.names.keys()
     # Only what has come to overlap something of a higher rank may go.
     assert len(lost) <= 0.2 * len(again.names) + 2
@@ -283,3 +284,39 @@ def test_names_of_elements_stand_on_their_colours_or_beside_them():
     ]
     assert found.tolist() == wanted
     assert 0 < found.sum() < len(found)
+
+
+def callouts_of(made):
+    return {target.index[0]: target.box for target in made.targets if target.kind == "callout"}
+
+
+def test_callouts_keep_off_data_and_stay():
+    eye = np.array([8.0, -20.0, 4.5])
+
+    def lower(box):
+        return float(box[1] < HEIGHT / 2)
+
+    first = overlay(eye, ())
+    apart = overlay(eye, (), covered=lower)
+    assert len(callouts_of(first)) == len(callouts_of(apart)) == 3
+    assert all(box[1] >= HEIGHT / 2 for box in callouts_of(apart).values())
+    again = overlay(eye + (0.02, 0.0, 0.02), (), before=apart)
+    assert again.places == apart.places
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), *[st.floats(0, 1)] * 4)
+def test_how_much_of_a_rectangle_is_covered(seed, a, b, c, d):
+    high, wide = 240, 320
+    depth = np.ones((high, wide), np.float32)
+    rng = np.random.default_rng(seed)
+    at = rng.integers(0, (high, wide))
+    depth[: at[0], : at[1]] = 0.5
+    lens = Lens.of(np.eye(4), False, 1.0)
+    known = Depths.of(depth.tobytes(), wide, high, np.eye(4), lens)
+    x0, x1, y0, y1 = (*np.sort([a, b]) * wide, *np.sort([c, d]) * high)
+    inside = depth[round(y0) : round(y1), round(x0) : round(x1)]
+    if min(inside.shape) > 64:
+        # Cells are counted, not pixels: one at each edge may be off.
+        assert known.covered((x0, y0, x1, y1)) == pytest.approx((inside < 1).mean(), abs=0.3)
+    assert 0 <= known.covered((x0, y0, x1, y1)) <= 1

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .palettes import Colors, Paint
-from .primitives import Axis, Camera, Drawing, Element, Labels, Legend, Meaning
+from .primitives import Axis, Callout, Camera, Drawing, Element, Labels, Legend, Meaning
 
 
 class DrawingBuilder:
@@ -22,6 +22,7 @@ class DrawingBuilder:
     labels : list of Labels
     axes : list of Axis
     legends : list of Legend
+    callouts : list of Callout
     notes : list of str
     counts : dict of str to int
     meaning : dict of str to Meaning
@@ -48,6 +49,7 @@ class DrawingBuilder:
         self.labels: list[Labels] = []
         self.axes: list[Axis] = []
         self.legends: list[Legend] = []
+        self.callouts: list[Callout] = []
         self.notes: list[str] = []
         self.counts: dict[str, int] = {}
         self.meaning: dict[str, Meaning] = {}
@@ -85,6 +87,10 @@ class DrawingBuilder:
             legend for legend in legends if legend is not None and (legend.entries or legend.ramp)
         ]
 
+    def point_out(self, *callouts: Callout) -> None:
+        """Add callouts, the most important first."""
+        self.callouts += callouts
+
     def note(self, *notes: str) -> None:
         """Add facts for the foot of the picture."""
         self.notes += [note for note in notes if note]
@@ -110,6 +116,7 @@ class DrawingBuilder:
             labels=tuple(self.labels),
             axes=tuple(self.axes),
             legends=tuple(self.legends),
+            callouts=tuple(self.callouts),
             title=title,
             notes=tuple(self.notes),
             counts={**self.counts, **counts},

@@ -322,6 +322,7 @@ def _callout(words: dict[str, Any]) -> Callout:
         _vector(words["point"]),
         float(words["rank"]),
         int(words["color"]),
+        tuple((int(source), int(call)) for source, call in words.get("calls", ())),
     )
 
 

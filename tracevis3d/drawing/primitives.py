@@ -348,6 +348,8 @@ class Callout:
         Importance.
     color : int
         Palette index of its mark; -1: none of its own.
+    calls : tuple of (int, int)
+        Those that show it: which of the view's traces, and the call.
     """
 
     text: str
@@ -355,6 +357,7 @@ class Callout:
     point: Vector
     rank: float = 0.0
     color: int = -1
+    calls: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
+
 import numpy as np
 
 from ..drawing.primitives import Callout
@@ -9,9 +12,12 @@ from ..layout.sight.view_projection import ViewProjection
 from .items import Measure, Overlay, Rectangle, Target, Theme, fitted
 
 #: How many are shown at once.
-MOST = 5
+MOST = 3
 #: Sizes of the type: the widest, and distances from the point at which room is sought.
-_WIDEST, _DISTANCES = 30.0, (3.5, 7.0, 12.0, 18.0)
+_WIDEST, _DISTANCES = 30.0, (3.5, 7.0, 12.0, 18.0, 26.0)
+#: What a place costs: for each size of the type away from the point, and all of it over data; a callout stays
+#: where it was unless another place is so much better.
+_FAR, _OVER, _STAYS = 0.025, 1.0, 0.5
 _DIRECTIONS = (
     (1.0, 0.6),
     (-1.0, 0.6),
@@ -31,6 +37,8 @@ def lay_callouts(
     theme: Theme,
     measure: Measure,
     out: Overlay,
+    before: dict[int, int] | None = None,
+    covered: Callable[[Rectangle], float] | None = None,
 ) -> None:
     """Add callouts to ``out``, the most important first; one without room, or out of sight, is left out.
 
@@ -43,6 +51,10 @@ def lay_callouts(
     theme : Theme
     measure : Measure
     out : Overlay
+    before : dict, optional
+        ``Overlay.places`` of the picture before.
+    covered : callable, optional
+        Returns which share of a rectangle data is seen in: callouts keep off it.
     """
     if not callouts:
         return
@@ -63,9 +75,11 @@ def lay_callouts(
         words = [fitted(text, _WIDEST * size, of, measure) for text, of, _ in rows]
         wide = max(measure(text) * of for text, (_, of, _) in zip(words, rows)) + 2.4 * pad
         high = line * len(rows) + 1.2 * pad
-        box = _room(x, y, wide, high, size, free, [*out.taken, *points])
-        if box is None:
+        taken = [*out.taken, *points]
+        found = _room(x, y, wide, high, size, free, taken, (before or {}).get(k, -1), covered)
+        if found is None:
             continue
+        out.places[k], box = found
         shown += 1
         own = theme.accent
         near = (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3]))
@@ -90,17 +104,23 @@ def lay_callouts(
 
 
 def _room(
-    x: float, y: float, wide: float, high: float, size: float, free: Rectangle, taken: list[Rectangle]
-) -> Rectangle | None:
-    """Return the nearest free place for a box about a point; None if there is none."""
-    for distance in _DISTANCES:
-        for dx, dy in _DIRECTIONS:
-            mx, my = x + dx * distance * size, y + dy * distance * size
-            left = mx if dx > 0.5 else mx - wide if dx < -0.5 else mx - wide / 2
-            low = my if dy > 0.5 else my - high if dy < -0.5 else my - high / 2
-            box = (left, low, left + wide, low + high)
-            if box[0] < free[0] or box[1] < free[1] or box[2] > free[2] or box[3] > free[3]:
-                continue
-            if not any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
-                return box
-    return None
+    x: float, y: float, wide: float, high: float, size: float, free: Rectangle, taken: list[Rectangle],
+    before: int, covered: Callable[[Rectangle], float] | None,
+) -> tuple[int, Rectangle] | None:  # fmt: skip
+    """Return the best free place for a box about a point, and which of those that are tried; None without."""
+    best, least = None, np.inf
+    for place, (distance, (dx, dy)) in enumerate(product(_DISTANCES, _DIRECTIONS)):
+        mx, my = x + dx * distance * size, y + dy * distance * size
+        left = mx if dx > 0.5 else mx - wide if dx < -0.5 else mx - wide / 2
+        low = my if dy > 0.5 else my - high if dy < -0.5 else my - high / 2
+        box = (left, low, left + wide, low + high)
+        if box[0] < free[0] or box[1] < free[1] or box[2] > free[2] or box[3] > free[3]:
+            continue
+        if any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
+            continue
+        cost = _FAR * distance - (_STAYS if place == before else 0.0)
+        if cost < least and covered is not None:
+            cost += _OVER * covered(box)
+        if cost < least:
+            best, least = (place, box), cost
+    return best

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..drawing.explanations import Explanations
@@ -24,8 +26,9 @@ def compose(
     measure: Measure,
     *,
     choices: Choices | None = None,
-    before: dict[tuple[int, int], str] | None = None,
+    before: Overlay | None = None,
     sight: Sight | None = None,
+    covered: Callable[[Rectangle], float] | None = None,
     heading: bool = True,
     title: bool = True,
     corner: float = 0.0,
@@ -46,10 +49,12 @@ def compose(
     theme : Theme
     measure : Measure
     choices : Choices, optional
-    before : dict, optional
-        ``Overlay.names`` of the picture before.
+    before : Overlay, optional
+        That of the picture before: names and callouts stay where they were while there is room.
     sight : Sight, optional
         Which points nothing stands before.
+    covered : callable, optional
+        Returns which share of a rectangle data is seen in.
     heading : bool
         Whether title and legends are shown: of several drawings in a region, only one's are.
     title : bool
@@ -72,6 +77,7 @@ def compose(
         y = lay_title(explained.title, explained.facts, beside, theme, measure, out) if title else inner[3]
         lay_legends(explained.legends, explained.palette, inner, y, choices, theme, measure, out)
     lay_rulers(explained.axes, eye, inner, np.asarray(focus, np.float64), theme, measure, out)
-    lay_callouts(explained.callouts, eye, inner, theme, measure, out)
-    lay_names(names, eye, inner, theme, measure, out, before or {}, sight, choices.names)
+    before = before or Overlay()
+    lay_callouts(explained.callouts, eye, inner, theme, measure, out, before.places, covered)
+    lay_names(names, eye, inner, theme, measure, out, before.names, sight, choices.names)
     return out

@@ -67,6 +67,8 @@ class Overlay:
     targets : list of Target
     taken : list of Rectangle
         Where no name may lie.
+    places : dict
+        Number of a callout -> which of the places that were tried it has.
     names : dict
         Key of a name -> what it says, of those that are shown: they stay, when the view moves, as long as
         there is room.
@@ -78,6 +80,7 @@ class Overlay:
     dots: list[tuple[float, float, float, Color]] = field(default_factory=list)
     targets: list[Target] = field(default_factory=list)
     taken: list[Rectangle] = field(default_factory=list)
+    places: dict[int, int] = field(default_factory=dict)
     names: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def write(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..layout.sight.affine import Floats
 from ..layout.sight.framing import Lens
+from .items import Rectangle
 
 #: A point is hidden if something is nearer by more than this share of the distance that the view is about.
 _NEARER = 0.004
+#: Pixels of a cell in which it is counted whether anything is seen.
+_CELL = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,22 @@ class Depths:
     def is_of(self, matrix: ArrayLike) -> bool:
         """Return whether the region saw the scene through ``matrix``, float (4, 4)."""
         return np.array_equal(self.matrix, np.array(matrix, np.float64))
+
+    @cached_property
+    def _filled(self) -> Floats:
+        """How many cells anything is seen in, below and left of each corner of a cell."""
+        cells = self.depth[_CELL // 2 :: _CELL, _CELL // 2 :: _CELL] < 1.0
+        return np.pad(np.cumsum(np.cumsum(cells, axis=0), axis=1), ((1, 0), (1, 0))).astype(np.float64)
+
+    def covered(self, box: Rectangle) -> float:
+        """Return in which share of a rectangle, in pixels, anything is seen."""
+        filled = self._filled
+        rows, columns = filled.shape
+        x0, x1 = (min(max(round(x / _CELL), 0), columns - 1) for x in (box[0], box[2]))
+        y0, y1 = (min(max(round(y / _CELL), 0), rows - 1) for y in (box[1], box[3]))
+        cells = (x1 - x0) * (y1 - y0)
+        inside = filled[y1, x1] - filled[y0, x1] - filled[y1, x0] + filled[y0, x0]
+        return float(inside) / cells if cells else 0.0
 
     def seen(self, pixel: Floats, depth: Floats) -> NDArray[np.bool_]:
         """Return which points nothing stands before.

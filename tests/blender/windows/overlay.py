@@ -90,7 +90,8 @@ def main():
         press("LEFTMOUSE", x, y)
         yield lambda: chosen().entries == {words}
         assert chosen().how == "chosen"
-        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=region.x + 500, y=region.y + 300)
+        away = region.x + region.width // 2, region.y + region.height - 90
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=away[0], y=away[1])
         yield support.at_rest()
         support.screenshot(place / f"overlay-{name}-chosen.png")
         check(f"{name}, by the legend")
@@ -103,7 +104,7 @@ def main():
         press("LEFTMOUSE", x, y)
         press("LEFTMOUSE", x, y)
         yield lambda: chosen().how == "alone"
-        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=region.x + 500, y=region.y + 300)
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=away[0], y=away[1])
         yield support.at_rest()
         support.screenshot(place / f"overlay-{name}-alone.png")
         check(f"{name}, alone")
@@ -117,6 +118,28 @@ def main():
         with here():
             bpy.ops.ed.redo()
         yield lambda: not chosen()
+
+    def by_a_callout(name):
+        """Click the first callout: the view flies there."""
+        (made,) = draw.regions[region.as_pointer()].shown.values()
+        found = [target for target in made.targets if target.kind == "callout"]
+        assert bool(found) == (name in ("threads", "compare", "memory")), (name, found)
+        if not found:
+            return
+        left, bottom, right, top = found[0].box
+        x, y = region.x + int((left + right) / 2), region.y + int((bottom + top) / 2)
+        before = view.view_location.copy(), view.view_distance
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+        yield 0.5
+        press("LEFTMOUSE", x, y)
+        yield lambda: (view.view_location, view.view_distance) != before
+        yield support.at_rest()
+        assert explore.banner_is_shown()
+        support.screenshot(place / f"overlay-{name}-there.png")
+        check(f"{name}, at a callout")
+        bpy.context.scene.tracevis3d_view = settings.active_in(window.scene)
+        with here():
+            support.extension(".operators.explore.acts").deselect_all(bpy.context)
 
     def filled():
         """Return how much of the region's shorter side the data take."""
@@ -171,6 +194,7 @@ def main():
             # Two quick clicks would be a double one.
             yield 0.5
         yield from by_the_legend(name)
+        yield from by_a_callout(name)
         press("ESC", *at)
         yield support.at_rest()
         assert not explore.state.exploring

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import units
-from ....drawing.primitives import Axis, Labels, Legend, LegendEntry, Lines, Marks
+from ....drawing.primitives import Axis, Callout, Labels, Legend, LegendEntry, Lines, Marks
 from ....drawing.selector import Selector
 from ....layout import ticks
 from ..findings import MemoryFinding
@@ -24,6 +24,8 @@ _ROWS = 6
 #: Narrower districts, as shares of the width, are not named.
 _LEAST_DISTRICT = 0.006
 _CHARACTER = 0.52
+#: Findings that have a callout.
+_CALLED_OUT = 3
 
 
 def byte_axis(picture: Layout) -> Axis:
@@ -203,8 +205,10 @@ def longest(labels: Labels) -> float:
 
 def findings(
     picture: Layout, cut: Pieces, color: int
-) -> tuple[list[Marks | Lines], list[Labels], Legend | None]:
+) -> tuple[list[Marks | Lines], list[Labels], Legend | None, list[Callout]]:
     """Mark the findings: at the block that shows one best, or along the curve on the wall.
+
+    The first ones are said in callouts, too.
 
     Parameters
     ----------
@@ -216,11 +220,12 @@ def findings(
 
     Returns
     -------
-    list of Marks or Lines, list of Labels, Legend or None
+    list of Marks or Lines, list of Labels, Legend or None, list of Callout
     """
     shown = _chosen(picture.use.findings, picture.parameters.findings)
     items, use = picture.items, picture.use
     entries: list[LegendEntry] = []
+    callouts: list[Callout] = []
     points, numbers, braces, brace_numbers = [], [], [], []
     for finding in shown:
         number = len(entries) + 1
@@ -230,6 +235,7 @@ def findings(
                 continue
             points.append(place)
             numbers.append(str(number))
+            at = np.array(place)
         elif picture.parameters.curves and finding.kind in ("saw-tooth", "fragmentation"):
             times = np.array([finding.start_ns, finding.end_ns])
             if times[1] < picture.window[0] or times[0] > picture.window[1]:
@@ -237,16 +243,22 @@ def findings(
             y = picture.y(times)
             braces.append(on_wall(picture, y + np.array([0.03, -0.03]), np.full(2, 0.49), 0.03))
             brace_numbers.append(str(number))
+            at = braces[-1].mean(axis=0)
         elif finding.kind == "cohort" and len(items):
             place = _place(picture, cut, finding)
             if place is None:
                 continue
             points.append(place)
             numbers.append(str(number))
+            at = np.array(place)
         else:
             continue
+        head, detail = _words(finding, use)
+        if number <= _CALLED_OUT:
+            x, y, z = at.tolist()
+            callouts.append(Callout(f"{number}  {head}", detail, (x, y, z), len(shown) - number, color))
         stands_for = Selector(kinds=("finding",), ids=(number,))
-        entries.append(LegendEntry(f"{number}  {_short(finding, use)}", color, stands_for=stands_for))
+        entries.append(LegendEntry(f"{number}  {head}: {detail}", color, stands_for=stands_for))
     made: list[Marks | Lines] = []
     labels: list[Labels] = []
     text = 1.15 * picture.text
@@ -271,7 +283,7 @@ def findings(
         anchor = np.array([b.mean(axis=0) for b in braces])
         anchor += 0.6 * text * np.array([-picture.fold[1], 0, picture.fold[0]])
         labels.append(_numbers(picture, brace_numbers, anchor.astype(np.float32), text))
-    return made, labels, Legend("Found", tuple(entries)) if entries else None
+    return made, labels, Legend("Found", tuple(entries)) if entries else None, callouts
 
 
 def _chosen(found: tuple[MemoryFinding, ...], most: int) -> list[MemoryFinding]:
@@ -321,17 +333,17 @@ def _numbers(picture: Layout, texts: list[str], anchor: NDArray[np.float32], tex
     )  # fmt: skip
 
 
-def _short(finding: MemoryFinding, use: MemoryUse) -> str:
-    """Return a finding in the few words that a legend has room for."""
+def _words(finding: MemoryFinding, use: MemoryUse) -> tuple[str, str]:
+    """Return what was found in a few words, and how much of it."""
     size = units.byte_size(finding.bytes)
     site = use.sites.name[finding.site] if finding.site >= 0 else "all"
     site = site if len(site) <= 34 else site[:33] + "…"
     d = finding.details
     return {
-        "leak": f"leak? {site}: {size}, growing",
-        "forgotten": f"forgotten? {site}: {size}",
-        "saw-tooth": f"saw-tooth, {d.get('times')} × {size}: {site}",
-        "churn": f"churn: {site}, {d.get('blocks', 0):,} blocks, {size}",
-        "fragmentation": f"holes: {size}, {units.percentage(d.get('share', 0))}",
-        "cohort": f"alive together: {d.get('blocks', 0):,} blocks, {size}",
+        "leak": (f"leak? {site}", f"{size}, growing"),
+        "forgotten": (f"forgotten? {site}", size),
+        "saw-tooth": (f"saw-tooth {site}", f"{d.get('times')} × {size}"),
+        "churn": (f"churn {site}", f"{d.get('blocks', 0):,} blocks, {size}"),
+        "fragmentation": ("holes", f"{size}, {units.percentage(d.get('share', 0))}"),
+        "cohort": ("alive together", f"{d.get('blocks', 0):,} blocks, {size}"),
     }[finding.kind]

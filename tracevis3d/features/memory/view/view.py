@@ -101,10 +101,11 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         drawing.write(*texts)
         drawing.explain(legend)
     if p.findings and not shown.moves:
-        marks, texts, found = captions.findings(picture, pieces(picture, shown.scale), mark)
+        marks, texts, found, callouts = captions.findings(picture, pieces(picture, shown.scale), mark)
         drawing.add(*marks)
         drawing.write(*texts)
         drawing.explain(found)
+        drawing.point_out(*callouts)
     drawing.measure(
         captions.byte_axis(picture),
         captions.time_axis(picture),

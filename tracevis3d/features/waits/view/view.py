@@ -114,6 +114,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         legends.signs(picture, chosen, len(several), len(merged), first, rail if steps else -1),
         legends.longest_pairs(picture, chosen, color),
     )
+    drawing.point_out(*legends.callouts(picture, chosen, color))
     drawing.note(*noted.notes(picture, found, chosen, short))
     drawing.meaning = metadata(waits)
     progress(1.0, "drawn")

@@ -74,6 +74,7 @@ def callouts(found: Sequence[Finding], picture: Layout, hue: Sequence[int], most
         point = picture.before(wall, middle, high - low, 1.5 * wall.plate)[0] + (float(x[0]), 0.0, 0.0)
         text, detail = short(finding)
         color = hue[KIND_OF[finding.kind]]
+        calls = tuple((source, example) for source, example in enumerate(finding.examples) if example >= 0)
         words = f"{len(made) + 1}  {text}"
-        made.append(Callout(words, detail, tuple(point.tolist()), finding.score, color))
+        made.append(Callout(words, detail, tuple(point.tolist()), finding.score, color, calls))
     return tuple(made)

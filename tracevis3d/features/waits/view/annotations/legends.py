@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..... import units
-from .....drawing.primitives import Legend, LegendEntry
+from .....drawing.primitives import Callout, Legend, LegendEntry
 from .....drawing.selector import Selector
 from .. import correspondences as corr
+from ..calls import THICK
 from ..layout import Layout
 from .tags import called, short
 
@@ -78,7 +80,102 @@ def longest_pairs(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> L
     -------
     Legend
     """
-    ops, threads = picture.waits.ops, picture.trace.threads
+    threads = picture.trace.threads
+    pairs = longest(picture, chosen)
+    entries: list[LegendEntry] = []
+    letters = 0
+    for pair in pairs:
+        text, name = pair.words(picture), pair.object
+        # What is called like one of the threads says nothing new.
+        if name and not any(threads.name[x] and threads.name[x] in name for x in (pair.mine, pair.by)):
+            text += f" ({short(name)})"
+        letters += len(text) + 5
+        if entries and letters > _LETTERS:
+            break
+        waits = tuple(chosen.wait[pair.which].tolist())
+        both = Selector(kinds=(*_FUNNELS, *_BANDS, "release"), ids=waits)
+        entries.append(LegendEntry(text, int(color[pair.which[0]]), stands_for=both))
+    return Legend("Longest waits", tuple(entries))
+
+
+def callouts(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> tuple[Callout, ...]:
+    """Point out who waits for whom longest, each at its longest wait.
+
+    Parameters
+    ----------
+    picture : Layout
+    chosen : Shown
+        The correspondences that are drawn.
+    color : int32 (k,)
+        Of each of them.
+
+    Returns
+    -------
+    tuple of Callout
+        The longest first.
+    """
+    ops, found = picture.waits.ops, []
+    for pair in longest(picture, chosen):
+        times = ops.lasted[chosen.wait[pair.which]]
+        i = pair.which[np.argmax(times)][None]
+        middle = (chosen.low[i] + chosen.high[i]) / 2
+        at = picture.theatre.place(chosen.row[i], middle, picture.reach(chosen.row[i]), THICK)[0]
+        detail = f"in {units.counted(len(pair.which), 'wait')}"
+        if pair.object:
+            detail = f"{short(pair.object)}, {detail}"
+        call = int(ops.call[chosen.wait[i[0]]])
+        found.append(
+            Callout(
+                pair.words(picture), detail, (float(at[0]), float(at[1]), float(at[2])), pair.time,
+                int(color[i[0]]), ((0, call),) if call >= 0 else (),
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """A thread that waits for another.
+
+    Attributes
+    ----------
+    mine, by : int
+        The thread that waits, and the one that ends it.
+    object : str
+        What it waits for; empty: unknown.
+    time : float
+        Nanoseconds of its waits that lie in the picture.
+    which : int64 (n,)
+        The correspondences.
+    """
+
+    mine: int
+    by: int
+    object: str
+    time: float
+    which: NDArray[np.int64]
+
+    def words(self, picture: Layout) -> str:
+        """Return who waits for whom, and how long."""
+        who, whom = called(picture, self.mine, self.by), called(picture, self.by, self.mine)
+        return f"{who} waits {units.duration(round(self.time))} for {whom}"
+
+
+def longest(picture: Layout, chosen: corr.Shown) -> list[_Pair]:
+    """Return the pairs of threads of which one waits longest for the other.
+
+    Parameters
+    ----------
+    picture : Layout
+    chosen : Shown
+        The correspondences that are drawn.
+
+    Returns
+    -------
+    list of _Pair
+        The longest first.
+    """
+    ops = picture.waits.ops
     mine, by = ops.thread[chosen.wait], ops.thread[chosen.release]
     # As much of them as lies in their rows' windows.
     low, high = picture.low[chosen.row], picture.high[chosen.row]
@@ -86,22 +183,11 @@ def longest_pairs(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> L
     some = np.diff(ops.first)[chosen.wait] > 0
     object = np.where(some, np.append(ops.object, -1)[ops.first[chosen.wait]], -1)
     key = np.stack([mine.astype(np.int64), by.astype(np.int64), object])
-    pairs, first, back = np.unique(key, axis=1, return_index=True, return_inverse=True)
+    pairs, back = np.unique(key, axis=1, return_inverse=True)
     total = np.bincount(back.reshape(-1), np.maximum(time, 0), pairs.shape[1])
-    entries: list[LegendEntry] = []
-    letters = 0
+    found = []
     for k in np.argsort(-total, kind="stable")[:_PAIRS].tolist():
         t, b, o = pairs[:, k].tolist()
-        who, whom = called(picture, t, b), called(picture, b, t)
-        text = f"{who} waits {units.duration(round(float(total[k])))} for {whom}"
         name = ops.objects[o] if o >= 0 else ""
-        # What is called like one of the threads says nothing new.
-        if name and not any(threads.name[x] and threads.name[x] in name for x in (t, b)):
-            text += f" ({short(name)})"
-        letters += len(text) + 5
-        if entries and letters > _LETTERS:
-            break
-        waits = tuple(chosen.wait[back.reshape(-1) == k].tolist())
-        both = Selector(kinds=(*_FUNNELS, *_BANDS, "release"), ids=waits)
-        entries.append(LegendEntry(text, int(color[first[k]]), stands_for=both))
-    return Legend("Longest waits", tuple(entries))
+        found.append(_Pair(t, b, name, float(total[k]), np.flatnonzero(back.reshape(-1) == k)))
+    return found
