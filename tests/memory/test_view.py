@@ -10,7 +10,7 @@ import pytest
 
 from tracevis3d.api import load
 from tracevis3d.drawing.frame import Frame
-from tracevis3d.drawing.primitives import Drawing, Wedges
+from tracevis3d.drawing.primitives import Drawing, Marks, Wedges
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.features.memory.view.layout import DEPTH, PLATE, WIDTH
 from tracevis3d.features.memory.view.parameters import Parameters
@@ -189,6 +189,20 @@ def test_the_command_line_tells_and_draws(recorded, tmp_path) -> None:
     assert done.returncode == 0, done.stderr
     assert "4.91 MiB" in done.stdout
     assert "never freed" in done.stdout
+
+
+def test_what_is_found_is_pointed_out_at_its_sign(recorded) -> None:
+    drawing = drawn(load(recorded / "memray_pillow_threads.records.tsv.gz"))
+    entries = drawing.legends[-1].entries
+    assert len(drawing.callouts) == 3
+    pins = next(e for e in drawing.elements if e.kind == "finding" and isinstance(e, Marks))
+    for callout, entry in zip(drawing.callouts, entries):
+        assert entry.text == f"{callout.text}: {callout.detail}"
+        assert len(callout.text.split()) <= 8
+        (number,) = entry.selector.ids
+        assert callout.text.startswith(f"{number} ")
+        (i,) = np.flatnonzero(pins.id == number)
+        assert callout.point == pytest.approx(pins.point[i].tolist())
 
 
 def test_blocks_slide_from_one_order_to_another(recorded) -> None:

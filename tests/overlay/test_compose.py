@@ -300,7 +300,7 @@ def test_callouts_keep_off_data_and_stay():
     apart = overlay(eye, (), covered=lower)
     assert len(callouts_of(first)) == len(callouts_of(apart)) == 3
     assert all(box[1] >= HEIGHT / 2 for box in callouts_of(apart).values())
-    again = overlay(eye + (0.02, 0.0, 0.02), (), before=apart)
+    again = overlay(np.add(eye, (0.02, 0.0, 0.02)), (), before=apart)
     assert again.places == apart.places
 
 

@@ -120,6 +120,26 @@ def test_each_wait_has_a_funnel_from_it_to_the_release_that_ended_it():
         assert tubes.color[i] == names.color[names.id.tolist().index(thread[who])]
 
 
+def test_who_waits_longest_is_pointed_out_at_that_wait():
+    trace = trace_of(PROGRAM)
+    picture, drawing = picture_of(trace), draw(trace)
+    ops = picture.waits.ops
+    texts = [(callout.text, callout.detail) for callout in drawing.callouts]
+    assert texts == [
+        ("a waits 580 ns for main", "P, in 1 wait"),
+        ("main waits 400 ns for b", "Q, in 1 wait"),
+        ("main waits 200 ns for a", "Q, in 1 wait"),
+    ]
+    assert [callout.text for callout in drawing.callouts] == [
+        entry.text.split(" (")[0] for entry in drawing.legends[-1].entries
+    ]
+    for callout, entry in zip(drawing.callouts, drawing.legends[-1].entries):
+        (wait,) = entry.selector.ids
+        assert callout.calls == ((0, int(ops.call[wait])),)
+        middle = (ops.start[wait] + ops.end[wait]) / 2 / 1000
+        assert callout.point[0] == pytest.approx(middle * WIDTH, abs=0.03)
+
+
 def test_every_release_is_the_papers_choice():
     trace = trace_of("""
     a 0 100 Queue.get wait Q 1
