@@ -172,6 +172,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         _let_go()
         state.hit, state.told, state.brush, state.message = None, [], None, ""
         live_bars.leave()
+        for cover in covers:
+            cover.point(None)
         selection.hover({})
         if context.window is not None:
             context.window.cursor_modal_restore()

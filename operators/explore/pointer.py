@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
-import numpy as np
 from mathutils import Matrix
-from numpy.typing import NDArray
 
 from ...tracevis3d.drawing.picked import PickedElement
 from ...tracevis3d.layout.sight.affine import Box, Floats, transformed_box
@@ -22,7 +20,7 @@ REACH = 4.0
 
 
 #: Called with an object, each returns which of its elements are to be seen, bool (n,); None: all.
-seen_of: list[Callable[[Any], NDArray[np.bool_] | None]] = []
+seen_of: list[Callable[[Any], Any]] = []
 #: So many hidden elements before one that is seen are looked through.
 _MOST_HIDDEN = 32
 
@@ -124,8 +122,7 @@ def met(scene: bpy.types.Scene, ray: Ray, space: Any = None) -> Hit | None:
         hit = _met(scene, ray, present)
         if hit is None or all(mask[hit.element] for mask in seen[hit.shown]):
             return hit
-        way = float(np.linalg.norm(hit.point - ray.origin))
-        ray = replace(ray, near=way * (1 + 1e-6))
+        ray = replace(ray, near=math.dist(hit.point, ray.origin) * (1 + 1e-6))
     return None
 
 

@@ -1,14 +1,14 @@
 """Clicks on callouts: the 3D view flies to what they are about, and the calls that show it are selected."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ...tracevis3d.drawing.explanations import Explanations
 from ...tracevis3d.drawing.primitives import Callout
-from ...tracevis3d.layout.sight.affine import Box, box_around
+from ...tracevis3d.layout.sight.affine import Box, box_about, box_around
 from ..explore import acts, pointer, related
 from ..explore import overlay as explore
 from ..explore.motion import zoom
@@ -34,9 +34,8 @@ def go(context: bpy.types.Context, area: Any, collection: Any, explained: Explan
     explore.announce(callout.text, callout.detail, keys)
     box = _box_of(collection) if callout.calls else None
     if box is None:
-        at = np.array(callout.point) + np.array(settings.of(collection).place)
-        reach = _AROUND / 2 * np.linalg.norm(np.subtract(explained.high, explained.low))
-        box = at - reach, at + reach
+        reach = _AROUND / 2 * math.dist(explained.low, explained.high)
+        box = box_about(callout.point, reach, settings.of(collection).place)
     zoom.fly_to_box(area, box, above=explore.banner_height())
     acts.push(context, "Callout")
 

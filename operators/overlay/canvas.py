@@ -1,4 +1,4 @@
-"""An overlay on the screen: all its rectangles, lines and dots in one batch, then its texts."""
+"""An overlay on the screen: all its rectangles, lines and dots in one batch, then its texts in another."""
 
 from typing import Any
 
@@ -8,13 +8,17 @@ from gpu_extras.batch import batch_for_shader
 
 from ...tracevis3d.overlay.items import Overlay
 from ...tracevis3d.overlay.shapes import triangles
+from . import lettering
+from .lettering import FONT
 
-#: The font of Blender's interface.
-_FONT = 0
-#: Texts are measured in this size: in large type they are narrower, because small type keeps to whole pixels.
-_MEASURED, _SLACK = 13.0, 1.01
+#: Texts are measured in the size of most: in large type they are narrower, because small type keeps to whole
+#: pixels.
+_SLACK = 1.01
+_measured = 12.0
 _widths: dict[str, float] = {}
 _MOST_WIDTHS = 50_000
+#: The texts of all regions.
+atlas = lettering.Atlas()
 
 
 def measure(text: str) -> float:
@@ -23,17 +27,29 @@ def measure(text: str) -> float:
     if wide is None:
         if len(_widths) > _MOST_WIDTHS:
             _widths.clear()
-        blf.size(_FONT, _MEASURED)
-        wide = _widths[text] = _SLACK * blf.dimensions(_FONT, text)[0] / _MEASURED
+        blf.size(FONT, _measured)
+        wide = _widths[text] = _SLACK * blf.dimensions(FONT, text)[0] / _measured
     return wide
 
 
+def measure_in(size: float) -> bool:
+    """Let texts be measured in type of a size; returns whether it is another one than before."""
+    global _measured
+    if size == _measured:
+        return False
+    _measured = size
+    _widths.clear()
+    return True
+
+
 class Canvas:
-    """Draws overlays; the batch of shapes is made again only when they have changed."""
+    """Draws overlays; batches are made again only when what they show has changed."""
 
     def __init__(self) -> None:
         self._key: Any = None
         self._batch: Any = None
+        self._texts: Any = None
+        self._letters: Any = None
 
     def draw(self, overlay: Overlay) -> None:
         """Draw in the region that Blender is drawing."""
@@ -49,14 +65,9 @@ class Canvas:
             gpu.state.blend_set("ALPHA")
             self._batch.draw(shader)
             gpu.state.blend_set("NONE")
-        size = 0.0
-        color: tuple[float, ...] = ()
-        for text in overlay.texts:
-            if text.size != size:
-                size = text.size
-                blf.size(_FONT, size)
-            if text.color != color:
-                color = text.color
-                blf.color(_FONT, *color)
-            blf.position(_FONT, round(text.left), round(text.baseline), 0)
-            blf.draw(_FONT, text.text)
+        texts = (tuple(overlay.texts), atlas.version)
+        if texts != self._texts:
+            self._letters = lettering.batch(overlay.texts, atlas)
+            self._texts = (texts[0], atlas.version)
+        if self._letters is not None:
+            lettering.draw(self._letters, atlas)

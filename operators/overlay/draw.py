@@ -11,13 +11,13 @@ from mathutils import Matrix, Vector
 from ...tracevis3d.layout.sight.framing import Lens
 from ...tracevis3d.layout.sight.view_projection import ViewProjection
 from ...tracevis3d.overlay.compose import compose
-from ...tracevis3d.overlay.items import Choices, Overlay
+from ...tracevis3d.overlay.items import Choices, Overlay, Theme
 from ...tracevis3d.overlay.sight import Depths
 from .. import handlers
 from ..explore import overlay as explore
 from ..state import settings
 from . import legend
-from .canvas import Canvas, measure
+from .canvas import Canvas, atlas, measure, measure_in
 from .content import Content, contents
 from .page import is_page
 from .room import free_of, gizmo_of, theme_of
@@ -111,6 +111,8 @@ def _draw() -> None:
     region, view = context.region, context.region_data
     known = _known(region)
     scale = context.preferences.system.ui_scale
+    if measure_in(Theme(scale=scale).type):
+        contents.forget()
     free, active = free_of(context.area, region, context.scene), settings.active_in(context.scene)
     # What was just gone to is said at the top, in place of the title.
     banner = explore.banner_is_shown()
@@ -180,6 +182,7 @@ def forget() -> None:
     """Release everything that was drawn."""
     regions.clear()
     folded.clear()
+    atlas.forget()
     contents.forget()
     legend.forget()
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.props import StringProperty
 
 from ...tracevis3d.drawing.explanations import Explanations
 from ...tracevis3d.drawing.selector import Selector
 from ...tracevis3d.overlay.names import standing_on
 from ...tracevis3d.scene import page, styles
+from ...tracevis3d.scene.window import element_metadata
 from ...tracevis3d.scene.window.cut_out import CutOut, surface, veil
 from .. import signals
 from ..explore import overlay as explore
@@ -79,9 +79,13 @@ def _choose(scene: bpy.types.Scene, chosen: Chosen) -> None:
 def shown_in(scene: bpy.types.Scene) -> Chosen:
     """Return what is shown: the entry that the mouse is on, else what is chosen."""
     chosen = chosen_in(scene)
-    if _pointed is None or chosen.how == "alone":
+    if _pointed is not None and chosen.how != "alone":
+        chosen = Chosen(frozenset({_pointed}), "pointed")
+    if not chosen:
         return chosen
-    return Chosen(frozenset({_pointed}), "pointed")
+    # Entries that no view has any more mute nothing.
+    known = [content.explained for view in settings.all_in(scene) if (content := contents.of(view))]
+    return chosen if any(selectors(explained, chosen) for explained in known) else Chosen()
 
 
 def point(entry: Words | None) -> None:
@@ -137,25 +141,22 @@ def names_of(collection: bpy.types.Collection, content: Content, chosen: Chosen)
     key = (page.stamps(collection), chosen.entries, _drawn.key)
     if _names.get(collection.name, (None,))[0] != key:
         boxes = [
-            holds.bounds(np.flatnonzero(_drawn.masks[shown.name]))
+            holds.bounds(_drawn.masks[shown.name].nonzero()[0])
             for view, shown, holds in pointer.shown_in(bpy.context.scene)
             if view == collection and shown.name in _drawn.masks
         ]
-        index = np.arange(len(content.explained.palette), dtype=np.int32)
-        colors = np.zeros(len(index), np.bool_)
-        for selector in selectors(content.explained, chosen):
-            colors |= selector.has_color(index)
-        _names[collection.name] = key, standing_on(content.names, colors, boxes)
+        meant = selectors(content.explained, chosen)
+        _names[collection.name] = key, standing_on(content.names, meant, boxes)
     return _names[collection.name][1]
 
 
 def count(collection: bpy.types.Collection, selector: Selector) -> int:
     """Return how many elements of a view a selector means."""
-    found = 0
-    for view, _, holds in pointer.shown_in(bpy.context.scene):
-        if view == collection and len(holds.color):
-            found += int(np.count_nonzero(selector.of(holds.kind, holds.color, holds.id)))
-    return found
+    return sum(
+        int(holds.of_any([selector]).sum())
+        for view, _, holds in pointer.shown_in(bpy.context.scene)
+        if view == collection
+    )
 
 
 class _Drawn:
@@ -175,14 +176,12 @@ class _Drawn:
         self.key = key
         for view, shown, holds in present:
             content = contents.of(view)
-            if content is None or not len(holds.color):
+            if content is None:
                 continue
-            found = np.zeros(len(holds), np.bool_)
-            for selector in selectors(content.explained, chosen):
-                found |= selector.of(holds.kind, holds.color, holds.id)
+            found = holds.of_any(selectors(content.explained, chosen))
             if found.any():
                 self.masks[shown.name] = found
-                cut = surface(shown, holds, np.flatnonzero(found))
+                cut = surface(shown, holds, found.nonzero()[0])
                 if len(cut.triangle):
                     self._cut.append((shown.name, CutOut(cut)))
 
@@ -201,7 +200,6 @@ class _Drawn:
 _drawn = _Drawn()
 #: By the name of a view's collection: what it was found for, and which of its names are not muted.
 _names: dict[str, tuple[Any, Any]] = {}
-_NONE = np.zeros(0, np.bool_)
 
 
 def forget() -> None:
@@ -217,7 +215,8 @@ def _seen_of(shown: bpy.types.Object) -> Any:
     chosen = shown_in(bpy.context.scene)
     if chosen.how != "alone" or not chosen:
         return None
-    return _drawn.masks.get(shown.name, _NONE)
+    holds = element_metadata.held(shown)
+    return _drawn.masks.get(shown.name, holds.of_any(()) if holds is not None else None)
 
 
 def _draw(view: Any, _scale: float) -> None:

@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 
 from tracevis3d.drawing.explanations import Explanations
 from tracevis3d.drawing.primitives import Axis, Callout, Labels, Legend, LegendEntry
+from tracevis3d.drawing.selector import Selector
 from tracevis3d.kernels.layout.placing import place
 from tracevis3d.layout.sight.framing import Lens, fill
 from tracevis3d.layout.sight.view_projection import ViewProjection
 from tracevis3d.overlay.compose import compose
 from tracevis3d.overlay.framing import frame
-from tracevis3d.overlay.items import Choices, Overlay, Theme, fitted
+from tracevis3d.overlay.items import Choices, Overlay, Text, Theme, fitted
 from tracevis3d.overlay.names import prepare, standing_on
 from tracevis3d.overlay.rulers import ticks_of
-from tracevis3d.overlay.shapes import triangles
+from tracevis3d.overlay.shapes import quads, triangles
 from tracevis3d.overlay.sight import Depths
 
 WIDTH, HEIGHT = 1000, 700
@@ -272,11 +273,11 @@ def test_fitted_texts_fit(text, room):
 def test_names_of_elements_stand_on_their_colours_or_beside_them():
     group = names(40, 3)
     on = prepare((group,), np.ones((2, 4), np.float32), measure)
-    assert standing_on(on, np.array([True, False]), []).tolist() == (group.background == 0).tolist()
+    assert standing_on(on, [Selector(((0, 0),))], []).tolist() == (group.background == 0).tolist()
     ground = replace(group, background=np.empty(0, np.int32))
     beside = prepare((ground,), np.ones((2, 4), np.float32), measure)
     low, high = np.array([[4.0, 0, 2]]), np.array([[8.0, 0, 5]])
-    found = standing_on(beside, np.array([True, False]), [(low, high)])
+    found = standing_on(beside, [Selector(((0, 0),))], [(low, high)])
     reach = 2.0 * 0.4 + 1e-6
     wanted = [
         all(a - reach <= x <= b + reach for x, a, b in zip(at, low[0], high[0]))
@@ -320,3 +321,12 @@ def test_how_much_of_a_rectangle_is_covered(seed, a, b, c, d):
         # Cells are counted, not pixels: one at each edge may be off.
         assert known.covered((x0, y0, x1, y1)) == pytest.approx((inside < 1).mean(), abs=0.3)
     assert 0 <= known.covered((x0, y0, x1, y1)) <= 1
+
+
+def test_texts_are_quads_of_their_places_at_whole_pixels():
+    text = Text("run", 10.4, 20.6, 12.0, (0.1, 0.2, 0.3, 1.0), "name", (0, 0, 0, 0))
+    given, triangle = quads([text, text], [(0, 0, 30, 18), (64, 32, 30, 18)], 128, 0.4)
+    assert given["pos"][4:].tolist() == [[10, 16], [40, 16], [40, 34], [10, 34]]
+    assert given["uv"][4:].tolist() == [[0.5, 0.25], [94 / 128, 0.25], [94 / 128, 50 / 128], [0.5, 50 / 128]]
+    assert given["color"].shape == (8, 4)
+    assert triangle.tolist() == [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -66,6 +67,29 @@ class Selector:
         found = np.zeros(len(color), np.bool_)
         for first, last in self.colors:
             found |= (color >= first) & (color <= last)
+        return found
+
+    @staticmethod
+    def of_any(
+        selectors: Iterable[Selector], kind: str, color: NDArray[np.int32], ids: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return which elements of a kind any of some selectors means.
+
+        Parameters
+        ----------
+        selectors : iterable of Selector
+        kind : str
+        color : int32 (n,)
+            Their palette indices; fewer: they are not known, and nothing is meant.
+        ids : int64 (n,)
+
+        Returns
+        -------
+        bool (n,)
+        """
+        found = np.zeros(len(ids), np.bool_)
+        for selector in selectors if len(color) == len(ids) else ():
+            found |= selector.of(kind, color, ids)
         return found
 
     def moved(self, by: int) -> Selector:

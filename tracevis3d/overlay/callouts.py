@@ -69,11 +69,11 @@ def lay_callouts(
             break
         if not (np.isfinite(x) and free[0] <= x <= free[2] and free[1] <= y <= free[3]):
             continue
-        rows = [(callout.text, 1.05 * size, theme.panel_ink)]
+        rows = [(callout.text, theme.panel_ink)]
         if callout.detail:
-            rows.append((callout.detail, 0.95 * size, theme.panel_muted))
-        words = [fitted(text, _WIDEST * size, of, measure) for text, of, _ in rows]
-        wide = max(measure(text) * of for text, (_, of, _) in zip(words, rows)) + 2.4 * pad
+            rows.append((callout.detail, theme.panel_muted))
+        words = [fitted(text, _WIDEST * size, size, measure) for text, _ in rows]
+        wide = max(measure(text) * size for text in words) + 2.4 * pad
         high = line * len(rows) + 1.2 * pad
         taken = [*out.taken, *points]
         found = _room(x, y, wide, high, size, free, taken, (before or {}).get(k, -1), covered)
@@ -88,16 +88,16 @@ def lay_callouts(
         out.fills.append((box, theme.panel))
         out.fills.append(((box[0], box[1], box[0] + 0.3 * pad, box[3]), own))
         base = box[3] - 0.6 * pad
-        for text, (_, of, color) in zip(words, rows):
+        for text, (_, color) in zip(words, rows):
             base -= line
             out.write(
                 text,
                 box[0] + 1.2 * pad,
                 base + 0.4 * size,
-                max(of, 11.0),
+                size,
                 color,
                 "callout",
-                measure(text) * of,
+                measure(text) * size,
             )
         out.taken.append(box)
         out.targets.append(Target(box, "callout", (k,)))

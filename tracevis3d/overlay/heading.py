@@ -159,7 +159,7 @@ def _lay_ramp(
     legend: Legend, palette: NDArray[np.float32], x: float, y: float, wide: float, row: float, theme: Theme,
     measure: Measure, out: Overlay,
 ) -> None:  # fmt: skip
-    size = 0.9 * theme.type
+    size = theme.type
     first, last = legend.ramp or (0, 0)
     steps = 32
     for s in range(steps):
@@ -171,7 +171,7 @@ def _lay_ramp(
         across = measure(text) * size
         left = min(max(x + at * wide - across / 2, x), x + wide - across)
         if left >= taken + 0.5 * size:
-            out.write(text, left, y + 0.05 * row, max(size, 11.0), theme.panel_muted, "legend", across)
+            out.write(text, left, y + 0.05 * row, size, theme.panel_muted, "legend", across)
             taken = left + across
 
 

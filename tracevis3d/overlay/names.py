@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.primitives import Labels
+from ..drawing.selector import Selector
 from ..kernels.layout.placing import place
 from ..layout.sight.affine import Floats
 from ..layout.sight.view_projection import ViewProjection
@@ -248,15 +249,15 @@ def lay_names(
 
 
 def standing_on(
-    names: Prepared, colors: NDArray[np.bool_], boxes: Sequence[tuple[Floats, Floats]]
+    names: Prepared, selectors: Iterable[Selector], boxes: Sequence[tuple[Floats, Floats]]
 ) -> NDArray[np.bool_]:
     """Return which names are those of some elements: they stand on their colours, or beside them.
 
     Parameters
     ----------
     names : Prepared
-    colors : bool (k,)
-        Palette indices of the elements.
+    selectors : iterable of Selector
+        What the elements are.
     boxes : sequence of (float64 (m, 3), float64 (m, 3))
         Lowest and highest coordinates of the elements.
 
@@ -264,17 +265,19 @@ def standing_on(
     -------
     bool (n,)
     """
-    found = (names.on >= 0) & np.append(colors, False)[np.clip(names.on, -1, len(colors))]
+    found = np.zeros(len(names), np.bool_)
+    for selector in selectors:
+        found |= (names.on >= 0) & selector.has_color(names.on)
     low, high = (np.concatenate([np.empty((0, 3)), *(box[k] for box in boxes)]) for k in (0, 1))
     ground = np.flatnonzero(names.on < 0)
     if not len(low):
-        return np.asarray(found)
+        return found
     near = _BESIDE * np.linalg.norm(names.top - names.anchor, axis=1)
     for begin in range(0, len(ground), max(_AT_ONCE // len(low), 1)):
         some = ground[begin : begin + max(_AT_ONCE // len(low), 1)]
         at, reach = names.anchor[some, None], near[some, None, None]
         found[some] = ((low - reach <= at) & (at <= high + reach)).all(axis=2).any(axis=1)
-    return np.asarray(found)
+    return found
 
 
 def _unit(vector: tuple[float, float, float]) -> Floats:

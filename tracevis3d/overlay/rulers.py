@@ -175,7 +175,7 @@ def _draw(
     out: Overlay,
     edge: str | None,
 ) -> None:
-    scale, size = theme.scale, theme.type * 0.95
+    scale, size = theme.scale, theme.type
     level = abs(line.pixel[-1, 0] - line.pixel[0, 0]) >= abs(line.pixel[-1, 1] - line.pixel[0, 1])
     apart = _APART * scale if level else 3.0 * size
     along, texts, title = ticks_of(

@@ -1,11 +1,14 @@
-"""The rectangles, lines and dots of an overlay as triangles."""
+"""The rectangles, lines and dots of an overlay, and its texts, as triangles."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .items import Overlay
+from .items import Overlay, Text
 
 _CORNERS = 12  # of a dot
 _TURN = 2 * np.pi * np.arange(_CORNERS) / _CORNERS
@@ -62,3 +65,38 @@ def triangles(
         np.repeat(np.concatenate(color), count, axis=0).astype(np.float32),
         triangle.astype(np.int32),
     )
+
+
+def quads(
+    texts: Sequence[Text], places: Sequence[tuple[int, int, int, int]], side: int, below: float
+) -> tuple[dict[str, NDArray[Any]], NDArray[np.int32]]:
+    """Return the corners of texts that lie in a texture, and their triangles.
+
+    Parameters
+    ----------
+    texts : sequence of Text
+    places : sequence of (int, int, int, int)
+        Left, low, width and height of each in the texture, in pixels.
+    side : int
+        Pixels of the texture on each side.
+    below : float
+        How far below its baseline a text's place reaches, in sizes of the type.
+
+    Returns
+    -------
+    dict
+        ``pos``, float32 (4 n, 2), in pixels; ``uv``, float32 (4 n, 2), in the texture, 0 to 1; and ``color``,
+        float32 (4 n, 4).
+    triangle : int32 (2 n, 3)
+    """
+    where = np.array(places, np.float32).reshape(-1, 4)
+    at = np.array([(round(t.left), round(t.baseline) - round(below * t.size)) for t in texts], np.float32)
+    unit = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], np.float32)
+    corner = unit[None] * where[:, None, 2:]
+    given = {
+        "pos": (at.reshape(-1, 1, 2) + corner).reshape(-1, 2),
+        "uv": ((where[:, None, :2] + corner) / np.float32(side)).reshape(-1, 2),
+        "color": np.repeat(np.array([t.color for t in texts], np.float32).reshape(-1, 4), 4, axis=0),
+    }
+    first = 4 * np.arange(len(texts), dtype=np.int32)[:, None, None]
+    return given, (first + np.array([[0, 1, 2], [0, 2, 3]], np.int32)).reshape(-1, 3)

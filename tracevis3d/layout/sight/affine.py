@@ -108,6 +108,30 @@ def transformed_box(matrix: ArrayLike, low: ArrayLike, high: ArrayLike) -> Box:
     return own.min(axis=0), own.max(axis=0)
 
 
+def box_about(point: ArrayLike, reach: float, moved: ArrayLike = (0.0, 0.0, 0.0)) -> Box:
+    """Return the box with a point in its middle.
+
+    Parameters
+    ----------
+    point : float (3,)
+    reach : float
+        From the middle to each side.
+    moved : float (3,)
+        What the point is moved by.
+
+    Returns
+    -------
+    (float64 (3,), float64 (3,))
+
+    Examples
+    --------
+    >>> [side.tolist() for side in box_about((1, 2, 3), 0.5, (10, 0, 0))]
+    [[10.5, 1.5, 2.5], [11.5, 2.5, 3.5]]
+    """
+    middle = np.asarray(point, np.float64) + np.asarray(moved, np.float64)
+    return middle - reach, middle + reach
+
+
 def box_around(boxes: Iterable[Box]) -> Box | None:
     """Return the box around boxes; None if there are none.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...drawing.picked import PickedElement
 from ...drawing.primitives import Boxes, Drawing, Element, Image, Lines, Marks, Tubes, Wedges
+from ...drawing.selector import Selector
 from ...layout.scales import TimeScale
 from ...layout.sight.picking import BoxPicker, Met, Ray, TubePicker
 from .. import compat
@@ -215,6 +216,10 @@ class PickableMesh:
 
     def __len__(self) -> int:
         return len(self.id)
+
+    def of_any(self, selectors: Iterable[Selector]) -> NDArray[np.bool_]:
+        """Return which elements any of some selectors means, bool (n,)."""
+        return Selector.of_any(selectors, self.kind, self.color, self.id)
 
     def fact(self, name: str) -> NDArray[Any]:
         """Return ``function``, ``depth``, ``thread``, ``count``, ``duration`` or ``own`` of all."""
