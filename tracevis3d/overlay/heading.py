@@ -95,16 +95,17 @@ def lay_legends(
     lowest = max(free[1] + 3 * size, free[3] - _SHARE * (free[3] - free[1]))
     if top - lowest < 2 * row or room < 8 * size:
         return
+    most = max(int((top - lowest - 2 * pad) / row), 2)
+    folded = _folded(legends, most) ^ choices.folded
     rows: list[tuple[int, int, str]] = []  # legend, entry (-1: its heading, -2: a ramp), words
     for k, legend in enumerate(legends):
         words = legend.title or ("colours" if len(legends) > 1 or not rows else "")
         rows.append((k, -1, words))
-        if k in choices.folded:
+        if k in folded:
             continue
         rows += [(k, i, entry.text) for i, entry in enumerate(legend.entries)]
         if legend.ramp is not None:
             rows.append((k, -2, ""))
-    most = max(int((top - lowest - 2 * pad) / row), 2)
     if len(rows) > most:
         rows = [*rows[: most - 1], (-1, -3, f"{len(rows) - most + 1} more")]
     inner = room - 2 * pad
@@ -147,12 +148,24 @@ def lay_legends(
             out.write(text, x, base, size, theme.panel_muted, "legend", measure(text) * size)
             if entry == -1:
                 # A triangle that says whether the list is open would need a glyph that not all fonts have.
-                sign = "+" if k in choices.folded else "–"
+                sign = "+" if k in folded else "–"
                 out.write(
                     sign, panel[2] - pad - measure(sign) * size, base, size, theme.panel_muted, "legend",
                     measure(sign) * size,
                 )  # fmt: skip
                 out.targets.append(Target(box, "legend", (k,)))
+
+
+def _folded(legends: tuple[Legend, ...], most: int) -> frozenset[int]:
+    """Return which legends are folded at first, so that all take no more rows: the last ones."""
+    rows = [1 + len(legend.entries) + (legend.ramp is not None) for legend in legends]
+    found: set[int] = set()
+    for k in range(len(legends) - 1, 0, -1):
+        if sum(rows) <= most:
+            break
+        found.add(k)
+        rows[k] = 1
+    return frozenset(found)
 
 
 def _lay_ramp(

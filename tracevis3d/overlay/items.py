@@ -98,7 +98,7 @@ class Choices:
     Attributes
     ----------
     folded : frozenset of int
-        Legends of which only the heading is shown.
+        Legends that were folded or opened, other than they are at first.
     chosen : frozenset of (int, int)
         Legend and entry of what is not muted; none: nothing is muted.
     lit : frozenset of (int, int)
