@@ -51,8 +51,8 @@ class Canvas:
         self._texts: Any = None
         self._letters: Any = None
 
-    def draw(self, overlay: Overlay) -> None:
-        """Draw in the region that Blender is drawing."""
+    def draw(self, overlay: Overlay, in_region: bool = True) -> None:
+        """Draw in the region that Blender is drawing, or into a picture."""
         key = (tuple(overlay.fills), tuple(overlay.lines), tuple(overlay.dots))
         shader = gpu.shader.from_builtin("FLAT_COLOR")
         if key != self._key:
@@ -70,4 +70,4 @@ class Canvas:
             self._letters = lettering.batch(overlay.texts, atlas)
             self._texts = (texts[0], atlas.version)
         if self._letters is not None:
-            lettering.draw(self._letters, atlas)
+            lettering.draw(self._letters, atlas, in_region)

@@ -30,10 +30,14 @@ void main()
   gl_Position = ModelViewProjectionMatrix * vec4(pos, 0.0, 1.0);
 }
 """
+#: A 3D view's region takes linear light, and shows it as sRGB.
 _FRAGMENT = """
 void main()
 {
-  fragColor = blender_srgb_to_framebuffer_space(vec4(ink.rgb, ink.a * texture(atlas, place).r));
+  vec3 low = ink.rgb / 12.92;
+  vec3 high = pow((ink.rgb + vec3(0.055)) / 1.055, vec3(2.4));
+  vec3 light = mix(high, low, vec3(lessThanEqual(ink.rgb, vec3(0.04045))));
+  fragColor = vec4(mix(ink.rgb, light, linear), ink.a * texture(atlas, place).r);
 }
 """
 
@@ -127,11 +131,12 @@ def batch(texts: Sequence[Text], atlas: Atlas) -> Any:
     return batch_for_shader(shader(), "TRIS", given, indices=indices)
 
 
-def draw(letters: Any, atlas: Atlas) -> None:
-    """Draw a batch of texts in the region that Blender is drawing."""
+def draw(letters: Any, atlas: Atlas, in_region: bool = True) -> None:
+    """Draw a batch of texts, in the region that Blender is drawing or into a picture."""
     used = shader()
     gpu.state.blend_set("ALPHA")
     used.bind()
+    used.uniform_float("linear", 1.0 if in_region else 0.0)
     used.uniform_sampler("atlas", atlas.texture)
     matrix = gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix()
     used.uniform_float("ModelViewProjectionMatrix", matrix)
@@ -150,6 +155,7 @@ def shader() -> Any:
         between.smooth("VEC2", "place")
         between.smooth("VEC4", "ink")
         info.push_constant("MAT4", "ModelViewProjectionMatrix")
+        info.push_constant("FLOAT", "linear")
         info.sampler(0, "FLOAT_2D", "atlas")
         info.vertex_in(0, "VEC2", "pos")
         info.vertex_in(1, "VEC2", "uv")
