@@ -543,7 +543,7 @@ class Plain:
         groups = {}
         for op in self.own:
             holding = any(h.thread == op.thread and h.start <= op.start < h.end for h in self.holds)
-            if (op.state == "sleep" and holding) or self.never_ended(op):
+            if (op.state == "sleep" and holding) or op.ending == UNFINISHED:
                 continue
             if op.waker < 0 and (op.of or sleeps(op.name)):
                 groups.setdefault((op.thread, op.name, op.of[0] if op.of else ""), []).append(op)
