@@ -24,6 +24,7 @@ KINDS: dict[str, str] = {
     "no count": "stacks without a count or weight were read as one sample",
     "no time unit": "weights that are not times were laid along the time axis (1 µs a sample, 1 ns a byte)",
     "no times": "the format has no times: events were counted instead, 1 ns each",
+    "no paths": "the format says who calls whom, not from where: call paths were estimated by weight",
     "coarse times": "times are recorded only now and then: events between them were spread evenly",
     "no addresses": (
         "the format has no addresses: each free was assigned to the youngest block of its call site and size"

@@ -280,6 +280,30 @@ def indices_of(value: Any, size: int) -> NDArray[np.int64]:
     return np.where(good, np.where(good, numbers, 0), -1).astype(np.int64)
 
 
+def add_function(recording: Recording, name: str, file: str, line: int = 0, column: int = 0) -> int:
+    """Return the index of a function of which name and place are recorded.
+
+    Parameters
+    ----------
+    recording : Recording
+    name : str
+    file : str
+        May be empty.
+    line, column : int
+        Where it is defined, from 1; 0 if unknown.
+
+    Returns
+    -------
+    int
+    """
+    line = line if 0 < line < 1 << 31 else 0
+    full = place(name or "(unnamed)", file, line, column)
+    if not file:
+        return recording.function(full)
+    said = names.split(f"{name or '(unnamed)'} ({file}:1)")
+    return recording.function(full, label=said.label, containers=said.containers, file=file, line=line)
+
+
 def place(name: str, file: str, line: int = 0, column: int = 0) -> str:
     """Return a function's name with its place: ``name (file:line:column)``.
 

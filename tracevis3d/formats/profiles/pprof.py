@@ -16,7 +16,7 @@ from ...trace.recording import Recording
 from .. import registry
 from ..unpack import problem_of, unpack_file
 from ..wire import Messages
-from .documents import finish, place
+from .documents import add_function, finish
 from .samples import SAMPLE_NS, add_weighed, tree_of_stacks
 
 if TYPE_CHECKING:
@@ -210,11 +210,7 @@ def _locations(
     known = functions.last(1)
     index = np.array(
         [
-            recording.function(
-                place(_text(texts, name) or _text(texts, system) or "(unnamed)", file, max(line, 0)),
-                file=file,
-                line=max(line, 0),
-            )
+            add_function(recording, _text(texts, name) or _text(texts, system) or "(unnamed)", file, line)
             for name, system, file, line in zip(
                 functions.last(2).tolist(),
                 functions.last(3).tolist(),

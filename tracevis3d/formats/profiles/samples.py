@@ -265,7 +265,34 @@ def add_weighed(
             weight=weight,
             stack=np.where(stack >= 0, stack + first, -1),
         )
-    main = np.maximum(np.asarray(next(iter(weights.values())), np.float64) * scale, 0)
+    main = np.asarray(next(iter(weights.values())), np.float64) * scale
+    lay_weights(recording, (function, parent, line), thread, stack, main)
+
+
+def lay_weights(
+    recording: Recording,
+    frames: tuple[ArrayLike, ArrayLike, ArrayLike],
+    threads: ArrayLike,
+    stacks: ArrayLike,
+    weights: ArrayLike,
+) -> None:
+    """Add the calls of stacks that weigh something, without samples: see :func:`add_weighed`.
+
+    Parameters
+    ----------
+    recording : Recording
+    frames : three columns
+        Function, parent and line of each frame.
+    threads : int32 (n,)
+        Indices of :meth:`~tracevis3d.trace.recording.Recording.thread`.
+    stacks : int32 (n,)
+        The innermost frame of each; -1 if it is empty.
+    weights : float64 (n,)
+        Nanoseconds that they are laid out as. Negative ones count as 0.
+    """
+    thread, stack = np.asarray(threads, np.int32), np.asarray(stacks, np.int32)
+    function, parent, _ = (np.ascontiguousarray(column, np.int32) for column in frames)
+    main = np.maximum(np.asarray(weights, np.float64), 0)
     if too_long(main):
         recording.problems.add("bad time", "the weights add up to more than a time axis holds", len(main))
         return

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...progress import Progress
 from .. import registry
 from ..text import utf8
-from .documents import fields_of, items_of, numbers_of, place, read_profile, text_of, whole_of
+from .documents import add_function, fields_of, items_of, numbers_of, read_profile, text_of, whole_of
 from .samples import FrameTree, add_timed, add_weighed
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class ProfileNodes:
             return -1
         line, column = whole_of(said.get("lineNumber"), -1) + 1, whole_of(said.get("columnNumber"), -1) + 1
         url = text_of(said.get("url"))
-        function = self._recording.function(place(name, url, line, column), file=url, line=max(line, 0))
+        function = add_function(self._recording, name, url, line, column)
         if name == _COLLECTOR:
             self._special[number] = name
         self._frame[number] = self._tree.frame(function, caller)

@@ -1,0 +1,118 @@
+"""Callgrind's profiles held against callgrind_annotate, Xdebug's against its own totals; damaged ones."""
+
+import gzip
+import re
+from collections import Counter
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.support.profile_facts import spans, weights_of
+from tracevis3d.errors import InputError
+from tracevis3d.formats import registry
+from tracevis3d.trace import profile
+
+DATA = ROOT / "tests" / "data" / "profiles"
+
+
+def own_by_name(trace, kind):
+    """Own weight by the name of the function alone: annotate names files in its own way."""
+    found = Counter()
+    for name, (own, _) in weights_of(trace, kind).items():
+        found[name] += own
+    return found
+
+
+@pytest.mark.parametrize(("name", "events"), [("small", 1), ("small.instr", 9)])
+def test_own_weights_are_those_of_callgrind_annotate(name, events):
+    trace = registry.open_trace(DATA / f"{name}.callgrind.gz")
+    said = [Counter() for _ in range(events)]
+    rows = gzip.decompress((DATA / f"{name}.annotate.txt.gz").read_bytes()).decode().splitlines()
+    totals = [int(word.replace(",", "")) for word in rows[0].split()[:events]]
+    for row in rows[1:]:
+        *costs, place = row.split(maxsplit=events)
+        for event, cost in enumerate(costs):
+            said[event][place.strip().rpartition(":")[2]] += int(cost.replace(",", "").replace(".", "0"))
+    # The totals that callgrind writes are up to two more than its lines.
+    assert all(0 <= b - a <= 2 for a, b in zip(profile.totals(trace).values(), totals, strict=True))
+    for event in range(events):
+        found = own_by_name(trace, event)
+        # The names of two symbol versions are one in annotate's eyes.
+        assert {n: w for n, w in found.items() if w} == {n: w for n, w in said[event].items() if w}
+
+
+def test_paths_are_estimated_from_the_graph():
+    trace = registry.open_trace(DATA / "small.callgrind.gz")
+    assert trace.source.format == "callgrind"
+    assert set(trace.problems) == {"no time unit", "no paths"}
+    names = list(trace.functions.label)
+    callers = Counter()
+    for call, above in enumerate(trace.calls.parent.tolist()):
+        callers[
+            names[trace.calls.function[call]], names[trace.calls.function[above]] if above >= 0 else ""
+        ] += 1
+    assert callers["sum", "main"] == 1
+    assert callers["qsort", "main"] == 1
+    main = names.index("main")
+    lasts = (trace.calls.end - trace.calls.start)[trace.calls.function == main]
+    # callgrind_annotate --inclusive=yes says 980,622 for main.
+    assert abs(int(lasts.sum()) - 980_622) < 0.01 * 980_622
+    assert int(trace.functions.line[main]) == 0
+    assert trace.files[trace.functions.file[main]] == "/home/user/small.c"
+    assert trace.stacks.line.max() > 0
+
+
+def test_xdebugs_calls_are_exact():
+    trace = registry.open_trace(DATA / "php.cachegrind.gz")
+    text = gzip.decompress((DATA / "php.cachegrind.gz").read_bytes()).decode()
+    # Lines behind ``calls=`` are what callees cost; the summary adds what Xdebug itself took.
+    total = sum(map(int, re.findall(r"(?m)(?<!calls=1 0 0\n)^\d+ (\d+) \d+$", text)))
+    roots = trace.calls.parent < 0
+    assert (trace.calls.end - trace.calls.start)[roots].tolist() == [10 * total]
+    assert len(trace.calls) == len(re.findall(r"(?m)^fn=", text))
+    counts = Counter(trace.functions.label[f] for f in trace.calls.function.tolist())
+    # fib(12) makes 465 calls, 400 words are added.
+    assert counts["fib"] == 465
+    assert counts["Tree->add"] == 400
+    assert not len(trace.samples)
+    assert not trace.problems
+
+
+HEAD = "version: 1\ncreator: callgrind-3\npositions: line\nevents: Ir\n\n"
+
+
+def test_compressed_names_and_positions(tmp_path):
+    path = tmp_path / "a.callgrind"
+    path.write_text(
+        f"{HEAD}fl=(1) a.c\nfn=(1) main\n5 10\n+2 3\n-1 1\n* 4\ncfn=(2) f\ncalls=2 9\n+1 20\n\n"
+        "fn=(2)\n9 20\n\nfl=(1)\nfn=(1)\n5 2\n"
+    )
+    trace = registry.open_trace(path)
+    assert list(trace.functions.name) == ["main (a.c)", "f (a.c)"]
+    rows = zip(trace.stacks.function.tolist(), trace.stacks.line.tolist(), trace.samples.weight.tolist())
+    assert sorted(rows) == [(0, 5, 12), (0, 6, 5), (0, 7, 3), (1, 9, 20)]
+    assert spans(trace) == [("main", 0, 40, 1), ("f", 0, 20, 2)]
+
+
+def test_recursion_ends(tmp_path):
+    path = tmp_path / "a.callgrind"
+    path.write_text(
+        f"{HEAD}fn=a\n1 10\ncfn=b\ncalls=1 1\n1 30\n\n"
+        "fn=b\n1 10\ncfn=a\ncalls=1 1\n1 20\ncfn=b\ncalls=1 1\n1 5\n"
+    )
+    trace = registry.open_trace(path)
+    assert profile.totals(trace) == {"Ir": 20}
+    assert trace.calls.depth.max() == 2
+
+
+def test_what_is_damaged_is_counted(tmp_path):
+    path = tmp_path / "a.callgrind"
+    path.write_text(f"{HEAD}fn=(9)\n1 x\nzz=1\n1 {10**19}\n1 3\nfn=f\n* 2\n")
+    trace = registry.open_trace(path)
+    assert {k: p.count for k, p in trace.problems.items() if not k.startswith("no ")} == {
+        "malformed": 1, "unsupported": 1, "bad value": 1
+    }  # fmt: skip
+    assert set(trace.functions.name) == {"(unnamed 9)", "f"}
+    path.write_text(f"{HEAD}fn=f\n")
+    with pytest.raises(InputError, match="no line says what a function costs"):
+        registry.open_trace(path)

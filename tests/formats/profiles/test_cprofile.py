@@ -1,0 +1,105 @@
+"""Files of Python's own profiler, held against what pstats says of them; marshalled data."""
+
+import contextlib
+import cProfile
+import marshal
+import pstats
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import ROOT
+from tracevis3d.errors import InputError
+from tracevis3d.formats import registry
+from tracevis3d.formats.profiles.marshal import load_python, load_ruby
+from tracevis3d.trace import profile
+
+DATA = ROOT / "tests" / "data" / "profiles"
+
+
+def check(path):
+    trace, said = registry.open_trace(path), pstats.Stats(str(path)).stats
+    assert trace.source.format == "cprofile"
+    own = {}
+    for stack, weight, kind in zip(
+        trace.samples.stack, trace.samples.weight, trace.samples.kind, strict=True
+    ):
+        function = int(trace.stacks.function[stack])
+        own.setdefault(function, [0, 0])[kind] += int(weight)
+    names = {tuple(values): trace.functions.name[function] for function, values in own.items()}
+    expected = sorted((round(1e9 * own_time), calls) for _, calls, own_time, _, _ in said.values())
+    assert sorted(tuple(values) for values in own.values()) == expected
+    assert set(trace.problems) == {"no paths"}
+    return trace, said, names
+
+
+def test_own_times_and_counts_are_those_of_pstats():
+    trace, said, _ = check(DATA / "words.prof")
+    main = next(key for key in said if key[2] == "main")
+    row = list(trace.functions.name).index(f"main ({main[0]}:{main[1]})")
+    lasts = (trace.calls.end - trace.calls.start)[trace.calls.function == row].sum()
+    assert abs(lasts - 1e9 * said[main][3]) < 0.02 * 1e9 * said[main][3]
+    assert trace.functions.line[row] == main[1]
+    assert any("builtins." in name for name in trace.functions.name)
+
+
+def test_this_pythons_profiles_are_read(tmp_path):
+    def leaf(n):
+        return sum(range(n))
+
+    def work():
+        return [leaf(n) for n in range(200)] + [len(sorted("cab"))]
+
+    path = tmp_path / "a.prof"
+    measured = cProfile.Profile()
+    measured.runcall(work)
+    measured.dump_stats(path)
+    trace, _, _ = check(path)
+    assert profile.totals(trace)["calls"] > 200
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: (
+        st.tuples(inner, inner) | st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(plain, st.integers(2, 4))
+def test_python_is_read_back(value, version):
+    def tuples(value):
+        if isinstance(value, list | tuple):
+            return tuple(map(tuples, value))
+        return {key: tuples(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+    assert load_python(marshal.dumps(value, version)) == tuples(value)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.binary(max_size=60),
+    st.sampled_from([b"", b"{", b"(", b"\xfb", b"\xa9\x03", b"\x04\x08{", b"\x04\x08["]),
+)
+def test_any_bytes_are_read_or_refused(data, head):
+    for load in (load_python, load_ruby):
+        with contextlib.suppress(ValueError):
+            load(head + data)
+
+
+def test_what_is_damaged_is_counted_or_refused(tmp_path):
+    path = tmp_path / "a.prof"
+    good = {
+        ("a.py", 1, "f"): (1, 1, 0.5, 1.0, {}),
+        ("a.py", 2, "g"): (1, 1, 0.5, 0.5, {("a.py", 1, "f"): (1, 1, 0.5, 0.5)}),
+    }
+    path.write_bytes(marshal.dumps(good | {("a.py", "x", 3): 1, ("a.py", 3, "h"): (1, 2)}))
+    trace = registry.open_trace(path)
+    assert trace.problems["malformed"].count == 2
+    assert (trace.calls.end - trace.calls.start).tolist() == [10**9, 5 * 10**8]
+    path.write_bytes(marshal.dumps(good)[:-4])
+    with pytest.raises(InputError, match="damaged"):
+        registry.open_trace(path)

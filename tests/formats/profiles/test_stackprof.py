@@ -1,0 +1,60 @@
+"""stackprof's profiles of a Ruby program, marshalled and as JSON, held against what it counted itself."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from tests.conftest import ROOT
+from tests.support.profile_facts import spans, weights_of
+from tracevis3d.errors import InputError
+from tracevis3d.formats import registry
+from tracevis3d.trace import profile
+
+DATA = ROOT / "tests" / "data" / "profiles"
+
+
+def recorded(name):
+    return json.loads(gzip.decompress((DATA / name).read_bytes()))
+
+
+@pytest.mark.parametrize("name", ["ruby.stackprof.json.gz", "ruby.stackprof.dump"])
+def test_samples_are_those_that_were_counted(name):
+    trace, said = registry.open_trace(DATA / name), recorded("ruby.stackprof.json.gz")
+    assert trace.source.format == "stackprof"
+    frames = {f["name"]: (f["samples"], f["total_samples"]) for f in said["frames"].values()}
+    assert weights_of(trace) == frames
+    assert profile.totals(trace) == {"samples": said["samples"]}
+    assert trace.span_ns == 1000 * sum(said["raw_timestamp_deltas"])
+    assert len(spans(trace)) == len(trace.calls)
+    assert not trace.problems
+
+
+def test_sums_by_function_and_line_are_read():
+    trace, said = (
+        registry.open_trace(DATA / "ruby.object.stackprof.json.gz"),
+        recorded("ruby.object.stackprof.json.gz"),
+    )
+    own = {f["name"]: f["samples"] for f in said["frames"].values() if f["samples"]}
+    assert {name: weight for name, (weight, _) in weights_of(trace).items()} == own
+    assert {"no paths", "no time unit"} == set(trace.problems)
+    lines = {line for f in said["frames"].values() for line, (_, mine) in f.get("lines", {}).items() if mine}
+    assert {str(line) for line in trace.stacks.line.tolist() if line} == lines
+
+
+def test_what_is_damaged_is_counted(tmp_path):
+    path = tmp_path / "a.json"
+    frames = {"1": {"name": "f", "file": "a.rb", "line": 3}, "x": {"name": "g"}}
+    head = {"version": 1.2, "mode": "wall", "gc_samples": 0, "missed_samples": 0, "frames": frames}
+    path.write_text(json.dumps(head | {"raw": [1, 1, 2, 2, 1, 7, 1, 9], "raw_timestamp_deltas": [5, 5, "a"]}))
+    trace = registry.open_trace(path)
+    assert spans(trace) == [("f", 0, 10_000, 1)]
+    assert {kind: p.count for kind, p in trace.problems.items()} == {"unknown": 1, "truncated": 1}
+    path.write_text(json.dumps(head))
+    with pytest.raises(InputError, match="no samples"):
+        registry.open_trace(path)
+    path.write_bytes((DATA / "ruby.stackprof.dump").read_bytes()[:3000])
+    with pytest.raises(InputError, match="damaged"):
+        registry.open_trace(path)
+    assert np.all(trace.samples.weight == 1)

@@ -1,0 +1,301 @@
+"""Callgrind's profiles, and Xdebug's, which are written alike.
+
+Source: https://valgrind.org/docs/manual/cl-format.html. Callgrind sums up what each function costs, by line,
+and what its calls of others do. Xdebug writes each call by itself when it ends, so that its calls are exact.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...progress import Progress, part
+from ...trace.events import COMPLETE
+from ...trace.recording import Recording
+from .. import names, registry
+from ..text import read_text
+from .call_graph import lay_call_graph
+from .documents import add_function, finish
+
+if TYPE_CHECKING:
+    from ...trace.model import Trace
+
+_HEAD = re.compile(rb"(?m)^(?:events|positions):[ \t]*\S")
+_NAME = re.compile(r"\((\d+)\)(?: (.*))?", re.DOTALL)
+#: By the name of an event: what it is, and how many units one is.
+_UNITS = {
+    "Time_(10ns)": ("time (ns)", 10),
+    "Time_(us)": ("time (ns)", 1000),
+    "Memory_(bytes)": ("memory (bytes)", 1),
+}
+_MOST = 1 << 60
+_THREAD = re.compile(r"thread:\s*(\d+)")
+
+
+def sniff(head: bytes, name: str) -> float:
+    """Say how sure it is that text is callgrind's.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
+    if head.startswith(b"# callgrind format"):
+        return registry.SURE
+    has_names = re.search(rb"(?m)^fn=", head) is not None
+    if not has_names or not _HEAD.search(head):
+        return registry.NO
+    return registry.SURE if re.search(rb"(?m)^creator: (?:xdebug|callgrind)", head) else registry.LIKELY
+
+
+def read(path: Path, progress: Progress) -> Trace:
+    """Read a profile of callgrind's or Xdebug's.
+
+    Own weights are kept by function and line. Callgrind's calls are estimated (see :mod:`.call_graph`) and
+    laid out by the first event, 1 ns each; Xdebug's are those that happened, in their order.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InputError
+        If no line says what something costs.
+    """
+    recording = Recording()
+    text = read_text(path, recording.problems, part(progress, 0, 0.2), whole_lines=True)
+    progress(0.2, "reading lines")
+    reader = _Reader(recording)
+
+    def take() -> None:
+        reader.read(bytes(text.data).decode("utf-8", "replace"))
+        reader.lay()
+
+    return finish(path, take, recording, "callgrind profile", progress)
+
+
+class _Reader:
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._events: list[str] = ["Cost"]
+        self._columns = 1
+        #: Compressed names: files, functions and objects each count for themselves.
+        self._texts: dict[str, dict[str, str]] = {"f": {}, "n": {}, "o": {}}
+        self._functions: dict[tuple[str, str, str], int] = {}
+        self._thread = 0
+        #: By function, and by function and line: what each event costs.
+        self._own: dict[tuple[int, int, int], list[int]] = {}
+        self._edges: dict[tuple[int, int, int], int] = {}
+        self._creator = ""
+        # What Xdebug writes call by call: function, number of callees and own cost.
+        self._single: list[tuple[int, list[int], int]] = []
+
+    def read(self, text: str) -> None:
+        """Read all lines."""
+        problems = self._recording.problems
+        file = inner = obj = called_file = called_object = ""
+        function = callee = -1
+        is_call = False
+        last = [0, 0]
+        own, edges = self._own, self._edges
+        for number, line in enumerate(text.split("\n"), 1):
+            if not line:
+                continue
+            first = line[0]
+            if first.isdigit() or first in "+-*":
+                words = line.split()
+                try:
+                    for column in range(self._columns):
+                        word = words[column] if column < len(words) else "*"
+                        if word[0] in "+-":
+                            last[column] += int(word, 0)
+                        elif word != "*":
+                            last[column] = int(word, 0)
+                    costs = [int(word) for word in words[self._columns :]]
+                except (ValueError, IndexError):
+                    problems.add("malformed", f"line {number:,}")
+                    continue
+                if function < 0 or not costs:
+                    is_call = False
+                    continue
+                if max(costs) > _MOST:
+                    problems.add("bad value", f"line {number:,}")
+                    continue
+                line_number = last[self._columns - 1]
+                if is_call:
+                    is_call = False
+                    key = (self._thread, function, callee)
+                    edges[key] = edges.get(key, 0) + costs[0]
+                    if self._single:
+                        self._single[-1][1].append(callee)
+                    continue
+                key = (self._thread, function, line_number)
+                held = own.get(key)
+                if held is None:
+                    own[key] = costs
+                else:
+                    own[key] = [a + b for a, b in zip(held, costs)] + held[len(costs) :] + costs[len(held) :]
+                if self._single and self._single[-1][2] < 0:
+                    self._single[-1] = (*self._single[-1][:2], costs[0])
+                continue
+            key_word, sign, said = line.partition("=")
+            if sign and key_word.isalpha():
+                said = said.strip()
+                if key_word == "fn":
+                    inner = file
+                    function = self._function(self._text("n", said), file, obj)
+                    called_file, called_object = file, obj
+                    if self._creator.startswith("xdebug"):
+                        self._single.append((function, [], -1))
+                elif key_word in ("fl", "fi", "fe"):
+                    inner = self._text("f", said)
+                    if key_word == "fl":
+                        file = called_file = inner
+                elif key_word == "ob":
+                    obj = called_object = self._text("o", said)
+                elif key_word in ("cfl", "cfi"):
+                    called_file = self._text("f", said)
+                elif key_word == "cob":
+                    called_object = self._text("o", said)
+                elif key_word == "cfn":
+                    callee = self._function(self._text("n", said), called_file, called_object)
+                    called_file, called_object = file, obj
+                elif key_word == "calls":
+                    is_call = callee >= 0
+                elif key_word in ("jfi", "jfl", "jfn"):
+                    self._text("n" if key_word == "jfn" else "f", said)
+                elif key_word not in ("jump", "jcnd"):
+                    problems.add("unsupported", f"line {number:,}: {key_word}=")
+                continue
+            self._header(line)
+
+    def _header(self, line: str) -> None:
+        key, _, said = line.partition(":")
+        if key == "events":
+            self._events = said.split() or ["Cost"]
+        elif key == "positions":
+            self._columns = min(max(len(said.split()), 1), 2)
+        elif key == "creator":
+            self._creator = said.strip()
+        elif found := _THREAD.match(line):
+            self._thread = int(found[1])
+
+    def _text(self, table: str, said: str) -> str:
+        """Return a name that may be given once and then by its number."""
+        found = _NAME.fullmatch(said)
+        if found is None:
+            return said
+        number, name = found[1], found[2]
+        if name:
+            self._texts[table].setdefault(number, name)
+        return self._texts[table].get(number, f"(unnamed {number})")
+
+    def _function(self, name: str, file: str, obj: str) -> int:
+        key = name, file, obj
+        function = self._functions.get(key)
+        if function is None:
+            known = file if file not in ("???", "php:internal") else ""
+            short = obj.rsplit("/", 1)[-1]
+            if known:
+                function = add_function(self._recording, name, known)
+            elif short and obj != "???":
+                said = names.split(name)
+                inside = (("module", short), *said.containers)
+                function = self._recording.function(f"{name} ({obj})", label=said.label, containers=inside)
+            else:
+                function = self._recording.function(name)
+            self._functions[key] = function
+        return function
+
+    def lay(self) -> None:
+        """Add calls and what they weigh."""
+        if not self._own:
+            raise ValueError("no line says what a function costs")
+        if self._single and self._lay_single():
+            return
+        rows = list(self._own.items())
+        threads = {number: self._recording.thread(0, number or "all") for number, _, _ in self._own}
+        first = self._recording.add_stacks(
+            function=[function for (_, function, _), _ in rows],
+            parent=np.full(len(rows), -1),
+            line=[line if 0 < line < 1 << 31 else 0 for (_, _, line), _ in rows],
+        )
+        for column, event in enumerate(self._events):
+            kind, factor = _UNITS.get(event, (event, 1))
+            self._recording.add_samples(
+                thread=[threads[number] for (number, _, _), _ in rows],
+                kind=np.full(len(rows), self._recording.text("samples", kind)),
+                weight=[factor * costs[column] if column < len(costs) else 0 for _, costs in rows],
+                stack=first + np.arange(len(rows)),
+            )
+        kind, factor = _UNITS.get(self._events[0], ("", 1))
+        if not kind.endswith("(ns)"):
+            self._recording.problems.add("no time unit", f"costs are {self._events[0]}", len(rows))
+        for number, thread in threads.items():
+            own: dict[int, float] = {}
+            for (of, function, _), costs in rows:
+                if of == number:
+                    own[function] = own.get(function, 0) + costs[0]
+            edges = {(a, b): float(weight) for (of, a, b), weight in self._edges.items() if of == number}
+            lay_call_graph(self._recording, thread, own, edges, factor)
+
+    def _lay_single(self) -> bool:
+        """Lay out calls that were written one by one as they ended; False if they don't fit together."""
+        count = len(self._single)
+        factor = _UNITS.get(self._events[0], ("", 1))[1]
+        done: list[int] = []  # calls whose caller has not ended yet
+        caller, offset, lasts = [-1] * count, [0] * count, [0] * count
+        for number, (_, callees, own) in enumerate(self._single):
+            inside = done[len(done) - len(callees) :] if callees else []
+            if [self._single[call][0] for call in inside] != callees:
+                return False
+            del done[len(done) - len(inside) :]
+            at = 0
+            for call in inside:
+                caller[call], offset[call] = number, at
+                at += lasts[call]
+            lasts[number] = at + max(own, 0) * factor
+            done.append(number)
+        at = 0
+        for call in done:
+            offset[call] = at
+            at += lasts[call]
+        for call in range(count - 1, -1, -1):
+            if caller[call] >= 0:
+                offset[call] += offset[caller[call]]
+        start = np.array(offset, np.int64)
+        self._recording.add_events(
+            thread=np.full(count, self._recording.thread(0, "main")),
+            kind=np.full(count, COMPLETE),
+            function=[function for function, _, _ in self._single],
+            time=start,
+            end=start + lasts,
+        )
+        return True
+
+
+FORMAT = registry.Format(
+    name="callgrind",
+    title="callgrind profile",
+    suffixes=(".callgrind", ".cachegrind", ".out"),
+    sniff=sniff,
+    read=read,
+    programs="Valgrind's callgrind, Xdebug",
+)
