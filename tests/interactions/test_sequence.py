@@ -78,6 +78,36 @@ def test_the_image_is_equation_3(pair, ends, rows, power):
     assert np.abs(image[..., 0].astype(float) - place * 255)[shown].max(initial=0) < 1.01
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(0, 4), min_size=1, max_size=20),
+    st.lists(st.tuples(st.floats(0, 12), st.floats(0, 12)), min_size=5, max_size=5),
+    st.integers(0, 1000),
+)
+def test_colours_are_averaged_and_ends_cover_a_part_of_their_column(pair, ends, seed):
+    """Equation 3 averages the calls' colours, on any ramp; not the places on it."""
+    rng = np.random.default_rng(seed)
+    ramp = rng.integers(0, 256, (5, 4)).astype(np.uint8)
+    pair, span, columns = np.array(pair, np.int32), np.array(ends, np.float64), 12
+    count, weight = frequencies(pair, 5), contributions(-1.0, calls=len(pair))
+    image = sequence_image(pair, count, weight, even_rows(0, len(pair), 1), span, columns, ramp)
+    mixed = np.zeros((columns, 4))
+    whole = weight[count].sum()
+    for p, w in zip(pair.tolist(), weight[count].tolist()):
+        a, b = span[p]
+        low, high = min(a, b), max(a, b)
+        first = min(int(low), columns - 1)
+        for x in range(first, min(max(int(np.ceil(high)), first + 1), columns)):
+            part = 1.0 if high - low < 1 else min(high, x + 1) - max(low, x)
+            t = min(max((x + 0.5 - a) / (b - a), 0), 1) if a != b else 0.5
+            color = [np.interp(t * 4, range(5), ramp[:, c]) for c in range(3)]
+            mixed[x] += np.array([*color, 1.0]) * w / whole * part
+    shown = mixed[:, 3] > 1e-3
+    np.testing.assert_allclose(image[0, :, 3] / 255, mixed[:, 3], atol=0.003)
+    wanted = mixed[shown, :3] / mixed[shown, 3:]
+    np.testing.assert_allclose(image[0, shown, :3], wanted, atol=1.01)
+
+
 def test_the_papers_row_of_sixteen_calls():
     """15 calls from B to D and one from A to C on one line (figures 10 and 11)."""
     pair = np.zeros(16, np.int32)

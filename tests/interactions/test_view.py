@@ -11,6 +11,8 @@ import tracevis3d as tv
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Image, Tubes, Wedges
 from tracevis3d.errors import UsageError
+from tracevis3d.features.interactions.view.layout import arrange
+from tracevis3d.features.interactions.view.parameters import Parameters
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -402,3 +404,11 @@ def test_an_empty_window_and_a_trace_without_interactions(weka, tmp_path):
     flat = tmp_path / "flat.tsv"
     flat.write_text("1\t+\tf\t0\n1\t-\tf\t9\n")
     assert drawn(tv.load(flat)).counts["calls"] == 0
+
+
+@pytest.mark.parametrize(("start", "end"), [("0ms", "0.002ms"), ("0.004ms", "0.0065ms")])
+def test_sectors_keep_their_place_and_width_whatever_the_window_is(trace, start, end):
+    whole, part = (arrange([trace], Parameters(**window)) for window in ({}, {"start": start, "end": end}))
+    np.testing.assert_array_equal(whole.sectors.low, part.sectors.low)
+    np.testing.assert_array_equal(whole.sectors.high, part.sectors.high)
+    assert 0 < int(part.counts[0].sum()) < int(whole.counts[0].sum())

@@ -49,16 +49,15 @@ def rasterise_calls(
     tone: NDArray[np.float64],
     total: NDArray[np.float64],
     touched: NDArray[np.int32],
-    cover: NDArray[np.float64],
-    slope: NDArray[np.float64],
+    mixed: NDArray[np.float64],
     ramp: NDArray[np.uint8],
     image: NDArray[np.uint8],
 ) -> None:
     """Draw calls as rows of coloured bars, each from its caller to its callee.
 
-    A row's colour is the mean of its calls' weighed by their share of the row and by their contribution
-    (equations 2 and 3); where a call isn't, it counts as nothing. First the weights of a row are summed by
-    pair, then each pair adds to the differences along the row: calls plus rows times columns in all.
+    A row's colour is the mean of its calls' colours, weighed by their share of the row and by their
+    contribution (equations 2 and 3); where a call isn't, it counts as nothing. First the weights of a row are
+    summed by pair, then each pair adds its colours along its bar: calls plus the length of all bars in all.
 
     Parameters
     ----------
@@ -69,14 +68,15 @@ def rasterise_calls(
     edge : float64 (rows + 1,)
         Where rows begin and end, in calls; never decreases. A call may lie in several rows.
     span : float64 (pairs, 2)
-        Columns of the caller's end and of the callee's: a bar's two ends, from 0 to columns, in any order.
+        Columns of the caller's end and of the callee's: a bar's two ends, from 0 to columns, in any order. A
+        column that a bar covers in part gets that part of it; a bar has a column at least.
     tone : float64 (pairs,)
         Place on the ramp, 0 to 1, of bars of one colour; negative for those that go along the ramp.
     total : float64 (pairs,)
         Working space, zero; left so.
     touched : int32 (pairs,)
-    cover, slope : float64 (columns + 2,)
-        Working space.
+    mixed : float64 (columns, 4)
+        Working space: sums of red, green, blue and of the weights.
     ramp : uint8 (k, 4)
         Colours from caller to callee.
     image : uint8 (rows, columns, 4)
@@ -98,46 +98,38 @@ def rasterise_calls(
                 w = share * weight[count[i]]
                 total[p] += w
                 sum_ += w
-        for x in range(columns + 2):
-            cover[x] = 0.0
-            slope[x] = 0.0
+        for x in range(columns):
+            for c in range(4):
+                mixed[x, c] = 0.0
         scale = 1.0 / sum_ if sum_ > 0.0 else 0.0
         for k in range(known):
             p = touched[k]
             w = total[p] * scale
             total[p] = 0.0
             a, b = span[p, 0], span[p, 1]
-            low, high = int(min(a, b)), int(np.ceil(max(a, b)))
-            high = min(max(high, low + 1), columns)
-            # Along the bar the place on the ramp is t = t0 + dt x; sums of w and of w t by differences:
-            # cover is a step, and slope holds the changes of the ramp's line as value and gradient.
-            cover[low] += w
-            cover[high] -= w
-            if tone[p] >= 0.0:
-                t0, dt = tone[p], 0.0
-            elif b == a:
-                t0, dt = 0.5, 0.0
-            else:
-                dt = 1.0 / (b - a)
-                t0 = (low + 0.5 - a) * dt
-            slope[low] += w * t0
-            # From the second column on each step adds dt; both end at the bar's end.
-            slope[low + 1] += w * (dt - t0)
-            t1 = t0 + dt * (high - low - 1)
-            slope[high] -= w * (t1 + dt)
-            slope[high + 1] += w * t1
-        covered, value, gradient = 0.0, 0.0, 0.0
-        for x in range(columns):
-            covered += cover[x]
-            gradient += slope[x]
-            value += gradient
-            if covered > 1e-9:
-                at = min(max(value / covered, 0.0), 1.0) * steps
-                k = int(at)
-                u = at - k
-                k1 = min(k + 1, steps)
+            left, right = min(a, b), max(a, b)
+            low = min(int(left), columns - 1)
+            high = min(max(int(np.ceil(right)), low + 1), columns)
+            thin = right - left < 1.0
+            for x in range(low, high):
+                part = 1.0 if thin else min(right, x + 1.0) - max(left, float(x))
+                if tone[p] >= 0.0:
+                    t = tone[p]
+                elif b == a:
+                    t = 0.5
+                else:
+                    t = (x + 0.5 - a) / (b - a)
+                at = min(max(t, 0.0), 1.0) * steps
+                k0 = int(at)
+                u, k1 = at - k0, min(k0 + 1, steps)
                 for c in range(3):
-                    image[r, x, c] = np.uint8(ramp[k, c] * (1.0 - u) + ramp[k1, c] * u + 0.5)
+                    mixed[x, c] += w * part * (ramp[k0, c] * (1.0 - u) + ramp[k1, c] * u)
+                mixed[x, 3] += w * part
+        for x in range(columns):
+            covered = mixed[x, 3]
+            if covered > 1e-9:
+                for c in range(3):
+                    image[r, x, c] = np.uint8(min(mixed[x, c] / covered, 255.0) + 0.5)
                 image[r, x, 3] = np.uint8(min(covered, 1.0) * 255.0 + 0.5)
             else:
                 image[r, x, 0] = image[r, x, 1] = image[r, x, 2] = image[r, x, 3] = np.uint8(0)

@@ -168,11 +168,12 @@ def arrange(traces: Sequence[Trace], p: Parameters) -> Arrangement:
         If a window is empty.
     """
     hierarchy, found, order = _data(traces, p.relation, p.level, p.hierarchy, p.elements, p.order)
-    # Busy elements get more room, idle ones enough to be pointed at.
     windows = [time_window(trace, p.start, p.end) for trace in traces]
     ranges = [f.range(*w) for f, w in zip(found, windows, strict=True)]
     counts = [f.counts(*r) for f, r in zip(found, ranges, strict=True)]
-    activity = np.sum([f.activity(c) for f, c in zip(found, counts, strict=True)], axis=0)
+    # Busy elements get more room, idle ones enough to be pointed at: busy in the whole run, so that they stay
+    # where they are whatever window is looked at.
+    activity = np.sum([f.activity(f.counts(0, len(f))) for f in found], axis=0)
     share = np.sqrt(activity / max(float(activity.max(initial=0.0)), 1.0))
     sectors = place_sectors(hierarchy.parent, hierarchy.extent, hierarchy.element, 0.35 + share)
     return Arrangement(hierarchy, sectors, order, tuple(found), tuple(windows), tuple(ranges), tuple(counts))

@@ -79,7 +79,8 @@ def sequence(
     found = drum.found
     if p.mantle == "none" or drum.high <= drum.low or drum.bend.length <= 0:
         return None
-    columns = int(np.clip(6 * found.elements, 240, 1000))
+    # Flat, a column is about two pixels of the picture.
+    columns = int(np.clip(max(6 * found.elements, 0.45 * frame.width * picture.flat), 240, 1000))
     rows = int(
         min(max(1.1 * frame.width if not picture.flat else frame.height, 256), _MOST_POINTS // columns)
     )

@@ -148,7 +148,7 @@ def sequence_image(
         np.ascontiguousarray(pair, np.int32), np.ascontiguousarray(count, np.int32),
         np.ascontiguousarray(weight, np.float64), np.ascontiguousarray(edge, np.float64),
         np.ascontiguousarray(span, np.float64), tone, np.zeros(pairs), np.empty(pairs, np.int32),
-        np.empty(columns + 2), np.empty(columns + 2), np.ascontiguousarray(ramp, np.uint8), image,
+        np.empty((columns, 4)), np.ascontiguousarray(ramp, np.uint8), image,
     )  # fmt: skip
     return image
 
