@@ -75,13 +75,20 @@ SUBJECTS = {
     },
     "features/waits/operations.py": ("waits/test_twin_operations",),
     "features/waits/rules.py": ("waits/test_waits",),
-    "features/interactions/hierarchy.py": ("interactions/test_interactions", "interactions/test_layers"),
+    "features/interactions/hierarchy.py": (
+        "interactions/test_interactions",
+        "interactions/test_twin_hierarchy",
+        "interactions/test_layers",
+    ),
     "features/interactions/interactions.py": ("interactions/test_twin_interactions",),
     "features/interactions/layers.py": ("interactions/test_twin_layers",),
     "features/interactions/phases.py": ("interactions/test_twin_phases",),
     "features/interactions/patterns.py": ("interactions/test_twin_patterns",),
     "features/interactions/rounds.py": ("interactions/test_twin_rounds", "interactions/test_rounds"),
-    "features/interactions/sector_order.py": ("interactions/test_interactions",),
+    "features/interactions/sector_order.py": (
+        "interactions/test_interactions",
+        "interactions/test_twin_sector_order",
+    ),
     **{
         f"filters/{name}.py": ("filters/test_twin_filters", "filters/test_twin_stack")
         for name in (
