@@ -209,8 +209,8 @@ def explain(a: Trace, b: Trace, *, top: int = 10, progress: Progress = silent, *
     --------
     >>> import tracevis3d as tv
     >>> story = tv.explain(tv.load("run.tsv"), tv.load("new.tsv"))
-    >>> story[0].kind
-    'slower'
+    >>> story[0].kind, story[0].functions
+    ('repetitions', ('parse', 'parse'))
     """
     from .features.comparison.report.story import explain as find
 

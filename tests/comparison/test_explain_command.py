@@ -20,7 +20,8 @@ from tracevis3d.parameters import read
 from tracevis3d.views import registry
 
 KEYS = {
-    "kind", "title", "score", "sentence", "caption", "functions", "path", "calls", "time_ns", "below",
+    "kind", "title", "score", "certainty", "headline", "short", "sentence", "caption", "functions", "path",
+    "calls", "time_ns", "below",
     "ranges_ns", "examples", "group", "details", "figure", "settings",
 }  # fmt: skip
 

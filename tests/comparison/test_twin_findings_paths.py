@@ -61,7 +61,7 @@ class Side:
         return found
 
     def functions(self, path):
-        return {self.function[q] for q in range(self.n) if self.lies(q, path)}
+        return [self.function[q] for q in range(self.n) if self.lies(q, path)]
 
 
 def plain_paths(comparison, worth=0.005, deepest=2000, tried=8):
@@ -75,14 +75,24 @@ def plain_paths(comparison, worth=0.005, deepest=2000, tried=8):
         """Lay a path of A upon one of B, or what they wrap, if that is the same work."""
         chains = [sides[0].chain(a), sides[1].chain(b)]
         functions = [[side.function[p] for p in chain] for side, chain in zip(sides, chains, strict=True)]
+        left, right = sides[0].functions(a), sides[1].functions(b)
+
+        def rare(f):
+            elsewhere = [
+                side.function.count(f) - of.count(f) for side, of in zip(sides, (left, right), strict=True)
+            ]
+            return max(elsewhere) <= 1
+
         steps = [
-            (i + j, i, j) for i, f in enumerate(functions[0]) for j, g in enumerate(functions[1]) if f == g
-        ]
+            (i + j, i, j) for i, f in enumerate(functions[0]) for j, g in enumerate(functions[1])
+            if f == g and j == functions[1].index(g)
+            and (rare(f) or len(sides[0].heads[chains[0][i]]) == len(sides[1].heads[chains[1][j]]))
+        ]  # fmt: skip
         if steps:
             _, i, j = min(steps)
         else:
-            left, right = sides[0].functions(a), sides[1].functions(b)
-            if not len(left & right) > comparison.settings.tau * len(left | right):
+            both = set(left) & set(right)
+            if not len(both) > comparison.settings.tau * len({*left, *right}) or not any(map(rare, both)):
                 return False
             i = j = 0
         over = (tuple(functions[0][:i]), tuple(functions[1][:j]))

@@ -18,7 +18,7 @@ def plain_median(pairs):
     for _, weight in pairs:
         total += weight
         sums.append(total)
-    return next(value for (value, _), at in zip(pairs, sums, strict=True) if at >= total / 2)
+    return next(value for (value, _), at in zip(pairs, sums, strict=True) if at >= (1 - 1e-12) * total / 2)
 
 
 class Trace:
@@ -47,6 +47,15 @@ class Trace:
             i
             for i in range(self.n)
             if self.node[i] in nodes and (self.parent[i] < 0 or self.node[self.parent[i]] != self.node[i])
+        ]
+
+    def gaps(self, i):
+        """Return how long a call runs itself before, between and after those that it makes."""
+        made = [j for j in self.stack(i) if self.parent[j] == i]
+        begins = [self.start[i], *(self.end[j] for j in made)]
+        return [
+            end - begin
+            for begin, end in zip(begins, [*(self.start[j] for j in made), self.end[i]], strict=True)
         ]
 
     def shape(self, i):
@@ -147,7 +156,7 @@ class Plain:
     def finding(self, kind, score, functions, path=(), details=None, **about):
         usual = {
             "calls": (0, 0), "time_ns": (0, 0), "below": (0, 0), "ranges": (None, None), "examples": (-1, -1),
-            "nodes": [],
+            "nodes": [], "certainty": "certain",
         }  # fmt: skip
         return {
             "kind": kind, "score": score, "functions": functions, "path": path, "details": details or {},
@@ -175,7 +184,13 @@ class Plain:
             time = sum(self.time[1][n] - self.pace * self.before[n] * self.time[0][n] for n in nodes)
             calls = sum(self.below[1][n] - self.before[n] * self.below[0][n] for n in nodes)
             f = self.function[0][nodes[0]]
-            details = {"paths": len(nodes), "calls_of_function": [of[f] for of in self.of_function]}
+            about = self.about(nodes)
+            parts = [n / max(t.time, 1) for n, t in zip(about["time_ns"], self.traces, strict=True)]
+            parts += [n / max(t.n, 1) for n, t in zip(about["below"], self.traces, strict=True)]
+            details = {
+                "paths": len(nodes), "unit": max(parts) >= 0.1,
+                "calls_of_function": [of[f] for of in self.of_function],
+            }  # fmt: skip
             found.append(
                 self.finding(
                     "repetitions", self.share(time, calls), self.both(nodes[0]), self.way(nodes[0]), details,
@@ -246,6 +261,7 @@ class Plain:
             own, calls = [side[node] for side in self.self_time], max(about["calls"])
             if not detour.a and not detour.b:
                 score, kind, details = self.share(max(own), calls), "renamed", {}
+                about["certainty"] = "likely"
             else:
                 over = [[self.labels[f] for f in side] for side in (detour.a, detour.b)]
                 kind, details = "wrapped", {"through": over}
@@ -275,79 +291,220 @@ class Plain:
     def extra(self, node):
         return self.self_time[1][node] - self.expected(node) if self.known(node) else 0.0
 
-    def usual_call_differs(self, node, change):
-        own = [[t.own[i] for i in range(t.n) if t.node[i] == node] for t in self.traces]
-        if min(self.calls[0][node], self.calls[1][node]) < 8:
-            return False
-        a, b = map(median, own)
-        if min(a, b) <= 0:
-            return False
-        ratio = math.log(b / a / self.pace)
-        return (ratio if change >= 0 else -ratio) > max(3 * self.noise, math.log(1.15))
+    @property
+    def exact(self):
+        return self.noise < 1e-3
 
-    def sudden(self, more):
-        """The largest change of the twelve largest to more time, or to less, that no usual call shows."""
-        sign = 1 if more else -1
-        largest = sorted(range(self.n), key=lambda n: (-sign * self.extra(n), n))[:12]
-        changes = [(n, self.extra(n)) for n in largest if sign * self.extra(n) > 0]
-        return max((abs(c) for n, c in changes if not self.usual_call_differs(n, c)), default=0.0)
+    def log_ratio(self, was, now):
+        return math.log(max(now, 1) / max(was, 1)) - math.log(self.pace)
 
-    def is_change(self, change, usual, inside, extra):
-        """Whether a change is one of the program, and not what its runs vary by."""
-        now = usual + change
-        if usual > 0 and now > 0 and max(now / usual, usual / now) <= 1.15:
-            return False
-        if abs(change) > 3 * self.sudden(change < 0):
-            return True
-        sign = (change > 0) - (change < 0)
-        return self.usual_call_differs(max(inside, key=lambda n: (sign * extra[n], -n)), change)
-
-    def change(self, nodes, change, extra, inside):
-        """Return a finding about ``nodes``; the time was spent at the paths ``inside``."""
-        spent = Counter()
-        for n in inside:
-            spent[self.function[0][n]] += extra[n]
-        sign = 1 if change > 0 else -1
-        cause = max(sorted(range(len(self.identity))), key=lambda f: (sign * spent[f], -f))
-        own = [sum(side[n] for n in inside if self.function[0][n] == cause) for side in self.self_time]
-        return self.finding(
-            "slower" if change > 0 else "faster", self.share(change, 0), self.both(nodes[0]),
-            self.way(nodes[0]), {
-                "change_ns": round(change), "pace": self.pace, "factor": self.factor[nodes[0]],
-                "cause": self.labels[cause], "cause_self_ns": own,
-                "cause_share": min(1.0, abs(spent[cause] / change)) if change else 0.0, "paths": len(nodes),
-            }, **self.about(nodes),
-        )  # fmt: skip
-
-    def times(self):
-        extra = [self.extra(n) for n in range(self.n)]
-        least = 0.01 * self.most_time
-        total = [sum(extra[m] for m in self.under([n])) for n in range(self.n)]
-        usual = [sum(self.expected(m) for m in self.under([n])) for n in range(self.n)]
-        flagged = [n for n in range(self.n) if self.known(n) and abs(total[n]) >= least]
-
-        def owner(n):
-            while n >= 0 and n not in flagged:
-                n = self.parent[n]
-            return n
-
-        found, result = [], set()
-        for node in flagged:
-            rest = total[node] - sum(total[n] for n in flagged if owner(self.parent[n]) == node)
-            inside = [n for n in range(self.n) if owner(n) == node and self.known(n)]
-            if abs(rest) >= least and self.is_change(rest, usual[node], inside, extra):
-                result |= set(inside)
-                found.append(self.change([node], rest, extra, inside))
-        left = [0.0 if n in result else extra[n] for n in range(self.n)]
-        for f in range(len(self.identity)):
-            every = [n for n in range(self.n) if self.function[0][n] == f]
-            change, nodes = sum(left[n] for n in every), [n for n in every if self.known(n)]
-            if not (abs(change) >= least and nodes):
-                continue
-            if self.is_change(change, sum(self.expected(n) for n in every), nodes, left):
-                nodes.sort(key=lambda n: (-abs(left[n]), n))
-                found.append(self.change(nodes, change, left, nodes))
+    def in_place(self):
+        """Return (call of A, call of B): each call of B on a common path, and A's in its place."""
+        found = []
+        for node in (n for n in range(self.n) if self.known(n)):
+            a, b = ([i for i in range(t.n) if t.node[i] == node] for t in self.traces)
+            if len(a) != len(b):  # the one of the same rank by own time
+                a, b = (
+                    sorted(of, key=lambda i, t=t: (t.own[i], i))
+                    for of, t in zip((a, b), self.traces, strict=True)
+                )
+            found += [(a[math.floor((k + 0.5) * len(a) / len(b))], j) for k, j in enumerate(b)]
         return found
+
+    def groups(self):
+        """Return the calls that are judged together: of one path, or of a function's rarely called paths."""
+        groups = defaultdict(list)
+        for i, j in self.in_place():
+            node = self.traces[1].node[j]
+            enough = all(t.node.count(node) >= 3 for t in self.traces)
+            groups[(1, node) if enough else (0, self.function[0][node])].append((i, j))
+        return [self.judged(sorted(groups[key], key=lambda pair: pair[1])) for key in sorted(groups)]
+
+    def judged(self, pairs):
+        a, b = self.traces
+        group = {
+            "pairs": pairs, "function": self.function[0][b.node[pairs[0][1]]], "low": 0.0, "high": 0.0,
+            "change": 0.0, "ratio": 0.0, "extra": [b.own[j] - self.pace * a.own[i] for i, j in pairs],
+        }  # fmt: skip
+        if self.exact:
+            before = sum(self.pace * a.own[i] for i, _ in pairs)
+            change = sum(group["extra"])
+            ratio = math.log(max(before + change, 1) / max(before, 1))
+            return {**group, "low": -math.inf, "high": math.inf, "change": change, "ratio": ratio}
+        if len(pairs) >= 3:
+            rows = [(a.own[i], b.own[j]) for i, j in pairs]
+            out = min(1 + len(rows) // 20, (len(rows) - 1) // 2)
+            return {**group, **self.without_stalls(rows, out)}
+        if abs(sum(group["extra"])) < 0.01 * self.most_time:
+            return group
+        gaps = [(a.gaps(i), b.gaps(j)) for i, j in pairs]
+        rows = [row for x, y in gaps if len(x) == len(y) for row in zip(x, y, strict=True)]
+        if len(rows) < 8:
+            return group
+        seen = self.without_stalls(rows, 1 + len(rows) // 20)
+        end = "high" if seen["change"] > 0 else "low"
+        return {
+            **group, "change": seen["change"], "ratio": seen["ratio"], end: seen["change"] / len(pairs),
+        }  # fmt: skip
+
+    def without_stalls(self, rows, out):
+        """Judge times of A and B beside each other, the ``out`` most extreme at both ends cut back."""
+        extra = sorted(now - self.pace * was for was, now in rows)
+        low, high = extra[out], extra[len(extra) - 1 - out]
+        change = sum(min(max(each, low), high) for each in extra)
+        return {
+            "low": low, "high": high, "change": change,
+            "ratio": median(self.log_ratio(was, now) for was, now in rows),
+        }  # fmt: skip
+
+    def spread(self):
+        """Return (path, logarithm of how many times as long B takes, weight)."""
+        found = []
+        for node in range(self.n):
+            a, b = self.self_time[0][node], self.self_time[1][node]
+            if self.known(node) and a > 0 and b > 0:
+                share = a / max(self.traces[0].time, 1) + b / max(self.traces[1].time, 1)
+                found.append((node, math.log(b / (self.factor[node] * a)), min(share / 2, 0.0005)))
+        return found
+
+    def hull(self, node, s):
+        t = self.traces[s]
+        mine = [i for i in range(t.n) if t.node[i] == node]
+        return min(t.start[i] for i in mine), max(t.end[i] for i in mine)
+
+    def meanwhile(self, function, groups):
+        """How much longer other functions take meanwhile."""
+        if self.exact:
+            return 0.0
+        t = self.traces[1]
+        mine = [j for g in groups for _, j in g["pairs"]]
+        low, high = min(t.start[j] for j in mine), max(t.end[j] for j in mine)
+        others = [
+            (ratio, weight)
+            for node, ratio, weight in self.spread()
+            if self.function[0][node] != function
+            and low <= self.hull(node, 1)[0]
+            and self.hull(node, 1)[1] <= high
+        ]
+        return plain_median(others) - math.log(self.pace) if len(others) >= 5 else 0.0
+
+    def changed(self, groups):
+        """Return the functions that are slower or faster, each with the groups that show it."""
+        least = max(3 * self.noise, math.log(1.15))
+        passing = [g for g in groups if abs(g["ratio"]) > least and g["ratio"] * g["change"] > 0]
+        found = []
+        for f in range(len(self.identity)):
+            total = sum(g["change"] for g in passing if g["function"] == f)
+            if abs(total) < 0.01 * self.most_time:
+                continue
+            of = [g for g in passing if g["function"] == f and g["change"] * total > 0]
+            of.sort(key=lambda g: -abs(g["change"]))
+            apart = of[0]["ratio"] - self.meanwhile(f, of)
+            if abs(apart) > least and apart * of[0]["ratio"] > 0:
+                found.append((f, of))
+        return found
+
+    def times(self, groups):
+        found = []
+        for f, of in self.changed(groups):
+            pairs = [pair for g in of for pair in g["pairs"]]
+            nodes = list(dict.fromkeys(self.traces[1].node[j] for _, j in pairs))
+            change = sum(g["change"] for g in of)
+            details = {
+                "change_ns": round(change), "pace": self.pace, "factor": self.factor[nodes[0]],
+                "cause": self.labels[f], "cause_share": 1.0, "paths": len(nodes),
+                "cause_self_ns": [sum(side[n] for n in nodes) for side in self.self_time],
+                "median_ns": [median(t.own[pair[s]] for pair in pairs) for s, t in enumerate(self.traces)],
+            }  # fmt: skip
+            found.append(
+                self.finding(
+                    "slower" if change > 0 else "faster", self.share(change, 0), self.both(nodes[0]),
+                    self.way(nodes[0]), details, certainty="certain" if len(pairs) >= 5 else "likely",
+                    **self.about(nodes),
+                )
+            )  # fmt: skip
+        return found
+
+    def stalls(self, groups):
+        """Return what took long once, in each trace."""
+        found = []
+        for s, t in enumerate(self.traces):
+            rows = []
+            for g in groups:
+                for pair, extra in zip(g["pairs"], g["extra"], strict=True):
+                    over = extra - max(g["high"], 0) if s else min(g["low"], 0) - extra
+                    if not self.exact and over >= 0.02 * self.most_time:
+                        rows.append((-over, pair[s], pair, len(g["pairs"]) <= 2))
+            if not rows:
+                continue
+            rows.sort()
+            pairs = [pair for _, _, pair, _ in rows]
+            nodes = list(dict.fromkeys(t.node[pair[s]] for pair in pairs))
+            change = -sum(row[0] for row in rows)
+            details = {
+                "trace": "AB"[s], "count": len(rows), "change_ns": round(change if s else -change),
+                "longest_ns": round(-rows[0][0]), "single": rows[0][3],
+                "stalls": [
+                    {
+                        "call": i, "function": self.label(t.node[i], s), "start_ns": t.start[i],
+                        "own_ns": t.own[i],
+                    }
+                    for i in (pair[s] for pair in pairs[:5])
+                ],
+            }  # fmt: skip
+            found.append(
+                self.finding(
+                    "stall", self.share(change, 0), self.both(nodes[0]), self.way(nodes[0]), details,
+                    certainty="unsure" if rows[0][3] else "likely", calls=(len(rows),) * 2, nodes=nodes,
+                    time_ns=tuple(sum(t.own[pair[k]] for pair in pairs) for k, t in enumerate(self.traces)),
+                    ranges=tuple(
+                        (min(t.start[pair[k]] for pair in pairs), max(t.end[pair[k]] for pair in pairs))
+                        for k, t in enumerate(self.traces)
+                    ),
+                    examples=pairs[0],
+                )
+            )  # fmt: skip
+        return found
+
+    def drifts(self, groups):
+        """Return parts of the run in which everything takes longer, or less long."""
+        if self.exact:
+            return []
+        known = [g for _, of in self.changed(groups) for g in of]
+        total, usual = [0.0] * self.n, [0.0] * self.n
+        for g in groups:
+            for (i, j), extra in zip(g["pairs"], g["extra"], strict=True):
+                for node in self.above(self.traces[1].node[j]):
+                    usual[node] += self.pace * self.traces[0].own[i]
+                    if g not in known and len(g["pairs"]) >= 3:
+                        total[node] += min(max(extra, g["low"]), g["high"])
+                    elif g not in known and abs(extra) < 0.02 * self.most_time:
+                        total[node] += extra
+        found, told = [], set()
+        for node in sorted(range(self.n), key=lambda n: (-abs(total[n]), n)):
+            factor = (usual[node] + total[node]) / max(usual[node], 1)
+            if not self.known(node) or abs(total[node]) < 0.01 * self.most_time or 1 / 1.15 < factor < 1.15:
+                continue
+            inside = self.under([node])
+            here = [(ratio, weight) for n, ratio, weight in self.spread() if n in inside]
+            if len(found) == 2 or told & (inside | set(self.above(node))) or len(here) < 5:
+                continue
+            drift = plain_median(here) - math.log(self.pace)
+            if drift * total[node] <= 0 or abs(drift) < math.log(1.15):
+                continue
+            told |= inside
+            details = {"change_ns": round(total[node]), "factor": math.exp(drift), "start": False}
+            found.append(
+                self.finding(
+                    "drift", self.share(total[node], 0), self.both(node), self.way(node), details,
+                    certainty="likely", **self.about([node]),
+                )
+            )  # fmt: skip
+        return found
+
+    def above(self, node):
+        """Return a path and those that lead to it."""
+        return [node, *self.above(self.parent[node])] if node >= 0 else []
 
     def same_pace(self):
         before = sum(self.factor[n] * self.self_time[0][n] for n in range(self.n) if self.known(n))
@@ -371,10 +528,13 @@ class Plain:
         """Return (call of A, call of B, path) of what corresponds one to one, in the order of A."""
 
         def worth(n):
-            return any(
-                self.longest[s][n] >= 0 and t.lasted[self.longest[s][n]] >= max(0.002 * t.time, 1)
-                for s, t in enumerate(self.traces)
-            )
+            for s, t in enumerate(self.traces):
+                if self.longest[s][n] >= 0 and t.lasted[self.longest[s][n]] >= max(0.002 * t.time, 1):
+                    return True
+                share = max(self.time[s][n] / max(t.time, 1), self.below[s][n] / max(t.n, 1))
+                if share >= 0.002 and self.calls[s][n] <= 5000:
+                    return True
+            return False
 
         chosen = [
             n for n in range(self.n) if self.known(n) and self.calls[0][n] == self.calls[1][n] and worth(n)
@@ -421,15 +581,18 @@ class Plain:
                 runs[-1].append(k)
             else:
                 runs.append([k])
-        found = []
+        again, found = defaultdict(list), []
         for run in runs:
+            again[self.parent[pairs[run[0]][2]], tuple(sorted({pairs[k][2] for k in run}))].append(run)
+        for same in again.values():
+            run = [k for one in same for k in one]
             calls = [[pairs[k][s] for k in run] for s in range(2)]
             time = tuple(sum(t.lasted[i] for i in of) for t, of in zip(self.traces, calls, strict=True))
             below = tuple(sum(t.extent[i] for i in of) for t, of in zip(self.traces, calls, strict=True))
             first = max(run, key=lambda k: (a.lasted[pairs[k][0]], -k))
             after = []
             for s, t in enumerate(self.traces):
-                one = min(calls[s])
+                one = min(pairs[k][s] for k in same[0])
                 before = [
                     (pairs[k][s], pairs[k][2])
                     for k in range(len(pairs))
@@ -441,7 +604,10 @@ class Plain:
             found.append(
                 self.finding(
                     "order", self.share(min(time), min(below)), self.both(node), self.way(node),
-                    {"after": after, "functions": sorted({self.label(pairs[k][2]) for k in run})},
+                    {
+                        "after": after, "functions": sorted({self.label(pairs[k][2]) for k in run}),
+                        "times": len(same),
+                    },
                     calls=(len(run),) * 2, time_ns=time, below=below, examples=pairs[first][:2],
                     ranges=tuple(
                         (min(t.start[i] for i in of), max(t.end[i] for i in of))
@@ -452,6 +618,8 @@ class Plain:
         return found
 
     def offsets(self, pairs, in_order):
+        if not self.exact:
+            return []
         kept = [pair for pair, flag in zip(pairs, in_order, strict=True) if flag]
         found = []
 
@@ -474,7 +642,7 @@ class Plain:
             (was, before, sure), (now, before_b, sure_b) = wait(0, k), wait(1, k)
             same = (kept[before][2] if before >= 0 else -1) == (kept[before_b][2] if before_b >= 0 else -1)
             change = now - self.pace * was
-            large = abs(change) >= 0.01 * self.most_time and abs(change) > 3 * self.sudden(change < 0)
+            large = abs(change) >= 0.01 * self.most_time
             if not (sure and sure_b and same and max(was, now) >= 1.5 * min(was, now) and large):
                 continue
             a, b = self.traces
@@ -587,14 +755,34 @@ class Plain:
         def side(f):
             return "AB".index(f["details"]["trace"])
 
+        def same_work(f, g):
+            """Whether they have a function in common that is called on one other path at most."""
+            inside = []
+            for one in (f, g):
+                s = side(one)
+                inside.append([self.function[s][n] for n in self.under(one["nodes"])])
+            s, t = side(f), side(g)
+            same = self.function[s][f["nodes"][0]] == self.function[t][g["nodes"][0]]
+            counts = [(f[name][s], g[name][t]) for name in ("calls", "below")]
+            if same and all(min(a, b) >= 5 and abs(a - b) <= 0.1 * max(a, b) for a, b in counts):
+                return True
+            every = [f for n in range(self.n) for f in {self.function[0][n], self.function[1][n]}]
+            return any(
+                every.count(x) - inside[0].count(x) - inside[1].count(x) <= 1
+                for x in set(inside[0]) & set(inside[1])
+            )
+
         for i, f in enumerate(lone):
-            for g in lone[:i]:
-                if self.function[side(f)][f["nodes"][0]] == self.function[side(g)][g["nodes"][0]]:
-                    join(f, g)
+            named = [
+                g for g in lone[:i]
+                if self.function[side(f)][f["nodes"][0]] == self.function[side(g)][g["nodes"][0]]
+            ]  # fmt: skip
+            if named and same_work(f, named[0]):
+                join(f, named[0])
             if best := f["details"].get("most_alike"):
                 node = top(self.traces[1 - side(f)].node[best["call"]])
                 for g in lone:
-                    if node in g["nodes"]:
+                    if node in g["nodes"] and same_work(f, g):
                         join(f, g)
 
         def callers(members, s):
@@ -645,7 +833,7 @@ class Plain:
             (largest[0]["functions"][0], largest[1]["functions"][1]), largest[0]["path"], details, **total,
             ranges=tuple((min(a for a, _ in of), max(b for _, b in of)) for of in spans),
             examples=(largest[0]["examples"][0], largest[1]["examples"][1]),
-            nodes=[n for f in members for n in f["nodes"]],
+            nodes=[n for f in members for n in f["nodes"]], certainty="likely",
         )  # fmt: skip
 
     def comes_of(self, f, move):

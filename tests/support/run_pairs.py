@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from hypothesis import strategies as st
 
 from tests.comparison.test_findings import traced
@@ -75,6 +77,14 @@ def _edit(draw, root):
                 to[2].append(child)
 
 
+def _vary(root, other, chance):
+    """Let a machine take part in all times, and stop now and then."""
+    for each in _nodes(root) + _nodes(other):
+        each[1] = each[1] * 100 + chance.randrange(1, 20)
+        if chance.random() < 0.05:
+            each[1] += 3000
+
+
 @st.composite
 def run_pairs(draw):
     """Draw two traces: small ones of any kind, or a run and another that differs from it."""
@@ -84,5 +94,7 @@ def run_pairs(draw):
     other = _copy(root)
     for _ in range(draw(st.integers(0, 4))):
         _edit(draw, other)
+    if draw(st.booleans()):
+        _vary(root, other, random.Random(draw(st.integers(0, 99))))
     pair = traced(root), traced(other, draw(st.sampled_from([0, 0, 0, 30, 300])))
     return pair if draw(st.booleans()) else pair[::-1]

@@ -52,7 +52,7 @@ def test_a_run_against_itself_is_said_to_be_the_same():
 @pytest.mark.parametrize("kind", CHANGES)
 def test_texts_are_short(kind):
     for finding in told(program(*STEPS), program(*CHANGES[kind])).findings.found:
-        assert len(headline(finding).split()) <= 16
+        assert len(headline(finding).split()) <= 12
         text, _ = short(finding)
         assert len(text.split()) <= 8
 

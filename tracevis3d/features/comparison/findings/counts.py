@@ -12,6 +12,8 @@ from .evidence import Evidence, Finding
 
 #: What wraps other work is no finding of its own below this share of the time.
 _WORTH_TELLING = 0.01
+#: Calls that hold this share of a run, and are made more or less often, are units of its work.
+_UNIT = 0.1
 
 Ints = NDArray[np.int64]
 
@@ -48,15 +50,22 @@ def repetitions(evidence: Evidence) -> list[Finding]:
         calls = paths.below[1, nodes] - expected * paths.below[0, nodes]
         first = int(nodes[0])
         function = int(paths.function[0, first])
+        about = evidence.about(nodes)
+        shares = [
+            part / max(whole, 1)
+            for parts, wholes in ((about["time_ns"], evidence.time), (about["below"], evidence.calls))
+            for part, whole in zip(parts, wholes)
+        ]
         found.append(
             Finding(
                 "repetitions",
                 evidence.share(float(time.sum()), float(calls.sum())),
                 (evidence.label(first, 0), evidence.label(first, 1)),
                 evidence.way(first),
-                **evidence.about(nodes),
+                **about,
                 details={
                     "paths": len(nodes),
+                    "unit": max(shares) >= _UNIT,
                     "calls_of_function": evidence.calls_of_function[:, function].tolist(),
                 },
             )
@@ -138,7 +147,9 @@ def detours(evidence: Evidence) -> list[Finding]:
         own = evidence.paths.self_time[:, detour.node]
         if not detour.a and not detour.b:
             share = evidence.share(float(own.max()), float(max(about["calls"])))
-            found.append(Finding("renamed", share, names, evidence.way(detour.node), **about))
+            found.append(
+                Finding("renamed", share, names, evidence.way(detour.node), certainty="likely", **about)
+            )
             continue
         over = [[labels[f] for f in side] for side in (detour.a, detour.b)]
         share = evidence.share(0.0, float(max(about["calls"]) * max(map(len, over))))

@@ -1,29 +1,21 @@
-"""Findings about how long the same work takes: call paths and functions that got slower or faster."""
+"""Findings about how long the same work takes: functions that got slower or faster, and the common pace."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....kernels.comparison.findings import add_up, inherit
-from .evidence import Evidence, Finding
+from .counterparts import Groups
+from .evidence import LEAST, Evidence, Finding, weighted_median
 
-#: A change is reported if it takes at least this share of the longer trace ...
-LEAST = 0.01
-#: ... is farther from the pace than this many times what paths are usually from it, ...
+#: A function's usual call has to be farther from the pace than this many times what paths usually are ...
 _NOISES = 3.0
-#: ... and by at least this factor.
-_LEAST_FACTOR = 1.15
-#: So many calls of a path show whether the usual one has changed.
-_ENOUGH_CALLS = 8
-#: Largest changes of single paths that are looked at in either direction.
-_LOOKED_AT = 12
-#: Else a change has to be so many times the largest one in the other direction: pauses of the machine fall
-#: on either trace.
-DOMINATES = 3.0
+#: ... and by this factor at least.
+LEAST_FACTOR = 1.15
+#: So many paths tell the pace of a stretch of the run.
+_ENOUGH_PATHS = 5
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,162 +28,119 @@ def extra_times(evidence: Evidence) -> Floats:
     return np.asarray(np.where(evidence.state < 2, paths.self_time[1] - expected, 0.0))
 
 
-def times(evidence: Evidence, noise: Noise) -> list[Finding]:
-    """Return the call paths, then the functions, whose time differs from what the pace lets expect.
+def times(evidence: Evidence, judged: Groups) -> list[Finding]:
+    """Return the functions whose usual call takes longer, or less long, than the pace lets expect.
 
-    A path is reported at the deepest place that still has the difference: the same time in its callers
-    is not reported again. Differences spread over many paths are reported for the function that takes them.
+    Calls are set against those in the same place. What is out of the ordinary in a single call counts as
+    much as in the next one, so that a stall is no change; the median call has to differ, also from what
+    else ran meanwhile.
 
     Parameters
     ----------
     evidence : Evidence
-    noise : Noise
-        What repeated runs would differ by.
+    judged : Groups
 
     Returns
     -------
     list of Finding
     """
-    paths = evidence.paths
-    known = evidence.state < 2
-    extra = extra_times(evidence)
-    total = extra.copy()
-    add_up(paths.parent, total)
-    usual = np.where(known, evidence.pace * evidence.factor * paths.self_time[0], 0.0)
-    add_up(paths.parent, usual)
-    least = LEAST * evidence.most_time
-    flagged = np.flatnonzero(known & (np.abs(total) >= least))
-    owner = np.full(len(paths), -1, np.int32)
-    owner[flagged] = flagged
-    inherit(paths.parent, owner)
-    rest = {int(node): float(total[node]) for node in flagged}
-    for node in flagged.tolist():
-        above = int(paths.parent[node])
-        above = int(owner[above]) if above >= 0 else -1
-        if above >= 0:
-            rest[above] -= float(total[node])
-    found: list[Finding] = []
-    reported = np.zeros(len(paths), np.bool_)
-    for node in flagged.tolist():
-        inside = np.flatnonzero((owner == node) & known)
-        if abs(rest[node]) < least or not noise.passes(rest[node], float(usual[node]), inside, extra):
-            continue
-        reported[inside] = True
-        found.append(_finding(evidence, np.array([node]), rest[node], extra, inside))
-    found += _functions(evidence, noise, np.where(reported, 0.0, extra), known)
+    found = []
+    for function, groups in changed(evidence, judged):
+        found.append(_finding(evidence, judged, function, groups))
     return found
 
 
-@dataclass(frozen=True)
-class Noise:
-    """Distinguishes changes of the program from the variation between its runs.
+def changed(evidence: Evidence, judged: Groups, share: float = LEAST) -> list[tuple[int, Ints]]:
+    """Return the functions that are slower or faster, with the groups of calls that show it.
 
-    Attributes
+    Parameters
     ----------
     evidence : Evidence
-    longest : (float, float)
-        The largest change of a path to less time and to more that its usual call doesn't show, nanoseconds.
+    judged : Groups
+    share : float
+        Of the longer run's time, that the change of a function takes at least.
+
+    Returns
+    -------
+    list of (int, int64 (k,))
+        Common ids in order; the group with the largest change first.
     """
-
-    evidence: Evidence
-    longest: tuple[float, float]
-
-    @classmethod
-    def of(cls, evidence: Evidence) -> Noise:
-        """Look at the largest changes of single paths."""
-        extra = extra_times(evidence)
-        largest = []
-        for sign in (-1.0, 1.0):
-            order = np.argsort(-sign * extra, kind="stable")[:_LOOKED_AT]
-            changes = [float(extra[i]) for i in order.tolist() if sign * extra[i] > 0]
-            sudden = [
-                abs(change)
-                for i, change in zip(order.tolist(), changes)
-                if not _usual_call_differs(evidence, i, change)
-            ]
-            largest.append(max(sudden, default=0.0))
-        return cls(evidence, (largest[0], largest[1]))
-
-    def passes(self, change: float, usual: float, inside: Ints, extra: Floats) -> bool:
-        """Return whether ``change`` of what usually takes ``usual`` is one of the program.
-
-        It was spent at the paths ``inside``.
-
-        Parameters
-        ----------
-        change : float
-            Nanoseconds more in B; negative: less.
-        usual : float
-            Nanoseconds that A's time and the pace lead to expect.
-        inside : int64 (k,)
-            Paths.
-        extra : float64 (paths,)
-            Nanoseconds more in B than expected, of each path's own time.
-
-        Returns
-        -------
-        bool
-        """
-        now = usual + change
-        if usual > 0 and now > 0 and max(now / usual, usual / now) <= _LEAST_FACTOR:
-            return False
-        if abs(change) > DOMINATES * self.longest[change < 0]:
-            return True
-        most = int(inside[np.argmax(extra[inside] * np.sign(change))])
-        return _usual_call_differs(self.evidence, most, change)
-
-
-def _usual_call_differs(evidence: Evidence, node: int, change: float) -> bool:
-    """Return whether a path's median call differs by more than the noise, in the direction of ``change``."""
-    paths = evidence.paths
-    if paths.calls[:, node].min() < _ENOUGH_CALLS:
-        return False
-    usual = [
-        float(np.median(own[of_call == node])) for own, of_call in zip(evidence.self_times, paths.of_call)
-    ]
-    if min(usual) <= 0:
-        return False
-    ratio = math.log(usual[1] / usual[0] / evidence.pace)
-    return math.copysign(1.0, change) * ratio > max(_NOISES * evidence.noise, math.log(_LEAST_FACTOR))
-
-
-def _functions(evidence: Evidence, noise: Noise, extra: Floats, known: NDArray[np.bool_]) -> list[Finding]:
-    paths = evidence.paths
-    function = paths.function[0]
-    size = len(evidence.comparison.identity)
-    change = np.bincount(function, extra, size)
-    usual = np.bincount(function, evidence.pace * evidence.factor * paths.self_time[0] * known, size)
+    least = max(_NOISES * evidence.noise, math.log(LEAST_FACTOR))
+    passes = (np.abs(judged.ratio) > least) & (judged.ratio * judged.change > 0)
+    total = np.bincount(judged.function[passes], judged.change[passes], len(evidence.comparison.identity))
     found = []
-    for f in np.flatnonzero(np.abs(change) >= LEAST * evidence.most_time).tolist():
-        nodes = np.flatnonzero((function == f) & known)
-        if not noise.passes(float(change[f]), float(usual[f]), nodes, extra):
-            continue
-        nodes = nodes[np.argsort(-np.abs(extra[nodes]), kind="stable")]
-        found.append(_finding(evidence, nodes, float(change[f]), extra, nodes))
+    for function in np.flatnonzero(np.abs(total) >= share * evidence.most_time).tolist():
+        groups = np.flatnonzero(
+            passes & (judged.function == function) & (judged.change * total[function] > 0)
+        )
+        groups = groups[np.argsort(-np.abs(judged.change[groups]), kind="stable")]
+        ratio = float(judged.ratio[groups[0]])
+        around = _pace_around(evidence, judged, function, groups)
+        if abs(ratio - around) > least and (ratio - around) * ratio > 0:
+            found.append((function, groups))
     return found
 
 
-def _finding(evidence: Evidence, nodes: Ints, change: float, extra: Floats, inside: Ints) -> Finding:
-    """Return a finding about ``nodes``: the time was spent at the paths ``inside``."""
+def _pace_around(evidence: Evidence, judged: Groups, function: int, groups: Ints) -> float:
+    """Return the logarithm of how much longer other functions take in B while these calls run."""
+    if evidence.exact:
+        return 0.0
+    calls = evidence.comparison.traces[1].calls
+    mine = np.concatenate([judged.b[judged.first[g] : judged.first[g + 1]] for g in groups.tolist()])
+    low, high = int(calls.start[mine].min()), int(calls.end[mine].max())
+    nodes, ratio, weight = evidence.spread
+    other = evidence.paths.function[0, nodes] != function
+    other &= (evidence.hulls[1, 0, nodes] >= low) & (evidence.hulls[1, 1, nodes] <= high)
+    if np.count_nonzero(other) < _ENOUGH_PATHS:
+        return 0.0
+    return weighted_median(ratio[other], weight[other]) - math.log(evidence.pace)
+
+
+def nodes_of(evidence: Evidence, judged: Groups, groups: Ints) -> Ints:
+    """Return the paths of the calls in some groups.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    judged : Groups
+    groups : int64 (k,)
+
+    Returns
+    -------
+    int64 (n,)
+        Those of the first group first.
+    """
+    parts = [judged.b[judged.first[g] : judged.first[g + 1]] for g in groups.tolist()]
+    nodes = evidence.paths.of_call[1][np.concatenate(parts)].astype(np.int64)
+    _, first = np.unique(nodes, return_index=True)
+    return np.asarray(nodes[np.sort(first)])
+
+
+def _finding(evidence: Evidence, judged: Groups, function: int, groups: Ints) -> Finding:
     paths = evidence.paths
+    nodes = nodes_of(evidence, judged, groups)
     first = int(nodes[0])
-    spent = np.bincount(paths.function[0, inside], extra[inside], len(evidence.comparison.identity))
-    cause = int(np.argmax(spent * np.sign(change)))
-    own = np.flatnonzero(paths.function[0, inside] == cause)
-    self_time = [int(paths.self_time[s, inside[own]].sum()) for s in range(2)]
+    change = float(judged.change[groups].sum())
+    parts = [slice(int(judged.first[g]), int(judged.first[g + 1])) for g in groups.tolist()]
+    own = [
+        np.concatenate([times[side[part]] for part in parts])
+        for times, side in zip(evidence.self_times, (judged.a, judged.b))
+    ]
     return Finding(
         "slower" if change > 0 else "faster",
         evidence.share(change, 0.0),
         (evidence.label(first, 0), evidence.label(first, 1)),
         evidence.way(first),
+        certainty="certain" if len(own[1]) >= _ENOUGH_PATHS else "likely",
         **evidence.about(nodes),
         details={
             "change_ns": round(change),
             "pace": evidence.pace,
             "factor": float(evidence.factor[first]),
-            "cause": evidence.labels[cause],
-            "cause_self_ns": self_time,
-            "cause_share": float(min(1.0, abs(spent[cause] / change))) if change else 0.0,
+            "cause": evidence.labels[function],
+            "cause_self_ns": [int(paths.self_time[s, nodes].sum()) for s in range(2)],
+            "cause_share": 1.0,
+            "median_ns": [float(np.median(side)) for side in own],
             "paths": len(nodes),
         },
     )
@@ -200,7 +149,7 @@ def _finding(evidence: Evidence, nodes: Ints, change: float, extra: Floats, insi
 def pace(evidence: Evidence) -> list[Finding]:
     """Return that all takes longer, or less long, alike: one finding, however many calls it is seen in."""
     factor = evidence.pace
-    if max(factor, 1 / factor) < _LEAST_FACTOR:
+    if max(factor, 1 / factor) < LEAST_FACTOR:
         return []
     known = evidence.state < 2
     before = float((evidence.factor * evidence.paths.self_time[0])[known].sum())

@@ -16,6 +16,10 @@ from .paths import CommonPaths, common_paths
 
 #: Share of the calls of a path that may be more or less than expected.
 TOLERANCE = 0.1
+#: Findings take at least this share of the longer trace's time, or of the larger one's calls.
+LEAST = 0.01
+#: Times that vary by no more than this between paths are counted or simulated: no machine disturbs them.
+_EXACT = 1e-3
 #: Weight of one path in the pace, at most, as a share of the time: no single path sets it.
 _MOST_WEIGHT = 0.0005
 
@@ -51,6 +55,9 @@ class Finding:
         From the start of the first of these calls to the end of the last.
     examples : (int, int)
         The longest of these calls; -1 if there is none.
+    certainty : str
+        ``certain``: counted, or seen in most of many calls. ``likely``: seen in few calls, or explained by
+        likeness. ``unsure``: seen once, so it may as well be the machine.
     group : (int, int) or None
         The root calls of the match group (TraceDiff, section III) that the examples are in.
     details : dict
@@ -68,6 +75,7 @@ class Finding:
     below: tuple[int, int] = (0, 0)
     ranges: tuple[Range | None, Range | None] = (None, None)
     examples: tuple[int, int] = (-1, -1)
+    certainty: str = "certain"
     group: tuple[int, int] | None = None
     details: dict[str, Any] = field(default_factory=dict)
     nodes: Ints = field(default_factory=lambda: np.empty(0, np.int64), compare=False)
@@ -126,15 +134,30 @@ class Evidence:
         """How far such paths are from the pace, half of them farther: the natural logarithm of a factor."""
         return self._spread[1]
 
+    @property
+    def exact(self) -> bool:
+        """Whether times are counted or simulated, so that each change is one of the program."""
+        return self.noise < _EXACT
+
+    @property
+    def least_time(self) -> float:
+        """Nanoseconds that a finding about time takes at least."""
+        return LEAST * self.most_time
+
     @cached_property
-    def _spread(self) -> tuple[float, float]:
+    def spread(self) -> tuple[Ints, Floats, Floats]:
+        """Paths that both traces have, how many times as long B takes (logarithm), and their weight."""
         own = self.paths.self_time
         common = np.flatnonzero((self.state < 2) & (own > 0).all(axis=0))
-        if not len(common):
-            return 1.0, 0.0
         ratio = np.log(own[1, common] / (self.factor[common] * own[0, common]))
         share = own[0, common] / max(self.time[0], 1) + own[1, common] / max(self.time[1], 1)
-        weight = np.minimum(share / 2, _MOST_WEIGHT)
+        return common, ratio, np.minimum(share / 2, _MOST_WEIGHT)
+
+    @cached_property
+    def _spread(self) -> tuple[float, float]:
+        common, ratio, weight = self.spread
+        if not len(common):
+            return 1.0, 0.0
         middle = weighted_median(ratio, weight)
         return float(np.exp(middle)), weighted_median(np.abs(ratio - middle), weight)
 
@@ -298,4 +321,5 @@ def weighted_median(value: Floats, weight: Floats) -> float:
     """
     order = np.argsort(value, kind="stable")
     total = np.cumsum(weight[order])
-    return float(value[order][np.searchsorted(total, total[-1] / 2)])
+    # Sums of the same weights in another order may differ in their last digit.
+    return float(value[order][np.searchsorted(total, (1 - 1e-12) * total[-1] / 2)])

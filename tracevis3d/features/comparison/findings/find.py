@@ -2,9 +2,8 @@
 
 Everything is found from the tree of call paths that both traces have in common and from one pass over the
 calls, never from pairs of calls. The score of a finding is the share that it is about: of the longer trace's
-time or of the larger one's calls, whichever is more. Findings of a hundredth and more are reported, the
-largest
-first.
+time or of the larger one's calls, whichever is more. Findings of a hundredth and more are reported. They are
+ranked by what they say first (:mod:`.ranking`), then by their score.
 
 ============  ===========================================================================================
 kind          what the score counts
@@ -16,13 +15,15 @@ only          of a function that the other trace never calls, with all below it;
 alone         of calls that a common caller makes in one trace alone, of a function that both traces call
 repetitions   time and calls by which repetitions differ from what their callers let expect
 offset        time by which a wait differs: all that follows starts later, or earlier, by so much
-slower        time by which a path, or a function, is beyond the pace of all common paths
+slower        time by which the calls of a function are beyond the pace of all common paths, stalls left out
 faster        the same, below the pace
-pace          time by which everything takes longer, or less long, alike
 order         of calls that come before others in one trace, and after them in the other
 renamed       self time, and calls, of a function that does the same work under another name
 wrapped       calls of functions that lie around the same work in one trace alone
-alike         0: no path's own time differs by more than ``details["most"]``, nothing else was found
+pace          time by which everything takes longer, or less long, alike
+drift         the same, of one part of the run, such as the import of modules
+stall         time by which single calls took longer than their like
+alike         0: the program does the same in both; with the largest difference that there is
 ============  ===========================================================================================
 """
 
@@ -34,12 +35,15 @@ import numpy as np
 
 from ....progress import Progress, silent
 from ..matching.match import Comparison
+from .counterparts import groups
 from .counts import alone, detours, new_functions, repetitions
-from .durations import Noise, extra_times, pace, times
-from .evidence import Evidence, Finding
+from .disturbances import drifts, slow_start, stalls
+from .durations import changed, extra_times, pace, times
+from .evidence import LEAST, Evidence, Finding
 from .likeness import groups_of
 from .moves import joined, likened
 from .order import find_pairs, offsets, out_of_order
+from .ranking import NOISE, rank
 from .stretches import stretches
 
 #: The kinds of findings, and a heading for each.
@@ -52,18 +56,17 @@ KINDS = {
     "offset": "Starts later or earlier",
     "slower": "Slower in B",
     "faster": "Faster in B",
-    "pace": "Everything takes longer or shorter",
     "order": "In a different order",
     "renamed": "Renamed",
     "wrapped": "Called through others",
+    "pace": "Everything takes longer or shorter",
+    "drift": "A part takes longer or shorter",
+    "stall": "Stalled",
     "alike": "Alike",
 }
-_ORDER = {kind: i for i, kind in enumerate(KINDS)}
-#: Findings are reported from this score on, ...
-LEAST = 0.01
-#: ... those about functions that are new or have new names from this one on: they may be short.
-_LEAST_NEW = 0.0005
-_NEW = ("only", "renamed", "wrapped")
+#: Findings about functions that are new or have new names, and about another order, are reported from these
+#: scores on: they may be short.
+_LEAST_NEW = {"only": 0.0005, "renamed": 0.0005, "wrapped": 0.0005, "order": 0.001}
 #: Findings about calls that one trace makes alone, or more often.
 _CALLED = ("unmatched", "moved", "only", "alone", "repetitions")
 #: A finding is no news if another explains this share of it.
@@ -108,36 +111,37 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
     progress(0.0, "merging the call paths")
     evidence = Evidence(comparison)
     progress(0.3, "looking for differences")
-    pairs, noise = find_pairs(evidence), Noise.of(evidence)
+    pairs, judged = find_pairs(evidence), groups(evidence)
+    known = np.array([g for _, of in changed(evidence, judged) for g in of.tolist()], np.int64)
+    start = slow_start(evidence)
     every = [
         *stretches(evidence),
         *new_functions(evidence),
         *alone(evidence),
         *repetitions(evidence),
-        *offsets(evidence, pairs, noise),
-        *times(evidence, noise),
-        *pace(evidence),
+        *offsets(evidence, pairs),
+        *times(evidence, judged),
         *out_of_order(evidence, pairs),
         *detours(evidence),
+        *pace(evidence),
+        *start,
+        *drifts(evidence, judged, known),
+        *stalls(evidence, judged, start),
     ]
-    least = dict.fromkeys(_NEW, _LEAST_NEW)
-    worth = [finding for finding in every if finding.score >= least.get(finding.kind, LEAST)]
-    worth.sort(key=_rank)
+    worth = [finding for finding in every if finding.score >= _LEAST_NEW.get(finding.kind, LEAST)]
+    worth = [finding for finding in worth if not any(_loads(one, finding) for one in start)]
+    worth.sort(key=rank)
     progress(0.6, "looking for the most similar calls")
     worth = joined(evidence, likened(evidence, worth))
-    worth.sort(key=_rank)
+    worth.sort(key=rank)
     reported: list[Finding] = []
     for finding in worth:
         if not any(_explains(evidence, other, finding) for other in reported):
             reported.append(finding)
-    if all(finding.kind == "pace" for finding in reported):
+    if all(finding.kind in NOISE for finding in reported):
         reported.append(_alike(evidence))
     progress(0.9, "grouping matches")
     return Findings(evidence, _grouped(evidence, reported[:top]), max(len(reported) - top, 0))
-
-
-def _rank(finding: Finding) -> tuple[float, int, tuple[str, ...]]:
-    return -finding.score, _ORDER[finding.kind], finding.path
 
 
 def _explains(evidence: Evidence, reported: Finding, finding: Finding) -> bool:
@@ -155,6 +159,11 @@ def _explains(evidence: Evidence, reported: Finding, finding: Finding) -> bool:
         same = finding.details["cause"] == reported.details["within"]
         return bool(same and near <= (1 - _EXPLAINED) * abs(finding.details["change_ns"]))
     return False
+
+
+def _loads(start: Finding, finding: Finding) -> bool:
+    """Return whether ``finding`` says no more than that modules are imported more slowly."""
+    return finding is not start and len(finding.nodes) > 0 and bool(np.isin(finding.nodes, start.nodes).all())
 
 
 def _alike(evidence: Evidence) -> Finding:

@@ -7,13 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....kernels.comparison.findings import ALONE, inherit
 from .evidence import TOLERANCE, Evidence, Finding
 from .likeness import most_alike
+from .paths import FEW_ELSEWHERE
 
 #: Maximum number of findings for which the most similar call is searched, the most important ones.
 _MOST_ASKED = 60
+#: As many calls, by chance, are no evidence if they are fewer.
+_ENOUGH = 5
 
 
 def likened(evidence: Evidence, found: list[Finding]) -> list[Finding]:
@@ -48,9 +52,12 @@ def likened(evidence: Evidence, found: list[Finding]) -> list[Finding]:
 def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     """Join findings of the kind ``alone`` that are the same work: one finding of the kind ``moved``.
 
-    They are the same work if they are calls of the same function, or if what the one is most like lies
-    within the calls of the other; what went from one caller to another goes together. Repetitions that
-    come of it are no findings of their own.
+    They may be the same work if they are calls of the same function, or if what the one is most like lies
+    within the calls of the other; they are if they have a function in common that is hardly called elsewhere,
+    or are calls of the same function, as many, with as many below: what many functions call is no evidence.
+    The old place has stopped doing it, since these are paths of one
+    trace alone. What went from one caller to another goes together. Repetitions that come of it are no
+    findings of their own.
 
     Parameters
     ----------
@@ -78,17 +85,25 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
         i, j = sorted((lead(i), lead(j)))
         leader[j] = i
 
+    inside = {i: _functions(evidence, found[i]) for i in which}
+    every = _total(evidence)
+
+    def same_work(i: int, j: int) -> bool:
+        both = (inside[i] > 0) & (inside[j] > 0)
+        rare = bool((every - inside[i] - inside[j] <= FEW_ELSEWHERE)[both].any())
+        return rare or _as_many(found[i], found[j])
+
     by_name: dict[int, int] = {}
     for i in which:
         f = found[i]
         s = "AB".index(f.details["trace"])
         function = int(paths.function[s, f.nodes[0]])
-        if function in by_name:
+        if function in by_name and same_work(i, by_name[function]):
             join(i, by_name[function])
         by_name.setdefault(function, i)
         if best := f.details.get("most_alike"):
             node = int(top[paths.of_call[1 - s][best["call"]]])
-            if node in of_node:
+            if node in of_node and same_work(i, of_node[node]):
                 join(i, of_node[node])
     # What went from one caller to one other went together.
     between: dict[tuple[int, int], int] = {}
@@ -110,6 +125,29 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
             left.append(f)
     moved = [f for f in left if f.kind == "moved"]
     return [f for f in left if not any(_comes_of(evidence, f, move) for move in moved)]
+
+
+def _as_many(one: Finding, other: Finding) -> bool:
+    """Return whether two findings are about calls of one function, as many, with as many calls below."""
+    s, t = ("AB".index(f.details["trace"]) for f in (one, other))
+    return one.functions[s] == other.functions[t] and all(
+        min(a, b) >= _ENOUGH and abs(a - b) <= TOLERANCE * max(a, b)
+        for a, b in ((one.calls[s], other.calls[t]), (one.below[s], other.below[t]))
+    )
+
+
+def _functions(evidence: Evidence, finding: Finding) -> NDArray[np.int64]:
+    """Return how many paths of a finding about one trace, and below, end in each function."""
+    function = evidence.paths.function["AB".index(finding.details["trace"]), evidence.within(finding.nodes)]
+    return np.bincount(function, minlength=len(evidence.comparison.identity)).astype(np.int64)
+
+
+def _total(evidence: Evidence) -> NDArray[np.int64]:
+    """Return how many paths of both traces end in each function."""
+    paths, n = evidence.paths, len(evidence.comparison.identity)
+    other = paths.function[1] != paths.function[0]
+    found = np.bincount(paths.function[0], minlength=n) + np.bincount(paths.function[1, other], minlength=n)
+    return found.astype(np.int64)
 
 
 def _by(which: list[int], lead: Callable[[int], int]) -> dict[int, list[int]]:
@@ -160,6 +198,7 @@ def _moved(evidence: Evidence, parts: list[Finding]) -> Finding:
         below,
         (ranges[0], ranges[1]),
         (largest[0].examples[0], largest[1].examples[1]),
+        certainty="likely",
         details=details,
         nodes=np.concatenate([f.nodes for f in parts]),
     )

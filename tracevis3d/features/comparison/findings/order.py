@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from ....analysis.subtrees import distinct_subtrees
 from ....kernels.layout.bundle import longest_rise
 from ....trace.model import Calls
-from .durations import DOMINATES, Noise
 from .evidence import Evidence, Finding
 
-#: Calls are looked at one by one if one of their path lasts at least this share of the trace.
+#: Calls are looked at one by one if one of their path lasts at least this share of the trace, ...
 _WORTH = 0.002
-#: A wait is reported if it takes at least this share of the longer trace.
-LEAST = 0.01
+#: ... or all of the path together take such a share of its time or calls, and are no more than so many.
+_MOST_CALLS = 5_000
 #: A wait is reported if it is at least so many times as long as in the other trace.
 _LEAST_FACTOR = 1.5
 
@@ -68,6 +67,8 @@ def find_pairs(evidence: Evidence) -> Pairs:
         calls = paths.longest[s, held]
         lasted = trace.calls.end[calls] - trace.calls.start[calls]
         worth[held] |= lasted >= max(_WORTH * evidence.time[s], 1)
+        share = np.maximum(paths.time[s] / max(evidence.time[s], 1), paths.below[s] / max(len(trace), 1))
+        worth |= (share >= _WORTH) & (paths.calls[s] <= _MOST_CALLS)
     chosen &= worth
     heads = [_heads(trace.calls, paths.of_call[s], chosen) for s, trace in enumerate(traces)]
     classes = _classes(evidence, heads)
@@ -143,7 +144,14 @@ def out_of_order(evidence: Evidence, pairs: Pairs) -> list[Finding]:
     # Those of one caller with nothing that keeps its place between them move together.
     between = np.cumsum(pairs.in_order)[moved]
     cut = np.flatnonzero((np.diff(parents) != 0) | (np.diff(between) != 0)) + 1
-    for run in np.split(moved, cut):
+    runs = np.split(moved, cut)
+    # What a caller does in another order each time is one finding.
+    again: dict[tuple[int, ...], list[Ints]] = {}
+    for run in runs:
+        above = int(evidence.paths.parent[pairs.node[run[0]]])
+        again.setdefault((above, *sorted(set(pairs.node[run].tolist()))), []).append(run)
+    for same in again.values():
+        run = np.concatenate(same)
         a, b = pairs.a[run], pairs.b[run]
         lasted = [t.calls.end[c] - t.calls.start[c] for t, c in zip(traces, (a, b))]
         held = [int(t.calls.extent[c].sum()) for t, c in zip(traces, (a, b))]
@@ -151,6 +159,7 @@ def out_of_order(evidence: Evidence, pairs: Pairs) -> list[Finding]:
         node = int(pairs.node[first])
         ranges = [(int(t.calls.start[c].min()), int(t.calls.end[c].max())) for t, c in zip(traces, (a, b))]
         share = evidence.share(float(min(lasted[0].sum(), lasted[1].sum())), float(min(held)))
+        one = [pairs.a[same[0]], pairs.b[same[0]]]
         found.append(
             Finding(
                 "order",
@@ -163,8 +172,9 @@ def out_of_order(evidence: Evidence, pairs: Pairs) -> list[Finding]:
                 (ranges[0], ranges[1]),
                 (int(pairs.a[first]), int(pairs.b[first])),
                 details={
-                    "after": [_before(evidence, pairs, s, int((a, b)[s].min())) for s in range(2)],
+                    "after": [_before(evidence, pairs, s, int(one[s].min())) for s in range(2)],
                     "functions": sorted({evidence.label(int(n)) for n in pairs.node[run]}),
+                    "times": len(same),
                 },
             )
         )
@@ -191,25 +201,26 @@ def _before(evidence: Evidence, pairs: Pairs, trace: int, call: int) -> str:
     return evidence.label(int(pairs.node[which[np.argmax(own[which])]]))
 
 
-def offsets(evidence: Evidence, pairs: Pairs, noise: Noise) -> list[Finding]:
+def offsets(evidence: Evidence, pairs: Pairs) -> list[Finding]:
     """Return where everything that follows starts later or earlier, because of a wait between two calls.
 
     Two calls that follow each other in both traces with nothing worth a look between them are a wait
     apart. A wait that is longer or shorter than the pace lets expect moves all that follows, which is one
-    finding. Everything before the first root call counts as a wait.
+    finding. Everything before the first root call counts as a wait. Where the machine takes part in the
+    times, a single longer wait may be a stall, and is told as one.
 
     Parameters
     ----------
     evidence : Evidence
     pairs : Pairs
         Of the calls that both traces have.
-    noise : Noise
-        What repeated runs would differ by.
 
     Returns
     -------
     list of Finding
     """
+    if not evidence.exact:
+        return []
     calls = [t.calls for t in evidence.comparison.traces]
     kept = np.flatnonzero(pairs.in_order)
     if not len(kept):
@@ -229,9 +240,7 @@ def offsets(evidence: Evidence, pairs: Pairs, noise: Noise) -> list[Finding]:
     certain &= same & (node[0] == node[1])
     change = wait[1] - evidence.pace * wait[0]
     longer = np.maximum(wait[0], wait[1]) >= _LEAST_FACTOR * np.minimum(wait[0], wait[1])
-    sudden = np.where(change < 0, noise.longest[1], noise.longest[0])
-    large = (np.abs(change) >= LEAST * evidence.most_time) & (np.abs(change) > DOMINATES * sudden)
-    reported = np.flatnonzero(certain & longer & large)
+    reported = np.flatnonzero(certain & longer & (np.abs(change) >= evidence.least_time))
     found = []
     for i in reported[np.argsort(-np.abs(change[reported]), kind="stable")].tolist():
         first = int(kept[i])

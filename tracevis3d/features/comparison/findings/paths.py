@@ -26,6 +26,9 @@ _WORTH = 0.005
 _WRAPS = 0.5
 #: Paths of one caller that are tried against each other, those first that take longest.
 _MOST_TRIED = 8
+#: A function that has no more call paths elsewhere, in either trace, tells that work is the same: what many
+#: functions call, such as a compiler of patterns, is no evidence.
+FEW_ELSEWHERE = 1
 #: Levels that are laid upon each other; deeper paths count as those they end in.
 _DEEPEST = 2000
 
@@ -106,6 +109,7 @@ class _Side:
         self.paths: Paths = find_paths(calls, np.asarray(ids[calls.function], np.int32))
         n = len(self.paths)
         self.function = self.paths.unit
+        self.paths_of = np.bincount(self.function, minlength=len(comparison.identity)).astype(np.int64)
         self.parent = self.paths.forest.parent
         self.length = self.paths.forest.length
         own = np.zeros(n, np.int64)
@@ -143,9 +147,10 @@ class _Side:
             found.append(heaviest)
             path = heaviest
 
-    def functions(self, path: int) -> NDArray[np.int32]:
-        """Return the set of functions at and below ``path``."""
-        return np.asarray(np.unique(self.function[path : path + int(self.length[path])]))
+    def functions(self, path: int) -> NDArray[np.int64]:
+        """Return how many paths at and below ``path`` end in each function."""
+        below = self.function[path : path + int(self.length[path])]
+        return np.bincount(below, minlength=len(self.paths_of)).astype(np.int64)
 
 
 def common_paths(comparison: Comparison) -> CommonPaths:
@@ -249,14 +254,17 @@ class _Laying:
         left, right = self.sides
         chains = (left.chain(a), right.chain(b))
         named = {int(right.function[path]): j for j, path in reversed(list(enumerate(chains[1])))}
+        inside = (left.functions(a), right.functions(b))
+        rare = self._rare(inside)
         steps = [
             (i + named[f], i, named[f])
             for i, path in enumerate(chains[0])
             if (f := int(left.function[path])) in named
+            and (rare[f] or left.paths.heads[path] == right.paths.heads[chains[1][named[f]]])
         ]
         if steps:
             _, i, j = min(steps)
-        elif self._similar(a, b):
+        elif self._similar(inside, rare):
             i = j = 0
         else:
             return False
@@ -275,11 +283,17 @@ class _Laying:
                 mine.append(path)
         return True
 
-    def _similar(self, a: int, b: int) -> bool:
-        left, right = self.sides[0].functions(a), self.sides[1].functions(b)
-        common = len(np.intersect1d(left, right, assume_unique=True))
-        whole = len(left) + len(right) - common
-        return bool(common * self.tau.denominator > whole * self.tau.numerator)
+    def _rare(self, inside: tuple[Ints, Ints]) -> NDArray[np.bool_]:
+        """Return which functions are hardly called elsewhere, by how many paths inside end in each."""
+        elsewhere = [side.paths_of - mine for side, mine in zip(self.sides, inside)]
+        return np.asarray(np.maximum(*elsewhere) <= FEW_ELSEWHERE)
+
+    def _similar(self, inside: tuple[Ints, Ints], rare: NDArray[np.bool_]) -> bool:
+        """Return whether the functions of two paths are alike, also in one that is rare elsewhere."""
+        both = (inside[0] > 0) & (inside[1] > 0)
+        whole = int(np.count_nonzero((inside[0] > 0) | (inside[1] > 0)))
+        common = int(np.count_nonzero(both))
+        return bool((both & rare).any() and common * self.tau.denominator > whole * self.tau.numerator)
 
     def result(self) -> CommonPaths:
         """Sum up by node."""

@@ -114,7 +114,7 @@ def mark(evidence: Evidence, finding: Finding, shown: tuple[Range | None, Range 
     words: list[str] = []
     for s, example in enumerate(finding.examples):
         calls = [example] if example >= 0 else []
-        if len(finding.nodes) and finding.kind != "unmatched":
+        if len(finding.nodes) and finding.kind not in ("unmatched", "stall"):
             calls = evidence.longest_calls(finding.nodes, s, _FRAMED, shown[s])
         words += [f"{'AB'[s]}:{call}" + " itself" * is_own(finding) for call in calls]
     return ", ".join(words)
@@ -122,7 +122,7 @@ def mark(evidence: Evidence, finding: Finding, shown: tuple[Range | None, Range 
 
 def is_own(finding: Finding) -> bool:
     """Return whether a finding is about the time that calls take themselves, not about those below them."""
-    return finding.kind in ("slower", "faster") and finding.details["cause"] == finding.functions[0]
+    return finding.kind in ("slower", "faster", "stall")
 
 
 def _word(name: str) -> str:
@@ -134,7 +134,7 @@ def _focus(finding: Finding) -> str:
     """Return whose matches keep their colours, the others turning grey."""
     if is_own(finding):
         return ""
-    if finding.kind in ("slower", "faster", "repetitions"):
+    if finding.kind == "repetitions":
         # On several call paths the caller says nothing.
         last = finding.path[-1:] if finding.details["paths"] > 1 else finding.path[-2:]
         return " > ".join(_word(name) for name in last)

@@ -14,6 +14,7 @@ from ....views import registry
 from ..findings.evidence import Finding
 from ..findings.find import KINDS, Findings
 from ..matching.match import Comparison
+from ..view.difference.words import headline, short
 from .aim import settings
 from .sentences import caption, sentence
 
@@ -125,6 +126,9 @@ class Explained:
             "kind": finding.kind,
             "title": KINDS[finding.kind],
             "score": finding.score,
+            "certainty": finding.certainty,
+            "headline": headline(finding),
+            "short": short(finding)[0],
             "sentence": self.sentences[index],
             "caption": caption(finding),
             "functions": list(finding.functions),

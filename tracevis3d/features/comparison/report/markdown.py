@@ -12,6 +12,12 @@ from ..findings.find import KINDS
 from .explained import Explained
 from .sentences import sentence
 
+#: What is said of findings that are not certain.
+_SURE = {
+    "likely": "likely; it is seen in few calls, or follows from likeness",
+    "unsure": "unsure; it is seen once, so the machine may have done it",
+}
+
 
 def report(story: Explained, output: Output, *, figures: bool, scene: bool, size: str | None = None) -> str:
     """Return the report's text.
@@ -88,6 +94,8 @@ def _section(
     parts = [f"## {index + 1}. {_heading(finding)}", sentence(finding)]
     if finding.path:
         parts.append("Call path: " + " › ".join(f"`{name}`" for name in finding.path))
+    if finding.certainty != "certain":
+        parts.append(f"How sure this is: {_SURE[finding.certainty]}.")
     rows = _figures(finding)
     if rows:
         parts.append(table(rows, ("", "A", "B")))

@@ -12,6 +12,8 @@ from ..findings.evidence import Finding
 _STEPS = 3
 #: Maximum number of moved parts that are named.
 _PARTS = 3
+#: So many calls have a median.
+_MEDIAN = 3
 
 
 def sentence(finding: Finding) -> str:
@@ -35,10 +37,8 @@ def caption(finding: Finding) -> str:
     if f.kind == "repetitions":
         return f"{a}{_below(f)}: {_times(f.calls[0])} in A, {_times(f.calls[1])} in B"
     if f.kind in ("slower", "faster"):
-        if f.details["cause"] == a:
-            own = [duration(ns) for ns in f.details["cause_self_ns"]]
-            return f"{a} itself: {own[0]} in A, {own[1]} in B"
-        return f"{a}: {times[0]} in A, {times[1]} in B, most of the change in {f.details['cause']}"
+        own = [duration(ns) for ns in f.details["cause_self_ns"]]
+        return f"{a} itself: {own[0]} in A, {own[1]} in B"
     return sentence(f).replace("`", "").split(": ")[0].split(". ")[0].rstrip(".")
 
 
@@ -187,13 +187,42 @@ def _time(f: Finding) -> str:
     pace = ""
     if abs(d["pace"] - 1) > 0.02 or abs(d["factor"] - 1) > 0.02:
         pace = " than expected from the pace of both runs"
-    if d["cause"] == f.functions[0]:
-        text = f"`{f.functions[0]}` itself takes {own_a} in A and {own_b} in B ({count})"
-        return f"{text}: {change}{pace}."
-    times = " and ".join(f"{duration(ns)} in {name}" for name, ns in zip("AB", f.time_ns))
+    text = f"`{f.functions[0]}` itself takes {own_a} in A and {own_b} in B ({count}): {change}{pace}."
+    if min(f.calls) < _MEDIAN:
+        return text
+    usual = [duration(ns) for ns in d["median_ns"]]
+    return f"{text} The median call takes {usual[0]} and {usual[1]}; stalls are left out of the change."
+
+
+def _stall(f: Finding) -> str:
+    d = f.details
+    name = d["trace"]
+    longest = d["stalls"][0]
+    where = f"`{longest['function']}`, from {duration(longest['start_ns'])} on"
+    if d["count"] == 1:
+        text = f"{name} stalls once, for {duration(d['longest_ns'])}, in {where}"
+    else:
+        text = (
+            f"{name} stalls {_times(d['count'])}, for {duration(abs(d['change_ns']))} in all: the longest "
+            f"takes {duration(d['longest_ns'])}, in {where}"
+        )
+    if d["single"]:
+        return f"{text}. It is the only such call, so it may also have had more to do."
+    return f"{text}. Other calls like it take no longer than in the other run."
+
+
+def _drift(f: Finding) -> str:
+    d = f.details
+    a, b = (duration(ns) for ns in f.time_ns)
+    if d["start"]:
+        text = f"Importing the same {counted(d['modules'], 'module')} takes {a} in A and {b} in B"
+        for name, n in zip("AB", d["compiled"]):
+            if n > min(d["compiled"]):
+                text += f": {name} compiles {n:,} of them anew"
+        return text + "."
     return (
-        f"`{f.functions[0]}`{_where(f)} takes {times} ({count}): {change}{pace}. "
-        f"Of it, {percentage(d['cause_share'])} is time of `{d['cause']}` itself ({own_a} and {own_b})."
+        f"Everything in `{f.functions[0]}`{_caller(f.path)} takes {d['factor']:.2f} times as long in B: "
+        f"{a} and {b}. The rest of the run does not."
     )
 
 
@@ -262,6 +291,8 @@ _SENTENCES: dict[str, Callable[[Finding], str]] = {
     "slower": _time,
     "faster": _time,
     "pace": _pace,
+    "drift": _drift,
+    "stall": _stall,
     "order": _order,
     "renamed": _renamed,
     "wrapped": _wrapped,

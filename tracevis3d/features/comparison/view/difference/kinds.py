@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from .....analysis.measures import self_times
 from .....kernels.comparison.findings import ALONE, RECOUNTED, inherit
 from .....layout.cut import Clusters, cut_index
-from ...findings.durations import Noise, extra_times
+from ...findings.counterparts import groups
+from ...findings.durations import changed, extra_times, nodes_of
 from ...findings.evidence import Evidence, Finding
 from ...findings.find import Findings
 from ...findings.order import find_pairs
@@ -246,16 +247,17 @@ def of_paths(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
 
 
 def _durations(evidence: Evidence, kind: Kinds, weight: Floats, part: Floats) -> None:
-    """Mark paths whose own time differs from what the pace lets expect, by more than runs vary."""
-    paths, extra, noise = evidence.paths, extra_times(evidence), Noise.of(evidence)
-    share = np.abs(extra) / evidence.most_time
+    """Mark the paths of functions whose usual call takes longer, or less long: what stalled once does not."""
+    paths, judged = evidence.paths, groups(evidence)
     usual = evidence.pace * evidence.factor * paths.self_time[0]
-    for node in np.flatnonzero(share >= _LEAST).tolist():
-        if noise.passes(float(extra[node]), float(usual[node]), np.array([node]), extra):
-            kind[node] = SLOWER if extra[node] > 0 else FASTER
-            weight[node] = min(float(share[node]), 1.0)
-            now = float(paths.self_time[1, node])
-            part[node] = abs(float(extra[node])) / max(now, float(usual[node]), 1.0)
+    for _, of in changed(evidence, judged, _LEAST):
+        for group in of.tolist():
+            change = float(judged.change[group])
+            nodes = nodes_of(evidence, judged, np.array([group]))
+            kind[nodes] = SLOWER if change > 0 else FASTER
+            weight[nodes] = min(abs(change) / evidence.most_time, 1.0)
+            most = max(float(paths.self_time[1, nodes].sum()), float(usual[nodes].sum()), 1.0)
+            part[nodes] = min(abs(change) / most, 1.0)
 
 
 def _reordered(evidence: Evidence, kinds: list[Kinds], strengths: list[Floats]) -> None:

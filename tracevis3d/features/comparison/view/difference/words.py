@@ -30,7 +30,7 @@ def headline(finding: Finding) -> str:
             return f"{name} spends {time} in {what}, which nothing in {other} matches"
         if kind == "only" or not d.get("elsewhere"):
             return f"{name} spends {time} in {what}, which {other} never calls"
-        return f"{name} spends {time} in {what}{_below(f)}, where {other} doesn't call it"
+        return f"Only {name} calls {what}{_below(f)}: {time}"
     if kind == "repetitions":
         more, less = ("B", "A") if f.calls[1] > f.calls[0] else ("A", "B")
         most, least = max(f.calls), min(f.calls)
@@ -57,6 +57,17 @@ def headline(finding: Finding) -> str:
     if kind == "pace":
         factor = d["factor"]
         return f"Everything takes {factor:.2f} times as long in B as in A"
+    if kind == "drift":
+        word = "longer" if d["change_ns"] > 0 else "shorter"
+        if d["start"]:
+            return f"B takes {duration(abs(d['change_ns']), 2)} {word} to import its modules"
+        return f"Everything in {a} takes {word} in B, {d['factor']:.2f} times"
+    if kind == "stall":
+        name, long = d["trace"], duration(d["longest_ns"], 2)
+        where = _short(d["stalls"][0]["function"])
+        if d["count"] == 1:
+            return f"{name} stalls once, for {long} in {where}"
+        return f"{name} stalls {d['count']} times, the longest {long} in {where}"
     return "A and B make the same calls" if d.get("same_calls") else "A and B are alike"
 
 
@@ -98,6 +109,13 @@ def short(finding: Finding) -> tuple[str, str]:
         return f"{a} → {b}: renamed", both
     if f.kind == "wrapped":
         return f"{a}: reached through others", both
+    if f.kind == "drift":
+        word = "longer" if d["change_ns"] > 0 else "shorter"
+        return f"{'imports' if d['start'] else a}: all {word} in B", both
+    if f.kind == "stall":
+        longest = d["stalls"][0]
+        text = f"{_short(longest['function'])}: {d['trace']} stalls {duration(d['longest_ns'], 2)}"
+        return text, f"{d['count']} stalls" if d["count"] > 1 else ""
     return headline(f), ""
 
 

@@ -1,0 +1,172 @@
+"""What the machine does to times is told as such: stalls, parts that drag, a slow start. No false causes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.comparison.test_findings import found, leaf, traced
+from tests.comparison.test_twin_findings import evidence_of
+from tracevis3d.features.comparison.findings.disturbances import slow_start
+from tracevis3d.features.comparison.findings.ranking import NOISE, rank
+
+
+def varied(seed, tree, stalls=None, slow=None):
+    """Return a run whose times vary by a tenth; ``stalls`` maps a function to (which call, how long).
+
+    ``slow`` maps functions to how many times as long they take.
+    """
+    chance, seen = np.random.default_rng(seed), {}
+
+    def again(call):
+        name, own, below = call
+        seen[name] = seen.get(name, -1) + 1
+        own = own * (slow or {}).get(name, 1) * chance.uniform(1.0, 1.1)
+        which, long = (stalls or {}).get(name, (-1, 0))
+        return name, round(own + (long if seen[name] == which else 0)), [again(child) for child in below]
+
+    return traced(again(tree))
+
+
+def steps(n=30, extra=()):
+    """Return a program that does 30 steps, and three stages after them."""
+    work = [("step", 400, [leaf("read"), leaf("work"), leaf("write"), *extra]) for _ in range(n)]
+    stages = [(stage, 500, [leaf(f"{stage}.{i}") for i in range(12)]) for stage in ("sort", "check", "store")]
+    return ("main", 300, [*work, *stages])
+
+
+def kinds(findings):
+    return [(f.kind, f.functions[1]) for f in findings]
+
+
+def test_a_call_that_stalled_is_no_trend():
+    a, b = varied(1, steps()), varied(2, steps(), {"work": (7, 20_000)})
+    stall, alike = found(a, b)
+    assert (stall.kind, stall.functions[1], stall.details["trace"]) == ("stall", "work", "B")
+    assert stall.details["count"] == 1
+    assert stall.details["longest_ns"] == pytest.approx(20_000, rel=0.05)
+    assert stall.certainty == "likely"
+    assert alike.kind == "alike"
+    # The same in A is no less.
+    back = found(b, a)[0]
+    assert (back.kind, back.details["trace"]) == ("stall", "A")
+    assert back.details["change_ns"] < 0
+
+
+def test_a_call_that_there_is_only_once_may_have_had_more_to_do():
+    stall = found(varied(1, steps()), varied(2, steps(), {"sort": (0, 30_000)}))[0]
+    assert (stall.kind, stall.functions[1], stall.certainty) == ("stall", "sort", "unsure")
+
+
+def test_the_change_of_a_function_does_not_count_its_stalls():
+    a = varied(1, steps())
+    b = varied(2, steps(), {"work": (7, 50_000)}, {"work": 3})
+    slower, stall, *_ = found(a, b)
+    assert (slower.kind, slower.functions[1]) == ("slower", "work")
+    assert slower.details["change_ns"] == pytest.approx(30 * 2000, rel=0.15)
+    assert slower.details["median_ns"][1] == pytest.approx(3 * slower.details["median_ns"][0], rel=0.1)
+    assert slower.certainty == "certain"
+    assert (stall.kind, stall.functions[1]) == ("stall", "work")
+
+
+def test_a_stage_in_which_all_drags_is_one_finding_of_no_function():
+    slow = {"sort": 2, **{f"sort.{i}": 2 for i in range(12)}}
+    drift, *others = found(varied(1, steps()), varied(2, steps(), slow=slow))
+    assert (drift.kind, drift.functions[1]) == ("drift", "sort")
+    assert drift.details["factor"] == pytest.approx(2, rel=0.1)
+    assert {f.kind for f in others} <= {"alike"}
+
+
+def test_a_function_called_once_is_slower_if_all_its_stretches_are():
+    a, b = varied(1, steps()), steps()
+    c = traced(("main", 300, [part for call in b[2] for part in (call, 3000)]))
+    told = found(a, c)[0]
+    assert (told.kind, told.functions[1]) == ("slower", "main")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_runs_that_vary_and_stall_differ_by_nothing(seed):
+    chance = np.random.default_rng(seed)
+    names = ["step", "read", "work", "write", "main", "sort", "check.3", "store"]
+    pauses = [
+        {str(name): (int(chance.integers(0, 9)) if name in names[:4] else 0, int(chance.integers(2e3, 5e4)))
+         for name in chance.choice(names, 4, replace=False)}
+        for _ in range(2)
+    ]  # fmt: skip
+    slow = {"write": 1.1, "check": 1.1}
+    told = found(varied(seed, steps(), pauses[0]), varied(seed + 100, steps(), pauses[1], slow))
+    assert {f.kind for f in told} <= set(NOISE)
+
+
+def test_what_many_functions_call_moves_nothing():
+    """Both parse_endtag and add compile patterns, as others do; neither does the other's work."""
+    compiled = ("compile", 900, [leaf("scan"), leaf("build")])
+    users = [(f"user{i}", 100, [leaf(f"own{i}"), compiled]) for i in range(6)]
+    a = ("main", 300, [*users, ("parse_endtag", 200, [compiled, leaf("tag")]), ("add", 200, [leaf("rest")])])
+    b = ("main", 300, [*users, ("parse_endtag", 200, [leaf("tag")]), ("add", 200, [leaf("rest"), compiled])])
+    told = found(traced(a), traced(b))
+    assert "moved" not in {f.kind for f in told}
+    assert {f.functions for f in told if f.kind == "alone"} == {("compile", ""), ("", "compile")}
+    # What hardly anybody else calls has moved.
+    told = found(
+        traced(("main", 300, [("parse_endtag", 200, [compiled]), ("add", 200, [leaf("rest")])])),
+        traced(("main", 300, [("parse_endtag", 200, []), ("add", 200, [leaf("rest"), compiled])])),
+    )
+    assert told[0].kind == "moved"
+    assert told[0].certainty == "likely"
+
+
+def test_as_many_calls_of_a_function_have_moved_though_others_call_it():
+    users = [(f"user{i}", 100, [leaf("get"), leaf(f"own{i}")]) for i in range(6)]
+    many = [leaf("get")] * 9
+    a = ("main", 300, [*users, ("old", 200, many), ("new", 200, [leaf("rest")])])
+    b = ("main", 300, [*users, ("old", 200, []), ("new", 200, [leaf("rest"), *many])])
+    assert [f.kind for f in found(traced(a), traced(b)) if "get" in f.functions] == ["moved"]
+    b[2][-1][2][-3:] = []  # six are not nine
+    assert "moved" not in {f.kind for f in found(traced(a), traced(b))}
+
+
+def test_units_of_work_come_first_then_what_is_new():
+    a = steps(10)
+    b = ("main", 300, [*steps(33, extra=[leaf("new", 3000)])[2], leaf("other", 2000)])
+    first, second, *_ = found(traced(a), traced(b))
+    assert (first.kind, first.functions[1], first.calls) == ("repetitions", "step", (10, 33))
+    assert first.details["unit"]
+    assert second.details["trace"] == "B"
+
+
+def test_a_root_calls_own_time_comes_last_and_noise_after_it():
+    rest = [leaf(f"rest{i}") for i in range(20)]
+    a = traced(("main", 20_000, [*rest, *[leaf("work", 1000)] * 20]))
+    b = traced(("main", 90_000, [*rest, *[leaf("work", 2000)] * 20]))
+    assert kinds(found(a, b)) == [("slower", "work"), ("slower", "main")]
+    pair = varied(1, steps()), varied(2, steps(extra=[leaf("new", 50)]), {"work": (7, 200_000)})
+    assert [f.kind for f in found(*pair)][-1] == "stall"
+    ranks = [rank(f) for f in found(*pair)]
+    assert ranks == sorted(ranks)
+
+
+def importing(own, compiled=False, modules=12):
+    """Return what importing modules calls, as Python's own functions are named."""
+
+    def named(name):
+        return f"{name} (<frozen importlib._bootstrap_external>:1)"
+
+    body = [leaf(named("FileLoader.get_data"), own)]
+    if compiled:
+        body.append(leaf(named("SourceLoader.source_to_code"), 9000))
+    return [(named("SourceFileLoader.exec_module"), 50, [*body, leaf("<module>", 700)])] * modules
+
+
+def test_a_slow_start_is_one_finding_and_no_cause():
+    program = [leaf(f"work{i % 7}", 900) for i in range(60)]
+    a = traced(("main", 300, [*importing(800), *program]))
+    b = traced(("main", 300, [*importing(5000, compiled=True), *program, leaf("rate", 900)]))
+    rate, start = found(a, b)
+    assert rate.functions == ("", "rate")
+    assert (start.kind, start.details["start"]) == ("drift", True)
+    assert (start.details["modules"], start.details["compiled"]) == (12, [0, 12])
+    # Who imports more modules does something else.
+    more = traced(("main", 300, [*importing(800, modules=20), *program]))
+    assert slow_start(evidence_of((a, more))) == []
+    assert found(a, more)[0].kind == "repetitions"
