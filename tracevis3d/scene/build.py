@@ -24,6 +24,7 @@ from .parts import PART, Parts, names_part
 from .styles import Light, Style
 from .text import axes as rulers_of
 from .text import callouts, labels, legend, shapes
+from .text.cover import Cover
 from .text.glyphs import typeface
 
 #: Cosine between an axis and the view from which on it is not drawn.
@@ -163,7 +164,8 @@ class _Making:
             as_seen, self.view, self.surround.region, free, self.surround.text, self.style, typeface
         )
         inks = [inks_on(group.background, len(group), self.palette, self.style) for group in drawing.labels]
-        self.label_texts, lost = labels.choose(drawing.labels, self.view, free, typeface, inks)
+        cover = Cover(drawing, self.view)
+        self.label_texts, lost = labels.choose(drawing.labels, self.view, free, typeface, inks, cover)
         shown = [*self.axis_texts.outline, *self.label_texts.outline]
         self.counts = {
             "labels": len(self.label_texts),

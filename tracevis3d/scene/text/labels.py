@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from ...drawing.primitives import Labels
 from ...layout.lettering import Typeface, clean, shorten
 from ..camera import Rectangle, View
+from .cover import Cover
 
 #: Only so many of the labels that could be read are tried, the highest ranks first.
 _MOST = 30_000
 #: Edges of a text that rise by fewer pixels are upright.
 _UPRIGHT = 1.5
+#: Texts of which more than this is covered aren't shown.
+_COVERED = 0.0
 #: Lines of less height than this many pixels (of a 1080 line picture) can't be read.
 LEAST_HEIGHT = 7.0
 
@@ -75,15 +78,19 @@ class Free:
         right, top = (int(np.ceil(v)) + 1 for v in region[2:])
         self._taken[max(bottom, 0) : max(top, 0), max(left, 0) : max(right, 0)] = False
 
-    def take_quad(self, corners: NDArray[np.float64]) -> bool:
+    def is_free(self, corners: NDArray[np.float64]) -> bool:
+        """Return whether :meth:`take_quad` would take an outline."""
+        return self.take_quad(corners, only_look=True)
+
+    def take_quad(self, corners: NDArray[np.float64], only_look: bool = False) -> bool:
         """Take a convex outline, float64 (4, 2) in order, if it is in the picture and all of it is free.
 
-        Slanted texts leave most of the rectangle around them to others.
+        Slanted texts leave most of the rectangle around them to others. With ``only_look`` nothing is taken.
         """
         low, high = corners.min(axis=0), corners.max(axis=0)
         edge = np.roll(corners, -1, axis=0) - corners
         if (np.abs(edge).min(axis=1) < _UPRIGHT).all():
-            return self.take((*low.tolist(), *high.tolist()))
+            return self.take((*low.tolist(), *high.tolist()), only_look)
         left, bottom = (int(v) for v in np.floor(low))
         right, top = (int(v) for v in np.ceil(high))
         height, width = self._taken.shape
@@ -101,10 +108,11 @@ class Free:
         window = self._taken[bottom:top, left:right]
         if (window & inside).any():
             return False
-        window |= inside
+        if not only_look:
+            window |= inside
         return True
 
-    def take(self, rectangle: Rectangle) -> bool:
+    def take(self, rectangle: Rectangle, only_look: bool = False) -> bool:
         """Take a rectangle if it lies in the picture and all of it is free."""
         left, bottom = int(np.floor(rectangle[0])), int(np.floor(rectangle[1]))
         right, top = int(np.ceil(rectangle[2])), int(np.ceil(rectangle[3]))
@@ -114,7 +122,7 @@ class Free:
         window = self._taken[bottom:top, left:right]
         if window.any():
             return False
-        window[:] = True
+        window[:] = window | (not only_look)
         return True
 
 
@@ -150,8 +158,9 @@ def choose(
     free: Free,
     typeface: Typeface,
     inks: Sequence[NDArray[np.floating[Any]]],
+    cover: Cover | None = None,
 ) -> tuple[Texts, int]:
-    """Return the labels that are shown, and how many are not.
+    """Return the labels that are shown, and how many are not: what is covered is not.
 
     Parameters
     ----------
@@ -162,6 +171,8 @@ def choose(
     typeface : Typeface
     inks : sequence of float (n, 3)
         The colour of each label of each group, sRGB.
+    cover : Cover, optional
+        What stands before texts.
     """
     candidates = [_readable(g, view) for g in groups]
     group = np.repeat(np.arange(len(groups)), [len(c) for c in candidates])
@@ -190,8 +201,11 @@ def choose(
             np.array([left - half, left + half, left - half, left + half]) + _ends(right, width)
         )
         around = corners[[0, 1, 3, 2]]
-        if not free.take_quad(around):
+        if not free.is_free(around):
             continue
+        if cover is not None and cover.share(left, right, up, width, float(labels.height[i])) > _COVERED:
+            continue
+        free.take_quad(around)
         chosen.text.append(text)
         chosen.start.append(left - up * (0.5 * typeface.cap_height * size))
         chosen.right.append(right)
