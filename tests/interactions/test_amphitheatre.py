@@ -19,7 +19,7 @@ from tracevis3d.features.waits.view.geometry.amphitheatre import (
     semicircle,
     share_height,
 )
-from tracevis3d.features.waits.view.geometry.seriation import seriate
+from tracevis3d.layout.seriation import seriate
 
 
 def theatre(paper=0.0, lanes=0.0, rows=5, main=True, facing=0.5) -> Theatre:

@@ -220,8 +220,11 @@ def test_tracks_are_chosen_by_name_or_reported(threads, load):
         drawn(Trace())
 
 
-def test_callouts_are_the_findings_that_are_marked(threads):
+def test_findings_are_marked_where_they_are(threads):
     drawing = drawn(threads, findings=2)
-    assert len(drawing.callouts) == 2
-    assert drawing.title.endswith(drawing.callouts[0].detail)
-    assert all(len(one.text.split()) <= 8 for one in drawing.callouts)
+    said = texts(drawing, "finding")["finding"]
+    assert len(said) == 2
+    assert drawing.title.endswith(said[0])
+    written = [text for group in drawing.labels if group.kind == "finding" for text in group.text]
+    assert len(written) == 2
+    assert all(len(text.split()) <= 8 for text in written)

@@ -24,6 +24,7 @@ OWN = {
     "cone": Own("..features.call_tree.cone.view", "..features.call_tree.commands"),
     "interactions": Own("..features.interactions.view.view", "..features.interactions.commands"),
     "memory": Own("..features.memory.view.view", "..features.memory.commands"),
+    "matrix": Own("..features.matrix.view.view"),
     "tracks": Own("..features.tracks.view.view"),
 }
 

@@ -160,7 +160,9 @@ def _few_run(i: int, track: Track, window: tuple[int, int], edges: Ints) -> Find
     else:
         sentence = f"On average {units.count(round(mean, 2))} of {threads:,} threads run"
         sentence += _when(series.cells(edges).mean * np.diff(edges), window, edges)
-    return Finding(sentence, track.write(most), i, 0, time, most, 0.75 * max(alone, 1.0 - mean / threads))
+    return Finding(
+        sentence, f"{units.count(most)} run", i, 0, time, most, 0.75 * max(alone, 1.0 - mean / threads)
+    )
 
 
 def _many_wait(i: int, track: Track, window: tuple[int, int], edges: Ints) -> Finding | None:
@@ -177,7 +179,9 @@ def _many_wait(i: int, track: Track, window: tuple[int, int], edges: Ints) -> Fi
     sentence = f"On average {units.count(round(mean, 2))} of {track.ceiling:.0f} threads wait"
     if name := track.bands[top].name:
         sentence += f", {units.percentage(share)} of it in {name}"
-    return Finding(sentence, track.write(most), i, -1, time, most, 0.9 * min(mean / max(track.ceiling, 1), 1))
+    return Finding(
+        sentence, f"{units.count(most)} wait", i, -1, time, most, 0.9 * min(mean / max(track.ceiling, 1), 1)
+    )
 
 
 def _main_module(i: int, track: Track, window: tuple[int, int], edges: Ints) -> Finding | None:

@@ -16,8 +16,9 @@ from ...drawing.primitives import Legend, LegendEntry
 from ...layout.cut import cut_index
 from ...layout.scales import Scale
 from ...trace.cached_results import cached_with_trace
-from ...trace.model import CONTAINER_KINDS, Containers, Trace
+from ...trace.model import CONTAINER_KINDS, Trace
 from ...trace.names import label_of_call
+from .parts import named_containers
 
 Colors = NDArray[np.float32]
 Indices = NDArray[np.int32]
@@ -102,13 +103,13 @@ def coloring(
         kind_of_function = np.arange(len(trace.functions), dtype=np.int64)
         names: Callable[[int], str] = trace.functions.label.__getitem__
     else:
-        kind_of_function, names = _named_containers(trace, by == "package")
+        kind_of_function, names = named_containers(trace, by == "package")
     return _by_kind(trace, by, kind_of_function, names, palette, entries, area)
 
 
 def _has_modules(trace: Trace, area: NDArray[np.float64]) -> bool:
     """Return whether at least two modules have a share in the picture worth a colour."""
-    kind, _ = _named_containers(trace, False)
+    kind, _ = named_containers(trace, False)
     known = np.bincount(kind[kind >= 0], area[kind >= 0])
     return bool(np.count_nonzero(known > 0.02 * area.sum()) >= 2)
 
@@ -154,39 +155,6 @@ def _by_kind(
     colors = np.vstack([palette.kinds[: len(order)], OTHER[None]])
     functions = trace.calls.function
     return Coloring(colors, lambda ids: table[functions[ids]], Legend(title, tuple(lines)))
-
-
-@cached_with_trace()
-def _named_containers(trace: Trace, outermost: bool) -> tuple[NDArray[np.int64], Callable[[int], str]]:
-    """Return the container that represents each function (-1: none), and its name as people know it."""
-    return _containers(trace.containers, trace.functions.container, outermost)
-
-
-def _containers(
-    containers: Containers, container: NDArray[np.int32], outermost: bool
-) -> tuple[NDArray[np.int64], Callable[[int], str]]:
-    n = len(containers)
-    own = np.arange(n, dtype=np.int64)
-    parent = containers.parent.astype(np.int64)
-    is_class = containers.kind == CONTAINER_KINDS.index("class")
-    for c in range(n):  # parents come before their children
-        if parent[c] >= 0 and (outermost or is_class[c]):
-            own[c] = own[parent[c]]
-
-    def name(c: int) -> str:
-        text = containers.name[c]
-        while (c := int(parent[c])) >= 0 and text.count(".") < 2:
-            outer = containers.name[c]
-            if not text.startswith(outer):  # some formats record the whole path as the name
-                text = f"{outer}.{text}"
-        return text or "(unnamed)"
-
-    of_function = np.where(container >= 0, own[np.maximum(container, 0)] if n else -1, -1)
-    # What reads the same is the same to a reader of the legend.
-    first_named: dict[str, int] = {}
-    same = np.array([first_named.setdefault(name(c), c) if own[c] == c else c for c in range(n)], np.int64)
-    of_function = np.where(of_function >= 0, same[of_function] if n else -1, -1)
-    return of_function, name
 
 
 def _by_thread(trace: Trace, palette: Palette, threads: NDArray[np.int64]) -> Coloring:

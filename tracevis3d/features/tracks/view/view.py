@@ -8,7 +8,6 @@ portrait (Heath and Etheridge 1991) with time as its third axis.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from .... import units
 from ....drawing.builder import DrawingBuilder
@@ -19,7 +18,7 @@ from ....trace.model import Trace
 from ....views.view import View
 from ..findings import findings
 from ..loads import loads_of
-from . import callouts, path, tube, wall
+from . import path, tube, wall
 from .colors import FINDING
 from .describe import describe
 from .detail import LevelOfDetail
@@ -73,8 +72,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     )
     title = said or f"{units.counted(len(picture.tracks), 'track')}, nothing changes"
     progress(1.0, "drawn")
-    made = drawing.finish(camera, f"{trace.source.name}: {title}", tracks=len(picture.tracks))
-    return replace(made, callouts=callouts.of(picture, shown, made, mark))
+    return drawing.finish(camera, f"{trace.source.name}: {title}", tracks=len(picture.tracks))
 
 
 def _suits(trace: Trace) -> float:

@@ -16,6 +16,7 @@ from ....drawing.projection import fit
 from ....errors import UsageError
 from ....layout.cut import Cut, busy_time, call_span, cut_index
 from ....layout.icicle import level_heights
+from ....layout.seriation import seriate
 from ....trace.model import Trace
 from ....trace.names import named_threads
 from ....units import read_time
@@ -24,7 +25,6 @@ from ....views.time_window import time_window
 from ..waits import Waits
 from .geometry.above_rows import Overview, place_overview, place_skyline
 from .geometry.amphitheatre import Theatre, folded, half_cylinder, semicircle, share_height
-from .geometry.seriation import seriate
 
 if TYPE_CHECKING:
     from .parameters import Parameters

@@ -21,6 +21,13 @@ def seriate(strength: NDArray[np.float64]) -> NDArray[np.int64]:
     -------
     int64 (n,)
         A permutation; the end with the first of the given order comes first.
+
+    Examples
+    --------
+    >>> strength = np.zeros((4, 4))
+    >>> strength[0, 3] = strength[3, 1] = strength[1, 2] = 1.0
+    >>> seriate(strength).tolist()
+    [0, 3, 1, 2]
     """
     n = len(strength)
     both = strength + strength.T

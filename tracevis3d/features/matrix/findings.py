@@ -1,0 +1,141 @@
+"""What is to be seen in a matrix, in one sentence each: the largest cell, hubs, slow rounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ... import units
+from .table import Table
+
+#: A part that so many others deal with is a hub.
+_HUB = 0.6
+_LEAST_HUB = 5
+#: A round is slow from so many times the median on.
+_SLOW = 2.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something to be seen.
+
+    Attributes
+    ----------
+    sentence, short : str
+    row, column : int
+        Where it is; -1: a whole row, or a whole column.
+    """
+
+    sentence: str
+    short: str
+    row: int
+    column: int
+
+
+def findings(table: Table) -> tuple[Finding, ...]:
+    """Return what is to be seen, the most important first; at least one.
+
+    Parameters
+    ----------
+    table : Table
+        With at least one item.
+
+    Returns
+    -------
+    tuple of Finding
+    """
+    if table.rows.what == "round":
+        found = [_slow_round(table), _slow_column(table)]
+    else:
+        found = [_largest(table), _hub(table)]
+    return tuple(one for one in found if one is not None) or (_anything(table),)
+
+
+def _anything(table: Table) -> Finding:
+    flat = table.flat
+    row, column = np.unravel_index(int(flat.argmax()), flat.shape)
+    rows, columns = len(table.rows.names), len(table.columns.names)
+    return Finding(
+        f"{units.counted(rows, table.rows.what)} and {units.counted(columns, table.columns.what)}",
+        "",
+        int(row),
+        int(column),
+    )
+
+
+def _largest(table: Table) -> Finding | None:
+    """Say which cell is the largest; of calls between different parts, if there are any."""
+    flat = table.flat.copy()
+    if table.rows.what.partition(" ")[2] == table.columns.what.partition(" ")[2] and table.verb == "calls":
+        same = np.array([[a == b for b in table.columns.names] for a in table.rows.names])
+        if (flat * ~same).sum() > 0:
+            flat[same] = 0.0
+    whole = float(flat.sum())
+    if not whole > 0:
+        return None
+    row, column = (int(i) for i in np.unravel_index(int(flat.argmax()), flat.shape))
+    value, share = float(flat[row, column]), float(flat[row, column] / whole)
+    a, b = table.rows.names[row], table.columns.names[column]
+    what = units.percentage(share)
+    between = "between different parts" if table.verb == "calls" and flat.sum() < table.flat.sum() else ""
+    number = " calls" if table.of == "calls" else ""
+    said = {
+        "calls": f"{a} calls {b} most: {table.write(value)}{number}, {what} of all",
+        "runs": f"{b} on {a} takes {table.write(value)}, {what} of all self time",
+        "waits for": f"{a} waits longest for {b}: {table.write(value)}, {what} of all waiting",
+        "sends to": f"{a} sends most to {b}: {table.write(value)} arrows, {what} of all",
+    }[table.verb]
+    return Finding(f"{said} {between}".strip(), f"{table.write(value)}, {what}", row, column)
+
+
+def _hub(table: Table) -> Finding | None:
+    """Say which column most rows deal with."""
+    used = (table.flat > 0).sum(axis=0)
+    rows = len(table.rows.names)
+    top = int(used.argmax())
+    if used[top] < max(_HUB * rows, _LEAST_HUB) or table.verb not in ("calls", "waits for"):
+        return None
+    name, verb = (
+        table.columns.names[top],
+        {"calls": "is called by", "waits for": "is waited for by"}[table.verb],
+    )
+    sentence = f"{name} {verb} {used[top]:,} of {rows:,} {table.rows.what.replace('calling ', '')}s"
+    row = int(table.flat[:, top].argmax())
+    return Finding(sentence, f"{verb} {used[top]:,}", row, top)
+
+
+def _slow_round(table: Table) -> Finding | None:
+    """Say which round takes much longer than the others, and in what."""
+    flat = table.flat
+    of_round = flat.max(axis=1) if table.verb == "on" else flat.sum(axis=1)
+    usual = float(np.median(of_round[of_round > 0])) if (of_round > 0).any() else 0.0
+    top = int(of_round.argmax())
+    if not usual > 0 or of_round[top] < _SLOW * usual:
+        return None
+    column = int(flat[top].argmax())
+    times = units.count(float(f"{of_round[top] / usual:.2g}"))
+    where = f" on {table.columns.names[column]}"
+    if table.verb != "on":
+        where = f", mostly in {table.columns.names[column]}"
+    name, takes = table.rows.names[top], table.write(float(of_round[top]))
+    sentence = f"Round {name} of {table.rows.of} takes {takes}, {times} times the median{where}"
+    return Finding(sentence, f"round {name}: {times} ×", top, column)
+
+
+def _slow_column(table: Table) -> Finding | None:
+    """Say which column is the ridge: the slowest in most rounds."""
+    flat = table.flat
+    columns = len(table.columns.names)
+    if columns < 2:
+        return None
+    there = flat.sum(axis=1) > 0
+    slowest = np.bincount(flat[there].argmax(axis=1), minlength=columns)
+    top = int(slowest.argmax())
+    share = float(slowest[top] / max(int(there.sum()), 1))
+    name = table.columns.names[top]
+    row = int(flat[:, top].argmax())
+    if share <= 1.5 / columns:
+        return None
+    sentence = f"{name} takes longest in {units.percentage(share)} of the rounds of {table.rows.of}"
+    return Finding(sentence, f"{name}: longest in {units.percentage(share)}", row, top)

@@ -1,0 +1,302 @@
+"""What a matrix can be about: callers and callees, threads and parts, waits, arrows, rounds of a loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ... import units
+from ...analysis.measures import calls_by_function, self_time_of
+from ...errors import InputError, UsageError
+from ...trace.model import WAIT, Trace
+from ...trace.names import lane_title
+from ...views.calls.parts import parts_of
+from .table import Category, Floats, Ints, Items, Table, slices, table_of
+
+#: Values of the parameter ``about``.
+SUBJECTS = {
+    "auto": "callers and callees; in a trace without calls, waits or arrows",
+    "calls": "callers and callees: which part calls which",
+    "threads": "parts and threads: the self time of each part on each thread",
+    "waits": "threads and what they wait for: the time that they wait",
+    "arrows": "threads and threads: the arrows that the recording draws between them",
+    "rounds": "rounds of a repeated call, and the threads that run them or what they call: the time of each",
+}
+#: A repeated call has at least and at most so many rounds.
+_FEWEST, _MOST = 6, 2000
+#: Rounds are joined until there are so many.
+_ROWS = 120
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of a subject is wanted.
+
+    Attributes
+    ----------
+    about, parts, value, third, repeated : str
+        As the view's parameters.
+    slices, most : int
+    within : bool
+        Also calls within one part.
+    window : (int, int)
+        Nanoseconds.
+    """
+
+    about: str
+    parts: str
+    value: str
+    third: str
+    repeated: str
+    slices: int
+    most: int
+    within: bool
+    window: tuple[int, int]
+
+
+def table(trace: Trace, wanted: Wanted) -> Table:
+    """Return the table of a subject, in the order in which it is drawn.
+
+    Parameters
+    ----------
+    trace : Trace
+    wanted : Wanted
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    InputError
+        If the trace has nothing of it.
+    UsageError
+        If there is no such function, or nothing in the window.
+    """
+    about = wanted.about if wanted.about != "auto" else _suited(trace)
+    made = {"calls": _calls, "threads": _threads, "waits": _waits, "arrows": _arrows, "rounds": _rounds}[
+        about
+    ](trace, wanted)
+    if not made.count.sum():
+        raise UsageError("there is nothing of it in this window: choose another, or another about=")
+    return made.ordered()
+
+
+def _suited(trace: Trace) -> str:
+    if not len(trace.calls):
+        return "waits" if len(trace.sync) else "arrows" if len(trace.flows) else "calls"
+    return "calls"
+
+
+def _name_slice(low: int, high: int) -> str:
+    return f"{units.duration(low)} to {units.duration(high)}"
+
+
+def _third(trace: Trace, wanted: Wanted, time: Ints, thread: Ints) -> tuple[Category, Ints]:
+    """Return the levels, and that of each item."""
+    if wanted.third == "thread":
+        names = tuple(lane_title(trace, t) for t in range(len(trace.threads)))
+        used, level = np.unique(thread, return_inverse=True)
+        return Category("thread", tuple(names[t] for t in used.tolist()), is_ordered=True), level.astype(
+            np.int64
+        )
+    if wanted.third == "none":
+        return Category("", ("",), is_ordered=True), np.zeros(len(time), np.int64)
+    category, edges = slices(wanted.window, wanted.slices, _name_slice)
+    level = np.clip(np.searchsorted(edges, time, "right") - 1, 0, len(category.names) - 1)
+    return category, level.astype(np.int64)
+
+
+def _need_calls(trace: Trace) -> None:
+    if not len(trace.calls):
+        raise InputError(f"{trace.source.path or 'this trace'}: no calls are recorded in it")
+
+
+def _weights(trace: Trace, wanted: Wanted, calls: Ints) -> tuple[Floats, str]:
+    """Return what each call counts, and what that is."""
+    if wanted.value == "self":
+        return self_time_of(trace)[calls].astype(np.float64), "self time"
+    if wanted.value == "time":
+        return (trace.calls.end[calls] - trace.calls.start[calls]).astype(np.float64), "time"
+    return np.ones(len(calls)), "calls"
+
+
+def _calls(trace: Trace, wanted: Wanted) -> Table:
+    """Return callers and callees; what begins within the window."""
+    _need_calls(trace)
+    calls, (low, high) = trace.calls, wanted.window
+    what, part, names = parts_of(trace, wanted.parts)
+    which = np.flatnonzero((calls.parent >= 0) & (calls.start >= low) & (calls.start < high))
+    row, column = part[calls.function[calls.parent[which]]], part[calls.function[which]]
+    if not wanted.within:
+        between = row != column
+        which, row, column = which[between], row[between], column[between]
+    weight, of = _weights(trace, wanted, which)
+    levels, level = _third(trace, wanted, calls.start[which], calls.thread[which].astype(np.int64))
+    category = Category(f"calling {what}", tuple(names)), Category(f"called {what}", tuple(names)), levels
+    write = units.count if of == "calls" else units.duration
+    return table_of(Items(row, column, level, weight, which), category, wanted.most, "calls", of, write)
+
+
+def _threads(trace: Trace, wanted: Wanted) -> Table:
+    """Return parts and threads."""
+    _need_calls(trace)
+    calls, (low, high) = trace.calls, wanted.window
+    what, part, names = parts_of(trace, wanted.parts)
+    which = np.flatnonzero((calls.start >= low) & (calls.start < high))
+    titles = tuple(lane_title(trace, t) for t in range(len(trace.threads)))
+    thread = calls.thread[which].astype(np.int64)
+    third = wanted if wanted.third != "thread" else _with(wanted, third="time")
+    levels, level = _third(trace, third, calls.start[which], thread)
+    weight, of = self_time_of(trace)[which].astype(np.float64), "self time"
+    category = Category("thread", titles), Category(what, tuple(names)), levels
+    items = Items(thread, part[calls.function[which]], level, weight, which)
+    return table_of(items, category, wanted.most, "runs", of, units.duration)
+
+
+def _with(wanted: Wanted, **changed: str) -> Wanted:
+    return Wanted(**{**vars(wanted), **changed})
+
+
+def _waits(trace: Trace, wanted: Wanted) -> Table:
+    """Return threads and the objects that they wait for; the operation where no object is known."""
+    sync, (low, high) = trace.sync, wanted.window
+    rows = np.flatnonzero(
+        (sync.kind == WAIT) & (sync.contended != 0) & (sync.start >= low) & (sync.start < high)
+    )
+    if not np.count_nonzero(sync.kind == WAIT):
+        raise InputError(f"{trace.source.path or 'this trace'}: no waits are recorded in it")
+    many = np.diff(sync.first)[rows]
+    objects = len(sync.objects)
+    known = many > 0
+    # Rows that wait for one of several objects count for the first.
+    of = np.full(len(rows), 0, np.int64)
+    of[known] = sync.object[sync.first[rows[known]]]
+    of[~known] = objects + np.maximum(sync.name[rows[~known]], 0)
+    names = [*sync.objects, *sync.names] or ["unnamed"]
+    titles = tuple(lane_title(trace, t) for t in range(len(trace.threads)))
+    thread = sync.thread[rows].astype(np.int64)
+    third = _with(wanted, third="time") if wanted.third == "thread" else wanted
+    levels, level = _third(trace, third, sync.start[rows], thread)
+    category = Category("thread", titles), Category("what it waits for", tuple(names)), levels
+    weight = (sync.end[rows] - sync.start[rows]).astype(np.float64)
+    items = Items(thread, of, level, weight, sync.call[rows])
+    return table_of(items, category, wanted.most, "waits for", "waiting", units.duration)
+
+
+def _arrows(trace: Trace, wanted: Wanted) -> Table:
+    """Return threads and threads: arrows from one to the other."""
+    flows, (low, high) = trace.flows, wanted.window
+    if not len(flows):
+        raise InputError(f"{trace.source.path or 'this trace'}: no arrows between calls are recorded in it")
+    which = np.flatnonzero((flows.start >= low) & (flows.start < high))
+    titles = tuple(lane_title(trace, t) for t in range(len(trace.threads)))
+    source, target = (column[which].astype(np.int64) for column in (flows.source_thread, flows.target_thread))
+    if wanted.third == "thread":
+        used, level = np.unique(flows.name[which], return_inverse=True)
+        names = tuple(flows.names[int(i)] or "unnamed" for i in used)
+        levels, level = Category("kind of arrow", names, is_ordered=True), level.astype(np.int64)
+    else:
+        levels, level = _third(trace, wanted, flows.start[which], source)
+    category = Category("thread", titles), Category("thread", titles), levels
+    items = Items(source, target, level, np.ones(len(which)), flows.source[which])
+    return table_of(items, category, wanted.most, "sends to", "arrows", units.count)
+
+
+def repeated_function(trace: Trace, name: str) -> int:
+    """Return the function whose calls are rounds: the one that is named, or else the one with most time.
+
+    Of all functions with a fitting number of calls to each thread that runs them, none within another, the
+    one whose calls cover most time; of several that cover about the same, the innermost.
+
+    Parameters
+    ----------
+    trace : Trace
+    name : str
+        A label or full name; empty: the program chooses.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    UsageError
+        If no function is called so, or none is repeated.
+    """
+    calls, functions = trace.calls, trace.functions
+    if name.strip():
+        hits = [i for i in range(len(functions)) if name in (functions.label[i], functions.name[i])]
+        if not hits:
+            raise UsageError(f"repeated={name}: no function is called so")
+        return max(hits, key=lambda i: int(calls_by_function(trace)[i]))
+    many = calls_by_function(trace)
+    nested = np.zeros(len(functions), np.bool_)
+    inside = np.flatnonzero(calls.parent >= 0)
+    same = calls.function[inside] == calls.function[calls.parent[inside]]
+    nested[calls.function[inside[same]]] = True
+    time = np.bincount(calls.function, (calls.end - calls.start).astype(np.float64), len(functions))
+    pairs = np.unique(calls.function.astype(np.int64) * len(trace.threads) + calls.thread)
+    threads = np.bincount(pairs // max(len(trace.threads), 1), minlength=len(functions))
+    fits = (many >= _FEWEST * np.maximum(threads, 1)) & (many <= _MOST) & ~nested
+    if not fits.any():
+        raise UsageError(
+            f"about=rounds: no function is called {_FEWEST} to {_MOST:,} times; name one: repeated="
+        )
+    close = fits & (time >= 0.8 * time[fits].max())
+    # Of callers and what they do once each, the innermost has the most calls.
+    return int(np.flatnonzero(close)[np.argmax(many[close])])
+
+
+def _rounds(trace: Trace, wanted: Wanted) -> Table:
+    """Return rounds of a repeated call: on each thread that runs them, or by what they call."""
+    _need_calls(trace)
+    calls, (low, high) = trace.calls, wanted.window
+    function = repeated_function(trace, wanted.repeated)
+    which = np.flatnonzero((calls.function == function) & (calls.start >= low) & (calls.start < high))
+    which = which[np.argsort(calls.start[which], kind="stable")]
+    if not len(which):
+        raise UsageError(f"{trace.functions.label[function]} is not called in this window")
+    label = trace.functions.label[function]
+    threads = np.unique(calls.thread[which])
+    none = Category("", ("",), is_ordered=True)
+    if len(threads) > 1:
+        # The n-th round of each thread.
+        row = np.zeros(len(which), np.int64)
+        for thread in threads.tolist():
+            mine = calls.thread[which] == thread
+            row[mine] = np.arange(int(np.count_nonzero(mine)))
+        rows, row = _numbered(label, row)
+        titles = tuple(lane_title(trace, t) for t in range(len(trace.threads)))
+        weight = (calls.end[which] - calls.start[which]).astype(np.float64)
+        thread = calls.thread[which].astype(np.int64)
+        items = Items(row, thread, np.zeros(len(which), np.int64), weight, which)
+        category = rows, Category("thread", titles), none
+        return table_of(items, category, wanted.most, "on", "time", units.duration)
+    number = np.full(len(calls), -1, np.int64)
+    number[which] = np.arange(len(which))
+    below = np.flatnonzero(calls.parent >= 0)
+    below = below[number[calls.parent[below]] >= 0]
+    rows, of_round = _numbered(label, np.arange(len(which)))
+    row = np.concatenate([of_round, of_round[number[calls.parent[below]]]])
+    call = np.concatenate([which, below])
+    weight = np.concatenate([self_time_of(trace)[which], calls.end[below] - calls.start[below]]).astype(
+        np.float64
+    )
+    names = tuple(trace.functions.label)
+    category = rows, Category("callee", names), none
+    column = calls.function[call].astype(np.int64)
+    items = Items(row, column, np.zeros(len(call), np.int64), weight, call)
+    return table_of(items, category, wanted.most, "in", "time", units.duration)
+
+
+def _numbered(label: str, row: Ints) -> tuple[Category, Ints]:
+    """Return rounds as a category; where there are too many, several in a row are one."""
+    many = int(row.max()) + 1
+    step = -(-many // _ROWS)
+    names = tuple(
+        f"{k * step + 1:,}" if step == 1 else f"{k * step + 1:,} to {min((k + 1) * step, many):,}"
+        for k in range(-(-many // step))
+    )
+    return Category("round", names, is_ordered=True, of=label), row // step

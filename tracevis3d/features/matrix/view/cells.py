@@ -1,0 +1,361 @@
+"""The bars of a matrix on its floor, what they add up to on its walls, and the texts around."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .... import units
+from ....drawing.builder import DrawingBuilder
+from ....drawing.palettes import BASE, PALETTES
+from ....drawing.primitives import Axis, Legend, LegendEntry, Marks, Meaning
+from ....drawing.shorthand import boxes, lines, texts
+from ....layout.ticks import time_ticks
+from ..findings import Finding
+from ..table import Category, Floats, Ints
+from .layout import GAP, HIGH, PLATE, WALL, Layout, shortened, value_ticks
+
+_RAMP = 64
+#: Share of a cell that is left free around a bar; ordered rows make a surface.
+_FREE = 0.16
+_HAIR = 0.015
+
+
+class Colors:
+    """The colours of values, or of levels.
+
+    Parameters
+    ----------
+    drawing : DrawingBuilder
+        That they are added to.
+    picture : Layout
+    """
+
+    def __init__(self, drawing: DrawingBuilder, picture: Layout) -> None:
+        palette = PALETTES[picture.parameters.palette]
+        # The lightest end of the ramp would vanish on paper, the darkest on a stage.
+        self._first = drawing.color(palette.ramp(_RAMP))
+        self._picture = picture
+        self._levels = -1
+        if picture.parameters.color == "third":
+            many = len(picture.table.levels.names)
+            ordered = picture.table.levels.what == "time" or many > len(palette.kinds)
+            self._levels = drawing.color(palette.ramp(max(many, 2)) if ordered else palette.kinds)
+
+    def of(self, value: Floats, level: Ints) -> NDArray[np.int32]:
+        """Return palette indices of values, or of their levels.
+
+        Parameters
+        ----------
+        value : float64 (n,)
+        level : int64 (n,)
+
+        Returns
+        -------
+        int32 (n,)
+        """
+        if self._levels >= 0:
+            return np.asarray(self._levels + level, np.int32)
+        return self.of_values(value)
+
+    def of_values(self, value: Floats) -> NDArray[np.int32]:
+        """Return palette indices of values, int32 (n,)."""
+        share = self._picture.ramp.place(value)
+        return np.asarray(self._first + np.rint(share * (_RAMP - 1)), np.int32)
+
+    def legends(self) -> tuple[Legend, ...]:
+        """Return what the colours mean."""
+        picture, table = self._picture, self._picture.table
+        at, text = picture.ramp.ticks(table.write, 5)
+        said = Legend(
+            table.of.capitalize(), ramp=(self._first, self._first + _RAMP - 1), ramp_tick=at, ramp_text=text
+        )
+        if self._levels < 0:
+            return (said,)
+        names = table.levels.names
+        if table.levels.what == "time" or len(names) > 10:
+            ends = (self._levels, self._levels + len(names) - 1)
+            low, high = (units.duration(t) for t in picture.window)
+            tick = (low, high) if table.levels.what == "time" else (names[0], names[-1])
+            return (Legend(table.levels.what.capitalize(), ramp=ends, ramp_tick=(0.0, 1.0), ramp_text=tick),)
+        entries = tuple(LegendEntry(name, self._levels + i) for i, name in enumerate(names))
+        return (Legend(table.levels.what.capitalize(), entries),)
+
+
+def bars(drawing: DrawingBuilder, picture: Layout, colors: Colors) -> None:
+    """Add the bars, a box for each level of each cell.
+
+    Flat, the boxes of a cell lie side by side and fill it; opened, they stand on each other; spread, each
+    stands on a floor of its own.
+
+    Parameters
+    ----------
+    drawing : DrawingBuilder
+    picture : Layout
+    colors : Colors
+    """
+    table, u, p = picture.table, picture.open, picture.parameters
+    flat = table.flat
+    row, column, level = np.nonzero(table.value > 0)
+    value, whole = table.value[row, column, level], flat[row, column]
+    below = (np.cumsum(table.value, axis=2) - table.value)[row, column, level] / whole
+    share = value / whole
+    free = 0.0 if table.rows.is_ordered and len(table.rows.names) > 1 else _FREE
+    pitch = picture.pitch
+    inner = (1 - free) * pitch[0]
+    x = picture.x(column) + free / 2 * pitch[0] + (1 - u) * below * inner
+    wide = inner * ((1 - u) * share + u)
+    y = picture.y(row) + free / 2 * pitch[1]
+    tall = picture.high * picture.scale.place(whole)
+    step = level_height(picture)
+    floor = u * p.spread * step * level
+    z = floor + (1 - p.spread) * tall * below
+    own = u * 0.8 * step * picture.scale.place(value)
+    rise = np.maximum((1 - p.spread) * tall * share + p.spread * own, PLATE if u < 1 else PLATE * share)
+    n = len(row)
+    low = np.stack([x, y, z], axis=1)
+    size = np.stack([wide, np.full(n, (1 - free) * pitch[1]), rise], axis=1)
+    color = colors.of(whole if p.spread == 0 else value, level)
+    levels = len(table.levels.names)
+    time = np.stack([level / levels, (level + 1) / levels], axis=1) if table.levels.what == "time" else None
+    more = {} if time is None else {"time": time.astype(np.float32), "window": picture.window}
+    drawing.add(boxes("cell", low, size, color, **more))
+    call = table.call[row, column, level]
+    drawing.meaning["cell"] = Meaning(
+        calls=((0, call),) if (call >= 0).any() else (),
+        values=(("calls", table.count[row, column, level].astype(np.float64)),),
+        texts=(
+            ("row", table.rows.names, row),
+            ("column", table.columns.names, column),
+            (table.levels.what or "all", table.levels.names, level),
+            (table.of, tuple(table.write(v) for v in value.tolist()), np.arange(n)),
+            ("of all levels", tuple(table.write(v) for v in whole.tolist()), np.arange(n)),
+        ),
+    )
+
+
+def level_height(picture: Layout) -> float:
+    """Return how far floors of levels lie apart when they are spread."""
+    return 2.0 * HIGH * picture.parameters.relief / max(len(picture.table.levels.names), 1)
+
+
+def floor(drawing: DrawingBuilder, picture: Layout) -> None:
+    """Add the floor, and the walls' plates.
+
+    Parameters
+    ----------
+    drawing : DrawingBuilder
+    picture : Layout
+    """
+    base = drawing.color(BASE)
+    u, thin = picture.open, 0.02
+    low, size = [(0.0, 0.0, -thin)], [(picture.wide, picture.deep, thin)]
+    if picture.has_walls:
+        stand, lie = u * WALL + (1 - u) * thin, (1 - u) * WALL + u * thin
+        low.append((0.0, picture.deep + GAP, -thin * (1 - u)))
+        size.append((picture.wide, lie, stand))
+        low.append((-GAP - lie, 0.0, -thin * (1 - u)))
+        size.append((lie, picture.deep, stand))
+    drawing.add(boxes("plate", low, size, base))
+
+
+def walls(drawing: DrawingBuilder, picture: Layout, colors: Colors) -> None:
+    """Add the sums on the walls: columns by levels at the back, rows by levels at the left.
+
+    Flat, the walls lie folded out beside the floor.
+
+    Parameters
+    ----------
+    drawing : DrawingBuilder
+    picture : Layout
+    colors : Colors
+    """
+    if not picture.has_walls:
+        return
+    table, u = picture.table, picture.open
+    levels = len(table.levels.names)
+    step, free = WALL / levels, 0.1
+    lie, stand = (1 - u) * (1 - free) * step + u * PLATE, u * (1 - free) * step + (1 - u) * PLATE
+    for kind, axis, names in (("sum of a column", 0, table.columns), ("sum of a row", 1, table.rows)):
+        sums = table.value.sum(axis=axis)
+        place, level = np.nonzero(sums > 0)
+        value = sums[place, level]
+        # Standing, tiles hang on the inner side of the wall.
+        out = GAP + (1 - u) * (level + free / 2) * step - u * PLATE
+        z = u * (level + free / 2) * step
+        n = len(place)
+        if names is table.columns:
+            x, y = picture.x(place + 0.04), picture.deep + out
+            size = np.stack([np.full(n, 0.92 * picture.pitch[0]), np.full(n, lie), np.full(n, stand)], axis=1)
+        else:
+            x, y = -out - lie, picture.y(place - 0.04)
+            size = np.stack([np.full(n, lie), np.full(n, 0.92 * picture.pitch[1]), np.full(n, stand)], axis=1)
+        low = np.stack(np.broadcast_arrays(x, y, z), axis=1)
+        more = {}
+        if table.levels.what == "time":
+            times = np.stack([level / levels, (level + 1) / levels], axis=1).astype(np.float32)
+            more = {"time": times, "window": picture.window}
+        drawing.add(boxes(kind, low, size, colors.of_values(value), **more))
+        drawing.meaning[kind] = Meaning(
+            texts=(
+                (names.what, names.names, place),
+                (table.levels.what, table.levels.names, level),
+                (table.of, tuple(table.write(v) for v in value.tolist()), np.arange(n)),
+            )
+        )
+
+
+def names(drawing: DrawingBuilder, picture: Layout) -> None:
+    """Write the names of rows at the right, of columns in front, of levels on the wall.
+
+    Parameters
+    ----------
+    drawing : DrawingBuilder
+    picture : Layout
+    """
+    table, text = picture.table, picture.text
+    flat = table.flat
+    x = picture.x(np.arange(len(table.columns.names)) + 0.5)
+    y = picture.y(np.arange(len(table.rows.names)) - 0.5)
+    rows = np.stack([np.full(len(y), picture.wide + 0.15), y, np.zeros(len(y))], axis=1)
+    columns = np.stack([x, np.full(len(x), -0.15), np.zeros(len(x))], axis=1)
+    # Names lie on the floor: where rows are narrow the most important ones have room.
+    drawing.write(
+        texts(
+            "row", _written(table.rows), rows, text, rank=1 + flat.sum(axis=1), align=-1, up=(0.0, 1.0, 0.0)
+        ),
+        texts("column", _written(table.columns), columns, text, rank=1 + flat.sum(axis=0), align=1,
+              right=(0.0, 1.0, 0.0), up=(-1.0, 0.0, 0.0)),
+    )  # fmt: skip
+    titles = [
+        one.what if one.what.startswith("what") else f"{one.what}s{' of ' if one.of else ''}{one.of}"
+        for one in (table.rows, table.columns)
+    ]
+    at = [(picture.wide + 0.15, -1.2 * text, 0.0), (-0.9 * text, -0.15, 0.0)]
+    drawing.write(
+        texts("row title", titles[:1], at[:1], text, rank=1e9, align=-1, up=(0.0, 1.0, 0.0)),
+        texts(
+            "column title",
+            titles[1:],
+            at[1:],
+            text,
+            rank=1e9,
+            align=1,
+            right=(0.0, 1.0, 0.0),
+            up=(-1.0, 0.0, 0.0),
+        ),
+    )
+    if picture.has_walls:
+        drawing.measure(_level_axis(picture))
+    if picture.high > 0.3 and picture.parameters.spread == 0:
+        drawing.measure(_height_axis(picture))
+
+
+def _written(category: Category) -> list[str]:
+    return [shortened(name) for name in category.names]
+
+
+def _level_axis(picture: Layout) -> Axis:
+    """Return the ruler of levels, at the right end of the wall at the back."""
+    u, levels = picture.open, picture.table.levels
+    angle = u * math.pi / 2
+    along = (0.0, math.cos(angle), math.sin(angle))
+    origin = (picture.wide + 0.05, picture.deep + GAP, 0.0)
+    if levels.what == "time":
+        low, high = picture.window
+        found = time_ticks(low, high, 6)
+        at = tuple((t - low) / (high - low) * WALL for t in found.at)
+        title = f"time ({found.unit})" if not found.offset else f"time from {found.offset} ({found.unit})"
+        return Axis(
+            origin, along, WALL, at, found.text, title=title, outward=(1.0, 0.0, 0.0), height=picture.text
+        )
+    step = WALL / len(levels.names)
+    at = tuple((i + 0.5) * step for i in range(len(levels.names)))
+    written = tuple(map(shortened, levels.names))
+    return Axis(
+        origin, along, WALL, at, written, outward=(1.0, 0.0, 0.0), height=min(picture.text, 0.9 * step)
+    )
+
+
+def _height_axis(picture: Layout) -> Axis:
+    at = value_ticks(picture)
+    places = tuple(float(v) * picture.high for v in picture.scale.place(np.array(at)))
+    return Axis(
+        (-0.1, 0.0, 0.0), (0.0, 0.0, 1.0), picture.high, places, tuple(map(picture.table.write, at)),
+        title=picture.table.of, outward=(-1.0, 0.0, 0.0), height=picture.text,
+    )  # fmt: skip
+
+
+def marks(drawing: DrawingBuilder, picture: Layout, found: tuple[Finding, ...], mark: int) -> None:
+    """Mark findings at their cells.
+
+    Parameters
+    ----------
+    drawing : DrawingBuilder
+    picture : Layout
+    found : tuple of Finding
+    mark : int
+        Palette index.
+    """
+    shown = [one for one in found if one.row >= 0 and one.column >= 0]
+    if not shown:
+        return
+    point = np.array([place_of(picture, one) for one in shown])
+    n, height = len(shown), picture.text
+    size = np.full(n, 0.9 * height, np.float32)
+    drawing.add(
+        Marks("finding", "cone", point.astype(np.float32), size, np.full(n, mark, np.int32), np.arange(n))
+    )
+    u = picture.open
+    above = point + np.array([0.0, (1 - u) * 1.4 * height, 0.01 + u * 1.5 * height])
+    drawing.write(
+        texts("finding", [one.short for one in shown], above, height, rank=1e10, up=(0.0, 1 - u, u))
+    )
+    drawing.meaning["finding"] = Meaning(
+        texts=(("finding", tuple(one.sentence for one in shown), np.arange(n)),)
+    )
+
+
+def place_of(picture: Layout, finding: Finding) -> Floats:
+    """Return the top of the bar where a finding is.
+
+    Parameters
+    ----------
+    picture : Layout
+    finding : Finding
+
+    Returns
+    -------
+    float64 (3,)
+    """
+    # Flat, a mark stands at the cell's corner, not upon its colour.
+    aside = 0.5 * picture.open
+    x = float(picture.x(np.array(finding.column + aside)))
+    y = float(picture.y(np.array(finding.row - 1.0 + aside)))
+    value = picture.table.flat[finding.row, finding.column]
+    tall = picture.high * float(picture.scale.place([value])[0])
+    p = picture.parameters
+    if p.spread > 0:
+        tall = (1 - p.spread) * tall + p.spread * level_height(picture) * len(picture.table.levels.names)
+    return np.array([x, y, tall + PLATE])
+
+
+def grid(drawing: DrawingBuilder, picture: Layout, color: int) -> None:
+    """Add lines that lead from names to their rows and columns.
+
+    Parameters
+    ----------
+    drawing : DrawingBuilder
+    picture : Layout
+    color : int
+        Palette index.
+    """
+    if picture.table.rows.is_ordered:
+        return
+    r, c = len(picture.table.rows.names), len(picture.table.columns.names)
+    y, x = picture.y(np.arange(r) - 0.5), picture.x(np.arange(c) + 0.5)
+    points = [((0.0, float(v), 0.0), (picture.wide, float(v), 0.0)) for v in y]
+    points += [((float(v), 0.0, 0.0), (float(v), picture.deep, 0.0)) for v in x]
+    drawing.add(lines("grid", points, _HAIR, color))

@@ -1,0 +1,202 @@
+"""The layout of a matrix: its floor, its walls, and the camera."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ....drawing.frame import Frame
+from ....drawing.primitives import Camera, Vector
+from ....drawing.projection import fit
+from ....layout.scales import Scale
+from ....layout.ticks import rounds
+from ....trace.model import Trace
+from ....units import read_time
+from ....views.time_window import time_window
+from ..subjects import Wanted, table
+from ..table import Floats, Ints, Table
+from .parameters import Parameters
+
+#: Scene units: the widest and deepest floor, the highest bar, and the walls.
+_WIDE, _DEEP, HIGH, WALL = 14.0, 7.0, 3.0, 2.4
+#: A cell is at most so wide and so deep.
+_CELL = (1.1, 0.8)
+#: A floor has at least these.
+_LEAST = (7.0, 3.0)
+GAP = 0.35
+#: Thickness of tiles.
+PLATE = 0.03
+_SMALL_TEXT, _READABLE = 0.2, 2.0
+#: Share of the picture that the drawing can have beside title, legend and notes.
+_SHARE = (0.94, 0.76)
+_CHARACTER = 0.52
+_LONGEST = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The layout, from which all parts of the drawing are made.
+
+    Attributes
+    ----------
+    trace : Trace
+    parameters : Parameters
+    table : Table
+    window : (int, int)
+        Nanoseconds.
+    wide, deep : float
+        Of the floor, in scene units.
+    scale : Scale
+        From values to shares of the highest bar.
+    ramp : Scale
+        From values to shares of the ramp of colours.
+    text : float
+        Line height in scene units.
+    """
+
+    trace: Trace
+    parameters: Parameters
+    table: Table
+    window: tuple[int, int]
+    wide: float
+    deep: float
+    scale: Scale
+    ramp: Scale
+    text: float
+
+    @property
+    def open(self) -> float:
+        """How far the picture is opened, 0 to 1."""
+        return self.parameters.opening
+
+    @property
+    def pitch(self) -> tuple[float, float]:
+        """Width and depth of a cell."""
+        return self.wide / len(self.table.columns.names), self.deep / len(self.table.rows.names)
+
+    @property
+    def high(self) -> float:
+        """How high the highest bar is."""
+        return HIGH * self.parameters.relief * self.open
+
+    @property
+    def has_walls(self) -> bool:
+        """Whether there is a third category to be shown on walls."""
+        return self.parameters.walls and len(self.table.levels.names) > 1
+
+    def x(self, column: Floats | Ints) -> Floats:
+        """Return the left edges of columns."""
+        return np.asarray(column * self.pitch[0])
+
+    def y(self, row: Floats | Ints) -> Floats:
+        """Return the near edges of rows: the first one is the farthest."""
+        return np.asarray(self.deep - (row + 1) * self.pitch[1])
+
+
+def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
+    """Sum up what is to be shown, and lay it out.
+
+    Parameters
+    ----------
+    trace : Trace
+    p : Parameters
+    frame : Frame
+        Of the picture.
+
+    Returns
+    -------
+    Layout
+
+    Raises
+    ------
+    InputError
+        If the trace has nothing of it.
+    UsageError
+        If the window is empty, or there is no such function.
+    """
+    window = _window(trace, p)
+    wanted = Wanted(
+        p.about, p.parts, p.value, p.third, p.repeated, p.slices, p.most, p.within, window
+    )  # fmt: skip
+    made = table(trace, wanted)
+    kind = p.scale if p.scale != "auto" else "linear" if made.rows.what == "round" else "sqrt"
+    flat = made.flat
+    walls = [made.value.sum(axis=0), made.value.sum(axis=1)] if p.walls and made.value.shape[2] > 1 else []
+    every = np.concatenate([flat.ravel(), *(one.ravel() for one in walls)])
+    wide = min(_WIDE, max(_CELL[0] * flat.shape[1], _LEAST[0]))
+    deep = min(_DEEP, max(_CELL[1] * flat.shape[0], _LEAST[1]))
+    scale = Scale.over(kind, flat.ravel())  # type: ignore[arg-type]
+    picture = Layout(trace, p, made, window, wide, deep, scale, Scale.over("log", every), _SMALL_TEXT)
+    # Texts need pixels, the camera has to hold the texts.
+    for _ in range(2):
+        text = max(_SMALL_TEXT, _READABLE * frame.least_text / _pixels_per_unit(picture, frame))
+        picture = replace(picture, text=text)
+    return picture
+
+
+def _pixels_per_unit(picture: Layout, frame: Frame) -> float:
+    projection = fit(_with_names(picture), frame, _SHARE)
+    ends = [(x, 0.0, 0.0) for x in (0.0, picture.wide)]
+    here, there = projection.pixels(ends), projection.pixels([(x + 0.01, y, z) for x, y, z in ends])
+    return float(np.hypot(*(there - here).T).min() / 0.01)
+
+
+def _window(trace: Trace, p: Parameters) -> tuple[int, int]:
+    if len(trace.calls):
+        return time_window(trace, p.start, p.end)
+    low = max(read_time("start", p.start), 0) if p.start.strip() else 0
+    high = read_time("end", p.end) if p.end.strip() else max(trace.span_ns, 1)
+    return low, max(high, low + 1)
+
+
+def shortened(name: str) -> str:
+    """Return a name with as many letters as there is room for; its end tells it from others."""
+    return name if len(name) <= _LONGEST else "…" + name[1 - _LONGEST :]
+
+
+def camera(picture: Layout) -> Camera:
+    """Return the camera: straight above the flat matrix, in front of the opened one.
+
+    Parameters
+    ----------
+    picture : Layout
+
+    Returns
+    -------
+    Camera
+    """
+    p, u = picture.parameters, picture.open
+    turn, tilt = math.radians(u * p.turn), math.radians(90.0 - u * (90.0 - p.tilt))
+    direction: Vector = (
+        math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt)
+    )  # fmt: skip
+    # The names around are held by the picture, too.
+    beside = GAP + (1 - u) * WALL if picture.has_walls else 0.2
+    high = max(picture.high, u * WALL if picture.has_walls else 0.0, 0.1)
+    return Camera(
+        direction=direction,
+        up=(0.0, 1.0, 0.0) if u == 0 else (0.0, 0.0, 1.0),
+        low=(-beside, 0.0, 0.0),
+        high=(picture.wide, picture.deep + beside, high + u * p.spread * HIGH),
+        projection="orthographic" if u == 0 else "perspective",
+        lens=80.0,
+    )
+
+
+def _with_names(picture: Layout) -> Camera:
+    """Return the camera that holds the names, too."""
+    made = camera(picture)
+    rows, columns = (
+        _CHARACTER * max((len(shortened(name)) for name in names), default=0) * picture.text
+        for names in (picture.table.rows.names, picture.table.columns.names)
+    )
+    low, high = made.low, made.high
+    return replace(made, low=(low[0], -0.3 - columns, 0.0), high=(high[0] + 0.3 + rows, *high[1:]))
+
+
+def value_ticks(picture: Layout) -> list[float]:
+    """Return round values for the ruler of heights."""
+    top = picture.scale.high
+    return [v for v in rounds(0.0, top, 4) if v > 0] or [top]
